@@ -12,9 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,6 +61,8 @@ final class Postmaster {
   private static final long READY_SECONDS_MAX = 300;
 
   private static final long STOP_SECONDS_MAX = 90;
+
+  private static final long LEFTOVER_SECONDS_MAX = 30;
 
   private final Process watcher;
   private final long pid;
@@ -224,10 +225,7 @@ final class Postmaster {
       return;
     }
     Optional<ProcessHandle> process = ProcessHandle.of(leftoverPid(file));
-    if (process.isEmpty()) {
-      return;
-    }
-    if (!isServerOf(process.get(), directory.data())) {
+    if (process.isEmpty() || !isServerOf(process.get(), directory.data())) {
       Files.deleteIfExists(file);
       return;
     }
@@ -235,7 +233,7 @@ final class Postmaster {
         .addKeyValue("pid", process.get().pid())
         .addKeyValue("folder", directory.root())
         .log("postgres of an earlier owner still runs, stopping it");
-    if (!stopped(process.get(), "INT", 30) && !stopped(process.get(), "QUIT", 30)) {
+    if (!stopped(process.get(), file, "INT") && !stopped(process.get(), file, "QUIT")) {
       throw new EmbeddedPostgresException(
           "PostgreSQL of an earlier owner (process "
               + process.get().pid()
@@ -250,23 +248,35 @@ final class Postmaster {
     return lines.isEmpty() ? 0 : Math.abs(Long.parseLong(lines.getFirst().strip()));
   }
 
-  private static boolean isServerOf(ProcessHandle process, Path data) {
+  private static boolean isServerOf(ProcessHandle process, Path data) throws IOException {
+    if (isZombie(process.pid())) {
+      return false;
+    }
     // Unknown counts as ours: better a refused start than two servers on one folder.
     return process.info().commandLine().map(line -> line.contains(data.toString())).orElse(true);
   }
 
-  private static boolean stopped(ProcessHandle process, String signal, long seconds) {
-    Command.succeeds(List.of("kill", "-" + signal, Long.toString(process.pid())));
+  /** Dead, though still listed: in a container nobody may collect an orphan's exit code, ever. */
+  static boolean isZombie(long pid) throws IOException {
+    Path stat = Path.of("/proc", Long.toString(pid), "stat");
     try {
-      process.onExit().get(seconds, TimeUnit.SECONDS);
-      return true;
-    } catch (TimeoutException e) {
-      return false;
-    } catch (ExecutionException e) {
-      throw new EmbeddedPostgresException("cannot wait for process " + process.pid(), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new EmbeddedPostgresException("interrupted", e);
+      return Files.exists(stat) && Files.readString(stat).contains(") Z ");
+    } catch (IOException gone) {
+      return !Files.exists(stat);
     }
+  }
+
+  /** The pid file is what a server deletes last. */
+  private static boolean stopped(ProcessHandle process, Path pidFile, String signal)
+      throws IOException {
+    Command.succeeds(List.of("kill", "-" + signal, Long.toString(process.pid())));
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LEFTOVER_SECONDS_MAX);
+    while (process.isAlive() && Files.exists(pidFile) && !isZombie(process.pid())) {
+      if (System.nanoTime() > deadline) {
+        return false;
+      }
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+    }
+    return true;
   }
 }

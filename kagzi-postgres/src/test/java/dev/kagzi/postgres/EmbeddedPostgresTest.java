@@ -271,16 +271,17 @@ class EmbeddedPostgresTest {
     }
   }
 
-  private static boolean isAlive(long pid) {
-    return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false);
+  private static boolean isAlive(long pid) throws IOException {
+    return ProcessHandle.of(pid).isPresent() && !Postmaster.isZombie(pid);
   }
 
   /** The shell and its helper, so that nobody is left who could stop the server. */
   private static void killShellOf(long postgres) {
     ProcessHandle shell = ProcessHandle.of(postgres).orElseThrow().parent().orElseThrow();
     List<ProcessHandle> helpers = shell.children().filter(p -> p.pid() != postgres).toList();
-    shell.destroyForcibly();
+    // The helper first: the shell's end closes the pipe, and the helper would act on that.
     helpers.forEach(ProcessHandle::destroyForcibly);
+    shell.destroyForcibly();
   }
 
   private static void kill9(long pid) {
