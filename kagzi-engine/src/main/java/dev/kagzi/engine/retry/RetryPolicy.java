@@ -7,7 +7,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * How patiently a failed attempt is tried again. Attempts are executions: 1 means no retry, -1 no
- * limit. Jitter is the share by which a delay may differ in either direction; the cap holds after it.
+ * limit. Jitter is the share by which a delay may differ in either direction; the cap holds after
+ * it.
  */
 public record RetryPolicy(
     int attemptsMax,
@@ -59,13 +60,13 @@ public record RetryPolicy(
       return new RetryDecision.GiveUp("the failure is marked as not retryable");
     }
     for (String prefix : nonRetryable) {
-      if (failure.message().startsWith(prefix)
-          || prefix.equals(failure.metadata().get("type"))) {
+      if (failure.message().startsWith(prefix) || prefix.equals(failure.metadata().get("type"))) {
         return new RetryDecision.GiveUp("failures like \"" + prefix + "\" are not retried");
       }
     }
     if (attemptsMax != UNLIMITED && attempt >= attemptsMax) {
-      return new RetryDecision.GiveUp("attempt " + attempt + " of " + attemptsMax + " was the last");
+      return new RetryDecision.GiveUp(
+          "attempt " + attempt + " of " + attemptsMax + " was the last");
     }
     long delayMs =
         failure.retryAfterMs() > 0
@@ -75,7 +76,8 @@ public record RetryPolicy(
   }
 
   private long delayMs(int attempt, RandomGenerator random) {
-    double exact = Math.min(delayMaxMs, delayFirstMs * Math.pow(coefficient, attempt - 1.0));
+    double exact =
+        Math.min((double) delayMaxMs, (double) delayFirstMs * Math.pow(coefficient, attempt - 1.0));
     double spread = jitter == 0 ? exact : exact * (1 + jitter * (2 * random.nextDouble() - 1));
     return Math.min(delayMaxMs, Math.round(spread));
   }

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Map;
 
 /** Bytes of users with their metadata. Both are kept and given back unchanged. */
+@SuppressWarnings("ArrayRecordComponent") // Compared by content below, and never written to.
 public record Payload(byte[] data, Map<String, String> metadata) {
   /** No bytes, no metadata. */
   public static final Payload EMPTY = new Payload(new byte[0], Map.of());
