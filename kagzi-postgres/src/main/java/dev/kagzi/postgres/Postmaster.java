@@ -1,0 +1,272 @@
+package dev.kagzi.postgres;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A running server process, and the shell that watches over it. */
+final class Postmaster {
+
+  private static final Logger log = LoggerFactory.getLogger(Postmaster.class);
+
+  /**
+   * Arguments: the log, the signal that stops the server, a folder to delete at the end or nothing,
+   * the command. The shell's standard input is a pipe that only this JVM holds: once it closes, the
+   * server is stopped. The signal is repeated since a server that has just been started may not
+   * listen to it yet; a server that does not stop within a minute is stopped the hard way, which
+   * loses nothing either. The server's pid is printed for us.
+   */
+  private static final String WATCH =
+      """
+      log=$1 signal=$2 delete=$3
+      shift 3
+      trap : HUP INT TERM
+      exec 3<&0 0</dev/null
+      "$@" 3<&- >>"$log" 2>&1 &
+      server=$!
+      echo "$server"
+      exec >/dev/null 2>&1
+      {
+        read -r _ <&3
+        n=0
+        while kill -"$signal" "$server"; do
+          sleep 1
+          n=$((n + 1))
+          [ "$n" -lt 60 ] || signal=QUIT
+        done
+      } &
+      watch=$!
+      exec 3<&-
+      while kill -0 "$server"; do
+        wait "$server"
+      done
+      kill "$watch"
+      [ -z "$delete" ] || rm -rf -- "$delete"
+      """;
+
+  /** Crash recovery reads all log since the last checkpoint, so a start may take its time. */
+  private static final long READY_SECONDS_MAX = 300;
+
+  private static final long STOP_SECONDS_MAX = 90;
+
+  private final Process watcher;
+  private final long pid;
+  private final int port;
+
+  private Postmaster(Process watcher, long pid, int port) {
+    this.watcher = watcher;
+    this.pid = pid;
+    this.port = port;
+  }
+
+  /** Returns once connections are accepted; empty when the server gave up before that. */
+  static Optional<Postmaster> start(
+      ServerDirectory directory, List<String> server, int port, Ending ending) throws IOException {
+    Postmaster started = spawn(directory, server, port, ending);
+    boolean ready = false;
+    try {
+      ready = started.awaitReady(directory);
+    } finally {
+      if (!ready) {
+        started.stop();
+      }
+    }
+    return ready ? Optional.of(started) : Optional.empty();
+  }
+
+  /** How a server ends once we are gone. */
+  enum Ending {
+    /** Sessions are cut, a checkpoint is written, the folder stays. */
+    KEEP,
+    /** The fastest way, and the folder goes. */
+    DELETE
+  }
+
+  private static Postmaster spawn(
+      ServerDirectory directory, List<String> server, int port, Ending ending) throws IOException {
+    List<String> command = new ArrayList<>(ownSession());
+    command.addAll(List.of("sh", "-c", WATCH, "kagzi-postgres", directory.log().toString()));
+    switch (ending) {
+      case KEEP -> command.addAll(List.of("INT", ""));
+      case DELETE -> command.addAll(List.of("QUIT", directory.root().toString()));
+    }
+    command.addAll(server);
+    Process watcher =
+        Command.of(command)
+            .redirectError(ProcessBuilder.Redirect.to(new File("/dev/null")))
+            .start();
+    // Closed by the shell right after the line, so the reader need not be kept.
+    BufferedReader output =
+        new BufferedReader(
+            new InputStreamReader(watcher.getInputStream(), StandardCharsets.US_ASCII));
+    String pid = output.readLine();
+    if (pid == null) {
+      throw new EmbeddedPostgresException("cannot start a shell for PostgreSQL");
+    }
+    return new Postmaster(watcher, Long.parseLong(pid), port);
+  }
+
+  /**
+   * Ctrl-C in a terminal goes to every process of the foreground group. PostgreSQL must not hear
+   * it: it would be gone before its clients have finished.
+   */
+  private static List<String> ownSession() {
+    if (Files.isExecutable(Path.of("/usr/bin/setsid"))) {
+      return List.of("/usr/bin/setsid");
+    }
+    if (Files.isExecutable(Path.of("/usr/bin/perl"))) {
+      return List.of("/usr/bin/perl", "-MPOSIX", "-e", "POSIX::setsid(); exec @ARGV", "--");
+    }
+    return List.of();
+  }
+
+  private boolean awaitReady(ServerDirectory directory) throws IOException {
+    Path status = directory.data().resolve("postmaster.pid");
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(READY_SECONDS_MAX);
+    while (System.nanoTime() < deadline) {
+      if (isReady(status)) {
+        return true;
+      }
+      if (ended(10, TimeUnit.MILLISECONDS)) {
+        return false;
+      }
+    }
+    throw new EmbeddedPostgresException(
+        "PostgreSQL in "
+            + directory.root()
+            + " is not ready after "
+            + READY_SECONDS_MAX
+            + " s:"
+            + directory.logTail());
+  }
+
+  /** The file that PostgreSQL's own pg_ctl waits on: line 1 is the pid, line 8 the state. */
+  private boolean isReady(Path status) throws IOException {
+    try {
+      List<String> lines = Files.readAllLines(status);
+      return lines.size() >= 8
+          && lines.getFirst().strip().equals(Long.toString(pid))
+          && lines.get(7).strip().equals("ready");
+    } catch (NoSuchFileException notYet) {
+      return false;
+    }
+  }
+
+  long pid() {
+    return pid;
+  }
+
+  int port() {
+    return port;
+  }
+
+  boolean isAlive() {
+    return watcher.isAlive();
+  }
+
+  CompletableFuture<Void> onExit() {
+    return watcher.onExit().thenAccept(ended -> {});
+  }
+
+  /** Closes the pipe, as our death would, and waits until the server has gone. */
+  void stop() {
+    try {
+      watcher.getOutputStream().close();
+    } catch (IOException alreadyGone) {
+      log.atDebug().setCause(alreadyGone).log("pipe of the shell was closed before");
+    }
+    if (!ended(STOP_SECONDS_MAX, TimeUnit.SECONDS)) {
+      throw new EmbeddedPostgresException(
+          "PostgreSQL (process " + pid + ") did not stop within " + STOP_SECONDS_MAX + " s");
+    }
+  }
+
+  /** An interrupt is kept for the caller; a server that is being stopped is waited for anyway. */
+  private boolean ended(long amount, TimeUnit unit) {
+    boolean interrupted = false;
+    long deadline = System.nanoTime() + unit.toNanos(amount);
+    try {
+      while (true) {
+        try {
+          return watcher.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /**
+   * Ends a server whose owner and shell were both killed. A pid that meanwhile belongs to somebody
+   * else is left alone; PostgreSQL would take it for a living server, so the file goes instead.
+   */
+  static void stopLeftover(ServerDirectory directory) throws IOException {
+    Path file = directory.data().resolve("postmaster.pid");
+    if (!Files.exists(file)) {
+      return;
+    }
+    Optional<ProcessHandle> process = ProcessHandle.of(leftoverPid(file));
+    if (process.isEmpty()) {
+      return;
+    }
+    if (!isServerOf(process.get(), directory.data())) {
+      Files.deleteIfExists(file);
+      return;
+    }
+    log.atWarn()
+        .addKeyValue("pid", process.get().pid())
+        .addKeyValue("folder", directory.root())
+        .log("postgres of an earlier owner still runs, stopping it");
+    if (!stopped(process.get(), "INT", 30) && !stopped(process.get(), "QUIT", 30)) {
+      throw new EmbeddedPostgresException(
+          "PostgreSQL of an earlier owner (process "
+              + process.get().pid()
+              + ") in "
+              + directory.root()
+              + " does not stop (expected: to be stopped by you)");
+    }
+  }
+
+  private static long leftoverPid(Path file) throws IOException {
+    List<String> lines = Files.readAllLines(file);
+    return lines.isEmpty() ? 0 : Math.abs(Long.parseLong(lines.getFirst().strip()));
+  }
+
+  private static boolean isServerOf(ProcessHandle process, Path data) {
+    // Unknown counts as ours: better a refused start than two servers on one folder.
+    return process.info().commandLine().map(line -> line.contains(data.toString())).orElse(true);
+  }
+
+  private static boolean stopped(ProcessHandle process, String signal, long seconds) {
+    Command.succeeds(List.of("kill", "-" + signal, Long.toString(process.pid())));
+    try {
+      process.onExit().get(seconds, TimeUnit.SECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (ExecutionException e) {
+      throw new EmbeddedPostgresException("cannot wait for process " + process.pid(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new EmbeddedPostgresException("interrupted", e);
+    }
+  }
+}

@@ -1,0 +1,205 @@
+package dev.kagzi.postgres;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The folder of one server: its lock, its password, its log, and PostgreSQL's own folder inside.
+ * Whoever has one of these is the folder's only owner until {@link #close}.
+ */
+final class ServerDirectory implements AutoCloseable {
+
+  static final String USER = "postgres";
+  static final String DATA = "pgdata";
+
+  /**
+   * Folders owned by this JVM. The file lock cannot tell: within one process it does not exclude,
+   * and merely closing a second handle of the file would release it.
+   */
+  private static final Set<Path> OWNED = ConcurrentHashMap.newKeySet();
+
+  private final Path root;
+  private final FileChannel channel;
+
+  private ServerDirectory(Path root, FileChannel channel) {
+    this.root = root;
+    this.channel = channel;
+  }
+
+  static ServerDirectory open(Path path) throws IOException {
+    if (!Files.isDirectory(path)) {
+      Files.createDirectories(
+          path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+    Path root = path.toRealPath();
+    if (!OWNED.add(root)) {
+      throw inUse(root, Long.toString(ProcessHandle.current().pid()));
+    }
+    try {
+      return new ServerDirectory(root, lock(root));
+    } catch (IOException | RuntimeException e) {
+      OWNED.remove(root);
+      throw e;
+    }
+  }
+
+  private static FileChannel lock(Path root) throws IOException {
+    Path file = root.resolve("server.lock");
+    FileChannel channel =
+        FileChannel.open(
+            file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    // Released with the channel, which lives as long as this object.
+    FileLock lock = channel.tryLock();
+    if (lock == null) {
+      channel.close();
+      throw inUse(root, Files.readString(file).strip());
+    }
+    channel.truncate(0);
+    String pid = ProcessHandle.current().pid() + "\n";
+    channel.write(ByteBuffer.wrap(pid.getBytes(StandardCharsets.UTF_8)), 0);
+    return channel;
+  }
+
+  private static EmbeddedPostgresException inUse(Path root, String pid) {
+    return new EmbeddedPostgresException(
+        "data directory " + root + " is in use by process " + pid + " (expected: one owner)");
+  }
+
+  Path root() {
+    return root;
+  }
+
+  Path data() {
+    return root.resolve(DATA);
+  }
+
+  Path log() {
+    return root.resolve("postgres.log");
+  }
+
+  String password() {
+    return read("password");
+  }
+
+  /** The port of the last start, or 0. */
+  int recordedPort() {
+    return Files.exists(root.resolve("port")) ? Integer.parseInt(read("port")) : 0;
+  }
+
+  void recordPort(int port) throws IOException {
+    Files.writeString(root.resolve("port"), port + "\n");
+  }
+
+  private String read(String name) {
+    try {
+      return Files.readString(root.resolve(name)).strip();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * Creates the database cluster unless it is there. Nothing half-made is ever found under its
+   * name.
+   */
+  void initialize(Binaries binaries, Account account, boolean durable) throws IOException {
+    if (Files.isDirectory(data())) {
+      checkVersion(binaries);
+      account.own(root);
+      return;
+    }
+    Path fresh = root.resolve(DATA + ".init");
+    Folders.delete(fresh);
+    writePassword();
+    account.own(root);
+    int exit = Command.runLogged(account.command(initdb(binaries, fresh, durable)), log(), 300);
+    if (exit != 0) {
+      throw new EmbeddedPostgresException(
+          "initdb failed in " + root + " with exit code " + exit + ":" + logTail());
+    }
+    Files.move(fresh, data(), StandardCopyOption.ATOMIC_MOVE);
+    Folders.sync(root);
+  }
+
+  private List<String> initdb(Binaries binaries, Path fresh, boolean durable) {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                binaries.program("initdb"),
+                "--pgdata=" + fresh,
+                "--username=" + USER,
+                "--pwfile=" + root.resolve("password"),
+                "--auth=scram-sha-256",
+                "--encoding=UTF8",
+                "--locale=" + (UserDirs.isMac() ? "C" : "C.UTF-8")));
+    // On by default since version 18, and to be refused explicitly there.
+    if (durable) {
+      command.add("--data-checksums");
+    } else {
+      command.add("--no-sync");
+    }
+    return command;
+  }
+
+  private void writePassword() throws IOException {
+    byte[] random = new byte[24];
+    new SecureRandom().nextBytes(random);
+    Path file = root.resolve("password");
+    Files.deleteIfExists(file);
+    Files.createFile(
+        file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    Files.writeString(file, Base64.getUrlEncoder().withoutPadding().encodeToString(random) + "\n");
+  }
+
+  private void checkVersion(Binaries binaries) throws IOException {
+    String found = Files.readString(data().resolve("PG_VERSION")).strip();
+    String expected = binaries.majorVersion();
+    if (!found.equals(expected)) {
+      throw new EmbeddedPostgresException(
+          "data directory "
+              + root
+              + " was made by PostgreSQL "
+              + found
+              + " (expected: "
+              + expected
+              + "; choose another directory, or move the data with pg_upgrade)");
+    }
+  }
+
+  /** The last lines of the log, each on a line of its own, for the message of an exception. */
+  String logTail() {
+    try {
+      List<String> lines = Files.exists(log()) ? Files.readAllLines(log()) : List.of();
+      List<String> tail = lines.subList(Math.max(0, lines.size() - 12), lines.size());
+      return "\n  " + String.join("\n  ", tail);
+    } catch (IOException e) {
+      return " (no log: " + e + ")";
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      OWNED.remove(root);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package dev.kagzi.postgres;
+
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** Where a user's files belong on this operating system. */
+final class UserDirs {
+
+  private UserDirs() {}
+
+  /** For what can be made again. */
+  static Path cache(Account account) {
+    if (account.isNobody()) {
+      return Path.of("/var/cache/kagzi");
+    }
+    return xdg("XDG_CACHE_HOME", isMac() ? "Library/Caches" : ".cache").resolve("kagzi");
+  }
+
+  /** For what must not be lost. */
+  static Path data(Account account) {
+    if (account.isNobody()) {
+      return Path.of("/var/lib/kagzi");
+    }
+    return xdg("XDG_DATA_HOME", ".local/share").resolve("kagzi");
+  }
+
+  static boolean isMac() {
+    return osName().startsWith("mac");
+  }
+
+  static String osName() {
+    return System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
+  }
+
+  private static Path xdg(String variable, String underHome) {
+    String set = System.getenv(variable);
+    // The specification says that relative paths are to be ignored.
+    if (set != null && set.startsWith("/")) {
+      return Path.of(set);
+    }
+    return Path.of(System.getProperty("user.home", "/")).resolve(underHome).toAbsolutePath();
+  }
+}
