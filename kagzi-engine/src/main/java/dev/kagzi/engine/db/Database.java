@@ -1,0 +1,194 @@
+package dev.kagzi.engine.db;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.kagzi.engine.value.Refusal;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Properties;
+import org.flywaydb.core.Flyway;
+
+/** The engine's PostgreSQL: a pool for reading, and sessions of their own for writers. */
+public final class Database implements AutoCloseable {
+  // Hot statements look runs up by primary key whatever the statistics say: on a table that was
+  // empty a moment ago the planner would rather scan it whole, and keep that plan.
+  private static final List<String> WRITER_SETTINGS =
+      List.of(
+          "SET synchronous_commit = on",
+          "SET enable_seqscan = off",
+          "SET enable_hashjoin = off",
+          "SET enable_mergejoin = off",
+          "SET enable_bitmapscan = off",
+          "SET plan_cache_mode = force_generic_plan",
+          "SET jit = off",
+          "SET lock_timeout = '3s'",
+          "SET idle_in_transaction_session_timeout = '5s'");
+
+  private final DatabaseConfig config;
+  private final Connector connector;
+  private final StatementMeter meter = new StatementMeter();
+  private final HikariDataSource pool;
+
+  private Database(DatabaseConfig config, Connector connector) {
+    this.config = config;
+    this.connector = connector;
+    this.pool = new HikariDataSource(poolConfig(config));
+  }
+
+  /** Opens the database as configured. Nothing is sent yet. */
+  public static Database open(DatabaseConfig config) {
+    return new Database(config, () -> connect(config));
+  }
+
+  /** Opens the database with writers' connections from the given place. */
+  public static Database open(DatabaseConfig config, Connector connector) {
+    return new Database(config, connector);
+  }
+
+  /** What a plain connection to the configured place is. */
+  public static Connection connect(DatabaseConfig config) throws SQLException {
+    Properties properties = new Properties();
+    properties.setProperty("user", config.user());
+    properties.setProperty("password", config.password());
+    properties.setProperty("ApplicationName", "kagzi");
+    properties.setProperty("connectTimeout", "5");
+    properties.setProperty("socketTimeout", "10");
+    properties.setProperty("tcpKeepAlive", "true");
+    properties.setProperty("prepareThreshold", "1");
+    return DriverManager.getConnection(config.jdbcUrl(), properties);
+  }
+
+  private static HikariConfig poolConfig(DatabaseConfig config) {
+    HikariConfig hikari = new HikariConfig();
+    hikari.setJdbcUrl(config.jdbcUrl());
+    hikari.setUsername(config.user());
+    hikari.setPassword(config.password());
+    hikari.setMaximumPoolSize(config.poolSize());
+    hikari.setMinimumIdle(1);
+    hikari.setConnectionTimeout(5_000);
+    hikari.setInitializationFailTimeout(-1);
+    hikari.setPoolName("kagzi-read");
+    hikari.addDataSourceProperty("ApplicationName", "kagzi");
+    hikari.addDataSourceProperty("connectTimeout", "5");
+    hikari.addDataSourceProperty("socketTimeout", "30");
+    hikari.addDataSourceProperty("tcpKeepAlive", "true");
+    return hikari;
+  }
+
+  /** Brings the schema up to date. Safe when several servers start at once. */
+  public void migrate() {
+    Flyway.configure(Database.class.getClassLoader())
+        .dataSource(config.jdbcUrl(), config.user(), config.password())
+        .locations("classpath:dev/kagzi/engine/migration")
+        .schemas("kagzi")
+        .defaultSchema("kagzi")
+        .createSchemas(true)
+        .table("schema_history")
+        .load()
+        .migrate();
+  }
+
+  /**
+   * Refuses a server that would lose what it acknowledged, and a pooler that hands out another
+   * backend for every transaction.
+   */
+  public void check() throws SQLException {
+    try (Session session = open("check")) {
+      String fsync = setting(session, "fsync");
+      if (!fsync.equals("on") && !config.allowUnsafe()) {
+        throw new SQLException(
+            "fsync: " + fsync + " (expected: on; acknowledged work would be lost in a crash)");
+      }
+      int first = backend(session);
+      session.inTransaction(tx -> tx.query("SELECT 1 AS one").first(row -> row.integer("one")));
+      session.query("SET application_name = 'kagzi-check'").execute();
+      if (backend(session) != first
+          || !setting(session, "application_name").equals("kagzi-check")) {
+        throw new SQLException(
+            "the connection changes its backend between transactions (expected: a session;"
+                + " point kagzi at PostgreSQL itself, or set the pooler to session pooling)");
+      }
+    }
+  }
+
+  private static String setting(Session session, String name) throws SQLException {
+    return session
+        .query("SELECT current_setting(?) AS value")
+        .bind(name)
+        .first(row -> row.text("value"))
+        .orElse("");
+  }
+
+  private static int backend(Session session) throws SQLException {
+    return session
+        .query("SELECT pg_backend_pid() AS pid")
+        .first(row -> row.integer("pid"))
+        .orElseThrow();
+  }
+
+  /** A session for a writer. The name shows in the meter. */
+  public Session open(String name) throws SQLException {
+    Connection connection = connector.open();
+    Session session = new Session(connection, meter, name);
+    try {
+      for (String setting : WRITER_SETTINGS) {
+        session.query(setting).execute();
+      }
+      connectionCheck(session);
+    } catch (SQLException e) {
+      session.close();
+      throw e;
+    }
+    return session;
+  }
+
+  // Lets the server notice a vanished client in the middle of a statement. Not on every platform.
+  private static void connectionCheck(Session session) throws SQLException {
+    try {
+      session.query("SET client_connection_check_interval = '2s'").execute();
+    } catch (SQLException unsupported) {
+      if (!session.isUsable()) {
+        throw unsupported;
+      }
+    }
+  }
+
+  /** Runs a read on a pooled connection; blocks. */
+  public <T> T read(Session.Work<T> work) {
+    try (Connection connection = pool.getConnection()) {
+      return work.run(new Session(connection, meter, "read"));
+    } catch (SQLException e) {
+      throw SqlErrors.refusal(e);
+    }
+  }
+
+  /** Runs a transaction on a pooled connection; blocks. For writes that are no part of a run. */
+  public <T> T write(Session.Work<T> work) {
+    try (Connection connection = pool.getConnection()) {
+      return new Session(connection, meter, "write").inTransaction(work);
+    } catch (SQLException e) {
+      throw SqlErrors.refusal(e);
+    }
+  }
+
+  /** Why the database cannot be used now, or nothing. */
+  public java.util.Optional<String> trouble() {
+    try {
+      read(session -> session.query("SELECT 1 AS one").first(row -> row.integer("one")));
+      return java.util.Optional.empty();
+    } catch (Refusal refusal) {
+      return java.util.Optional.ofNullable(refusal.getMessage());
+    }
+  }
+
+  public StatementMeter meter() {
+    return meter;
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

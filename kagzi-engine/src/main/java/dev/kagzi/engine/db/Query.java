@@ -1,0 +1,208 @@
+package dev.kagzi.engine.db;
+
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/** A statement that is given its parameters one by one and then sent. */
+public final class Query {
+  private final Connection connection;
+  private final PreparedStatement statement;
+  private final Sent sent;
+  private int next = 1;
+
+  /** Told just before the statement goes out. */
+  interface Sent {
+    void run() throws SQLException;
+  }
+
+  Query(Connection connection, PreparedStatement statement, Sent sent) {
+    this.connection = connection;
+    this.statement = statement;
+    this.sent = sent;
+  }
+
+  /** Reads one row into a value. */
+  @FunctionalInterface
+  public interface Mapper<T> {
+    /** The cursor stands on the row; it must not be moved. */
+    T map(Row row) throws SQLException;
+  }
+
+  public Query bind(@Nullable UUID value) throws SQLException {
+    statement.setObject(next++, value, Types.OTHER);
+    return this;
+  }
+
+  public Query bind(@Nullable String value) throws SQLException {
+    statement.setString(next++, value);
+    return this;
+  }
+
+  public Query bind(int value) throws SQLException {
+    statement.setInt(next++, value);
+    return this;
+  }
+
+  public Query bind(long value) throws SQLException {
+    statement.setLong(next++, value);
+    return this;
+  }
+
+  public Query bind(boolean value) throws SQLException {
+    statement.setBoolean(next++, value);
+    return this;
+  }
+
+  public Query bind(byte @Nullable [] value) throws SQLException {
+    statement.setBytes(next++, value);
+    return this;
+  }
+
+  public Query bindInt(@Nullable Integer value) throws SQLException {
+    statement.setObject(next++, value, Types.INTEGER);
+    return this;
+  }
+
+  public Query bindLong(@Nullable Long value) throws SQLException {
+    statement.setObject(next++, value, Types.BIGINT);
+    return this;
+  }
+
+  public <T> Query bindUuids(Collection<T> items, Function<T, @Nullable UUID> of)
+      throws SQLException {
+    Object[] values = new Object[items.size()];
+    int i = 0;
+    for (T item : items) {
+      values[i++] = of.apply(item);
+    }
+    return bindArray("uuid", values);
+  }
+
+  public <T> Query bindTexts(Collection<T> items, Function<T, @Nullable String> of)
+      throws SQLException {
+    String[] values = new String[items.size()];
+    int i = 0;
+    for (T item : items) {
+      values[i++] = of.apply(item);
+    }
+    return bindArray("text", values);
+  }
+
+  public <T> Query bindInts(Collection<T> items, ToIntFunction<T> of) throws SQLException {
+    int[] values = new int[items.size()];
+    int i = 0;
+    for (T item : items) {
+      values[i++] = of.applyAsInt(item);
+    }
+    return bindArray("int4", values);
+  }
+
+  public <T> Query bindLongs(Collection<T> items, ToLongFunction<T> of) throws SQLException {
+    long[] values = new long[items.size()];
+    int i = 0;
+    for (T item : items) {
+      values[i++] = of.applyAsLong(item);
+    }
+    return bindArray("int8", values);
+  }
+
+  public <T> Query bindNullableLongs(Collection<T> items, Function<T, @Nullable Long> of)
+      throws SQLException {
+    Long[] values = new Long[items.size()];
+    int i = 0;
+    for (T item : items) {
+      values[i++] = of.apply(item);
+    }
+    return bindArray("int8", values);
+  }
+
+  public <T> Query bindBooleans(Collection<T> items, java.util.function.Predicate<T> of)
+      throws SQLException {
+    boolean[] values = new boolean[items.size()];
+    int i = 0;
+    for (T item : items) {
+      values[i++] = of.test(item);
+    }
+    return bindArray("bool", values);
+  }
+
+  public <T> Query bindBytes(Collection<T> items, Function<T, byte @Nullable []> of)
+      throws SQLException {
+    byte[][] values = new byte[items.size()][];
+    int i = 0;
+    for (T item : items) {
+      values[i++] = of.apply(item);
+    }
+    return bindArray("bytea", values);
+  }
+
+  public Query bindTextArray(@Nullable Collection<String> values) throws SQLException {
+    return values == null
+        ? bindNull(Types.ARRAY)
+        : bindArray("text", values.toArray(String[]::new));
+  }
+
+  private Query bindNull(int type) throws SQLException {
+    statement.setNull(next++, type);
+    return this;
+  }
+
+  private Query bindArray(String type, Object values) throws SQLException {
+    // The driver's own signature takes an Object and encodes primitive arrays in binary.
+    Array array =
+        connection
+            .unwrap(org.postgresql.PGConnection.class)
+            .createArrayOf(type, values);
+    statement.setArray(next++, array);
+    return this;
+  }
+
+  /** Sends it and reads every row. */
+  public <T> List<T> list(Mapper<T> mapper) throws SQLException {
+    sent.run();
+    try (statement;
+        ResultSet rows = statement.executeQuery()) {
+      List<T> all = new ArrayList<>();
+      Row row = new Row(rows);
+      while (rows.next()) {
+        all.add(mapper.map(row));
+      }
+      return all;
+    }
+  }
+
+  /** Sends it and reads the first row, if there is one. */
+  public <T> Optional<T> first(Mapper<T> mapper) throws SQLException {
+    List<T> all = list(mapper);
+    return all.isEmpty() ? Optional.empty() : Optional.of(all.get(0));
+  }
+
+  /** Sends it and answers how many rows it touched. */
+  public int update() throws SQLException {
+    sent.run();
+    try (statement) {
+      return statement.executeUpdate();
+    }
+  }
+
+  /** Sends it, whatever it answers. */
+  public void execute() throws SQLException {
+    sent.run();
+    try (statement) {
+      statement.execute();
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package dev.kagzi.engine.db;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import org.postgresql.PGConnection;
+
+/**
+ * One connection with its statements. Outside of {@link #inTransaction} every statement commits by
+ * itself. Not thread-safe: each writer has its own.
+ */
+public final class Session implements AutoCloseable {
+  private final Connection connection;
+  private final StatementMeter meter;
+  private final String name;
+
+  Session(Connection connection, StatementMeter meter, String name) {
+    this.connection = connection;
+    this.meter = meter;
+    this.name = name;
+  }
+
+  /** What happens within one transaction. */
+  @FunctionalInterface
+  public interface Work<T> {
+    /** Does it. */
+    T run(Session session) throws SQLException;
+  }
+
+  /** Runs the work in one transaction; rolls back when it throws. */
+  public <T> T inTransaction(Work<T> work) throws SQLException {
+    connection.setAutoCommit(false);
+    boolean committed = false;
+    try {
+      T result = work.run(this);
+      connection.commit();
+      meter.commit();
+      committed = true;
+      return result;
+    } finally {
+      if (!committed) {
+        rollbackQuietly();
+      }
+      if (!connection.isClosed()) {
+        connection.setAutoCommit(true);
+      }
+    }
+  }
+
+  /** Starts a statement; its parameters follow in the order of the question marks. */
+  public Query query(String sql) throws SQLException {
+    PreparedStatement statement = connection.prepareStatement(sql);
+    return new Query(connection, statement, this::sent);
+  }
+
+  private void sent() throws SQLException {
+    meter.statement(name);
+    if (connection.getAutoCommit()) {
+      meter.commit();
+    }
+  }
+
+  /** True until the connection is known to be broken. */
+  public boolean isUsable() {
+    try {
+      return !connection.isClosed();
+    } catch (SQLException broken) {
+      return false;
+    }
+  }
+
+  /** The driver's own view, for notifications. */
+  PGConnection driver() throws SQLException {
+    return connection.unwrap(PGConnection.class);
+  }
+
+  private void rollbackQuietly() {
+    try {
+      connection.rollback();
+    } catch (SQLException broken) {
+      // The transaction ends with its connection; the caller sees the first exception.
+      close();
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      connection.close();
+    } catch (SQLException broken) {
+      // It is closed for us in any case.
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package dev.kagzi.engine.db;
+
+import dev.kagzi.engine.value.Refusal;
+import java.sql.SQLException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What PostgreSQL's error classes mean for whoever sent the statement. */
+public final class SqlErrors {
+  private static final Logger log = LoggerFactory.getLogger(SqlErrors.class);
+
+  private SqlErrors() {}
+
+  /** What to do after a statement failed. */
+  public enum Remedy {
+    /** The data itself is refused: find the culprit. */
+    SPLIT,
+    /** A race with another transaction: send it again. */
+    REPEAT,
+    /** The connection or the server is gone or unwilling: pause, reconnect, send it again. */
+    RECONNECT
+  }
+
+  /** Judges by SQLSTATE alone; what is not known to be harmless costs a new connection. */
+  public static Remedy remedy(SQLException error) {
+    String state = error.getSQLState() == null ? "" : error.getSQLState();
+    if (state.startsWith("22") || state.startsWith("23")) {
+      return Remedy.SPLIT;
+    }
+    if (state.startsWith("40") || state.equals("55P03")) {
+      return Remedy.REPEAT;
+    }
+    return Remedy.RECONNECT;
+  }
+
+  /** The same for a caller: data that PostgreSQL refuses is the caller's fault, the rest is ours. */
+  public static Refusal refusal(SQLException error) {
+    if (remedy(error) == Remedy.SPLIT) {
+      log.atWarn().addKeyValue("state", error.getSQLState()).log("the database refused a value");
+      return Refusal.of(
+          Refusal.Reason.INVALID_ARGUMENT,
+          "value",
+          "",
+          "the database refused a value of this request (SQLSTATE " + error.getSQLState() + ")");
+    }
+    log.atWarn()
+        .addKeyValue("state", error.getSQLState())
+        .addKeyValue("message", error.getMessage())
+        .log("a statement failed");
+    return Refusal.of(
+        Refusal.Reason.UNAVAILABLE,
+        "database",
+        "",
+        "the database does not answer (SQLSTATE " + error.getSQLState() + "); try again");
+  }
+}

@@ -1,0 +1,28 @@
+package dev.kagzi.engine.journal;
+
+import dev.kagzi.engine.db.Session;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Knows how to say a batch of writes in SQL. Called by one lane at a time per instance. */
+public interface BatchWriter<W extends Write<?>> {
+  /** What is to be told to others once the batch is durable. Must be quick and must not throw. */
+  @FunctionalInterface
+  interface Effects {
+    /** Nothing to tell. */
+    Effects NONE = () -> {};
+
+    /** Tells it. */
+    void run();
+  }
+
+  /** Says the batch within the open transaction and stages an answer for each of its writes. */
+  Effects write(Session tx, List<W> batch) throws SQLException;
+
+  /**
+   * Says a lone write by one statement that commits itself. Null when the write is not of that sort,
+   * or when something unusual came up and nothing was changed: then {@link #write} says it.
+   */
+  @Nullable Effects writeAlone(Session session, W write) throws SQLException;
+}

@@ -1,0 +1,125 @@
+package dev.kagzi.engine.journal;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** What waits for a lane, bounded in bytes. Thread-safe. */
+final class Intake<W extends Write<?>> {
+  private final long bytesMax;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition filled = lock.newCondition();
+  private final Condition drained = lock.newCondition();
+  private final Deque<W> waiting = new ArrayDeque<>();
+  private long bytes;
+  private boolean closed;
+
+  Intake(long bytesMax) {
+    this.bytesMax = bytesMax;
+  }
+
+  /** Takes the writes in if there is room; an empty intake has room for anything. */
+  boolean offer(List<W> writes) {
+    lock.lock();
+    try {
+      return !closed && hasRoom() && add(writes);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The same, waiting for room; false when there was none in time. */
+  boolean offer(List<W> writes, long nanosMax) throws InterruptedException {
+    long left = nanosMax;
+    lock.lockInterruptibly();
+    try {
+      while (!closed && !hasRoom()) {
+        if (left <= 0) {
+          return false;
+        }
+        left = drained.awaitNanos(left);
+      }
+      return !closed && add(writes);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean hasRoom() {
+    return bytes < bytesMax;
+  }
+
+  private boolean add(List<W> writes) {
+    for (W write : writes) {
+      waiting.add(write);
+      bytes += write.bytes();
+    }
+    filled.signal();
+    return true;
+  }
+
+  /** Blocks for the first write only, then takes what is there; empty once closed and drained. */
+  List<W> take(int writesMax, long bytesMax) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (waiting.isEmpty()) {
+        if (closed) {
+          return List.of();
+        }
+        filled.await();
+      }
+      return poll(writesMax, bytesMax);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private List<W> poll(int writesMax, long bytesMax) {
+    List<W> batch = new ArrayList<>(Math.min(writesMax, waiting.size()));
+    long taken = 0;
+    while (!waiting.isEmpty() && batch.size() < writesMax) {
+      W head = waiting.element();
+      if (!batch.isEmpty() && taken + head.bytes() > bytesMax) {
+        break;
+      }
+      taken += head.bytes();
+      batch.add(waiting.remove());
+    }
+    bytes -= taken;
+    drained.signalAll();
+    return batch;
+  }
+
+  /** Everything that waits, now. */
+  List<W> drain() {
+    lock.lock();
+    try {
+      return waiting.isEmpty() ? List.of() : poll(Integer.MAX_VALUE, Long.MAX_VALUE);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int size() {
+    lock.lock();
+    try {
+      return waiting.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      filled.signalAll();
+      drained.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package dev.kagzi.engine.journal;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.value.Refusal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+
+/** All lanes together. Thread-safe; handing in a write does not block. */
+public final class Journal<W extends Write<?>> implements AutoCloseable {
+  private static final long CLOSE_MS_MAX = 5_000;
+
+  private final JournalConfig config;
+  private final List<Lane<W>> lanes = new ArrayList<>();
+  private final AtomicLong overflowBytes = new AtomicLong();
+  private final LongAdder batches = new LongAdder();
+  private final LongAdder written = new LongAdder();
+
+  /** Opens the lanes; each gets a writer of its own. */
+  public Journal(Database database, Supplier<BatchWriter<W>> writers, JournalConfig config) {
+    this.config = config;
+    for (int i = 0; i < config.lanes(); i++) {
+      lanes.add(new Lane<>("lane-" + i, database, writers.get(), config, batches, written));
+    }
+    lanes.forEach(Lane::start);
+  }
+
+  /** Hands in one write. */
+  public void append(W write) {
+    append(lane(write.key()), List.of(write));
+  }
+
+  /** Hands in several; those of one key keep their order. */
+  public void append(List<W> writes) {
+    if (lanes.size() == 1 || writes.size() == 1) {
+      append(lane(writes.get(0).key()), writes);
+      return;
+    }
+    List<List<W>> byLane = new ArrayList<>(lanes.size());
+    for (int i = 0; i < lanes.size(); i++) {
+      byLane.add(new ArrayList<>());
+    }
+    for (W write : writes) {
+      byLane.get(index(write.key())).add(write);
+    }
+    for (int i = 0; i < lanes.size(); i++) {
+      if (!byLane.get(i).isEmpty()) {
+        append(lanes.get(i), byLane.get(i));
+      }
+    }
+  }
+
+  private void append(Lane<W> lane, List<W> writes) {
+    if (lane.isAway() && lane.intake.size() > 0) {
+      refuse(writes, Refusal.Reason.UNAVAILABLE, "the database is away; try again");
+    } else if (!lane.intake.offer(writes)) {
+      appendLater(lane, writes);
+    }
+  }
+
+  /** The queue is full: the writes wait outside for a while, on a thread of their own. */
+  private void appendLater(Lane<W> lane, List<W> writes) {
+    long bytes = 0;
+    for (W write : writes) {
+      bytes += write.bytes();
+    }
+    long held = bytes;
+    if (overflowBytes.addAndGet(held) > config.queueBytesMax()) {
+      overflowBytes.addAndGet(-held);
+      refuseFull(writes);
+      return;
+    }
+    Thread.ofVirtual()
+        .name("kagzi-journal-full")
+        .start(
+            () -> {
+              try {
+                if (!lane.intake.offer(writes, config.fullPatience().toNanos())) {
+                  refuseFull(writes);
+                }
+              } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+                refuseFull(writes);
+              } finally {
+                overflowBytes.addAndGet(-held);
+              }
+            });
+  }
+
+  private void refuseFull(List<W> writes) {
+    refuse(
+        writes,
+        Refusal.Reason.RESOURCE_EXHAUSTED,
+        "the journal is full (limit: "
+            + config.queueBytesMax()
+            + " bytes waiting for the database); try again later");
+  }
+
+  private void refuse(List<W> writes, Refusal.Reason reason, String why) {
+    for (W write : writes) {
+      write.fail(Refusal.of(reason, "journal", "", why));
+    }
+  }
+
+  private Lane<W> lane(UUID key) {
+    return lanes.get(index(key));
+  }
+
+  private int index(UUID key) {
+    return Math.floorMod(key.hashCode(), lanes.size());
+  }
+
+  /** Batches taken so far; a batch is one commit unless it had to be split or sent again. */
+  public long batches() {
+    return batches.sum();
+  }
+
+  /** Writes taken so far. */
+  public long written() {
+    return written.sum();
+  }
+
+  /** How many writes wait now. */
+  public int waiting() {
+    int sum = 0;
+    for (Lane<W> lane : lanes) {
+      sum += lane.intake.size();
+    }
+    return sum;
+  }
+
+  /** Writes what waits, within bounds, then refuses the rest. */
+  @Override
+  public void close() {
+    try {
+      for (Lane<W> lane : lanes) {
+        lane.close(CLOSE_MS_MAX);
+      }
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,225 @@
+package dev.kagzi.engine.journal;
+
+import dev.kagzi.engine.db.Backend;
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.db.SqlErrors;
+import dev.kagzi.engine.value.Refusal;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One serial writer: a thread, a session, and what waits for them. */
+final class Lane<W extends Write<?>> {
+  private static final Logger log = LoggerFactory.getLogger(Lane.class);
+  private static final int REPEATS_MAX = 20;
+  private static final long PAUSE_MS_MAX = 1_000;
+
+  private final String name;
+  private final Database database;
+  private final BatchWriter<W> writer;
+  private final JournalConfig config;
+  private final LongAdder batches;
+  private final LongAdder written;
+  private final Thread thread;
+  final Intake<W> intake;
+
+  private @Nullable Session session;
+  private @Nullable Backend backend;
+  private volatile boolean away;
+  private volatile boolean closed;
+
+  Lane(
+      String name,
+      Database database,
+      BatchWriter<W> writer,
+      JournalConfig config,
+      LongAdder batches,
+      LongAdder written) {
+    this.name = name;
+    this.database = database;
+    this.writer = writer;
+    this.config = config;
+    this.batches = batches;
+    this.written = written;
+    this.intake = new Intake<>(config.queueBytesMax() / config.lanes());
+    this.thread = Thread.ofPlatform().name("kagzi-" + name).unstarted(this::drain);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** True while the database has been away for longer than a caller's patience. */
+  boolean isAway() {
+    return away;
+  }
+
+  private void drain() {
+    try {
+      while (true) {
+        List<W> batch = intake.take(config.batchWritesMax(), config.batchBytesMax());
+        if (batch.isEmpty()) {
+          return;
+        }
+        batches.increment();
+        written.add(batch.size());
+        commitOrSplit(batch);
+      }
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    } finally {
+      if (session != null) {
+        session.close();
+      }
+      refuseAll(intake.drain(), "this server is stopping");
+    }
+  }
+
+  private void commitOrSplit(List<W> batch) throws InterruptedException {
+    long patienceEnd = System.nanoTime() + config.databasePatience().toNanos();
+    int repeats = 0;
+    long pauseMs = 10;
+    while (true) {
+      try {
+        commit(batch);
+        away = false;
+        return;
+      } catch (SQLException e) {
+        switch (SqlErrors.remedy(e)) {
+          case SPLIT -> {
+            split(batch, e);
+            return;
+          }
+          case REPEAT -> {
+            if (++repeats > REPEATS_MAX) {
+              refuseAll(batch, "the database is contended (SQLSTATE " + e.getSQLState() + ")");
+              return;
+            }
+          }
+          case RECONNECT -> {
+            dropSession(e);
+            if (System.nanoTime() - patienceEnd > 0 || closed) {
+              giveUp(batch, e);
+              return;
+            }
+            TimeUnit.MILLISECONDS.sleep(pauseMs);
+            pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2);
+          }
+        }
+      } catch (RuntimeException bug) {
+        // A fault of ours: the caller must hear of it, and the lane must live on.
+        log.atError().setCause(bug).addKeyValue("lane", name).log("a batch failed unexpectedly");
+        dropSession(bug);
+        splitAfterBug(batch);
+        return;
+      }
+    }
+  }
+
+  private void commit(List<W> batch) throws SQLException {
+    Session open = connected();
+    BatchWriter.Effects effects = null;
+    if (batch.size() == 1) {
+      effects = writer.writeAlone(open, batch.get(0));
+    }
+    if (effects == null) {
+      effects = open.inTransaction(tx -> writer.write(tx, batch));
+    }
+    tell(effects);
+    for (W write : batch) {
+      write.settle();
+    }
+  }
+
+  private void tell(BatchWriter.Effects effects) {
+    try {
+      effects.run();
+    } catch (RuntimeException bug) {
+      log.atError().setCause(bug).addKeyValue("lane", name).log("telling of a commit failed");
+    }
+  }
+
+  private void split(List<W> batch, SQLException cause) throws InterruptedException {
+    if (batch.size() == 1) {
+      batch.get(0).fail(SqlErrors.refusal(cause));
+      return;
+    }
+    int middle = batch.size() / 2;
+    commitOrSplit(batch.subList(0, middle));
+    commitOrSplit(batch.subList(middle, batch.size()));
+  }
+
+  private void splitAfterBug(List<W> batch) throws InterruptedException {
+    if (batch.size() > 1) {
+      int middle = batch.size() / 2;
+      commitOrSplit(batch.subList(0, middle));
+      commitOrSplit(batch.subList(middle, batch.size()));
+      return;
+    }
+    batch
+        .get(0)
+        .fail(
+            Refusal.of(
+                Refusal.Reason.INTERNAL, "write", "", "the engine failed; its log says why"));
+  }
+
+  private void giveUp(List<W> batch, SQLException cause) {
+    away = true;
+    String why = "the database is away (SQLSTATE " + cause.getSQLState() + "); try again";
+    refuseAll(batch, why);
+    refuseAll(intake.drain(), why);
+  }
+
+  private void refuseAll(List<W> writes, String why) {
+    for (W write : writes) {
+      write.fail(Refusal.of(Refusal.Reason.UNAVAILABLE, "database", "", why));
+    }
+  }
+
+  private Session connected() throws SQLException {
+    if (session != null && session.isUsable()) {
+      return session;
+    }
+    Session fresh = database.open(name);
+    try {
+      // The old backend may still be about to commit: end it before anything is sent again, or a
+      // repeated write could be judged on a state that is not there yet.
+      if (backend != null) {
+        backend.end(fresh);
+      }
+      backend = Backend.of(fresh);
+    } catch (SQLException e) {
+      fresh.close();
+      throw e;
+    }
+    session = fresh;
+    return fresh;
+  }
+
+  private void dropSession(Exception cause) {
+    if (session != null) {
+      log.atWarn()
+          .addKeyValue("lane", name)
+          .addKeyValue("cause", cause.getMessage())
+          .log("lane lost its connection, will reconnect and send again");
+      session.close();
+      session = null;
+    }
+  }
+
+  /** Lets what waits be written, for so long; then refuses the rest. */
+  void close(long millisMax) throws InterruptedException {
+    intake.close();
+    thread.join(millisMax);
+    closed = true;
+    if (thread.isAlive()) {
+      thread.interrupt();
+      thread.join(millisMax);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package dev.kagzi.engine.journal;
+
+import dev.kagzi.engine.value.Refusal;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something to be made durable, and the answer to whoever asked for it. The answer is staged while
+ * the transaction is open and given only after its commit; a batch that is sent again stages anew.
+ */
+public abstract class Write<R> {
+  private final CompletableFuture<R> done = new CompletableFuture<>();
+  private @Nullable R staged;
+  private @Nullable Refusal refusal;
+
+  /** Writes with equal keys go through the same lane, in order. */
+  protected abstract UUID key();
+
+  /** How much of the journal's budget this write takes. */
+  protected abstract int bytes();
+
+  /** Completes when the write is durable, or exceptionally with a {@link Refusal}. */
+  public final CompletableFuture<R> done() {
+    return done;
+  }
+
+  /** Stages the answer; it is given after the commit. */
+  public final void answer(R answer) {
+    this.staged = answer;
+    this.refusal = null;
+  }
+
+  /** Stages a refusal: this write changes nothing, its neighbours go on. */
+  public final void refuse(Refusal reason) {
+    this.refusal = reason;
+    this.staged = null;
+  }
+
+  /** Gives the staged answer. */
+  final void settle() {
+    if (refusal != null) {
+      done.completeExceptionally(refusal);
+    } else if (staged != null) {
+      done.complete(staged);
+    } else {
+      done.completeExceptionally(
+          Refusal.of(
+              Refusal.Reason.INTERNAL,
+              "write",
+              "",
+              getClass().getSimpleName() + ": no answer (expected: one per write)"));
+    }
+  }
+
+  /** Gives a refusal now. */
+  final void fail(Refusal reason) {
+    done.completeExceptionally(reason);
+  }
+}

@@ -1,0 +1,90 @@
+package dev.kagzi.engine.retry;
+
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Refusal;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * How patiently a failed attempt is tried again. Attempts are executions: 1 means no retry, -1 no
+ * limit. Jitter is the share by which a delay may differ in either direction; the cap holds after
+ * it.
+ */
+public record RetryPolicy(
+    int attemptsMax,
+    long delayFirstMs,
+    double coefficient,
+    long delayMaxMs,
+    double jitter,
+    List<String> nonRetryable) {
+
+  /** As many attempts as it takes. */
+  public static final int UNLIMITED = -1;
+
+  /** What holds where neither step nor run say otherwise. */
+  public static final RetryPolicy DEFAULT = new RetryPolicy(3, 1_000, 2.0, 60_000, 0.25, List.of());
+
+  /** A worker's wish to be tried later is granted up to here. */
+  public static final long RETRY_AFTER_MS_MAX = 30L * 24 * 60 * 60 * 1000;
+
+  private static final long DELAY_MS_MAX = 365L * 24 * 60 * 60 * 1000;
+
+  public RetryPolicy {
+    check(
+        attemptsMax == UNLIMITED || attemptsMax >= 1,
+        "maximum_attempts",
+        attemptsMax,
+        ">= 1, or -1 for no limit");
+    check(
+        delayFirstMs >= 0 && delayFirstMs <= DELAY_MS_MAX,
+        "initial_interval_ms",
+        delayFirstMs,
+        "0 to " + DELAY_MS_MAX);
+    check(
+        coefficient >= 1.0 && coefficient <= 1_000,
+        "backoff_coefficient",
+        coefficient,
+        "1.0 to 1000.0");
+    check(
+        delayMaxMs >= delayFirstMs && delayMaxMs <= DELAY_MS_MAX,
+        "maximum_interval_ms",
+        delayMaxMs,
+        delayFirstMs + " to " + DELAY_MS_MAX);
+    check(jitter >= 0 && jitter <= 1, "jitter", jitter, "0.0 to 1.0");
+    nonRetryable = List.copyOf(nonRetryable);
+  }
+
+  /** Decides after the given attempt, counted from 1, has failed. */
+  public RetryDecision after(int attempt, Failure failure, RandomGenerator random) {
+    if (failure.nonRetryable()) {
+      return new RetryDecision.GiveUp("the failure is marked as not retryable");
+    }
+    for (String prefix : nonRetryable) {
+      if (failure.message().startsWith(prefix) || prefix.equals(failure.metadata().get("type"))) {
+        return new RetryDecision.GiveUp("failures like \"" + prefix + "\" are not retried");
+      }
+    }
+    if (attemptsMax != UNLIMITED && attempt >= attemptsMax) {
+      return new RetryDecision.GiveUp(
+          "attempt " + attempt + " of " + attemptsMax + " was the last");
+    }
+    long delayMs =
+        failure.retryAfterMs() > 0
+            ? Math.min(failure.retryAfterMs(), RETRY_AFTER_MS_MAX)
+            : delayMs(attempt, random);
+    return new RetryDecision.RetryAfter(delayMs);
+  }
+
+  private long delayMs(int attempt, RandomGenerator random) {
+    double exact =
+        Math.min((double) delayMaxMs, (double) delayFirstMs * Math.pow(coefficient, attempt - 1.0));
+    double spread = jitter == 0 ? exact : exact * (1 + jitter * (2 * random.nextDouble() - 1));
+    return Math.min(delayMaxMs, Math.round(spread));
+  }
+
+  private static void check(boolean holds, String field, Object found, String expected) {
+    if (!holds) {
+      throw Refusal.invalid("retry_policy." + field, found, expected);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package dev.kagzi.engine.retry;
+
+import dev.kagzi.engine.value.Json;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
+/** A policy as it lies in a {@code jsonb} column; null is none. */
+public final class RetryPolicyJson {
+  private RetryPolicyJson() {}
+
+  /** All of the policy, so that another default later does not change a run that has started. */
+  public static @Nullable String encode(@Nullable RetryPolicy policy) {
+    if (policy == null) {
+      return null;
+    }
+    return Json.object(
+        json -> {
+          json.writeNumberProperty("maximum_attempts", policy.attemptsMax());
+          json.writeNumberProperty("initial_interval_ms", policy.delayFirstMs());
+          json.writeNumberProperty("backoff_coefficient", policy.coefficient());
+          json.writeNumberProperty("maximum_interval_ms", policy.delayMaxMs());
+          json.writeNumberProperty("jitter", policy.jitter());
+          if (!policy.nonRetryable().isEmpty()) {
+            json.writeArrayPropertyStart("non_retryable_errors");
+            policy.nonRetryable().forEach(json::writeString);
+            json.writeEndArray();
+          }
+        });
+  }
+
+  /** The policy that {@link #encode} wrote; an absent member has the default policy's value. */
+  public static @Nullable RetryPolicy decode(@Nullable String json) {
+    if (json == null) {
+      return null;
+    }
+    Reader reader = new Reader();
+    Json.members(json, reader);
+    return reader.policy();
+  }
+
+  private static final class Reader implements Json.Member {
+    private int attemptsMax = RetryPolicy.DEFAULT.attemptsMax();
+    private long delayFirstMs = RetryPolicy.DEFAULT.delayFirstMs();
+    private double coefficient = RetryPolicy.DEFAULT.coefficient();
+    private long delayMaxMs = RetryPolicy.DEFAULT.delayMaxMs();
+    private double jitter = RetryPolicy.DEFAULT.jitter();
+    private final List<String> nonRetryable = new ArrayList<>();
+
+    @Override
+    public void read(String name, JsonParser parser) {
+      switch (name) {
+        case "maximum_attempts" -> attemptsMax = parser.getIntValue();
+        case "initial_interval_ms" -> delayFirstMs = parser.getLongValue();
+        case "backoff_coefficient" -> coefficient = parser.getDoubleValue();
+        case "maximum_interval_ms" -> delayMaxMs = parser.getLongValue();
+        case "jitter" -> jitter = parser.getDoubleValue();
+        case "non_retryable_errors" -> {
+          while (parser.nextToken() != JsonToken.END_ARRAY) {
+            nonRetryable.add(parser.getString());
+          }
+        }
+        default -> parser.skipChildren();
+      }
+    }
+
+    RetryPolicy policy() {
+      return new RetryPolicy(
+          attemptsMax, delayFirstMs, coefficient, delayMaxMs, jitter, nonRetryable);
+    }
+  }
+}

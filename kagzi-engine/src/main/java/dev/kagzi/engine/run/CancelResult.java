@@ -1,0 +1,11 @@
+package dev.kagzi.engine.run;
+
+import dev.kagzi.engine.value.RunStatus;
+
+/**
+ * What became of a wish to cancel.
+ *
+ * @param cancelled false when the run had ended before
+ * @param status the run's status now
+ */
+public record CancelResult(boolean cancelled, RunStatus status) {}

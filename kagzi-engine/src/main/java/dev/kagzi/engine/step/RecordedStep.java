@@ -1,0 +1,40 @@
+package dev.kagzi.engine.step;
+
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.StepKind;
+
+/** What is known of one step: its last attempt. */
+public record RecordedStep(String stepKey, int attempt, StepKind kind, Result result) {
+
+  /** How the last attempt stands. */
+  public sealed interface Result {
+    /** Completed, with this output. */
+    record Output(Payload payload) implements Result {}
+
+    /** Failed for good in this attempt of the run. */
+    record FinalFailure(Failure failure) implements Result {}
+
+    /** Failed; another attempt is due in so many milliseconds (0: now). */
+    record Retry(Failure failure, long delayMs) implements Result {}
+
+    /** A sleep with so many milliseconds to go (0: over). */
+    record Sleeping(long remainingMs) implements Result {}
+
+    /** Announced as running, never ended. */
+    record Open() implements Result {}
+  }
+
+  /** How much of a message's budget this step takes. */
+  public int bytes() {
+    int content =
+        switch (result) {
+          case Result.Output(Payload payload) -> payload.bytes();
+          case Result.FinalFailure(Failure failure) -> failure.bytes();
+          case Result.Retry(Failure failure, long ignored) -> failure.bytes();
+          case Result.Sleeping ignored -> 8;
+          case Result.Open ignored -> 1;
+        };
+    return content + stepKey.length() + 16;
+  }
+}

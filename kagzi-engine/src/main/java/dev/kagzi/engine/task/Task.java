@@ -1,0 +1,38 @@
+package dev.kagzi.engine.task;
+
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Payload;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a worker receives: a claim with all that it needs to go on where the run was.
+ *
+ * @param steps recorded by earlier claims, in the order in which they were recorded
+ * @param historyApart the recorded steps are too many for a task; the worker fetches them apart
+ */
+public record Task(
+    Claim claim,
+    String workflowType,
+    String version,
+    int attempt,
+    @Nullable Payload input,
+    List<RecordedStep> steps,
+    boolean historyApart,
+    String externalId,
+    Instant createdAt) {
+
+  /** How much of a message's budget this task takes. */
+  public int bytes() {
+    int sum = 100 + workflowType.length() + version.length() + externalId.length();
+    if (input != null) {
+      sum += input.bytes();
+    }
+    for (RecordedStep step : steps) {
+      sum += step.bytes();
+    }
+    return sum;
+  }
+}

@@ -1,0 +1,193 @@
+package dev.kagzi.engine.value;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How large things may be. Over a limit the whole request is refused with the value and the limit,
+ * and nothing is stored.
+ *
+ * @param payloadBytesWarn from here on a payload is worth a warning
+ * @param payloadBytesMax data and metadata of one payload
+ * @param nameLengthMax namespace, queue, workflow type, version
+ * @param externalIdLengthMax a caller's own name for a run
+ * @param stepKeyLengthMax scope, name and occurrence of a step
+ * @param stepsPerRunMax recorded steps of one run
+ * @param labelsMax entries of one map of labels or metadata
+ * @param labelLengthMax each key and each value of labels
+ * @param textLengthMax free text: descriptions, reasons
+ */
+public record Limits(
+    int payloadBytesWarn,
+    int payloadBytesMax,
+    int nameLengthMax,
+    int externalIdLengthMax,
+    int stepKeyLengthMax,
+    int stepsPerRunMax,
+    int labelsMax,
+    int labelLengthMax,
+    int textLengthMax) {
+
+  /** What holds unless the configuration says otherwise. */
+  public static final Limits DEFAULT =
+      new Limits(1 << 20, 2 << 20, 200, 500, 500, 100_000, 100, 1_000, 65_536);
+
+  public Limits {
+    atLeastOne("payloadBytesWarn", payloadBytesWarn);
+    atLeastOne("payloadBytesMax", payloadBytesMax);
+    atLeastOne("nameLengthMax", nameLengthMax);
+    atLeastOne("externalIdLengthMax", externalIdLengthMax);
+    atLeastOne("stepKeyLengthMax", stepKeyLengthMax);
+    atLeastOne("stepsPerRunMax", stepsPerRunMax);
+    atLeastOne("labelsMax", labelsMax);
+    atLeastOne("labelLengthMax", labelLengthMax);
+    atLeastOne("textLengthMax", textLengthMax);
+  }
+
+  /** A namespace, queue or workflow type: there must be one. */
+  public void checkName(String field, String value) {
+    checkName(field, value, nameLengthMax);
+  }
+
+  /** A version, or a name that may be left empty. */
+  public void checkOptionalName(String field, @Nullable String value) {
+    if (value != null && !value.isEmpty()) {
+      checkName(field, value, nameLengthMax);
+    }
+  }
+
+  /** A caller's own name for a run; empty for none. */
+  public void checkExternalId(String field, @Nullable String value) {
+    if (value != null && !value.isEmpty()) {
+      checkName(field, value, externalIdLengthMax);
+    }
+  }
+
+  /** A step's key: there must be one. */
+  public void checkStepKey(String field, String value) {
+    checkName(field, value, stepKeyLengthMax);
+  }
+
+  /** Free text: may be empty, may have line breaks. */
+  public void checkText(String field, String value) {
+    checkLength(field, value, textLengthMax);
+    checkStorable(field, value);
+  }
+
+  /** Labels of workers and the like: few and short. */
+  public void checkLabels(String field, Map<String, String> labels) {
+    checkEntries(field, labels.size());
+    labels.forEach(
+        (key, value) -> {
+          checkName(field + " key", key, labelLengthMax);
+          checkLength(field + "[" + Refusal.shorten(key) + "]", value, labelLengthMax);
+          checkStorable(field + "[" + Refusal.shorten(key) + "]", value);
+        });
+  }
+
+  /** Bytes of users: any, up to the limit. Metadata counts. */
+  public void checkPayload(String field, @Nullable Payload payload) {
+    if (payload == null) {
+      return;
+    }
+    if (payload.bytes() > payloadBytesMax) {
+      throw Refusal.invalid(
+          field, payload.bytes() + " bytes", "at most " + payloadBytesMax + " bytes");
+    }
+    if (!payload.metadata().isEmpty()) {
+      checkMetadata(field + ".metadata", payload.metadata());
+    }
+  }
+
+  /** True when a payload is within the limit but should be looked at. */
+  public boolean isLarge(Payload payload) {
+    return payload.bytes() > payloadBytesWarn;
+  }
+
+  /** What a worker says of a failure: as large as a payload in all. */
+  public void checkFailure(String field, Failure failure) {
+    checkStorable(field + ".message", failure.message());
+    checkStorable(field + ".subject", failure.subject());
+    checkStorable(field + ".subject_id", failure.subjectId());
+    if (failure.bytes() > payloadBytesMax) {
+      throw Refusal.invalid(
+          field, failure.bytes() + " bytes", "at most " + payloadBytesMax + " bytes");
+    }
+    checkMetadata(field + ".metadata", failure.metadata());
+  }
+
+  // The sum of metadata is bounded by whoever calls; a stack trace may be long.
+  private void checkMetadata(String field, Map<String, String> metadata) {
+    checkEntries(field, metadata.size());
+    metadata.forEach(
+        (key, value) -> {
+          checkLength(field + " key", key, labelLengthMax);
+          checkStorable(field + " key", key);
+          checkStorable(field + "[" + Refusal.shorten(key) + "]", value);
+        });
+  }
+
+  private void checkEntries(String field, int size) {
+    if (size > labelsMax) {
+      throw Refusal.invalid(field, size + " entries", "at most " + labelsMax + " entries");
+    }
+  }
+
+  private static void checkName(String field, String value, int lengthMax) {
+    if (value.isEmpty()) {
+      throw Refusal.invalid(field, "\"\"", "1 to " + lengthMax + " characters");
+    }
+    checkLength(field, value, lengthMax);
+    for (int i = 0; i < value.length(); i++) {
+      if (Character.isISOControl(value.charAt(i))) {
+        throw Refusal.invalid(field, visible(value), "no control characters");
+      }
+    }
+    checkStorable(field, value);
+  }
+
+  private static void checkLength(String field, String value, int lengthMax) {
+    if (value.length() > lengthMax) {
+      throw Refusal.invalid(field, value, "at most " + lengthMax + " characters");
+    }
+  }
+
+  /** PostgreSQL stores neither U+0000 nor half of a surrogate pair. */
+  private static void checkStorable(String field, String value) {
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      if (c == 0) {
+        throw Refusal.invalid(field, visible(value), "text without U+0000");
+      }
+      if (Character.isSurrogate(c)) {
+        boolean pair =
+            Character.isHighSurrogate(c)
+                && i + 1 < value.length()
+                && Character.isLowSurrogate(value.charAt(i + 1));
+        if (!pair) {
+          throw Refusal.invalid(field, visible(value), "text without unpaired surrogates");
+        }
+        i++;
+      }
+    }
+  }
+
+  // A message travels back over the same wire that could not have carried these characters.
+  private static String visible(String value) {
+    StringBuilder text = new StringBuilder();
+    for (char c : Refusal.shorten(value).toCharArray()) {
+      if (Character.isISOControl(c) || Character.isSurrogate(c)) {
+        text.append(String.format(java.util.Locale.ROOT, "\\u%04x", (int) c));
+      } else {
+        text.append(c);
+      }
+    }
+    return text.toString();
+  }
+
+  private static void atLeastOne(String what, int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException(what + ": " + value + " (expected: at least 1)");
+    }
+  }
+}
