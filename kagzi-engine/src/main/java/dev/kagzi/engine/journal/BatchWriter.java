@@ -21,8 +21,9 @@ public interface BatchWriter<W extends Write<?>> {
   Effects write(Session tx, List<W> batch) throws SQLException;
 
   /**
-   * Says a lone write by one statement that commits itself. Null when the write is not of that sort,
-   * or when something unusual came up and nothing was changed: then {@link #write} says it.
+   * Says a batch of one or two writes by one statement that commits itself. Null when they are not of
+   * that sort, or when something unusual came up and nothing was changed: then {@link #write} says
+   * them.
    */
-  @Nullable Effects writeAlone(Session session, W write) throws SQLException;
+  @Nullable Effects writeAlone(Session session, List<W> batch) throws SQLException;
 }

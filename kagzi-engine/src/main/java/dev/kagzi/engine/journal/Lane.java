@@ -17,6 +17,7 @@ import org.slf4j.LoggerFactory;
 final class Lane<W extends Write<?>> {
   private static final Logger log = LoggerFactory.getLogger(Lane.class);
   private static final int REPEATS_MAX = 20;
+  private static final int ALONE_MAX = 2;
   private static final long PAUSE_MS_MAX = 1_000;
 
   private final String name;
@@ -124,8 +125,8 @@ final class Lane<W extends Write<?>> {
   private void commit(List<W> batch) throws SQLException {
     Session open = connected();
     BatchWriter.Effects effects = null;
-    if (batch.size() == 1) {
-      effects = writer.writeAlone(open, batch.get(0));
+    if (batch.size() <= ALONE_MAX) {
+      effects = writer.writeAlone(open, batch);
     }
     if (effects == null) {
       effects = open.inTransaction(tx -> writer.write(tx, batch));

@@ -6,6 +6,7 @@ import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.StepKind;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** One thing that a worker says happened in a run that it holds. */
@@ -67,4 +68,36 @@ public sealed interface Report {
    * @param blockedBy why it cannot go on with the worker's code, if that is so
    */
   record Released(Claim claim, long delayMs, @Nullable Failure blockedBy) implements Report {}
+
+  /**
+   * The run waits for messages to its steps, and at most for a while.
+   *
+   * @param steps the steps that it waits for
+   * @param all whether it waits for all of them, or for any
+   * @param durationMs how long at most; null: as long as it takes
+   */
+  record Parked(Claim claim, List<String> steps, boolean all, @Nullable Long durationMs)
+      implements Report {
+    public Parked {
+      steps = List.copyOf(steps);
+    }
+  }
+
+  /** How much of a budget this report takes. */
+  default int bytes() {
+    return switch (this) {
+      case StepStarted r -> r.stepKey.length() + size(r.input);
+      case StepDone r -> r.stepKey.length() + size(r.input) + size(r.output);
+      case StepFailed r -> r.stepKey.length() + size(r.input) + r.failure.bytes();
+      case Sleep r -> r.stepKey.length();
+      case Done r -> size(r.output);
+      case Failed r -> r.failure.bytes();
+      case Released r -> r.blockedBy == null ? 0 : r.blockedBy.bytes();
+      case Parked r -> r.steps.size() * 100;
+    };
+  }
+
+  private static int size(@Nullable Payload payload) {
+    return payload == null ? 0 : payload.bytes();
+  }
 }

@@ -1,0 +1,83 @@
+package dev.kagzi.engine.report;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Payload;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Completes one run, with the step before its end, by a statement that commits itself: the update is its own fence, since it waits
+ * for whoever has the row and compares again. A run with a parent is left to the long way, which also
+ * writes the parent's message.
+ */
+final class FinishRun {
+  static final String SQL =
+      """
+      WITH u AS (
+        UPDATE kagzi.workflow_runs
+           SET status = 'COMPLETED', available_at = NULL, locked_by = NULL, blocked_by = NULL,
+               ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id
+         WHERE run_id = ? AND namespace = ? AND epoch = ? AND status = 'RUNNING'
+           AND parent_run_id IS NULL
+        RETURNING run_id, attempts),
+      s AS (
+        INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
+                                     output, output_metadata, created_at, started_at, finished_at)
+        SELECT u.run_id, n.step_id, 1, ?, u.attempts, 'FUNCTION', 'COMPLETED', n.output,
+               n.metadata::jsonb, kagzi.clock(),
+               kagzi.clock() - n.ran_ms * interval '1 millisecond', kagzi.clock()
+          FROM u, (VALUES (?::text, ?::bytea, ?::text, ?::bigint))
+                    AS n (step_id, output, metadata, ran_ms)
+         WHERE n.step_id IS NOT NULL
+            ON CONFLICT DO NOTHING
+        RETURNING 1),
+      p AS (
+        INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
+        SELECT u.run_id, 'OUTPUT', n.data, n.metadata::jsonb, kagzi.clock()
+          FROM u, (VALUES (?::bytea, ?::text)) AS n (data, metadata)
+         WHERE n.data IS NOT NULL
+            ON CONFLICT DO NOTHING)
+      SELECT (SELECT count(*) FROM s) AS steps FROM u
+      """;
+
+  private FinishRun() {}
+
+  /** The step that was recorded just before the end, if there is one. */
+  record LastStep(String stepKey, Payload output, long ranMs) {}
+
+  /** What happened. */
+  enum Outcome {
+    /** All of it. */
+    FINISHED,
+    /** The run has ended; the step had a result before. */
+    FINISHED_WITHOUT_STEP,
+    /** Nothing: the claim is not held as it should be. */
+    NOTHING
+  }
+
+  static Outcome apply(
+      Session session,
+      String namespace,
+      Claim claim,
+      @Nullable LastStep step,
+      @Nullable Payload output)
+      throws SQLException {
+    return session
+        .query(SQL)
+        .bind(claim.runId().value())
+        .bind(namespace)
+        .bind(claim.epoch())
+        .bind(claim.epoch())
+        .bind(step == null ? null : step.stepKey())
+        .bind(step == null ? null : step.output().data())
+        .bind(step == null ? null : Json.encode(step.output().metadata()))
+        .bind(step == null ? 0L : step.ranMs())
+        .bind(output == null ? null : output.data())
+        .bind(output == null ? null : Json.encode(output.metadata()))
+        .first(row -> row.bigint("steps"))
+        .map(steps -> step == null || steps == 1 ? Outcome.FINISHED : Outcome.FINISHED_WITHOUT_STEP)
+        .orElse(Outcome.NOTHING);
+  }
+}

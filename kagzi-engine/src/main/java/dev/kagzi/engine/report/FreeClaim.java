@@ -1,0 +1,35 @@
+package dev.kagzi.engine.report;
+
+import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.value.Claim;
+
+/**
+ * The write that takes a claim from a worker that is gone, or that no longer knows of it; answers
+ * whether the claim was held.
+ */
+public final class FreeClaim extends RunWrite<Boolean> {
+  private final Claim claim;
+  private final Cause cause;
+
+  /** Why the claim is free. */
+  public enum Cause {
+    /** The worker is gone: counts as a crash of the run. */
+    WORKER_GONE,
+    /** The worker never got the task, or has dropped it: counts nowhere. */
+    NOT_TAKEN
+  }
+
+  public FreeClaim(Claim claim, Cause cause) {
+    super(claim.runId(), 0);
+    this.claim = claim;
+    this.cause = cause;
+  }
+
+  Claim claim() {
+    return claim;
+  }
+
+  Cause cause() {
+    return cause;
+  }
+}

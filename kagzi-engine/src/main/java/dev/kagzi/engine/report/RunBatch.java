@@ -1,0 +1,204 @@
+package dev.kagzi.engine.report;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.journal.BatchWriter.Effects;
+import dev.kagzi.engine.message.Messages;
+import dev.kagzi.engine.message.RunMessage;
+import dev.kagzi.engine.run.InsertPayloads;
+import dev.kagzi.engine.run.LockRuns;
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.run.UpdateRuns;
+import dev.kagzi.engine.step.CloseSteps;
+import dev.kagzi.engine.step.ReadSteps;
+import dev.kagzi.engine.step.StepRow;
+import dev.kagzi.engine.step.WriteSteps;
+import dev.kagzi.engine.value.ErrorCode;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepStatus;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one transaction knows of its runs and makes of them. Changes gather in memory, folded by key,
+ * and are flushed with one statement per kind: steps, messages, runs, payloads.
+ */
+final class RunBatch {
+  private static final Failure ENDED =
+      Failure.of(ErrorCode.PRECONDITION_FAILED, "the run was ended while the step was open");
+
+  private final Session tx;
+  private final List<Effects> effects = new ArrayList<>();
+  private final Map<StepRow.Key, Map<Integer, StepRow>> steps = new LinkedHashMap<>();
+  private final List<ReportWrite> unseen = new ArrayList<>();
+  private final List<RunMessage> messages = new ArrayList<>();
+  private final List<InsertPayloads.Item> payloads = new ArrayList<>();
+  private final Set<RunId> endedWithOpenSteps = new LinkedHashSet<>();
+  private Map<RunId, RunRow> rows = Map.of();
+  private Map<StepRow.Key, List<StepRow>> known = Map.of();
+  private Map<RunId, List<RunMessage>> inbox = Map.of();
+
+  RunBatch(Session tx) {
+    this.tx = tx;
+  }
+
+  void lock(Collection<RunId> ids) throws SQLException {
+    if (!ids.isEmpty()) {
+      rows = LockRuns.lock(tx, ids);
+    }
+  }
+
+  void readSteps(Collection<StepRow.Key> keys) throws SQLException {
+    if (!keys.isEmpty()) {
+      known = ReadSteps.byKey(tx, keys);
+    }
+  }
+
+  void takeMessages(Collection<RunId> ids) throws SQLException {
+    if (!ids.isEmpty()) {
+      inbox = Messages.take(tx, ids);
+    }
+  }
+
+  /** The locked run; null when there is none. */
+  @Nullable RunRow row(RunId id) {
+    return rows.get(id);
+  }
+
+  List<RunMessage> inbox(RunId id) {
+    return inbox.getOrDefault(id, List.of());
+  }
+
+  /** All attempts of a step as they are now, what this batch adds included, in order. */
+  List<StepRow> attempts(RunId runId, String stepKey) {
+    StepRow.Key key = new StepRow.Key(runId, stepKey);
+    Map<Integer, StepRow> added = steps.get(key);
+    List<StepRow> before = known.getOrDefault(key, List.of());
+    if (added == null) {
+      return before;
+    }
+    Map<Integer, StepRow> all = new TreeMap<>();
+    before.forEach(row -> all.put(row.attempt(), row));
+    all.putAll(added);
+    return List.copyOf(all.values());
+  }
+
+  /** True when this batch says something of that attempt already. */
+  boolean hasAdded(RunId runId, String stepKey, int attempt) {
+    Map<Integer, StepRow> added = steps.get(new StepRow.Key(runId, stepKey));
+    return added != null && added.containsKey(attempt);
+  }
+
+  /** Adds an attempt, or what has become of one that this batch opened before. */
+  void add(StepRow row) {
+    steps.computeIfAbsent(row.key(), key -> new HashMap<>(2)).put(row.attempt(), row);
+  }
+
+  /** Adds a result that nobody has looked up: whether it is the first shows when it is written. */
+  void addUnseen(StepRow row, ReportWrite write) {
+    add(row);
+    unseen.add(write);
+  }
+
+  void post(RunMessage message) {
+    messages.add(message);
+  }
+
+  /** Adds the input of a run that starts. */
+  void input(RunId runId, Payload input) {
+    payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.INPUT, input));
+  }
+
+  void output(RunId runId, Payload output) {
+    payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.OUTPUT, output));
+  }
+
+  void closeSteps(RunId runId) {
+    endedWithOpenSteps.add(runId);
+  }
+
+  /** To be told after the commit, in the order of telling. */
+  void then(Effects effect) {
+    effects.add(effect);
+  }
+
+  /** A run's end as its watchers hear it. */
+  static RunEnd end(RunRow row, RunStatus status, @Nullable Payload output) {
+    return new RunEnd(row.runId(), status, output, row.failure());
+  }
+
+  /** Writes what has gathered. */
+  Effects flush() throws SQLException {
+    writeSteps();
+    if (!endedWithOpenSteps.isEmpty()) {
+      CloseSteps.failOpen(tx, endedWithOpenSteps, ENDED);
+    }
+    if (!messages.isEmpty()) {
+      Messages.post(tx, messages);
+    }
+    List<RunRow> changed = new ArrayList<>();
+    for (RunRow row : rows.values()) {
+      if (row.isChanged()) {
+        changed.add(row);
+      }
+    }
+    if (!changed.isEmpty()) {
+      UpdateRuns.apply(tx, changed);
+    }
+    if (!payloads.isEmpty()) {
+      InsertPayloads.apply(tx, payloads);
+    }
+    List<Effects> all = List.copyOf(effects);
+    return () -> all.forEach(Effects::run);
+  }
+
+  private void writeSteps() throws SQLException {
+    List<StepRow> plain = new ArrayList<>();
+    List<StepRow> others = new ArrayList<>();
+    for (Map<Integer, StepRow> attempts : steps.values()) {
+      for (StepRow row : attempts.values()) {
+        (row.isPlainResult() ? plain : others).add(row);
+      }
+    }
+    if (!others.isEmpty()) {
+      WriteSteps.write(tx, others);
+    }
+    if (!plain.isEmpty() && WriteSteps.writePlain(tx, plain) < plain.size()) {
+      answerLosers();
+    }
+  }
+
+  /** Some results were not the first: whoever sent one is told the recorded value. */
+  private void answerLosers() throws SQLException {
+    Map<StepRow.Key, ReportWrite> writes = new LinkedHashMap<>();
+    for (ReportWrite write : unseen) {
+      if (write.report() instanceof Report.StepDone done) {
+        writes.put(new StepRow.Key(write.runId(), done.stepKey()), write);
+      }
+    }
+    Map<StepRow.Key, List<StepRow>> stored = ReadSteps.byKey(tx, writes.keySet());
+    writes.forEach((key, write) -> stored.getOrDefault(key, List.of()).forEach(row -> answer(write, row)));
+  }
+
+  private void answer(ReportWrite write, StepRow stored) {
+    RunRow run = rows.get(write.runId());
+    if (run != null
+        && stored.status() == StepStatus.COMPLETED
+        && (stored.attempt() != 1 || stored.epoch() != run.epoch())) {
+      write.answer(
+          new ReportResult.AlreadyRecorded(stored.recorded(run.nowUs(), run.attempts())));
+    }
+  }
+}

@@ -1,0 +1,225 @@
+package dev.kagzi.engine.report;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.journal.BatchWriter;
+import dev.kagzi.engine.message.DeliverMessages;
+import dev.kagzi.engine.message.RunMessage;
+import dev.kagzi.engine.run.CancelRun;
+import dev.kagzi.engine.run.InsertRuns;
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.RunEvents;
+import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.run.StartRun;
+import dev.kagzi.engine.step.StepRow;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says a batch of writes about runs in SQL: lock, read what the decisions need, decide in memory,
+ * write with one statement per kind. The commonest lone writes have a statement of their own.
+ */
+public final class RunWriter implements BatchWriter<RunWrite<?>> {
+  private final Rules rules;
+  private final RunEvents events;
+  private final RandomGenerator random;
+
+  public RunWriter(Rules rules, RunEvents events, RandomGenerator random) {
+    this.rules = rules;
+    this.events = events;
+    this.random = random;
+  }
+
+  @Override
+  public Effects write(Session tx, List<RunWrite<?>> writes) throws SQLException {
+    List<StartRun> starts = new ArrayList<>();
+    List<RunWrite<?>> others = new ArrayList<>(writes.size());
+    for (RunWrite<?> write : writes) {
+      if (write instanceof StartRun start) {
+        starts.add(start);
+      } else {
+        others.add(write);
+      }
+    }
+    RunBatch batch = new RunBatch(tx);
+    if (!others.isEmpty()) {
+      lockAndRead(batch, others);
+    }
+    if (!starts.isEmpty()) {
+      new Starts(tx, batch, events).insert(starts);
+    }
+    Judge judge = new Judge(batch, rules, events, random);
+    for (RunWrite<?> write : others) {
+      decide(judge, write);
+    }
+    return batch.flush();
+  }
+
+  private static void decide(Judge judge, RunWrite<?> write) {
+    switch (write) {
+      case ReportWrite report -> judge.report(report);
+      case BeginStep begin -> judge.begin(begin);
+      case CancelRun cancel -> judge.cancel(cancel);
+      case FreeClaim free -> judge.free(free);
+      case DeliverMessages deliver -> judge.deliver(deliver);
+      default -> throw new IllegalStateException("write: " + write + " (expected: a known kind)");
+    }
+  }
+
+  private static void lockAndRead(RunBatch batch, List<RunWrite<?>> writes) throws SQLException {
+    Set<RunId> ids = new LinkedHashSet<>();
+    Set<RunId> receivers = new LinkedHashSet<>();
+    for (RunWrite<?> write : writes) {
+      ids.add(write.runId());
+      if (readsMessages(write)) {
+        receivers.add(write.runId());
+      }
+    }
+    batch.lock(ids);
+    batch.takeMessages(receivers);
+    Set<StepRow.Key> keys = new LinkedHashSet<>();
+    for (RunWrite<?> write : writes) {
+      addKeys(batch, write, keys);
+    }
+    batch.readSteps(keys);
+  }
+
+  private static boolean readsMessages(RunWrite<?> write) {
+    return write instanceof DeliverMessages
+        || (write instanceof ReportWrite r && r.report() instanceof Report.Parked);
+  }
+
+  /** Which steps a decision needs to know. */
+  private static void addKeys(RunBatch batch, RunWrite<?> write, Set<StepRow.Key> keys) {
+    RunId runId = write.runId();
+    switch (write) {
+      case BeginStep begin -> keys.add(new StepRow.Key(runId, begin.stepKey()));
+      case ReportWrite report -> addKeys(batch, report, keys);
+      case DeliverMessages ignored -> addWaitedFor(batch, runId, List.of(), keys);
+      default -> {}
+    }
+  }
+
+  private static void addKeys(RunBatch batch, ReportWrite write, Set<StepRow.Key> keys) {
+    RunId runId = write.runId();
+    switch (write.report()) {
+      case Report.StepDone r -> {
+        RunRow row = batch.row(runId);
+        boolean held = row != null && row.fence(r.claim()) == RunRow.Fence.HELD;
+        if (!held || !Judge.needsNoRead(r)) {
+          keys.add(new StepRow.Key(runId, r.stepKey()));
+        }
+      }
+      case Report.StepFailed r -> keys.add(new StepRow.Key(runId, r.stepKey()));
+      case Report.Sleep r -> keys.add(new StepRow.Key(runId, r.stepKey()));
+      case Report.Parked r -> addWaitedFor(batch, runId, r.steps(), keys);
+      case Report.StepStarted ignored -> {}
+      case Report.Done ignored -> {}
+      case Report.Failed ignored -> {}
+      case Report.Released ignored -> {}
+    }
+  }
+
+  private static void addWaitedFor(
+      RunBatch batch, RunId runId, List<String> steps, Set<StepRow.Key> keys) {
+    steps.forEach(step -> keys.add(new StepRow.Key(runId, step)));
+    for (RunMessage message : batch.inbox(runId)) {
+      keys.add(new StepRow.Key(runId, message.stepKey()));
+    }
+    RunRow row = batch.row(runId);
+    if (row != null) {
+      row.waitsFor().forEach(step -> keys.add(new StepRow.Key(runId, step)));
+    }
+  }
+
+  @Override
+  public @Nullable Effects writeAlone(Session session, List<RunWrite<?>> writes)
+      throws SQLException {
+    RunWrite<?> first = writes.get(0);
+    if (writes.size() == 1 && first instanceof StartRun start) {
+      return startAlone(session, start);
+    }
+    if (!(first instanceof ReportWrite report) || report.report().claim().epoch() == Claim.ANY) {
+      return null;
+    }
+    if (writes.size() == 1) {
+      return switch (report.report()) {
+        case Report.StepDone done when Judge.needsNoRead(done) -> stepAlone(session, report, done);
+        case Report.Done done -> finishAlone(session, report, done, null, null);
+        default -> null;
+      };
+    }
+    return writes.size() == 2
+            && report.report() instanceof Report.StepDone step
+            && Judge.needsNoRead(step)
+            && writes.get(1) instanceof ReportWrite second
+            && second.report() instanceof Report.Done done
+            && done.claim().equals(step.claim())
+        ? finishAlone(session, second, done, report, step)
+        : null;
+  }
+
+  private @Nullable Effects startAlone(Session session, StartRun start) throws SQLException {
+    if (start.lineage() != StartRun.Lineage.CLIENT) {
+      return null;
+    }
+    Instant createdAt = InsertRuns.insertAlone(session, start);
+    if (createdAt == null) {
+      return null;
+    }
+    start.answer(new StartResult(start.runId(), false));
+    return () -> Starts.tell(start, createdAt, events);
+  }
+
+  private static @Nullable Effects stepAlone(
+      Session session, ReportWrite write, Report.StepDone done) throws SQLException {
+    if (!RecordStep.apply(session, write.namespace(), done)) {
+      return null;
+    }
+    write.answer(new ReportResult.Accepted(RunStatus.RUNNING));
+    return Effects.NONE;
+  }
+
+  private @Nullable Effects finishAlone(
+      Session session,
+      ReportWrite write,
+      Report.Done done,
+      @Nullable ReportWrite stepWrite,
+      Report.@Nullable StepDone step)
+      throws SQLException {
+    FinishRun.LastStep last =
+        step == null ? null : new FinishRun.LastStep(step.stepKey(), step.output(), step.ranMs());
+    FinishRun.Outcome outcome =
+        FinishRun.apply(session, write.namespace(), done.claim(), last, done.output());
+    if (outcome == FinishRun.Outcome.NOTHING) {
+      return null;
+    }
+    write.answer(new ReportResult.Accepted(RunStatus.COMPLETED));
+    if (stepWrite != null) {
+      stepWrite.answer(new ReportResult.Accepted(RunStatus.COMPLETED));
+      if (outcome == FinishRun.Outcome.FINISHED_WITHOUT_STEP) {
+        answerStep(session, stepWrite);
+      }
+    }
+    RunEnd end = new RunEnd(done.claim().runId(), RunStatus.COMPLETED, done.output(), null);
+    return () -> {
+      events.claimEnded(done.claim());
+      events.ended(end);
+    };
+  }
+
+  /** The run has ended, and its last step had a result before: the long way reads which. */
+  private void answerStep(Session session, ReportWrite stepWrite) throws SQLException {
+    session.inTransaction(tx -> write(tx, List.of(stepWrite)));
+  }
+}

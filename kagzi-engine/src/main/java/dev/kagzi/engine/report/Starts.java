@@ -1,0 +1,161 @@
+package dev.kagzi.engine.report;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.run.Handover;
+import dev.kagzi.engine.run.InsertRuns;
+import dev.kagzi.engine.run.InsertRuns.Rival;
+import dev.kagzi.engine.run.RunEvents;
+import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.run.StartRun;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The starts of one batch: inserted if nothing stands in their way, else answered with what does. */
+final class Starts {
+  private static final int ROUNDS_MAX = 5;
+
+  private final Session tx;
+  private final RunBatch batch;
+  private final RunEvents events;
+
+  Starts(Session tx, RunBatch batch, RunEvents events) {
+    this.tx = tx;
+    this.batch = batch;
+    this.events = events;
+  }
+
+  void insert(List<StartRun> starts) throws SQLException {
+    // Two starts with one run id in one batch are one call that was sent twice.
+    Map<RunId, StartRun> firsts = new LinkedHashMap<>();
+    List<StartRun> repeats = new ArrayList<>();
+    for (StartRun start : starts) {
+      if (firsts.putIfAbsent(start.runId(), start) != null) {
+        repeats.add(start);
+      }
+    }
+    insertRounds(new ArrayList<>(firsts.values()));
+    if (!repeats.isEmpty()) {
+      insertRounds(repeats);
+    }
+  }
+
+  /** A rival may end between the insert and the look: then the insert is due again. */
+  private void insertRounds(List<StartRun> starts) throws SQLException {
+    List<StartRun> open = starts;
+    for (int round = 0; round < ROUNDS_MAX && !open.isEmpty(); round++) {
+      Map<RunId, Instant> created = InsertRuns.insert(tx, open);
+      List<StartRun> hindered = new ArrayList<>();
+      for (StartRun start : open) {
+        Instant at = created.get(start.runId());
+        if (at == null) {
+          hindered.add(start);
+        } else {
+          started(start, at);
+        }
+      }
+      open = hindered.isEmpty() ? hindered : answerHindered(hindered);
+    }
+    for (StartRun start : open) {
+      give(start, null);
+      start.refuse(
+          Refusal.of(
+              Refusal.Reason.UNAVAILABLE,
+              "run",
+              start.runId().toString(),
+              "external_id " + start.request().externalId() + " changes hands too fast; try again"));
+    }
+  }
+
+  private void started(StartRun start, Instant createdAt) {
+    if (!start.request().input().isEmpty()) {
+      batch.input(start.runId(), start.request().input());
+    }
+    start.answer(new StartResult(start.runId(), false));
+    batch.then(() -> tell(start, createdAt, events));
+  }
+
+  /** Tells of a run that has started. */
+  static void tell(StartRun start, Instant createdAt, RunEvents events) {
+    Handover handover = start.handover();
+    if (handover == null) {
+      events.due(start.queue(), start.type(), 0);
+    } else {
+      handover.started(start, createdAt);
+    }
+  }
+
+  private List<StartRun> answerHindered(List<StartRun> hindered) throws SQLException {
+    Map<RunId, List<Rival>> rivals = InsertRuns.rivals(tx, hindered);
+    List<StartRun> open = new ArrayList<>();
+    for (StartRun start : hindered) {
+      List<Rival> found = rivals.getOrDefault(start.runId(), List.of());
+      if (found.isEmpty()) {
+        open.add(start);
+      } else {
+        answer(start, found);
+      }
+    }
+    return open;
+  }
+
+  private void answer(StartRun start, List<Rival> rivals) {
+    for (Rival rival : rivals) {
+      if (rival.runId().equals(start.runId())) {
+        answerSameId(start, rival);
+        return;
+      }
+    }
+    give(start, null);
+    start.answer(new StartResult(rivals.get(0).runId(), true));
+  }
+
+  /** The id is taken: by this very start, sent before, or by a stranger. */
+  private void answerSameId(StartRun start, Rival rival) {
+    String externalId = Objects.requireNonNullElse(rival.externalId(), "");
+    if (!rival.namespace().equals(start.request().namespace())) {
+      give(start, null);
+      start.refuse(Refusal.invalid("run_id", start.runId(), "an id that is not in use"));
+    } else if (!rival.workflowType().equals(start.request().workflowType())
+        || !externalId.equals(start.request().externalId())) {
+      give(start, null);
+      start.refuse(
+          Refusal.of(
+              Refusal.Reason.ALREADY_EXISTS,
+              "run",
+              start.runId().toString(),
+              "run_id: "
+                  + start.runId()
+                  + " is taken by a run of type "
+                  + Refusal.shorten(rival.workflowType())
+                  + (externalId.isEmpty() ? "" : " with external_id " + Refusal.shorten(externalId))
+                  + " (expected: a new id, or the same start again)"));
+    } else {
+      give(start, rival);
+      start.answer(new StartResult(start.runId(), false));
+    }
+  }
+
+  /** The slot that was kept for the run is used only if the run is the worker's indeed. */
+  private void give(StartRun start, @Nullable Rival own) {
+    Handover handover = start.handover();
+    if (handover == null) {
+      return;
+    }
+    boolean claimed =
+        own != null
+            && own.epoch() == 1
+            && own.status().equals(RunStatus.RUNNING.name())
+            && handover.worker().value().equals(own.lockedBy());
+    batch.then(
+        claimed ? () -> handover.started(start, own.createdAt()) : () -> handover.notStarted());
+  }
+}

@@ -1,0 +1,89 @@
+package dev.kagzi.engine.report;
+
+import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.step.StepRow;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import org.jspecify.annotations.Nullable;
+
+/** Puts an attempt together from what a report says of it. */
+final class StepBuilder {
+  private final RunRow run;
+  private final int epoch;
+  private final String stepKey;
+  private final int attempt;
+  private final StepKind kind;
+  private final StepStatus status;
+  private boolean isFinal;
+  private @Nullable Payload input;
+  private @Nullable Payload output;
+  private @Nullable Failure failure;
+  private @Nullable String retryPolicy;
+  private @Nullable Long dueUs;
+  private long ranMs;
+
+  StepBuilder(
+      RunRow run, int epoch, String stepKey, int attempt, StepKind kind, StepStatus status) {
+    this.run = run;
+    this.epoch = epoch;
+    this.stepKey = stepKey;
+    this.attempt = attempt;
+    this.kind = kind;
+    this.status = status;
+  }
+
+  StepBuilder isFinal() {
+    this.isFinal = true;
+    return this;
+  }
+
+  StepBuilder input(@Nullable Payload value) {
+    this.input = value;
+    return this;
+  }
+
+  StepBuilder output(@Nullable Payload value) {
+    this.output = value;
+    return this;
+  }
+
+  StepBuilder failure(@Nullable Failure value) {
+    this.failure = value;
+    return this;
+  }
+
+  StepBuilder retryPolicy(@Nullable String value) {
+    this.retryPolicy = value;
+    return this;
+  }
+
+  StepBuilder dueUs(@Nullable Long value) {
+    this.dueUs = value;
+    return this;
+  }
+
+  StepBuilder ranMs(long value) {
+    this.ranMs = Math.max(0, value);
+    return this;
+  }
+
+  StepRow row() {
+    return new StepRow(
+        run.runId(),
+        stepKey,
+        attempt,
+        epoch,
+        run.attempts(),
+        kind,
+        status,
+        isFinal,
+        input,
+        output,
+        failure,
+        retryPolicy,
+        dueUs,
+        ranMs);
+  }
+}

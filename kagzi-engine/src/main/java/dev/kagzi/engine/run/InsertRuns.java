@@ -1,0 +1,201 @@
+package dev.kagzi.engine.run;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.retry.RetryPolicyJson;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.Uuids;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Inserts new runs, and finds what stood in their way. */
+public final class InsertRuns {
+  // Whoever inserts several runs does so in this order, so that two servers that start runs with the
+  // same external ids wait for each other and never in a circle.
+  private static final Comparator<StartRun> ORDER =
+      Comparator.comparing((StartRun s) -> s.request().namespace())
+          .thenComparing(s -> s.request().externalId())
+          .thenComparing(s -> s.runId().value(), Uuids.ORDER);
+
+  public static final String SQL =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
+              origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
+              available_at, created_at, started_at)
+      SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
+             n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
+             CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
+             CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
+             n.locked_by,
+             CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
+             kagzi.clock() + n.lease_ms * interval '1 millisecond',
+             kagzi.clock(),
+             CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END
+        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
+                    ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[])
+               AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
+                     retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms)
+          ON CONFLICT DO NOTHING
+      RETURNING run_id, created_at
+      """;
+
+  /** One run with its input, by a statement that commits itself. */
+  public static final String ALONE_SQL =
+      """
+      WITH r AS (
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
+                status, epoch, locked_by, claimed_at, available_at, created_at, started_at)
+        SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
+               n.retry_policy::jsonb,
+               CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
+               CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
+               n.locked_by,
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
+               kagzi.clock() + n.lease_ms * interval '1 millisecond',
+               kagzi.clock(),
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END
+          FROM (VALUES (?::uuid, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::uuid,
+                        ?::bigint))
+                 AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
+                       retry_policy, locked_by, lease_ms)
+            ON CONFLICT DO NOTHING
+        RETURNING run_id, created_at),
+      p AS (
+        INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
+        SELECT r.run_id, 'INPUT', i.data, i.metadata::jsonb, r.created_at
+          FROM r, (VALUES (?::bytea, ?::text)) AS i (data, metadata)
+         WHERE i.data IS NOT NULL)
+      SELECT run_id, created_at FROM r
+      """;
+
+  /** The run that has the id, and the active run that has the external id. */
+  public static final String RIVALS_SQL =
+      """
+      SELECT n.run_id AS wanted, r.run_id, r.namespace, r.external_id, r.workflow_type, r.locked_by,
+             r.epoch, r.status, r.created_at
+        FROM unnest(?::uuid[], ?::text[], ?::text[]) AS n (run_id, namespace, external_id)
+        JOIN LATERAL (
+               SELECT * FROM kagzi.workflow_runs a WHERE a.run_id = n.run_id
+               UNION ALL
+               SELECT * FROM kagzi.workflow_runs b
+                WHERE b.namespace = n.namespace
+                  AND b.external_id = n.external_id
+                  AND b.ended = '00000000-0000-0000-0000-000000000000'
+                  AND b.run_id <> n.run_id
+             ) AS r ON true
+      """;
+
+  private InsertRuns() {}
+
+  /** What stands where a run was to be inserted. */
+  public record Rival(
+      RunId wanted,
+      RunId runId,
+      String namespace,
+      @Nullable String externalId,
+      String workflowType,
+      @Nullable UUID lockedBy,
+      int epoch,
+      String status,
+      Instant createdAt) {}
+
+  /** Inserts those that can be; answers when each was created. */
+  public static Map<RunId, Instant> insert(Session tx, List<StartRun> starts) throws SQLException {
+    List<StartRun> ordered = new ArrayList<>(starts);
+    ordered.sort(ORDER);
+    Map<RunId, Instant> created = new HashMap<>();
+    tx.query(SQL)
+        .bindUuids(ordered, s -> s.runId().value())
+        .bindTexts(ordered, s -> s.request().namespace())
+        .bindTexts(ordered, InsertRuns::externalId)
+        .bindTexts(ordered, s -> s.request().taskQueue())
+        .bindTexts(ordered, s -> s.request().workflowType())
+        .bindTexts(ordered, s -> s.request().version())
+        .bindTexts(ordered, s -> RetryPolicyJson.encode(s.request().retryPolicy()))
+        .bindTexts(ordered, s -> s.lineage().origin().name())
+        .bindUuids(ordered, s -> id(s.lineage().parent()))
+        .bindTexts(ordered, s -> s.lineage().parentStep())
+        .bindUuids(ordered, InsertRuns::lockedBy)
+        .bindLongs(ordered, InsertRuns::leaseMs)
+        .list(row -> created.put(new RunId(row.uuid("run_id")), row.time("created_at")));
+    return created;
+  }
+
+  /** Inserts one run with its input; null when something stood in its way. */
+  public static @Nullable Instant insertAlone(Session session, StartRun start)
+      throws SQLException {
+    StartRequest request = start.request();
+    boolean input = !request.input().isEmpty();
+    return session
+        .query(ALONE_SQL)
+        .bind(start.runId().value())
+        .bind(request.namespace())
+        .bind(externalId(start))
+        .bind(request.taskQueue())
+        .bind(request.workflowType())
+        .bind(request.version())
+        .bind(RetryPolicyJson.encode(request.retryPolicy()))
+        .bind(lockedBy(start))
+        .bind(leaseMs(start))
+        .bind(input ? request.input().data() : null)
+        .bind(input ? Json.encode(request.input().metadata()) : null)
+        .first(row -> row.time("created_at"))
+        .orElse(null);
+  }
+
+  /** Looks for what stood in the way of these. */
+  public static Map<RunId, List<Rival>> rivals(Session tx, List<StartRun> starts)
+      throws SQLException {
+    Map<RunId, List<Rival>> found = new HashMap<>();
+    List<Rival> rivals =
+        tx.query(RIVALS_SQL)
+            .bindUuids(starts, s -> s.runId().value())
+            .bindTexts(starts, s -> s.request().namespace())
+            .bindTexts(starts, InsertRuns::externalId)
+            .list(InsertRuns::rival);
+    for (Rival rival : rivals) {
+      found.computeIfAbsent(rival.wanted(), id -> new ArrayList<>()).add(rival);
+    }
+    return found;
+  }
+
+  private static Rival rival(Row row) throws SQLException {
+    return new Rival(
+        new RunId(row.uuid("wanted")),
+        new RunId(row.uuid("run_id")),
+        row.text("namespace"),
+        row.textOrNull("external_id"),
+        row.text("workflow_type"),
+        row.uuidOrNull("locked_by"),
+        row.integer("epoch"),
+        row.text("status"),
+        row.time("created_at"));
+  }
+
+  private static @Nullable String externalId(StartRun start) {
+    String id = start.request().externalId();
+    return id.isEmpty() ? null : id;
+  }
+
+  private static @Nullable UUID lockedBy(StartRun start) {
+    return start.handover() == null ? null : start.handover().worker().value();
+  }
+
+  private static long leaseMs(StartRun start) {
+    return start.handover() == null ? 0 : start.handover().leaseMs();
+  }
+
+  private static @Nullable UUID id(@Nullable RunId run) {
+    return run == null ? null : run.value();
+  }
+}

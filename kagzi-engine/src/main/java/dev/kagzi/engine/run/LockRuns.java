@@ -1,0 +1,75 @@
+package dev.kagzi.engine.run;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Locks existing runs, always in the order of their ids, and reads what they are now. */
+public final class LockRuns {
+  /** What every transaction that changes runs begins with. */
+  public static final String SQL =
+      """
+      SELECT run_id, namespace, task_queue, workflow_type, version, parent_run_id, parent_step_id,
+             retry_policy, status, epoch, ended_epoch, locked_by, attempts, crashes,
+             waits_for, waits_for_all,
+             CASE WHEN available_at = 'infinity' THEN 9223372036854775807
+                  ELSE (extract(epoch FROM available_at) * 1000000)::bigint END AS available_us,
+             (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
+        FROM kagzi.workflow_runs
+       WHERE run_id = ANY (?::uuid[])
+         AND cron_expr IS NULL
+       ORDER BY run_id
+         FOR NO KEY UPDATE
+      """;
+
+  private LockRuns() {}
+
+  /** Locks those that exist. Waits for whoever has one; nobody waits the other way round. */
+  public static Map<RunId, RunRow> lock(Session tx, Collection<RunId> ids) throws SQLException {
+    Map<RunId, RunRow> rows = new HashMap<>();
+    for (RunRow row : tx.query(SQL).bindUuids(ids, RunId::value).list(LockRuns::map)) {
+      rows.put(row.runId(), row);
+    }
+    return rows;
+  }
+
+  private static RunRow map(Row row) throws SQLException {
+    return new RunRow(
+        new RunRow.Identity(
+            new RunId(row.uuid("run_id")),
+            new QueueName(row.text("namespace"), row.text("task_queue")),
+            new TypeVersion(row.text("workflow_type"), row.text("version")),
+            run(row.uuidOrNull("parent_run_id")),
+            row.textOrNull("parent_step_id"),
+            row.textOrNull("retry_policy")),
+        new RunRow.State(
+            RunStatus.valueOf(row.text("status")),
+            row.integer("epoch"),
+            row.integer("ended_epoch"),
+            worker(row.uuidOrNull("locked_by")),
+            row.bigintOrNull("available_us"),
+            row.integer("attempts"),
+            row.integer("crashes"),
+            row.texts("waits_for"),
+            row.bool("waits_for_all")),
+        row.bigint("now_us"));
+  }
+
+  private static @Nullable RunId run(@Nullable UUID id) {
+    return id == null ? null : new RunId(id);
+  }
+
+  private static @Nullable WorkerId worker(@Nullable UUID id) {
+    return id == null ? null : new WorkerId(id);
+  }
+}

@@ -1,0 +1,26 @@
+package dev.kagzi.engine.run;
+
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+
+/** What is told after a commit. Called on a lane's thread: quick, without blocking or throwing. */
+public interface RunEvents {
+  /** A run can be claimed after so many milliseconds. */
+  void due(QueueName queue, TypeVersion type, long delayMs);
+
+  /** A run has ended. */
+  void ended(RunEnd end);
+
+  /** A claim is no longer held. */
+  void claimEnded(Claim claim);
+
+  /** A worker executes a run that was taken from it or has ended. */
+  void stop(WorkerId worker, Claim claim, RunStatus status);
+
+  /** A run has messages to read. */
+  void messages(RunId to);
+}

@@ -1,0 +1,236 @@
+package dev.kagzi.engine.run;
+
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run as its lock returned it, and what the present transaction makes of it. All writes of a batch
+ * that concern one run are judged against the same row, one after the other, so that the last word is
+ * written once. Times are microseconds since 1970 by the database's clock. Not thread-safe.
+ */
+public final class RunRow {
+  /** The due time of a run that waits for something else than time. */
+  public static final long NEVER = Long.MAX_VALUE;
+
+  private final RunId runId;
+  private final QueueName queue;
+  private final TypeVersion type;
+  private final @Nullable RunId parent;
+  private final @Nullable String parentStep;
+  private final @Nullable String retryPolicy;
+  private final long nowUs;
+
+  private RunStatus status;
+  private final int epoch;
+  private int endedEpoch;
+  private @Nullable WorkerId lockedBy;
+  private @Nullable Long availableUs;
+  private final int attempts;
+  private int crashes;
+  private @Nullable Failure failure;
+  private @Nullable Failure blockedBy;
+  private List<String> waitsFor;
+  private boolean waitsForAll;
+  private boolean changed;
+
+  RunRow(Identity identity, State state, long nowUs) {
+    this.runId = identity.runId();
+    this.queue = identity.queue();
+    this.type = identity.type();
+    this.parent = identity.parent();
+    this.parentStep = identity.parentStep();
+    this.retryPolicy = identity.retryPolicy();
+    this.status = state.status();
+    this.epoch = state.epoch();
+    this.endedEpoch = state.endedEpoch();
+    this.lockedBy = state.lockedBy();
+    this.availableUs = state.availableUs();
+    this.attempts = state.attempts();
+    this.crashes = state.crashes();
+    this.waitsFor = state.waitsFor();
+    this.waitsForAll = state.waitsForAll();
+    this.nowUs = nowUs;
+  }
+
+  record Identity(
+      RunId runId,
+      QueueName queue,
+      TypeVersion type,
+      @Nullable RunId parent,
+      @Nullable String parentStep,
+      @Nullable String retryPolicy) {}
+
+  record State(
+      RunStatus status,
+      int epoch,
+      int endedEpoch,
+      @Nullable WorkerId lockedBy,
+      @Nullable Long availableUs,
+      int attempts,
+      int crashes,
+      List<String> waitsFor,
+      boolean waitsForAll) {}
+
+  /** Whether a claim still gives the right to write. */
+  public enum Fence {
+    HELD,
+    /** The claim gave the run back itself: what it says now, it has probably said before. */
+    ENDED_BY_ITSELF,
+    LOST
+  }
+
+  /** Compares a claim with the row; an epoch of {@link Claim#ANY} is held by whoever holds it. */
+  public Fence fence(Claim claim) {
+    if (status == RunStatus.RUNNING && (claim.epoch() == epoch || claim.epoch() == Claim.ANY)) {
+      return Fence.HELD;
+    }
+    boolean ended = claim.epoch() == Claim.ANY ? endedEpoch == epoch : endedEpoch == claim.epoch();
+    return ended ? Fence.ENDED_BY_ITSELF : Fence.LOST;
+  }
+
+  /** The claim ends here: the run has reached its end. */
+  public void finish(RunStatus end, @Nullable Failure why) {
+    giveBack(end, null);
+    this.failure = why;
+    this.endedEpoch = epoch;
+    this.waitsFor = List.of();
+  }
+
+  /** The run is ended by somebody who does not hold it. */
+  public void endFromOutside(RunStatus end, @Nullable Failure why) {
+    giveBack(end, null);
+    this.failure = why;
+    this.waitsFor = List.of();
+  }
+
+  /** The claim ends here: the run waits until its time, and for messages to the steps named. */
+  public void park(RunStatus waiting, long untilUs, List<String> steps, boolean all) {
+    giveBack(waiting, untilUs);
+    this.endedEpoch = epoch;
+    this.crashes = 0;
+    this.waitsFor = steps;
+    this.waitsForAll = all;
+  }
+
+  /** The claim ends here, unfinished; that counts nowhere. */
+  public void release(long untilUs, @Nullable Failure why) {
+    giveBack(RunStatus.PENDING, untilUs);
+    this.endedEpoch = epoch;
+    this.blockedBy = why;
+  }
+
+  /** The claim is taken from a worker that is gone. */
+  public void takeFromDeadWorker(long untilUs) {
+    giveBack(RunStatus.PENDING, untilUs);
+    this.crashes++;
+  }
+
+  /** What the run waited for has come. */
+  public void wake() {
+    this.status = RunStatus.PENDING;
+    this.availableUs = nowUs;
+    this.waitsFor = List.of();
+    this.waitsForAll = false;
+    this.changed = true;
+  }
+
+  /** A step was recorded: the run makes progress. */
+  public void progress() {
+    if (crashes != 0) {
+      crashes = 0;
+      changed = true;
+    }
+  }
+
+  private void giveBack(RunStatus next, @Nullable Long untilUs) {
+    this.status = next;
+    this.availableUs = untilUs;
+    this.lockedBy = null;
+    this.blockedBy = null;
+    this.changed = true;
+  }
+
+  public RunId runId() {
+    return runId;
+  }
+
+  public QueueName queue() {
+    return queue;
+  }
+
+  public TypeVersion type() {
+    return type;
+  }
+
+  public @Nullable RunId parent() {
+    return parent;
+  }
+
+  public @Nullable String parentStep() {
+    return parentStep;
+  }
+
+  /** As stored; decoded only by who needs it. */
+  public @Nullable String retryPolicy() {
+    return retryPolicy;
+  }
+
+  public long nowUs() {
+    return nowUs;
+  }
+
+  public RunStatus status() {
+    return status;
+  }
+
+  public int epoch() {
+    return epoch;
+  }
+
+  public int endedEpoch() {
+    return endedEpoch;
+  }
+
+  public @Nullable WorkerId lockedBy() {
+    return lockedBy;
+  }
+
+  public @Nullable Long availableUs() {
+    return availableUs;
+  }
+
+  public int attempts() {
+    return attempts;
+  }
+
+  public int crashes() {
+    return crashes;
+  }
+
+  public @Nullable Failure failure() {
+    return failure;
+  }
+
+  public @Nullable Failure blockedBy() {
+    return blockedBy;
+  }
+
+  public List<String> waitsFor() {
+    return waitsFor;
+  }
+
+  public boolean waitsForAll() {
+    return waitsForAll;
+  }
+
+  public boolean isChanged() {
+    return changed;
+  }
+}

@@ -1,0 +1,32 @@
+package dev.kagzi.engine.run;
+
+import dev.kagzi.engine.journal.Write;
+import dev.kagzi.engine.value.RunId;
+import java.util.UUID;
+
+/** A write that concerns one run. */
+public abstract class RunWrite<R> extends Write<R> {
+  private static final int BYTES_BASE = 200;
+
+  private final RunId runId;
+  private final int bytes;
+
+  protected RunWrite(RunId runId, int contentBytes) {
+    this.runId = runId;
+    this.bytes = BYTES_BASE + contentBytes;
+  }
+
+  public final RunId runId() {
+    return runId;
+  }
+
+  @Override
+  protected final UUID key() {
+    return runId.value();
+  }
+
+  @Override
+  protected final int bytes() {
+    return bytes;
+  }
+}

@@ -1,0 +1,68 @@
+package dev.kagzi.engine.run;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Writes back the runs that a batch has locked and changed: one statement, whatever happened. */
+public final class UpdateRuns {
+  /** The epoch is compared although the rows are locked: no statement writes a run without it. */
+  public static final String SQL =
+      """
+      UPDATE kagzi.workflow_runs r
+         SET status = n.status,
+             available_at = kagzi.at(n.available_us),
+             locked_by = n.locked_by,
+             ended_epoch = n.ended_epoch,
+             crashes = n.crashes,
+             error = coalesce(n.error::jsonb, r.error),
+             blocked_by = n.blocked_by::jsonb,
+             waits_for = string_to_array(n.waits_for, E'\\n'),
+             waits_for_all = n.waits_for_all,
+             finished_at = CASE WHEN n.ended THEN kagzi.clock() END,
+             ended = CASE WHEN n.ended THEN r.run_id ELSE r.ended END
+        FROM unnest(?::uuid[], ?::int[], ?::text[], ?::bigint[], ?::uuid[], ?::int[], ?::int[],
+                    ?::text[], ?::text[], ?::text[], ?::boolean[], ?::boolean[])
+               AS n (run_id, epoch, status, available_us, locked_by, ended_epoch, crashes,
+                     error, blocked_by, waits_for, waits_for_all, ended)
+       WHERE r.run_id = n.run_id
+         AND r.epoch = n.epoch
+      """;
+
+  private UpdateRuns() {}
+
+  public static void apply(Session tx, List<RunRow> rows) throws SQLException {
+    int updated =
+        tx.query(SQL)
+            .bindUuids(rows, r -> r.runId().value())
+            .bindInts(rows, RunRow::epoch)
+            .bindTexts(rows, r -> r.status().name())
+            .bindNullableLongs(rows, RunRow::availableUs)
+            .bindUuids(rows, r -> id(r.lockedBy()))
+            .bindInts(rows, RunRow::endedEpoch)
+            .bindInts(rows, RunRow::crashes)
+            .bindTexts(rows, r -> json(r.failure()))
+            .bindTexts(rows, r -> json(r.blockedBy()))
+            .bindTexts(rows, r -> r.waitsFor().isEmpty() ? null : String.join("\n", r.waitsFor()))
+            .bindBooleans(rows, RunRow::waitsForAll)
+            .bindBooleans(rows, r -> r.status().isFinal())
+            .update();
+    if (updated != rows.size()) {
+      throw new IllegalStateException(
+          "runs updated: " + updated + " (expected: " + rows.size() + "; all were locked)");
+    }
+  }
+
+  private static @Nullable UUID id(@Nullable WorkerId worker) {
+    return worker == null ? null : worker.value();
+  }
+
+  private static @Nullable String json(@Nullable Failure failure) {
+    return failure == null ? null : Json.encode(failure);
+  }
+}

@@ -1,0 +1,43 @@
+package dev.kagzi.engine.step;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.RunId;
+import java.sql.SQLException;
+import java.util.Collection;
+
+/** Ends what is still open in runs: steps that will never report, sleeps that are over. */
+public final class CloseSteps {
+  public static final String FAIL_OPEN_SQL =
+      """
+      UPDATE kagzi.step_runs s
+         SET status = 'FAILED', final = true, error = ?::jsonb, finished_at = kagzi.clock()
+        FROM unnest(?::uuid[]) AS n (run_id)
+       WHERE s.run_id = n.run_id
+         AND s.status IN ('RUNNING', 'PENDING')
+      """;
+
+  /** A sleep is over when its time has come, and not because somebody claimed the run. */
+  public static final String END_SLEEPS_SQL =
+      """
+      UPDATE kagzi.step_runs s
+         SET status = 'COMPLETED', finished_at = s.due_at
+        FROM unnest(?::uuid[]) AS n (run_id)
+       WHERE s.run_id = n.run_id
+         AND s.kind = 'SLEEP'
+         AND s.status = 'RUNNING'
+         AND s.due_at <= kagzi.clock()
+      """;
+
+  private CloseSteps() {}
+
+  public static void failOpen(Session tx, Collection<RunId> runs, Failure why)
+      throws SQLException {
+    tx.query(FAIL_OPEN_SQL).bind(Json.encode(why)).bindUuids(runs, RunId::value).update();
+  }
+
+  public static void endSleeps(Session tx, Collection<RunId> runs) throws SQLException {
+    tx.query(END_SLEEPS_SQL).bindUuids(runs, RunId::value).update();
+  }
+}

@@ -1,0 +1,111 @@
+package dev.kagzi.engine.step;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads steps of runs whose lock is held. */
+public final class ReadSteps {
+  private static final String COLUMNS =
+      """
+      s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
+      s.output, s.output_metadata, s.error, s.retry_policy,
+      (extract(epoch FROM s.due_at) * 1000000)::bigint AS due_us
+      """;
+
+  /** All attempts of the steps named. */
+  public static final String BY_KEY_SQL =
+      "SELECT "
+          + COLUMNS
+          + """
+              FROM unnest(?::uuid[], ?::text[]) AS n (run_id, step_id)
+              JOIN kagzi.step_runs s ON s.run_id = n.run_id AND s.step_id = n.step_id
+             ORDER BY s.run_id, s.step_id, s.attempt
+            """;
+
+  /** The last attempt of every step of the runs, in the order in which they were recorded. */
+  public static final String HISTORY_SQL =
+      "SELECT "
+          + COLUMNS
+          + """
+            , (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
+              FROM unnest(?::uuid[]) AS n (run_id)
+              JOIN LATERAL (
+                     SELECT DISTINCT ON (x.step_id) x.*
+                       FROM kagzi.step_runs x
+                      WHERE x.run_id = n.run_id
+                      ORDER BY x.step_id, x.attempt DESC) AS s ON true
+             ORDER BY s.run_id, s.created_at, s.step_id
+            """;
+
+  private ReadSteps() {}
+
+  /** By step, each with its attempts in order. */
+  public static Map<StepRow.Key, List<StepRow>> byKey(Session tx, Collection<StepRow.Key> keys)
+      throws SQLException {
+    Map<StepRow.Key, List<StepRow>> found = new HashMap<>();
+    List<StepRow> rows =
+        tx.query(BY_KEY_SQL)
+            .bindUuids(keys, k -> k.runId().value())
+            .bindTexts(keys, StepRow.Key::stepKey)
+            .list(ReadSteps::map);
+    for (StepRow row : rows) {
+      found.computeIfAbsent(row.key(), key -> new ArrayList<>()).add(row);
+    }
+    return found;
+  }
+
+  /** What a worker is told that goes on with these runs; the runs' attempts are given. */
+  public static Map<RunId, List<RecordedStep>> history(Session tx, Map<RunId, Integer> runAttempts)
+      throws SQLException {
+    Map<RunId, List<RecordedStep>> found = new LinkedHashMap<>();
+    tx.query(HISTORY_SQL)
+        .bindUuids(runAttempts.keySet(), RunId::value)
+        .list(
+            row -> {
+              StepRow step = map(row);
+              int attempt = runAttempts.getOrDefault(step.runId(), 1);
+              found
+                  .computeIfAbsent(step.runId(), id -> new ArrayList<>())
+                  .add(step.recorded(row.bigint("now_us"), attempt));
+              return step.runId();
+            });
+    return found;
+  }
+
+  private static StepRow map(Row row) throws SQLException {
+    byte[] output = row.bytes("output");
+    String error = row.textOrNull("error");
+    return new StepRow(
+        new RunId(row.uuid("run_id")),
+        row.text("step_id"),
+        row.integer("attempt"),
+        row.integer("epoch"),
+        row.integer("run_attempt"),
+        StepKind.valueOf(row.text("kind")),
+        StepStatus.valueOf(row.text("status")),
+        row.bool("final"),
+        null,
+        payload(output, row.textOrNull("output_metadata")),
+        error == null ? null : Json.decodeFailure(error),
+        row.textOrNull("retry_policy"),
+        row.bigintOrNull("due_us"),
+        0);
+  }
+
+  private static @Nullable Payload payload(byte @Nullable [] data, @Nullable String metadata) {
+    return data == null ? null : new Payload(data, Json.decode(metadata));
+  }
+}

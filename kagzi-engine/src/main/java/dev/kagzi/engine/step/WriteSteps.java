@@ -1,0 +1,111 @@
+package dev.kagzi.engine.step;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Payload;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes attempts of steps of runs that the lane has locked. A result closes the row that an
+ * announcement opened, and nothing else: a completed attempt stays as it is.
+ *
+ * <p>The runs are locked and judged before, so no epoch is compared here.
+ */
+public final class WriteSteps {
+  /** Plain results, by far the most. */
+  public static final String PLAIN_SQL =
+      """
+      INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
+                                   output, output_metadata, created_at, started_at, finished_at)
+      SELECT n.run_id, n.step_id, n.attempt, n.epoch, n.run_attempt, 'FUNCTION', 'COMPLETED',
+             n.output, n.metadata::jsonb, kagzi.clock(),
+             kagzi.clock() - n.ran_ms * interval '1 millisecond', kagzi.clock()
+        FROM unnest(?::uuid[], ?::text[], ?::int[], ?::int[], ?::int[], ?::bytea[], ?::text[],
+                    ?::bigint[])
+               AS n (run_id, step_id, attempt, epoch, run_attempt, output, metadata, ran_ms)
+          ON CONFLICT (run_id, step_id, attempt) DO UPDATE
+             SET status = 'COMPLETED', epoch = excluded.epoch, output = excluded.output,
+                 output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
+           WHERE step_runs.status = 'RUNNING'
+      """;
+
+  /** Everything else. */
+  public static final String SQL =
+      """
+      INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status, final,
+                                   input, input_metadata, output, output_metadata, error,
+                                   retry_policy, due_at, created_at, started_at, finished_at)
+      SELECT n.run_id, n.step_id, n.attempt, n.epoch, n.run_attempt, n.kind, n.status, n.final,
+             n.input, n.input_metadata::jsonb, n.output, n.output_metadata::jsonb, n.error::jsonb,
+             n.retry_policy::jsonb, kagzi.at(n.due_us), kagzi.clock(),
+             kagzi.clock() - n.ran_ms * interval '1 millisecond',
+             CASE WHEN n.status IN ('COMPLETED', 'FAILED') THEN kagzi.clock() END
+        FROM unnest(?::uuid[], ?::text[], ?::int[], ?::int[], ?::int[], ?::text[], ?::text[],
+                    ?::boolean[], ?::bytea[], ?::text[], ?::bytea[], ?::text[], ?::text[],
+                    ?::text[], ?::bigint[], ?::bigint[])
+               AS n (run_id, step_id, attempt, epoch, run_attempt, kind, status, final, input,
+                     input_metadata, output, output_metadata, error, retry_policy, due_us, ran_ms)
+          ON CONFLICT (run_id, step_id, attempt) DO UPDATE
+             SET status = excluded.status, epoch = excluded.epoch, final = excluded.final,
+                 input = coalesce(step_runs.input, excluded.input),
+                 input_metadata = coalesce(step_runs.input_metadata, excluded.input_metadata),
+                 output = excluded.output, output_metadata = excluded.output_metadata,
+                 error = excluded.error,
+                 retry_policy = coalesce(step_runs.retry_policy, excluded.retry_policy),
+                 due_at = excluded.due_at, finished_at = excluded.finished_at
+           WHERE step_runs.status = 'RUNNING'
+      """;
+
+  private WriteSteps() {}
+
+  /** Answers how many rows were written; fewer than given means that some had a result before. */
+  public static int writePlain(Session tx, List<StepRow> steps) throws SQLException {
+    return tx.query(PLAIN_SQL)
+        .bindUuids(steps, s -> s.runId().value())
+        .bindTexts(steps, StepRow::stepKey)
+        .bindInts(steps, StepRow::attempt)
+        .bindInts(steps, StepRow::epoch)
+        .bindInts(steps, StepRow::runAttempt)
+        .bindBytes(steps, s -> data(s.output()))
+        .bindTexts(steps, s -> metadata(s.output()))
+        .bindLongs(steps, StepRow::ranMs)
+        .update();
+  }
+
+  /** The same for steps of any sort. */
+  public static int write(Session tx, List<StepRow> steps) throws SQLException {
+    return tx.query(SQL)
+        .bindUuids(steps, s -> s.runId().value())
+        .bindTexts(steps, StepRow::stepKey)
+        .bindInts(steps, StepRow::attempt)
+        .bindInts(steps, StepRow::epoch)
+        .bindInts(steps, StepRow::runAttempt)
+        .bindTexts(steps, s -> s.kind().name())
+        .bindTexts(steps, s -> s.status().name())
+        .bindBooleans(steps, StepRow::isFinal)
+        .bindBytes(steps, s -> data(s.input()))
+        .bindTexts(steps, s -> metadata(s.input()))
+        .bindBytes(steps, s -> data(s.output()))
+        .bindTexts(steps, s -> metadata(s.output()))
+        .bindTexts(steps, s -> json(s.failure()))
+        .bindTexts(steps, StepRow::retryPolicy)
+        .bindNullableLongs(steps, StepRow::dueUs)
+        .bindLongs(steps, StepRow::ranMs)
+        .update();
+  }
+
+  private static byte @Nullable [] data(@Nullable Payload payload) {
+    return payload == null ? null : payload.data();
+  }
+
+  private static @Nullable String metadata(@Nullable Payload payload) {
+    return payload == null ? null : Json.encode(payload.metadata());
+  }
+
+  private static @Nullable String json(@Nullable Failure failure) {
+    return failure == null ? null : Json.encode(failure);
+  }
+}
