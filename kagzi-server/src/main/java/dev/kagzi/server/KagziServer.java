@@ -89,6 +89,11 @@ public final class KagziServer implements AutoCloseable {
     return http.port();
   }
 
+  /** How many polls, awaits and streams are open. */
+  int openCalls() {
+    return grpc.openCalls();
+  }
+
   /** The engine behind the edges. */
   public Engine engine() {
     return engine;

@@ -1,6 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.value.Refusal;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -32,7 +33,7 @@ final class OpenCalls {
   /** Ends what is open and everything that is still to come. */
   void endAll() {
     stopping = true;
-    for (OpenCall call : calls) {
+    for (OpenCall call : List.copyOf(calls)) {
       if (calls.remove(call)) {
         call.end(Errors.stopping());
       }
