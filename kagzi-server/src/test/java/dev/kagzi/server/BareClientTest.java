@@ -72,7 +72,8 @@ class BareClientTest {
         BareWorker third = new BareWorker(server, "twins-2", "container", 1, "order")) {
       assertThat(List.of(one.id(), other.id(), third.id())).doesNotHaveDuplicates();
       executeOrder(one, first);
-      third.stub()
+      third
+          .stub()
           .deregister(
               dev.kagzi.protocol.v1.DeregisterRequest.newBuilder().setWorkerId(third.id()).build());
       executeOrder(other, second);

@@ -32,8 +32,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A worker made of bare stubs that knows only the first contract: it sends no field from 100 up, and
- * fails the test if it does.
+ * A worker made of bare stubs that knows only the first contract: it sends no field from 100 up,
+ * and fails the test if it does.
  */
 public final class BareWorker implements AutoCloseable {
   private final ManagedChannel channel;

@@ -144,9 +144,7 @@ class BatchWorkerTest {
       assertThat(event(worker).hasAttached()).isTrue();
       Task task = worker.poll(1).get(0);
 
-      server
-          .workflows()
-          .cancelWorkflow(CancelWorkflowRequest.newBuilder().setRunId(runId).build());
+      server.workflows().cancelWorkflow(CancelWorkflowRequest.newBuilder().setRunId(runId).build());
       AttachResponse.Stop stop = event(worker).getStop();
 
       assertThat(stop.getStatus()).isEqualTo(WorkflowStatus.WORKFLOW_STATUS_CANCELLED);
@@ -216,8 +214,7 @@ class BatchWorkerTest {
   @Test
   void a_long_history_comes_apart_and_whole() {
     String runId = server.startRun("history", "order");
-    Payload large =
-        Payload.newBuilder().setData(ByteString.copyFrom(new byte[100 << 10])).build();
+    Payload large = Payload.newBuilder().setData(ByteString.copyFrom(new byte[100 << 10])).build();
     try (BatchWorker worker = new BatchWorker(server, "history", "order")) {
       Task first = worker.poll(1).get(0);
       for (int batch = 0; batch < 5; batch++) {
@@ -227,17 +224,14 @@ class BatchWorkerTest {
         }
         assertThat(worker.report(items)).allMatch(ReportResult::hasAccepted);
       }
-      worker.report(of(first).setReleased(ReportItem.Released.getDefaultInstance()));
+      worker.report(item(first).setReleased(ReportItem.Released.getDefaultInstance()));
 
       Task second = worker.poll(1).get(0);
       List<RecordedStep> steps = new ArrayList<>();
       server
           .workers()
           .getHistory(
-              GetHistoryRequest.newBuilder()
-                  .setRunId(runId)
-                  .setEpoch(second.getEpoch())
-                  .build())
+              GetHistoryRequest.newBuilder().setRunId(runId).setEpoch(second.getEpoch()).build())
           .forEachRemaining(page -> steps.addAll(page.getStepsList()));
 
       assertThat(second.getRunId()).isEqualTo(runId);

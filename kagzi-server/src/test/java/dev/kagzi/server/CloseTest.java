@@ -65,9 +65,7 @@ class CloseTest {
 
   private static Status.Code endOf(Future<?> call) throws Exception {
     try {
-      return Status.OK
-          .withDescription(String.valueOf(call.get(5, TimeUnit.SECONDS)))
-          .getCode();
+      return Status.OK.withDescription(String.valueOf(call.get(5, TimeUnit.SECONDS))).getCode();
     } catch (ExecutionException e) {
       return Status.fromThrowable(e).getCode();
     }

@@ -47,8 +47,7 @@ class ErrorsTest {
 
   @Test
   void an_unknown_run_is_not_found_and_the_detail_names_it() {
-    ErrorDetail detail =
-        CallErrors.refused(Status.Code.NOT_FOUND, () -> server.run(NOBODY));
+    ErrorDetail detail = CallErrors.refused(Status.Code.NOT_FOUND, () -> server.run(NOBODY));
 
     assertThat(detail.getCode()).isEqualTo(ErrorCode.ERROR_CODE_NOT_FOUND);
     assertThat(detail.getMessage()).contains(NOBODY);
@@ -107,8 +106,7 @@ class ErrorsTest {
 
   @Test
   void an_input_over_the_limit_is_refused_with_the_value_and_the_limit() {
-    Payload large =
-        Payload.newBuilder().setData(ByteString.copyFrom(new byte[3 << 20])).build();
+    Payload large = Payload.newBuilder().setData(ByteString.copyFrom(new byte[3 << 20])).build();
 
     ErrorDetail detail =
         CallErrors.refused(
@@ -123,8 +121,7 @@ class ErrorsTest {
 
   @Test
   void a_message_over_the_limit_of_the_wire_is_refused() {
-    Payload large =
-        Payload.newBuilder().setData(ByteString.copyFrom(new byte[9 << 20])).build();
+    Payload large = Payload.newBuilder().setData(ByteString.copyFrom(new byte[9 << 20])).build();
 
     assertThat(
             org.assertj.core.api.Assertions.catchThrowableOfType(
@@ -141,17 +138,18 @@ class ErrorsTest {
     return Stream.of(
         wrong("run_id", () -> server.run("no-id")),
         wrong("run_id", () -> server.run("")),
-        wrong(
-            "worker_id",
-            () -> server.workers().heartbeat(HeartbeatRequest.newBuilder().build())),
+        wrong("worker_id", () -> server.workers().heartbeat(HeartbeatRequest.newBuilder().build())),
         wrong("task_queue", () -> server.startRun("", "t")),
         wrong("workflow_type", () -> server.startRun("q", "")),
         wrong("workflow_type", () -> server.startRun("q", "a\u0000b")),
         wrong("task_queue", () -> server.startRun("q".repeat(1_000), "t")),
-        wrong("backoff_coefficient", () -> start(RetryPolicy.newBuilder().setBackoffCoefficient(Double.NaN))),
+        wrong(
+            "backoff_coefficient",
+            () -> start(RetryPolicy.newBuilder().setBackoffCoefficient(Double.NaN))),
         wrong("jitter", () -> start(RetryPolicy.newBuilder().setJitter(Double.NaN))),
         wrong("maximum_attempts", () -> start(RetryPolicy.newBuilder().setMaximumAttempts(-2))),
-        wrong("initial_interval_ms", () -> start(RetryPolicy.newBuilder().setInitialIntervalMs(-1))),
+        wrong(
+            "initial_interval_ms", () -> start(RetryPolicy.newBuilder().setInitialIntervalMs(-1))),
         wrong("page_size", () -> list(PageRequest.newBuilder().setPageSize(-1))),
         wrong("page_token", () -> list(PageRequest.newBuilder().setPageToken("rubbish"))),
         wrong(
@@ -218,9 +216,7 @@ class ErrorsTest {
         wrong(
             "workflow_types",
             () ->
-                server
-                    .workers()
-                    .register(RegisterRequest.newBuilder().setTaskQueue("q").build())));
+                server.workers().register(RegisterRequest.newBuilder().setTaskQueue("q").build())));
   }
 
   @ParameterizedTest
@@ -260,9 +256,6 @@ class ErrorsTest {
             server
                 .workflows()
                 .getWorkflow(
-                    GetWorkflowRequest.newBuilder()
-                        .setNamespace("other")
-                        .setRunId(runId)
-                        .build()));
+                    GetWorkflowRequest.newBuilder().setNamespace("other").setRunId(runId).build()));
   }
 }

@@ -67,8 +67,7 @@ class HealthTest {
       assertThat(health(server, "")).isEqualTo(ServingStatus.SERVING_STATUS_NOT_SERVING);
       await()
           .atMost(SOON)
-          .until(
-              () -> grpcHealth(server, "") == HealthCheckResponse.ServingStatus.NOT_SERVING);
+          .until(() -> grpcHealth(server, "") == HealthCheckResponse.ServingStatus.NOT_SERVING);
 
       allowConnections(server.database(), true);
       await().atMost(SOON).until(() -> get(port, "/readyz").statusCode() == 200);
@@ -89,9 +88,14 @@ class HealthTest {
               .grpcPort(0)
               .dbUrl("jdbc:postgresql://127.0.0.1:" + silent.getLocalPort() + "/none")
               .build();
-      start = CompletableFuture.supplyAsync(() -> KagziServer.start(config), Thread::startVirtualThread);
+      start =
+          CompletableFuture.supplyAsync(
+              () -> KagziServer.start(config), Thread::startVirtualThread);
 
-      await().atMost(SOON).ignoreExceptions().until(() -> get(port, "/healthz").statusCode() == 200);
+      await()
+          .atMost(SOON)
+          .ignoreExceptions()
+          .until(() -> get(port, "/healthz").statusCode() == 200);
       HttpResponse<String> ready = get(port, "/readyz");
 
       assertThat(ready.statusCode()).isEqualTo(503);
@@ -103,9 +107,7 @@ class HealthTest {
 
   private static HttpResponse<String> get(int port, String path) throws Exception {
     return HTTP.send(
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .timeout(SOON)
-            .build(),
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).timeout(SOON).build(),
         HttpResponse.BodyHandlers.ofString());
   }
 
@@ -125,8 +127,7 @@ class HealthTest {
 
   private static HealthCheckResponse.ServingStatus grpcHealth(TestServer server, String service) {
     return HealthGrpc.newBlockingStub(server.sharedChannel())
-        .check(
-            io.grpc.health.v1.HealthCheckRequest.newBuilder().setService(service).build())
+        .check(io.grpc.health.v1.HealthCheckRequest.newBuilder().setService(service).build())
         .getStatus();
   }
 

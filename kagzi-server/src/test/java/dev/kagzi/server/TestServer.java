@@ -36,8 +36,7 @@ public final class TestServer implements AutoCloseable {
 
   /** A server on a database that others may use too. */
   public static TestServer start(String database, UnaryOperator<ServerConfig.Builder> settings) {
-    return new TestServer(
-        database, KagziServer.start(settings.apply(config(database)).build()));
+    return new TestServer(database, KagziServer.start(settings.apply(config(database)).build()));
   }
 
   /** What test servers have in common. */
@@ -116,8 +115,7 @@ public final class TestServer implements AutoCloseable {
   /** The run as it is. */
   public Workflow run(String runId) {
     return workflows()
-        .getWorkflow(
-            dev.kagzi.protocol.v1.GetWorkflowRequest.newBuilder().setRunId(runId).build())
+        .getWorkflow(dev.kagzi.protocol.v1.GetWorkflowRequest.newBuilder().setRunId(runId).build())
         .getWorkflow();
   }
 

@@ -10,9 +10,7 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
 /** The walls of the house, as far as they stand in the server. */
-@AnalyzeClasses(
-    packages = "dev.kagzi.server",
-    importOptions = ImportOption.DoNotIncludeTests.class)
+@AnalyzeClasses(packages = "dev.kagzi.server", importOptions = ImportOption.DoNotIncludeTests.class)
 class WallsTest {
 
   @ArchTest

@@ -4,7 +4,6 @@ import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunEnd;
-import dev.kagzi.engine.run.Watch;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.protocol.v1.AwaitWorkflowResponse;
@@ -36,7 +35,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
   private final RunId runId;
   private final ServerCallStreamObserver<AwaitWorkflowResponse> caller;
   private final AtomicBoolean ended = new AtomicBoolean();
-  private volatile @Nullable Watch watch;
+  private volatile Endings.@Nullable Watch watch;
   private volatile @Nullable ScheduledFuture<?> limit;
 
   private AwaitCall(
@@ -121,7 +120,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
   }
 
   private void forget() {
-    Watch watched = watch;
+    Endings.Watch watched = watch;
     if (watched != null) {
       watched.close();
     }

@@ -104,7 +104,8 @@ public final class GrpcEdge implements AutoCloseable {
             .addService(serving.service());
     NotYet notYet = new NotYet();
     for (BindableService service : services) {
-      builder.addService(ServerInterceptors.intercept(service, notYet));
+      builder.addService(
+          ReadableRequests.guard(ServerInterceptors.intercept(service.bindService(), notYet)));
     }
     if (settings.reflection()) {
       builder.addService(ProtoReflectionServiceV1.newInstance());

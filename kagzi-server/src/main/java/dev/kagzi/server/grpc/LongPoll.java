@@ -7,34 +7,42 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A worker's call that waits for tasks. It ends once: with tasks, with the caller's going, or with
- * the server's stop; in the latter two the engine hears that whatever it claimed for the poll goes
- * to others.
+ * the server's stop. In the latter two the engine hears of it, and tasks that come all the same are
+ * given back, so that they do not lie with a worker that will never know of them.
  */
 final class LongPoll<M> implements OpenCalls.OpenCall {
   private final OpenCalls calls;
   private final ServerCallStreamObserver<M> caller;
   private final Function<List<Task>, M> reply;
+  private final Consumer<List<Task>> giveBack;
   private final AtomicBoolean ended = new AtomicBoolean();
   private volatile @Nullable Poll poll;
 
-  private LongPoll(OpenCalls calls, StreamObserver<M> caller, Function<List<Task>, M> reply) {
+  private LongPoll(
+      OpenCalls calls,
+      StreamObserver<M> caller,
+      Function<List<Task>, M> reply,
+      Consumer<List<Task>> giveBack) {
     this.calls = calls;
     this.caller = Calls.stream(caller);
     this.reply = reply;
+    this.giveBack = giveBack;
   }
 
   static <M> void open(
       OpenCalls calls,
       StreamObserver<M> caller,
       Supplier<Poll> start,
-      Function<List<Task>, M> reply) {
-    LongPoll<M> call = new LongPoll<>(calls, caller, reply);
+      Function<List<Task>, M> reply,
+      Consumer<List<Task>> giveBack) {
+    LongPoll<M> call = new LongPoll<>(calls, caller, reply, giveBack);
     call.caller.setOnCancelHandler(call::gone);
     calls.add(call);
     if (!call.ended.get()) {
@@ -55,20 +63,20 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
     poll = begun;
     if (ended.get()) {
       begun.cancel();
-      return;
     }
-    begun.tasks().whenComplete((tasks, problem) -> deliver(begun, tasks, problem));
+    begun.tasks().whenComplete(this::deliver);
   }
 
-  private void deliver(Poll begun, List<Task> tasks, @Nullable Throwable problem) {
-    if (!finish()) {
-      begun.cancel();
-    } else if (problem != null) {
-      caller.onError(Errors.of(problem));
-    } else if (caller.isCancelled()) {
-      begun.cancel();
-    } else {
+  private void deliver(List<Task> tasks, @Nullable Throwable problem) {
+    boolean first = finish();
+    if (problem != null) {
+      if (first) {
+        caller.onError(Errors.of(problem));
+      }
+    } else if (first && !caller.isCancelled()) {
       Calls.send(caller, () -> reply.apply(tasks));
+    } else if (!tasks.isEmpty()) {
+      giveBack.accept(tasks);
     }
   }
 

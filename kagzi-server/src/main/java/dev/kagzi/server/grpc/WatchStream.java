@@ -2,7 +2,6 @@ package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunEnd;
-import dev.kagzi.engine.run.Watch;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.protocol.v1.WatchWorkflowsRequest;
@@ -37,10 +36,10 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
   private volatile boolean closed;
 
   private static final class Watched {
-    volatile @Nullable Watch watch;
+    volatile Endings.@Nullable Watch watch;
 
     void close() {
-      Watch begun = watch;
+      Endings.Watch begun = watch;
       if (begun != null) {
         begun.close();
       }

@@ -2,8 +2,10 @@ package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.report.BegunStep;
 import dev.kagzi.engine.report.FailedStep;
+import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.Reports;
 import dev.kagzi.engine.task.PollRequest;
+import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.worker.HeartbeatResult;
@@ -43,8 +45,6 @@ import java.util.List;
 
 /** How workers join, take work, say what happened and leave. */
 final class WorkerEndpoint extends WorkerServiceImplBase {
-  private static final long POLL_MS_MAX = 60_000;
-
   private final EdgeRoom room;
 
   WorkerEndpoint(EdgeRoom room) {
@@ -102,7 +102,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     queue(request.getNamespace(), request.getTaskQueue()),
                     Arguments.workerId(request.getWorkerId()),
                     request.getWorkflowTypesList()),
-        Protos::oneTask);
+        Protos::oneTask,
+        tasks -> giveBack(request.getNamespace(), tasks));
   }
 
   @Override
@@ -111,7 +112,15 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         room.calls(),
         caller,
         () -> room.engine().tasks().poll(pollRequest(request)),
-        Protos::tasks);
+        Protos::tasks,
+        tasks -> giveBack(request.getNamespace(), tasks));
+  }
+
+  // Nobody waits for the answer: if it fails, the short first lease of the tasks ends by itself.
+  private void giveBack(String namespace, List<Task> tasks) {
+    List<Report> released = new ArrayList<>(tasks.size());
+    tasks.forEach(task -> released.add(new Report.Released(task.claim(), 0, null)));
+    reports().accept(Arguments.namespace(namespace), released);
   }
 
   private static PollRequest pollRequest(PollTasksRequest request) {
@@ -123,13 +132,12 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
               type.getVersion(),
               (int) Arguments.notNegative("types.max_tasks", type.getMaxTasks())));
     }
-    long waitMs = Arguments.notNegative("wait_ms", request.getWaitMs());
     return new PollRequest(
         queue(request.getNamespace(), request.getTaskQueue()),
         Arguments.workerId(request.getWorkerId()),
         types,
         Arguments.positive("max_tasks", request.getMaxTasks()),
-        waitMs == 0 ? POLL_MS_MAX : Math.min(waitMs, POLL_MS_MAX));
+        Arguments.notNegative("wait_ms", request.getWaitMs()));
   }
 
   private static QueueName queue(String namespace, String taskQueue) {
