@@ -6,6 +6,8 @@ import dev.kagzi.server.grpc.GrpcSettings;
 import dev.kagzi.server.http.HttpEdge;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,40 +45,71 @@ public final class KagziServer implements AutoCloseable {
    */
   public static KagziServer start(ServerConfig config) {
     Readiness readiness = new Readiness();
-    HttpEdge http = HttpEdge.start(config.host(), config.httpPort(), readiness::trouble);
+    // Beside the engine, not before it: each takes a good part of the time until ready.
+    CompletableFuture<HttpEdge> http =
+        CompletableFuture.supplyAsync(
+            () -> HttpEdge.start(config.host(), config.httpPort(), readiness::trouble),
+            task -> Thread.ofPlatform().name("kagzi-http-start").start(task));
     try {
       return start(config, readiness, http);
     } catch (RuntimeException e) {
-      http.close();
+      http.thenAccept(HttpEdge::close);
       throw e;
     }
   }
 
-  private static KagziServer start(ServerConfig config, Readiness readiness, HttpEdge http) {
+  private static KagziServer start(
+      ServerConfig config, Readiness readiness, CompletableFuture<HttpEdge> http) {
     Engine engine = Engine.start(config.database(), config.engine());
     try {
       readiness.engineStarted(engine);
-      GrpcSettings settings =
-          new GrpcSettings(
-              config.host(), config.grpcPort(), config.reflection(), ServerVersion.read());
-      GrpcEdge grpc = GrpcEdge.start(settings, engine, readiness::trouble, config.closeTimeout());
-      readiness.accepting();
-      grpc.serve();
-      log.atInfo()
-          .addKeyValue("host", config.host())
-          .addKeyValue("grpc", grpc.port())
-          .addKeyValue("http", http.port())
-          .log("server is ready");
-      return new KagziServer(readiness, http, engine, grpc);
-    } catch (IOException e) {
-      engine.close();
-      throw new UncheckedIOException(
-          "gRPC port: " + config.host() + ":" + config.grpcPort() + " (expected: one that is free)",
-          e);
+      return start(config, readiness, http, engine);
     } catch (RuntimeException e) {
       engine.close();
       throw e;
     }
+  }
+
+  private static KagziServer start(
+      ServerConfig config, Readiness readiness, CompletableFuture<HttpEdge> http, Engine engine) {
+    GrpcEdge grpc = openGrpc(config, readiness, engine);
+    try {
+      KagziServer server = new KagziServer(readiness, opened(config, http), engine, grpc);
+      readiness.accepting();
+      grpc.serve();
+      log.atInfo()
+          .addKeyValue("host", config.host())
+          .addKeyValue("grpc", server.grpcPort())
+          .addKeyValue("http", server.httpPort())
+          .log("server is ready");
+      return server;
+    } catch (RuntimeException e) {
+      grpc.close();
+      throw e;
+    }
+  }
+
+  private static GrpcEdge openGrpc(ServerConfig config, Readiness readiness, Engine engine) {
+    GrpcSettings settings =
+        new GrpcSettings(
+            config.host(), config.grpcPort(), config.reflection(), ServerVersion.read());
+    try {
+      return GrpcEdge.start(settings, engine, readiness::trouble, config.closeTimeout());
+    } catch (IOException e) {
+      throw new UncheckedIOException(notFree("gRPC", config.host(), config.grpcPort()), e);
+    }
+  }
+
+  private static HttpEdge opened(ServerConfig config, CompletableFuture<HttpEdge> http) {
+    try {
+      return http.join();
+    } catch (CompletionException e) {
+      throw new IllegalStateException(notFree("HTTP", config.host(), config.httpPort()), e);
+    }
+  }
+
+  private static String notFree(String what, String host, int port) {
+    return what + " port: " + host + ":" + port + " (expected: one that is free)";
   }
 
   /** The port where gRPC is. */

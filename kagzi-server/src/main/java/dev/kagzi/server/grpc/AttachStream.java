@@ -54,8 +54,6 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
   }
 
   private void begin(Workers workers, String namespace, WorkerId worker) {
-    // First in the queue: what the attachment brings comes after it.
-    events.add(Protos.attached());
     try {
       attachment = workers.attach(namespace, worker, this);
     } catch (RuntimeException e) {
@@ -64,9 +62,17 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
     }
     if (closed) {
       close();
-      return;
     }
-    pump.wake();
+  }
+
+  @Override
+  public void attached() {
+    if (closed) {
+      // The stream broke while the worker was being attached: let go of it once more.
+      close();
+    } else {
+      offer(Protos.attached());
+    }
   }
 
   @Override
