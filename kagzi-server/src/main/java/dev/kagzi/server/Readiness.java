@@ -34,6 +34,6 @@ final class Readiness {
     if (!now.isEmpty() || started == null) {
       return Optional.of(now);
     }
-    return started.ready();
+    return started.trouble();
   }
 }

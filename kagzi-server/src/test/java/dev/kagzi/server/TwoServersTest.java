@@ -40,7 +40,7 @@ class TwoServersTest {
               .sorted()
               .toArray();
       assertThat(Duration.ofNanos(waits[RUNS / 2])).isLessThan(Duration.ofMillis(50));
-      assertThat(there.server().engine().meter().fallbackClaimed()).isZero();
+      assertThat(there.server().engine().meter().dispatch().fallbackClaimed()).isZero();
     }
   }
 

@@ -26,10 +26,10 @@ import java.time.Instant;
  */
 final class Arguments {
   private static final String DEFAULT_NAMESPACE = "default";
-  // What the protocol's time messages may hold: year 1 to 9999, and 10,000 years either way.
+  // What the protocol's time message may hold: year 1 to 9999.
   private static final long TIMESTAMP_SECONDS_MIN = -62_135_596_800L;
   private static final long TIMESTAMP_SECONDS_MAX = 253_402_300_799L;
-  private static final long DURATION_SECONDS_MAX = 315_576_000_000L;
+  private static final long DURATION_SECONDS_MAX = 100L * 366 * 24 * 60 * 60;
   private static final int NANOS_MAX = 999_999_999;
 
   private Arguments() {}

@@ -2,6 +2,7 @@ package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.value.Refusal;
 import io.grpc.stub.StreamObserver;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -27,6 +28,21 @@ final class Blocking {
     } catch (Refusal full) {
       caller.onError(Errors.of(full));
     }
+  }
+
+  /** The same for a part of a call. */
+  <T> CompletableFuture<T> call(Supplier<T> call) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    run(
+        "call",
+        () -> {
+          try {
+            answer.complete(call.get());
+          } catch (RuntimeException e) {
+            answer.completeExceptionally(e);
+          }
+        });
+    return answer;
   }
 
   /** Runs the task, or refuses it at once when too many are under way. */

@@ -216,7 +216,8 @@ final class Protos {
           message.getAcceptedBuilder().setStatus(status(status));
       case ReportResult.AlreadyRecorded(RecordedStep step) ->
           message.setAlreadyRecorded(recordedStep(step));
-      case ReportResult.RetryScheduled(int nextAttempt, long delayMs, boolean claimKept) ->
+      case ReportResult.RetryScheduled(
+              int nextAttempt, long delayMs, Instant at, boolean claimKept) ->
           message
               .getRetryScheduledBuilder()
               .setNextAttempt(nextAttempt)

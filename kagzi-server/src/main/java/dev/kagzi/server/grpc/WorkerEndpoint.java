@@ -1,7 +1,6 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.report.BegunStep;
-import dev.kagzi.engine.report.FailedStep;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.Reports;
 import dev.kagzi.engine.task.PollRequest;
@@ -212,15 +211,18 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   @Override
   public void completeStep(
       CompleteStepRequest request, StreamObserver<CompleteStepResponse> caller) {
+    String namespace = Arguments.namespace(request.getNamespace());
     Calls.answer(
         caller,
         () ->
             reports()
                 .completeStep(
-                    Arguments.namespace(request.getNamespace()),
+                    namespace,
                     Arguments.stepRef(request.getRunId(), request.getStepId()),
                     Arguments.payload(request.getOutput()),
-                    request.hasEpoch() ? request.getEpoch() : null),
+                    request.hasEpoch() ? request.getEpoch() : null)
+                .thenCompose(
+                    ref -> room.blocking().call(() -> room.engine().queries().step(namespace, ref))),
         step -> CompleteStepResponse.newBuilder().setStep(Protos.step(step)).build());
   }
 
@@ -238,7 +240,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         WorkerEndpoint::failed);
   }
 
-  private static FailStepResponse failed(FailedStep step) {
+  private static FailStepResponse failed(Reports.FailedStep step) {
     FailStepResponse.Builder message =
         FailStepResponse.newBuilder().setScheduledRetry(step.retryScheduled());
     if (step.retryAt() != null) {
