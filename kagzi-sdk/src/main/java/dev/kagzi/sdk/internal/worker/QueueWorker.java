@@ -92,6 +92,7 @@ final class QueueWorker implements RunHost {
         new Poller(
             connection,
             settings.queue(),
+            !settings.typeLimits().isEmpty(),
             new Poller.Owner() {
               @Override
               public @Nullable String pollAs() {
@@ -163,7 +164,11 @@ final class QueueWorker implements RunHost {
   private void takeIn(List<Task> tasks) {
     for (Task task : tasks) {
       RunExecution run = new RunExecution(this, task);
-      claims.put(task.getRunId(), run);
+      RunExecution former = claims.put(task.getRunId(), run);
+      if (former != null) {
+        // The server has taken the run back and given it to us again: the former claim is void.
+        former.lose();
+      }
       boolean mayStart = slots.take(run);
       if (drain.hasBegun()) {
         run.releaseUnstarted();
