@@ -33,7 +33,8 @@ public record DatabaseConfig(
       return new DatabaseConfig(url, user, password);
     }
     URI uri = URI.create(url);
-    String[] login = uri.getRawUserInfo() == null ? new String[0] : uri.getRawUserInfo().split(":", 2);
+    String[] login =
+        uri.getRawUserInfo() == null ? new String[0] : uri.getRawUserInfo().split(":", 2);
     String jdbc =
         "jdbc:postgresql://"
             + uri.getHost()

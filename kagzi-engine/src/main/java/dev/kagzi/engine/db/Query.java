@@ -110,6 +110,16 @@ public final class Query {
     return bindArray("int4", values);
   }
 
+  public <T> Query bindNullableInts(Collection<T> items, Function<T, @Nullable Integer> of)
+      throws SQLException {
+    Integer[] values = new Integer[items.size()];
+    int i = 0;
+    for (T item : items) {
+      values[i++] = of.apply(item);
+    }
+    return bindArray("int4", values);
+  }
+
   public <T> Query bindLongs(Collection<T> items, ToLongFunction<T> of) throws SQLException {
     long[] values = new long[items.size()];
     int i = 0;
@@ -162,10 +172,7 @@ public final class Query {
 
   private Query bindArray(String type, Object values) throws SQLException {
     // The driver's own signature takes an Object and encodes primitive arrays in binary.
-    Array array =
-        connection
-            .unwrap(org.postgresql.PGConnection.class)
-            .createArrayOf(type, values);
+    Array array = connection.unwrap(org.postgresql.PGConnection.class).createArrayOf(type, values);
     statement.setArray(next++, array);
     return this;
   }

@@ -33,7 +33,9 @@ public final class SqlErrors {
     return Remedy.RECONNECT;
   }
 
-  /** The same for a caller: data that PostgreSQL refuses is the caller's fault, the rest is ours. */
+  /**
+   * The same for a caller: data that PostgreSQL refuses is the caller's fault, the rest is ours.
+   */
   public static Refusal refusal(SQLException error) {
     if (remedy(error) == Remedy.SPLIT) {
       log.atWarn().addKeyValue("state", error.getSQLState()).log("the database refused a value");

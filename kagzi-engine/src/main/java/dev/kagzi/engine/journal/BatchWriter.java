@@ -21,9 +21,9 @@ public interface BatchWriter<W extends Write<?>> {
   Effects write(Session tx, List<W> batch) throws SQLException;
 
   /**
-   * Says a batch of one or two writes by one statement that commits itself. Null when they are not of
-   * that sort, or when something unusual came up and nothing was changed: then {@link #write} says
-   * them.
+   * Says a batch of one or two writes by one statement that commits itself. Null when they are not
+   * of that sort, or when something unusual came up and nothing was changed: then {@link #write}
+   * says them.
    */
   @Nullable Effects writeAlone(Session session, List<W> batch) throws SQLException;
 }

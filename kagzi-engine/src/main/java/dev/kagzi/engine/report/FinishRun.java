@@ -8,9 +8,9 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Completes one run, with the step before its end, by a statement that commits itself: the update is its own fence, since it waits
- * for whoever has the row and compares again. A run with a parent is left to the long way, which also
- * writes the parent's message.
+ * Completes one run, with the step before its end, by a statement that commits itself: the update
+ * is its own fence, since it waits for whoever has the row and compares again. A run with a parent
+ * is left to the long way, which also writes the parent's message.
  */
 final class FinishRun {
   static final String SQL =

@@ -23,6 +23,7 @@ import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
@@ -177,8 +178,7 @@ final class Judge {
   }
 
   /** Attempts start anew with each attempt of the run; their numbers go on. */
-  private static int attemptOfRunAttempt(
-      RunRow row, Report.StepFailed r, List<StepRow> attempts) {
+  private static int attemptOfRunAttempt(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
     int before = 0;
     for (StepRow attempt : attempts) {
       if (attempt.runAttempt() == row.attempts()
@@ -190,7 +190,9 @@ final class Judge {
     return before + 1;
   }
 
-  /** The step's policy, else the one that its beginning stored, else the run's, else the server's. */
+  /**
+   * The step's policy, else the one that its beginning stored, else the run's, else the server's.
+   */
   private RetryPolicy policy(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
     if (r.policy() != null) {
       return r.policy();
@@ -227,16 +229,16 @@ final class Judge {
       return new ReportResult.Refused(
           Refusal.invalid("step", r.stepKey() + " is a " + slept.kind(), "a step of kind SLEEP"));
     }
+    Long begunDueUs = slept == null ? null : slept.dueUs();
     if (fence != Fence.HELD) {
-      boolean own = slept != null && slept.dueUs() != null && slept.epoch() == r.claim().epoch();
-      return own
-          ? new Sleeping(slept.remainingMs(row.nowUs()), false)
+      boolean own = slept != null && slept.epoch() == r.claim().epoch();
+      return own && begunDueUs != null
+          ? new Sleeping(remainingMs(row, begunDueUs), false)
           : new ClaimLost(row.status());
     }
     // A wake time is stored once: a sleep that was begun before goes on, it does not start anew.
-    boolean begun = slept != null && slept.dueUs() != null;
-    long dueUs = begun ? slept.dueUs() : dueUs(row, r);
-    if (!begun) {
+    long dueUs = begunDueUs == null ? dueUs(row, r) : begunDueUs;
+    if (begunDueUs == null) {
       int attempt = slept == null ? 1 : slept.attempt();
       batch.add(
           step(row, r.claim(), r.stepKey(), attempt, StepKind.SLEEP, StepStatus.RUNNING)
@@ -244,12 +246,17 @@ final class Judge {
               .row());
     }
     row.progress();
-    long remainingMs = Math.max(0, Math.ceilDiv(dueUs - row.nowUs(), US_PER_MS));
+    long remainingMs = remainingMs(row, dueUs);
     boolean kept = r.keepClaim() || (waitsInPlace && remainingMs < rules.shortWaitMs());
     if (!kept) {
       park(row, RunStatus.SLEEPING, dueUs, List.of(), false);
     }
     return new Sleeping(remainingMs, kept);
+  }
+
+  /** Rounded up: nobody wakes early. */
+  private static long remainingMs(RunRow row, long dueUs) {
+    return Math.max(0, Math.ceilDiv(dueUs - row.nowUs(), US_PER_MS));
   }
 
   private static long dueUs(RunRow row, Report.Sleep r) {
@@ -300,13 +307,15 @@ final class Judge {
   }
 
   private void tellEnd(RunRow row, RunStatus status, @Nullable Payload output) {
-    if (row.parent() != null && row.parentStep() != null) {
+    RunId parent = row.parent();
+    String parentStep = row.parentStep();
+    if (parent != null && parentStep != null) {
       Failure why = row.failure();
       if (why == null && status != RunStatus.COMPLETED) {
         why = Failure.of(ErrorCode.UNSPECIFIED, "the run ended as " + status);
       }
-      batch.post(new RunMessage(row.parent(), row.parentStep(), output, why));
-      batch.then(() -> events.messages(row.parent()));
+      batch.post(new RunMessage(parent, parentStep, output, why));
+      batch.then(() -> events.messages(parent));
     }
     batch.then(() -> events.ended(RunBatch.end(row, status, output)));
   }
@@ -340,13 +349,12 @@ final class Judge {
     };
   }
 
-  private void park(
-      RunRow row, RunStatus status, long untilUs, List<String> steps, boolean all) {
+  private void park(RunRow row, RunStatus status, long untilUs, List<String> steps, boolean all) {
     Claim claim = new Claim(row.runId(), row.epoch());
     row.park(status, untilUs, steps, all);
     batch.then(() -> events.claimEnded(claim));
     if (untilUs != RunRow.NEVER) {
-      long delayMs = Math.max(0, Math.ceilDiv(untilUs - row.nowUs(), US_PER_MS));
+      long delayMs = remainingMs(row, untilUs);
       batch.then(() -> events.due(row.queue(), row.type(), delayMs));
     }
   }
@@ -475,13 +483,13 @@ final class Judge {
       return;
     }
     // An attempt that was cut short by a crash is the same attempt again: crashes are not failures.
-    boolean open = last != null && last.status() == StepStatus.RUNNING;
-    int attempt = last == null ? 1 : open ? last.attempt() : last.attempt() + 1;
+    StepRow open = last != null && last.status() == StepStatus.RUNNING ? last : null;
+    int attempt = open != null ? open.attempt() : last == null ? 1 : last.attempt() + 1;
     StepRow begun =
         step(row, write.claim(), write.stepKey(), attempt, write.kind(), StepStatus.RUNNING)
             .input(write.input())
             .retryPolicy(RetryPolicyJson.encode(write.policy()))
-            .dueUs(open ? last.dueUs() : null)
+            .dueUs(open == null ? null : open.dueUs())
             .row();
     batch.add(begun);
     write.answer(new BegunStep(ref(begun), true, null));

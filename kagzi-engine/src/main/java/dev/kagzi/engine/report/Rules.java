@@ -7,15 +7,12 @@ import dev.kagzi.engine.retry.RetryPolicy;
  *
  * @param defaultPolicy where neither step nor run have one
  * @param shortWaitMs a wait below this is waited for in place
- * @param crashBackoffFirstMs the second take-over in a row waits this long, later ones twice as long
- *     each
+ * @param crashBackoffFirstMs the second take-over in a row waits this long, later ones twice as
+ *     long each
  * @param crashBackoffMaxMs up to here
  */
 public record Rules(
-    RetryPolicy defaultPolicy,
-    long shortWaitMs,
-    long crashBackoffFirstMs,
-    long crashBackoffMaxMs) {
+    RetryPolicy defaultPolicy, long shortWaitMs, long crashBackoffFirstMs, long crashBackoffMaxMs) {
 
   public static final Rules DEFAULT = new Rules(RetryPolicy.DEFAULT, 1_000, 1_000, 60_000);
 

@@ -32,8 +32,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one transaction knows of its runs and makes of them. Changes gather in memory, folded by key,
- * and are flushed with one statement per kind: steps, messages, runs, payloads.
+ * What one transaction knows of its runs and makes of them. Changes gather in memory, folded by
+ * key, and are flushed with one statement per kind: steps, messages, runs, payloads.
  */
 final class RunBatch {
   private static final Failure ENDED =
@@ -189,7 +189,8 @@ final class RunBatch {
       }
     }
     Map<StepRow.Key, List<StepRow>> stored = ReadSteps.byKey(tx, writes.keySet());
-    writes.forEach((key, write) -> stored.getOrDefault(key, List.of()).forEach(row -> answer(write, row)));
+    writes.forEach(
+        (key, write) -> stored.getOrDefault(key, List.of()).forEach(row -> answer(write, row)));
   }
 
   private void answer(ReportWrite write, StepRow stored) {
@@ -197,8 +198,7 @@ final class RunBatch {
     if (run != null
         && stored.status() == StepStatus.COMPLETED
         && (stored.attempt() != 1 || stored.epoch() != run.epoch())) {
-      write.answer(
-          new ReportResult.AlreadyRecorded(stored.recorded(run.nowUs(), run.attempts())));
+      write.answer(new ReportResult.AlreadyRecorded(stored.recorded(run.nowUs(), run.attempts())));
     }
   }
 }

@@ -62,7 +62,11 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     for (RunWrite<?> write : others) {
       decide(judge, write);
     }
-    return batch.flush();
+    Effects effects = batch.flush();
+    return () -> {
+      effects.run();
+      events.committed();
+    };
   }
 
   private static void decide(Judge judge, RunWrite<?> write) {
@@ -178,7 +182,10 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       return null;
     }
     start.answer(new StartResult(start.runId(), false));
-    return () -> Starts.tell(start, createdAt, events);
+    return () -> {
+      Starts.tell(start, createdAt, events);
+      events.committed();
+    };
   }
 
   private static @Nullable Effects stepAlone(
@@ -215,6 +222,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     return () -> {
       events.claimEnded(done.claim());
       events.ended(end);
+      events.committed();
     };
   }
 

@@ -19,7 +19,9 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The starts of one batch: inserted if nothing stands in their way, else answered with what does. */
+/**
+ * The starts of one batch: inserted if nothing stands in their way, else answered with what does.
+ */
 final class Starts {
   private static final int ROUNDS_MAX = 5;
 
@@ -71,7 +73,9 @@ final class Starts {
               Refusal.Reason.UNAVAILABLE,
               "run",
               start.runId().toString(),
-              "external_id " + start.request().externalId() + " changes hands too fast; try again"));
+              "external_id "
+                  + start.request().externalId()
+                  + " changes hands too fast; try again"));
     }
   }
 
@@ -85,6 +89,7 @@ final class Starts {
 
   /** Tells of a run that has started. */
   static void tell(StartRun start, Instant createdAt, RunEvents events) {
+    events.started(start.request().namespace(), start.runId());
     Handover handover = start.handover();
     if (handover == null) {
       events.due(start.queue(), start.type(), 0);
@@ -150,12 +155,14 @@ final class Starts {
     if (handover == null) {
       return;
     }
-    boolean claimed =
-        own != null
-            && own.epoch() == 1
-            && own.status().equals(RunStatus.RUNNING.name())
-            && handover.worker().value().equals(own.lockedBy());
-    batch.then(
-        claimed ? () -> handover.started(start, own.createdAt()) : () -> handover.notStarted());
+    if (own != null
+        && own.epoch() == 1
+        && own.status().equals(RunStatus.RUNNING.name())
+        && handover.worker().value().equals(own.lockedBy())) {
+      Instant createdAt = own.createdAt();
+      batch.then(() -> handover.started(start, createdAt));
+    } else {
+      batch.then(handover::notStarted);
+    }
   }
 }

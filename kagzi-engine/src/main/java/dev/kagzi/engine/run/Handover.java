@@ -4,8 +4,8 @@ import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 
 /**
- * A waiting worker's slot, kept for a run that is about to start: the run is inserted as claimed and
- * goes to the worker from memory.
+ * A waiting worker's slot, kept for a run that is about to start: the run is inserted as claimed
+ * and goes to the worker from memory.
  */
 public interface Handover {
   /** Who gets the run. */

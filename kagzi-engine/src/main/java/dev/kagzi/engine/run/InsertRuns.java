@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Inserts new runs, and finds what stood in their way. */
 public final class InsertRuns {
-  // Whoever inserts several runs does so in this order, so that two servers that start runs with the
+  // Whoever inserts several runs does so in this order, so that two servers that start runs with
+  // the
   // same external ids wait for each other and never in a circle.
   private static final Comparator<StartRun> ORDER =
       Comparator.comparing((StartRun s) -> s.request().namespace())
@@ -132,8 +133,7 @@ public final class InsertRuns {
   }
 
   /** Inserts one run with its input; null when something stood in its way. */
-  public static @Nullable Instant insertAlone(Session session, StartRun start)
-      throws SQLException {
+  public static @Nullable Instant insertAlone(Session session, StartRun start) throws SQLException {
     StartRequest request = start.request();
     boolean input = !request.input().isEmpty();
     return session

@@ -9,6 +9,9 @@ import dev.kagzi.engine.value.WorkerId;
 
 /** What is told after a commit. Called on a lane's thread: quick, without blocking or throwing. */
 public interface RunEvents {
+  /** A run has started; told before anything else of it. */
+  void started(String namespace, RunId run);
+
   /** A run can be claimed after so many milliseconds. */
   void due(QueueName queue, TypeVersion type, long delayMs);
 
@@ -23,4 +26,7 @@ public interface RunEvents {
 
   /** A run has messages to read. */
   void messages(RunId to);
+
+  /** All of a commit is told: what was gathered meanwhile can go out. */
+  void committed();
 }

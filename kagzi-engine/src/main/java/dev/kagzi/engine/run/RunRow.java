@@ -11,9 +11,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run as its lock returned it, and what the present transaction makes of it. All writes of a batch
- * that concern one run are judged against the same row, one after the other, so that the last word is
- * written once. Times are microseconds since 1970 by the database's clock. Not thread-safe.
+ * A run as its lock returned it, and what the present transaction makes of it. All writes of a
+ * batch that concern one run are judged against the same row, one after the other, so that the last
+ * word is written once. Times are microseconds since 1970 by the database's clock. Not thread-safe.
  */
 public final class RunRow {
   /** The due time of a run that waits for something else than time. */

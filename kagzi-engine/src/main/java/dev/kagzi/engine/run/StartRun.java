@@ -19,8 +19,7 @@ public final class StartRun extends RunWrite<StartResult> {
   }
 
   /** The request's run id is the caller's, or a new one. */
-  public StartRun(
-      RunId runId, StartRequest request, Lineage lineage, @Nullable Handover handover) {
+  public StartRun(RunId runId, StartRequest request, Lineage lineage, @Nullable Handover handover) {
     super(runId, request.input().bytes() + request.externalId().length());
     this.request = request;
     this.lineage = lineage;

@@ -32,8 +32,7 @@ public final class CloseSteps {
 
   private CloseSteps() {}
 
-  public static void failOpen(Session tx, Collection<RunId> runs, Failure why)
-      throws SQLException {
+  public static void failOpen(Session tx, Collection<RunId> runs, Failure why) throws SQLException {
     tx.query(FAIL_OPEN_SQL).bind(Json.encode(why)).bindUuids(runs, RunId::value).update();
   }
 

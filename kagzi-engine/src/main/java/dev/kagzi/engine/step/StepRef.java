@@ -3,6 +3,7 @@ package dev.kagzi.engine.step;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * Names one attempt of a step, with the claim that it belongs to. Clients receive it as an opaque
@@ -10,6 +11,8 @@ import java.util.Optional;
  */
 public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
   private static final int RUN_ID_LENGTH = 36;
+  private static final Pattern SCOPE_OR_OCCURRENCE =
+      Pattern.compile("^(?:[^/]*\\[[0-9]+]/)+|#[0-9]+$");
   private static final String EXPECTED = "a step id as the server gave it";
 
   /** The ref that the text spells. The step key itself may contain any of the separators. */
@@ -26,6 +29,11 @@ public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
       throw Refusal.invalid("step_id", text, EXPECTED);
     }
     return new StepRef(runId.get(), text.substring(RUN_ID_LENGTH + 1, at), attempt, epoch);
+  }
+
+  /** What the workflow's code calls the step: {@code user} for {@code fetch[1]/user#2}. */
+  public String name() {
+    return SCOPE_OR_OCCURRENCE.matcher(stepKey).replaceAll("");
   }
 
   /** The text that {@link #parse} takes. */

@@ -49,7 +49,8 @@ public record StepRow(
   }
 
   private RecordedStep.Result result(long nowUs, int presentRunAttempt) {
-    Failure why = failure == null ? Failure.of(dev.kagzi.engine.value.ErrorCode.INTERNAL, "") : failure;
+    Failure why =
+        failure == null ? Failure.of(dev.kagzi.engine.value.ErrorCode.INTERNAL, "") : failure;
     return switch (status) {
       case COMPLETED -> new RecordedStep.Result.Output(output == null ? Payload.EMPTY : output);
       case FAILED ->

@@ -30,7 +30,7 @@ public record Limits(
 
   /** What holds unless the configuration says otherwise. */
   public static final Limits DEFAULT =
-      new Limits(1 << 20, 2 << 20, 200, 500, 500, 100_000, 100, 1_000, 65_536);
+      new Limits(1 << 20, 2 << 20, 200, 500, 500, 100_000, 100, 1_000, 4_096);
 
   public Limits {
     atLeastOne("payloadBytesWarn", payloadBytesWarn);

@@ -3,8 +3,8 @@ package dev.kagzi.engine.value;
 import java.util.Locale;
 
 /**
- * A request that cannot be granted, with the reason in words for the caller: what was found, what was
- * expected. Nothing was stored.
+ * A request that cannot be granted, with the reason in words for the caller: what was found, what
+ * was expected. Nothing was stored.
  */
 public final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;

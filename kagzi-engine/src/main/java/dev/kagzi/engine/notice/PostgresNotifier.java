@@ -1,0 +1,193 @@
+package dev.kagzi.engine.notice;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Listening;
+import dev.kagzi.engine.db.Session;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Notices over LISTEN and NOTIFY. Thread-safe. */
+public final class PostgresNotifier implements Notifier {
+  private static final Logger log = LoggerFactory.getLogger(PostgresNotifier.class);
+  private static final String CHANNEL = "kagzi_work";
+  private static final int PAYLOAD_BYTES_MAX = 7_900;
+  private static final int WAITING_MAX = 5_000;
+  private static final int COALESCE_MS = 10;
+  private static final int PROOF_MS = 5_000;
+  private static final long PAUSE_MS_FIRST = 1_000;
+  private static final long PAUSE_MS_MAX = 30_000;
+
+  private final Database database;
+  private final UUID serverId;
+  private final Consumer<Notice> listener;
+  private final Thread sender;
+  private final Thread receiver;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition filled = lock.newCondition();
+  private Set<Notice> waiting = new LinkedHashSet<>();
+  private volatile boolean alone = true;
+  private volatile boolean closed;
+
+  public PostgresNotifier(Database database, UUID serverId, Consumer<Notice> listener) {
+    this.database = database;
+    this.serverId = serverId;
+    this.listener = listener;
+    this.sender = Thread.ofPlatform().name("kagzi-notice-send").start(this::send);
+    this.receiver = Thread.ofPlatform().name("kagzi-notice-listen").start(this::receive);
+  }
+
+  @Override
+  public void tell(Notice notice) {
+    if (alone && !(notice instanceof Notice.Everything)) {
+      return;
+    }
+    lock.lock();
+    try {
+      if (waiting.size() >= WAITING_MAX) {
+        waiting.clear();
+        waiting.add(new Notice.Everything());
+      } else {
+        waiting.add(notice);
+      }
+      filled.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void alone(boolean isAlone) {
+    this.alone = isAlone;
+  }
+
+  private void send() {
+    Session session = null;
+    while (!closed) {
+      try {
+        Set<Notice> batch = take();
+        if (session == null || !session.isUsable()) {
+          session = database.open("notice");
+        }
+        for (String payload : pack(batch)) {
+          session.query("SELECT pg_notify(?, ?)").bind(CHANNEL).bind(payload).execute();
+        }
+        TimeUnit.MILLISECONDS.sleep(COALESCE_MS);
+      } catch (SQLException e) {
+        log.atDebug().addKeyValue("cause", e.getMessage()).log("a notice was lost");
+        session = closeQuietly(session);
+      } catch (InterruptedException stopped) {
+        break;
+      }
+    }
+    closeQuietly(session);
+  }
+
+  private Set<Notice> take() throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (waiting.isEmpty()) {
+        filled.await();
+      }
+      Set<Notice> batch = waiting;
+      waiting = new LinkedHashSet<>();
+      return batch;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private List<String> pack(Set<Notice> batch) {
+    List<String> payloads = new ArrayList<>();
+    StringBuilder payload = new StringBuilder(serverId.toString());
+    for (Notice notice : batch) {
+      String line = notice.encode();
+      if (payload.length() + line.length() + 1 > PAYLOAD_BYTES_MAX) {
+        payloads.add(payload.toString());
+        payload = new StringBuilder(serverId.toString());
+      }
+      payload.append('\n').append(line);
+    }
+    payloads.add(payload.toString());
+    return payloads;
+  }
+
+  private void receive() {
+    long pauseMs = PAUSE_MS_FIRST;
+    boolean first = true;
+    while (!closed) {
+      try (Listening listening = Listening.open(database, CHANNEL)) {
+        if (!first) {
+          // What was said while nobody listened is lost: look at everything once.
+          listener.accept(new Notice.Everything());
+        }
+        first = false;
+        pauseMs = PAUSE_MS_FIRST;
+        while (!closed) {
+          for (String payload : listening.await(PROOF_MS)) {
+            hear(payload);
+          }
+        }
+      } catch (SQLException e) {
+        if (!closed) {
+          log.atWarn()
+              .addKeyValue("cause", e.getMessage())
+              .addKeyValue("retry_ms", pauseMs)
+              .log("listener lost its connection");
+          pauseMs = pause(pauseMs);
+        }
+      }
+    }
+  }
+
+  private static long pause(long pauseMs) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(pauseMs);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+    return Math.min(PAUSE_MS_MAX, pauseMs * 2);
+  }
+
+  private void hear(String payload) {
+    String[] lines = payload.split("\n", -1);
+    if (lines[0].equals(serverId.toString())) {
+      return;
+    }
+    for (int i = 1; i < lines.length; i++) {
+      Notice.decode(lines[i]).ifPresent(this::deliver);
+    }
+  }
+
+  private void deliver(Notice notice) {
+    try {
+      listener.accept(notice);
+    } catch (RuntimeException bug) {
+      log.atError().setCause(bug).addKeyValue("notice", notice.encode()).log("a notice failed");
+    }
+  }
+
+  private static @Nullable Session closeQuietly(@Nullable Session session) {
+    if (session != null) {
+      session.close();
+    }
+    return null;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    sender.interrupt();
+    receiver.interrupt();
+  }
+}

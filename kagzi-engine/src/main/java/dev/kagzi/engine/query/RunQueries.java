@@ -1,0 +1,306 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Origin;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Reads runs with their payloads. */
+final class RunQueries {
+  private static final String COLUMNS =
+      """
+      SELECT r.namespace, r.run_id, r.external_id, r.task_queue, r.workflow_type, r.status,
+             r.version, r.error, r.attempts, r.created_at, r.started_at, r.finished_at,
+             CASE WHEN r.status = 'SLEEPING'
+                    OR r.status = 'PENDING' AND r.available_at > kagzi.clock()
+                  THEN nullif(r.available_at, 'infinity') END AS wake_up_at,
+             r.locked_by, r.parent_run_id, r.parent_step_id, r.schedule_id, r.cron_expr,
+             r.deadline_at, r.origin, r.crashes, r.epoch, r.blocked_by""";
+
+  private static final String RUNS = "  FROM kagzi.workflow_runs r";
+
+  // There are few runs of one external id, but the planner may think otherwise and walk the whole
+  // namespace by time to find them sorted; OFFSET 0 keeps it at its index.
+  private static final String RUNS_OF_EXTERNAL_ID =
+      """
+        FROM (SELECT * FROM kagzi.workflow_runs
+               WHERE namespace = ? AND external_id = ? OFFSET 0) r""";
+
+  private static final String NO_TEMPLATES =
+      "   AND NOT (r.cron_expr IS NOT NULL AND r.status IN ('SCHEDULED', 'PAUSED'))";
+
+  // What every run with one of these statuses is anyway. Said aloud it lets the planner take the
+  // index of claims, which holds nothing else: a few active runs among millions that have ended.
+  private static final Set<RunStatus> ACTIVE =
+      EnumSet.of(RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SLEEPING);
+  private static final String ONLY_ACTIVE =
+      "   AND r.available_at IS NOT NULL AND r.cron_expr IS NULL";
+
+  // The sum decides where the page ends. Bytes that are not sent are not even fetched: what passes
+  // through here are references to them.
+  private static final String WITH_PAYLOADS =
+      """
+      ), loaded AS (
+      SELECT p.*,
+             CASE WHEN octet_length(i.data) > ? THEN '' ELSE i.data END AS input,
+             i.metadata AS input_metadata,
+             CASE WHEN octet_length(o.data) > ? THEN '' ELSE o.data END AS output,
+             o.metadata AS output_metadata
+        FROM page p
+        LEFT JOIN kagzi.workflow_payloads i ON i.run_id = p.run_id AND i.kind = 'INPUT'
+        LEFT JOIN kagzi.workflow_payloads o ON o.run_id = p.run_id AND o.kind = 'OUTPUT'
+      ), weighed AS (
+      SELECT l.*, l.n = 1 OR ? >= sum(
+               coalesce(octet_length(l.input), 0) + coalesce(octet_length(l.output), 0)
+               + coalesce(octet_length(l.error::text), 0)
+               + coalesce(octet_length(l.blocked_by::text), 0)) OVER (ORDER BY l.n) AS fits
+        FROM loaded l
+      )
+      SELECT namespace, run_id, external_id, task_queue, workflow_type, status, version, attempts,
+             created_at, started_at, finished_at, wake_up_at, locked_by, parent_run_id,
+             parent_step_id, schedule_id, cron_expr, deadline_at, origin, crashes, epoch, fits,
+             CASE WHEN fits THEN error END AS error,
+             CASE WHEN fits THEN blocked_by END AS blocked_by,
+             CASE WHEN fits THEN input END AS input, input_metadata,
+             CASE WHEN fits THEN output END AS output, output_metadata
+        FROM weighed
+       ORDER BY n
+      """;
+
+  // An active run is the latest of its external id: while it is there no other can start.
+  private static final String ACTIVE_OF_EXTERNAL_ID =
+      """
+      SELECT run_id
+        FROM kagzi.workflow_runs
+       WHERE namespace = ? AND external_id = ? AND ended = '00000000-0000-0000-0000-000000000000'
+         AND cron_expr IS NULL
+      """;
+
+  private final Session session;
+
+  RunQueries(Session session) {
+    this.session = session;
+  }
+
+  Optional<RunView> find(String namespace, RunId runId) throws SQLException {
+    return byId(namespace, runId).on(session).first(RunQueries::view);
+  }
+
+  static Sql byId(String namespace, RunId runId) {
+    Sql page =
+        new Sql()
+            .add(COLUMNS)
+            .add(", 1 AS n")
+            .add(RUNS)
+            .add(
+                " WHERE r.namespace = ? AND r.run_id = ?",
+                q -> q.bind(namespace),
+                q -> q.bind(runId.value()));
+    return withPayloads(page, Weight.SINGLE);
+  }
+
+  Optional<RunId> latest(String namespace, String externalId) throws SQLException {
+    Optional<RunId> active =
+        activeOf(namespace, externalId).on(session).first(row -> new RunId(row.uuid("run_id")));
+    return active.isPresent()
+        ? active
+        : latestOf(namespace, externalId).on(session).first(row -> new RunId(row.uuid("run_id")));
+  }
+
+  static Sql activeOf(String namespace, String externalId) {
+    return new Sql().add(ACTIVE_OF_EXTERNAL_ID, q -> q.bind(namespace), q -> q.bind(externalId));
+  }
+
+  static Sql latestOf(String namespace, String externalId) {
+    return new Sql()
+        .add("SELECT r.run_id")
+        .add(RUNS_OF_EXTERNAL_ID, q -> q.bind(namespace), q -> q.bind(externalId))
+        .add(" WHERE true")
+        .add(NO_TEMPLATES)
+        .add(" ORDER BY r.created_at DESC, r.run_id DESC LIMIT 1");
+  }
+
+  Page<RunView> page(RunFilter filter, PageSpec spec) throws SQLException {
+    return Pager.page(spec, "runs " + filter, new Runs(filter, Weight.of(spec)));
+  }
+
+  private final class Runs implements Pager.Source<RunView> {
+    private final RunFilter filter;
+    private final Weight weight;
+
+    Runs(RunFilter filter, Weight weight) {
+      this.filter = filter;
+      this.weight = weight;
+    }
+
+    @Override
+    public List<Pager.Found<RunView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
+        throws SQLException {
+      return list(filter, from, forward, rowsMax, weight).on(session).list(RunQueries::found);
+    }
+
+    @Override
+    public boolean isAny(Cursor from, boolean forward) throws SQLException {
+      return any(filter, from, forward).on(session).first(row -> true).isPresent();
+    }
+
+    @Override
+    public long count() throws SQLException {
+      return all(filter).on(session).first(row -> row.bigint("rows")).orElse(0L);
+    }
+  }
+
+  static Sql list(
+      RunFilter filter, @Nullable Cursor from, boolean forward, int rowsMax, Weight weight) {
+    String order = order(forward);
+    Sql page =
+        new Sql()
+            .add("SELECT r.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
+            .add(COLUMNS)
+            .add(matching(filter))
+            .add(beyond(from, forward))
+            .add(" ORDER BY " + order + " LIMIT ?) r", q -> q.bind(rowsMax));
+    return withPayloads(page, weight);
+  }
+
+  static Sql any(RunFilter filter, Cursor from, boolean forward) {
+    return new Sql()
+        .add("SELECT 1")
+        .add(matching(filter))
+        .add(beyond(from, forward))
+        .add(" ORDER BY " + order(forward) + " LIMIT 1");
+  }
+
+  static Sql all(RunFilter filter) {
+    return new Sql().add("SELECT count(*) AS rows").add(matching(filter));
+  }
+
+  private static String order(boolean forward) {
+    return forward ? "r.created_at DESC, r.run_id DESC" : "r.created_at, r.run_id";
+  }
+
+  private static Sql matching(RunFilter filter) {
+    String externalId = filter.externalId();
+    Sql sql =
+        externalId == null
+            ? new Sql().add(RUNS)
+            : new Sql()
+                .add(RUNS_OF_EXTERNAL_ID, q -> q.bind(filter.namespace()), q -> q.bind(externalId));
+    sql.add(" WHERE r.namespace = ?", q -> q.bind(filter.namespace())).add(NO_TEMPLATES);
+    if (!filter.statuses().isEmpty()) {
+      List<String> names = filter.statuses().stream().map(RunStatus::name).toList();
+      sql.add("   AND r.status = ANY (?)", q -> q.bindTextArray(names));
+      if (ACTIVE.containsAll(filter.statuses())) {
+        sql.add(ONLY_ACTIVE);
+      }
+    }
+    equal(sql, "workflow_type", filter.type());
+    equal(sql, "task_queue", filter.queue());
+    equal(sql, "version", filter.version());
+    equal(sql, "parent_run_id", filter.parentRunId() == null ? null : filter.parentRunId().value());
+    equal(sql, "schedule_id", filter.scheduleId());
+    since(sql, ">=", filter.createdAfter());
+    since(sql, "<", filter.createdBefore());
+    return sql;
+  }
+
+  private static void equal(Sql sql, String column, @Nullable String value) {
+    if (value != null) {
+      sql.add("   AND r." + column + " = ?", q -> q.bind(value));
+    }
+  }
+
+  private static void equal(Sql sql, String column, @Nullable UUID value) {
+    if (value != null) {
+      sql.add("   AND r." + column + " = ?", q -> q.bind(value));
+    }
+  }
+
+  // The next microsecond up, for both bounds: no stored time lies between it and the time given.
+  private static void since(Sql sql, String operator, @Nullable Instant time) {
+    if (time != null) {
+      Instant bounded = Times.bounded(time);
+      Instant whole = bounded.truncatedTo(ChronoUnit.MICROS);
+      long micros = Times.micros(whole) + (whole.equals(bounded) ? 0 : 1);
+      sql.add("   AND r.created_at " + operator + " kagzi.at(?)", q -> q.bind(micros));
+    }
+  }
+
+  private static Sql beyond(@Nullable Cursor from, boolean forward) {
+    if (from == null) {
+      return new Sql();
+    }
+    long micros = from.number(0);
+    UUID runId = from.uuid(1);
+    return new Sql()
+        .add(
+            "   AND (r.created_at, r.run_id) " + (forward ? "<" : ">") + " (kagzi.at(?), ?)",
+            q -> q.bind(micros),
+            q -> q.bind(runId));
+  }
+
+  private static Sql withPayloads(Sql page, Weight weight) {
+    return new Sql()
+        .add("WITH page AS (")
+        .add(page)
+        .add(
+            WITH_PAYLOADS,
+            q -> q.bind(weight.payloadBytesMax()),
+            q -> q.bind(weight.payloadBytesMax()),
+            q -> q.bind(weight.pageBytesMax()));
+  }
+
+  private static Pager.Found<RunView> found(Row row) throws SQLException {
+    RunView view = view(row);
+    Cursor cursor = Cursor.of(Cursor.micros(view.createdAt()), view.runId().toString());
+    return new Pager.Found<>(view, cursor, row.bool("fits"));
+  }
+
+  private static RunView view(Row row) throws SQLException {
+    String externalId = row.textOrNull("external_id");
+    Payload input = Weight.payload(row, "input");
+    return new RunView(
+        row.text("namespace"),
+        new RunId(row.uuid("run_id")),
+        externalId == null ? "" : externalId,
+        row.text("task_queue"),
+        row.text("workflow_type"),
+        RunStatus.valueOf(row.text("status")),
+        row.text("version"),
+        input == null ? Payload.EMPTY : input,
+        Weight.payload(row, "output"),
+        Weight.failure(row, "error"),
+        row.integer("attempts"),
+        row.time("created_at"),
+        row.timeOrNull("started_at"),
+        row.timeOrNull("finished_at"),
+        row.timeOrNull("wake_up_at"),
+        orNull(row.uuidOrNull("locked_by"), WorkerId::new),
+        orNull(row.uuidOrNull("parent_run_id"), RunId::new),
+        row.textOrNull("parent_step_id"),
+        row.uuidOrNull("schedule_id"),
+        row.textOrNull("cron_expr"),
+        row.timeOrNull("deadline_at"),
+        Origin.valueOf(row.text("origin")),
+        row.integer("crashes"),
+        row.integer("epoch"),
+        Weight.failure(row, "blocked_by"));
+  }
+
+  private static <T> @Nullable T orNull(@Nullable UUID id, Function<UUID, T> of) {
+    return id == null ? null : of.apply(id);
+  }
+}

@@ -1,0 +1,51 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Origin;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run as it stood when it was looked at.
+ *
+ * @param externalId the caller's own name for it; empty for none
+ * @param input without its bytes where a list left them out
+ * @param output null until the run has completed, and for one that gave nothing
+ * @param attempts 1 at the start, one more with every failure of the run as a whole
+ * @param wakeUpAt when a run that waits for a time goes on
+ * @param workerId who holds it
+ * @param crashes take-overs in a row without a newly recorded step
+ * @param epoch rises with every claim
+ * @param blockedBy why the code of its worker cannot go on with it
+ */
+public record RunView(
+    String namespace,
+    RunId runId,
+    String externalId,
+    String taskQueue,
+    String workflowType,
+    RunStatus status,
+    String version,
+    Payload input,
+    @Nullable Payload output,
+    @Nullable Failure error,
+    int attempts,
+    Instant createdAt,
+    @Nullable Instant startedAt,
+    @Nullable Instant finishedAt,
+    @Nullable Instant wakeUpAt,
+    @Nullable WorkerId workerId,
+    @Nullable RunId parentRunId,
+    @Nullable String parentStepId,
+    @Nullable UUID scheduleId,
+    @Nullable String cronExpr,
+    @Nullable Instant deadlineAt,
+    Origin origin,
+    int crashes,
+    int epoch,
+    @Nullable Failure blockedBy) {}

@@ -1,0 +1,222 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.step.StepRef;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the attempts of steps, in the order in which they were recorded. */
+final class StepQueries {
+  private static final String RUN_IS_THERE =
+      "SELECT 1 FROM kagzi.workflow_runs WHERE namespace = ? AND run_id = ?";
+
+  private static final String COLUMNS =
+      """
+      SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.kind, s.status, s.error, s.child_run_id,
+             s.created_at, s.started_at, s.finished_at,
+             CASE WHEN octet_length(s.input) > ? THEN '' ELSE s.input END AS input,
+             s.input_metadata,
+             CASE WHEN octet_length(s.output) > ? THEN '' ELSE s.output END AS output,
+             s.output_metadata""";
+
+  private static final String OF_RUN =
+      """
+        FROM kagzi.step_runs s
+       WHERE s.run_id = ?""";
+
+  // By the name as StepRef.name() says it, or by the whole key.
+  private static final String NAMED =
+      """
+         AND ? IN (s.step_id,
+                   regexp_replace(regexp_replace(s.step_id, '^([^/]*\\[[0-9]+]/)+', ''),
+                                  '#[0-9]+$', ''))""";
+
+  // The sum decides where the page ends; see the same for runs.
+  private static final String WEIGHED =
+      """
+      ), weighed AS (
+      SELECT p.*, p.n = 1 OR ? >= sum(
+               coalesce(octet_length(p.input), 0) + coalesce(octet_length(p.output), 0)
+               + coalesce(octet_length(p.error::text), 0)) OVER (ORDER BY p.n) AS fits
+        FROM page p
+      )
+      SELECT run_id, step_id, attempt, epoch, kind, status, child_run_id, created_at, started_at,
+             finished_at, fits,
+             CASE WHEN fits THEN error END AS error,
+             CASE WHEN fits THEN input END AS input, input_metadata,
+             CASE WHEN fits THEN output END AS output, output_metadata
+        FROM weighed
+       ORDER BY n
+      """;
+
+  private final Session session;
+  private final String namespace;
+
+  StepQueries(Session session, String namespace) {
+    this.session = session;
+    this.namespace = namespace;
+  }
+
+  /** The epoch of the ref is not compared: a row is found however often it was begun anew. */
+  Optional<StepView> find(StepRef ref) throws SQLException {
+    return isRunThere(ref.runId()) ? byRef(ref).on(session).first(this::view) : Optional.empty();
+  }
+
+  static Sql byRef(StepRef ref) {
+    return new Sql()
+        .add(COLUMNS, q -> q.bind(Integer.MAX_VALUE), q -> q.bind(Integer.MAX_VALUE))
+        .add(OF_RUN, q -> q.bind(ref.runId().value()))
+        .add(
+            "   AND s.step_id = ? AND s.attempt = ?",
+            q -> q.bind(ref.stepKey()),
+            q -> q.bind(ref.attempt()));
+  }
+
+  Page<StepView> page(RunId runId, @Nullable String name, PageSpec spec) throws SQLException {
+    if (!isRunThere(runId)) {
+      throw Refusal.notFound("run", runId);
+    }
+    String list = "steps " + runId + (name == null ? "" : " named " + name);
+    return Pager.page(spec, list, new Steps(runId, name, Weight.of(spec)));
+  }
+
+  private boolean isRunThere(RunId runId) throws SQLException {
+    return session
+        .query(RUN_IS_THERE)
+        .bind(namespace)
+        .bind(runId.value())
+        .first(row -> true)
+        .isPresent();
+  }
+
+  private final class Steps implements Pager.Source<StepView> {
+    private final RunId runId;
+    private final @Nullable String name;
+    private final Weight weight;
+
+    Steps(RunId runId, @Nullable String name, Weight weight) {
+      this.runId = runId;
+      this.name = name;
+      this.weight = weight;
+    }
+
+    @Override
+    public List<Pager.Found<StepView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
+        throws SQLException {
+      return list(runId, name, from, forward, rowsMax, weight)
+          .on(session)
+          .list(StepQueries.this::found);
+    }
+
+    @Override
+    public boolean isAny(Cursor from, boolean forward) throws SQLException {
+      return any(runId, name, from, forward).on(session).first(row -> true).isPresent();
+    }
+
+    @Override
+    public long count() throws SQLException {
+      return all(runId, name).on(session).first(row -> row.bigint("rows")).orElse(0L);
+    }
+  }
+
+  static Sql list(
+      RunId runId,
+      @Nullable String name,
+      @Nullable Cursor from,
+      boolean forward,
+      int rowsMax,
+      Weight weight) {
+    String order = order(forward);
+    return new Sql()
+        .add("WITH page AS (")
+        .add("SELECT s.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
+        .add(COLUMNS, q -> q.bind(weight.payloadBytesMax()), q -> q.bind(weight.payloadBytesMax()))
+        .add(matching(runId, name))
+        .add(beyond(from, forward))
+        .add(" ORDER BY " + order + " LIMIT ?) s", q -> q.bind(rowsMax))
+        .add(WEIGHED, q -> q.bind(weight.pageBytesMax()));
+  }
+
+  static Sql any(RunId runId, @Nullable String name, Cursor from, boolean forward) {
+    return new Sql()
+        .add("SELECT 1")
+        .add(matching(runId, name))
+        .add(beyond(from, forward))
+        // Without an order the planner hopes for a match anywhere and reads the whole table.
+        .add(" ORDER BY " + order(forward) + " LIMIT 1");
+  }
+
+  static Sql all(RunId runId, @Nullable String name) {
+    return new Sql().add("SELECT count(*) AS rows").add(matching(runId, name));
+  }
+
+  private static String order(boolean forward) {
+    return forward
+        ? "s.created_at, s.step_id, s.attempt"
+        : "s.created_at DESC, s.step_id DESC, s.attempt DESC";
+  }
+
+  private static Sql matching(RunId runId, @Nullable String name) {
+    Sql sql = new Sql().add(OF_RUN, q -> q.bind(runId.value()));
+    return name == null ? sql : sql.add(NAMED, q -> q.bind(name));
+  }
+
+  private static Sql beyond(@Nullable Cursor from, boolean forward) {
+    if (from == null) {
+      return new Sql();
+    }
+    long micros = from.number(0);
+    String stepKey = from.text(1);
+    long attempt = from.number(2);
+    return new Sql()
+        .add(
+            "   AND (s.created_at, s.step_id, s.attempt) "
+                + (forward ? ">" : "<")
+                + " (kagzi.at(?), ?, ?)",
+            q -> q.bind(micros),
+            q -> q.bind(stepKey),
+            q -> q.bind(attempt));
+  }
+
+  private Pager.Found<StepView> found(Row row) throws SQLException {
+    StepView view = view(row);
+    Cursor cursor =
+        Cursor.of(
+            Cursor.micros(view.createdAt()),
+            view.stepId().stepKey(),
+            Integer.toString(view.attemptNumber()));
+    return new Pager.Found<>(view, cursor, row.bool("fits"));
+  }
+
+  private StepView view(Row row) throws SQLException {
+    RunId runId = new RunId(row.uuid("run_id"));
+    StepRef ref =
+        new StepRef(runId, row.text("step_id"), row.integer("attempt"), row.integer("epoch"));
+    Payload input = Weight.payload(row, "input");
+    UUID child = row.uuidOrNull("child_run_id");
+    return new StepView(
+        namespace,
+        ref,
+        runId,
+        ref.name(),
+        StepKind.valueOf(row.text("kind")),
+        StepStatus.valueOf(row.text("status")),
+        ref.attempt(),
+        input == null ? Payload.EMPTY : input,
+        Weight.payload(row, "output"),
+        Weight.failure(row, "error"),
+        row.time("created_at"),
+        row.timeOrNull("started_at"),
+        row.timeOrNull("finished_at"),
+        child == null ? null : new RunId(child));
+  }
+}

@@ -1,0 +1,33 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.step.StepRef;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt of a step as it stood when it was looked at.
+ *
+ * @param name what the workflow's code calls it, without scope and occurrence
+ * @param input without its bytes where a list left them out
+ * @param output null until the step has completed
+ */
+public record StepView(
+    String namespace,
+    StepRef stepId,
+    RunId runId,
+    String name,
+    StepKind kind,
+    StepStatus status,
+    int attemptNumber,
+    Payload input,
+    @Nullable Payload output,
+    @Nullable Failure error,
+    Instant createdAt,
+    @Nullable Instant startedAt,
+    @Nullable Instant finishedAt,
+    @Nullable RunId childRunId) {}

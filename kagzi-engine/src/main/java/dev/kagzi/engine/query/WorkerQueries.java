@@ -1,0 +1,165 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.value.WorkerStatus;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Reads registrations of workers, by queue and then in the order in which they came. */
+final class WorkerQueries {
+  private static final String COLUMNS =
+      """
+      SELECT w.worker_id, w.namespace, w.task_queue, w.status, w.version, w.workflow_types,
+             w.hostname, w.pid, w.concurrency_limit, w.type_limits, w.active_count,
+             w.registered_at, w.last_heartbeat_at, w.labels, w.total_completed, w.total_failed,
+             w.deregistered_at
+        FROM kagzi.workers w""";
+
+  private final Session session;
+
+  WorkerQueries(Session session) {
+    this.session = session;
+  }
+
+  Optional<WorkerView> find(WorkerId id) throws SQLException {
+    return session
+        .query(COLUMNS + "\n WHERE w.worker_id = ?")
+        .bind(id.value())
+        .first(WorkerQueries::view);
+  }
+
+  /** Which workers; null asks for nothing. */
+  record Filter(String namespace, @Nullable String queue, @Nullable WorkerStatus status) {}
+
+  Page<WorkerView> page(Filter filter, PageSpec spec) throws SQLException {
+    return Pager.page(spec, "workers " + filter, new Workers(filter));
+  }
+
+  private final class Workers implements Pager.Source<WorkerView> {
+    private final Filter filter;
+
+    Workers(Filter filter) {
+      this.filter = filter;
+    }
+
+    @Override
+    public List<Pager.Found<WorkerView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
+        throws SQLException {
+      Scale scale = new Scale();
+      return list(filter, from, forward, rowsMax).on(session).list(scale::found);
+    }
+
+    @Override
+    public boolean isAny(Cursor from, boolean forward) throws SQLException {
+      return !rows(from, forward, 1).isEmpty();
+    }
+
+    @Override
+    public long count() throws SQLException {
+      return all(filter).on(session).first(row -> row.bigint("rows")).orElse(0L);
+    }
+  }
+
+  static Sql list(Filter filter, @Nullable Cursor from, boolean forward, int rowsMax) {
+    String order =
+        forward
+            ? "w.task_queue, w.registered_at, w.worker_id"
+            : "w.task_queue DESC, w.registered_at DESC, w.worker_id DESC";
+    return new Sql()
+        .add(COLUMNS)
+        .add(matching(filter))
+        .add(beyond(from, forward))
+        .add(" ORDER BY " + order + " LIMIT ?", q -> q.bind(rowsMax));
+  }
+
+  static Sql all(Filter filter) {
+    return new Sql().add("SELECT count(*) AS rows FROM kagzi.workers w").add(matching(filter));
+  }
+
+  private static Sql matching(Filter filter) {
+    Sql sql = new Sql().add(" WHERE w.namespace = ?", q -> q.bind(filter.namespace()));
+    String queue = filter.queue();
+    if (queue != null) {
+      sql.add("   AND w.task_queue = ?", q -> q.bind(queue));
+    }
+    WorkerStatus status = filter.status();
+    if (status != null) {
+      sql.add("   AND w.status = ?", q -> q.bind(status.name()));
+    }
+    return sql;
+  }
+
+  private static Sql beyond(@Nullable Cursor from, boolean forward) {
+    if (from == null) {
+      return new Sql();
+    }
+    String queue = from.text(0);
+    long micros = from.number(1);
+    UUID workerId = from.uuid(2);
+    return new Sql()
+        .add(
+            "   AND (w.task_queue, w.registered_at, w.worker_id) "
+                + (forward ? ">" : "<")
+                + " (?, kagzi.at(?), ?)",
+            q -> q.bind(queue),
+            q -> q.bind(micros),
+            q -> q.bind(workerId));
+  }
+
+  /** Weighs rows one after the other: labels and types of a hundred workers can be many. */
+  private static final class Scale {
+    private long bytes;
+
+    Pager.Found<WorkerView> found(Row row) throws SQLException {
+      WorkerView view = view(row);
+      boolean first = bytes == 0;
+      bytes += weight(view);
+      Cursor cursor =
+          Cursor.of(
+              view.taskQueue(), Cursor.micros(view.registeredAt()), view.workerId().toString());
+      return new Pager.Found<>(view, cursor, first || bytes <= Weight.PAGE_BYTES_MAX);
+    }
+
+    private static long weight(WorkerView view) {
+      long sum = 1;
+      for (String type : view.workflowTypes()) {
+        sum += type.length();
+      }
+      for (String type : view.workflowTypeConcurrency().keySet()) {
+        sum += type.length();
+      }
+      for (Map.Entry<String, String> label : view.labels().entrySet()) {
+        sum += label.getKey().length() + label.getValue().length();
+      }
+      return sum;
+    }
+  }
+
+  private static WorkerView view(Row row) throws SQLException {
+    return new WorkerView(
+        new WorkerId(row.uuid("worker_id")),
+        row.text("namespace"),
+        row.text("task_queue"),
+        WorkerStatus.valueOf(row.text("status")),
+        row.text("version"),
+        row.texts("workflow_types").stream().distinct().toList(),
+        row.text("hostname"),
+        row.integer("pid"),
+        row.integerOrNull("concurrency_limit"),
+        Json.decodeCounts(row.textOrNull("type_limits")),
+        row.integer("active_count"),
+        row.time("registered_at"),
+        row.time("last_heartbeat_at"),
+        Json.decode(row.textOrNull("labels")),
+        row.bigint("total_completed"),
+        row.bigint("total_failed"),
+        row.timeOrNull("deregistered_at"));
+  }
+}

@@ -1,0 +1,41 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.value.WorkerStatus;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One registration of a worker as it stood when it was looked at.
+ *
+ * @param workflowTypes each once, in the order of the registration
+ * @param queueConcurrencyLimit how many runs it takes at once; null for no limit
+ * @param workflowTypeConcurrency how many of a type
+ */
+public record WorkerView(
+    WorkerId workerId,
+    String namespace,
+    String taskQueue,
+    WorkerStatus status,
+    String version,
+    List<String> workflowTypes,
+    String hostname,
+    int pid,
+    @Nullable Integer queueConcurrencyLimit,
+    Map<String, Integer> workflowTypeConcurrency,
+    int activeWorkflowCount,
+    Instant registeredAt,
+    Instant lastHeartbeatAt,
+    Map<String, String> labels,
+    long totalCompleted,
+    long totalFailed,
+    @Nullable Instant deregisteredAt) {
+
+  public WorkerView {
+    workflowTypes = List.copyOf(workflowTypes);
+    workflowTypeConcurrency = Map.copyOf(workflowTypeConcurrency);
+    labels = Map.copyOf(labels);
+  }
+}

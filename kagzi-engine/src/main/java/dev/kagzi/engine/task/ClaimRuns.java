@@ -1,0 +1,266 @@
+package dev.kagzi.engine.task;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.step.CloseSteps;
+import dev.kagzi.engine.step.ReadSteps;
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Takes due runs for waiting slots: the i-th run for the i-th slot. */
+public final class ClaimRuns {
+  /**
+   * Each type and version is probed with its own limit, so that a million runs of a type that nobody
+   * serves are not walked. An expired lease is a take-over: the first in a row is immediate, a later
+   * one makes the run wait, so that a run that kills its workers does not kill them all at once.
+   */
+  public static final String SQL =
+      """
+      WITH c AS MATERIALIZED (
+        SELECT x.run_id, x.status AS was, x.crashes,
+               row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
+          FROM (SELECT r.run_id, r.status, r.crashes, r.available_at
+                  FROM unnest(?::text[], ?::text[], ?::int[]) AS t (workflow_type, version, tasks_max)
+                 CROSS JOIN LATERAL (
+                       SELECT w.run_id, w.status, w.crashes, w.available_at
+                         FROM kagzi.workflow_runs w
+                        WHERE w.namespace = ? AND w.task_queue = ?
+                          AND w.workflow_type = t.workflow_type AND w.version = t.version
+                          AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                          AND w.available_at >= kagzi.at(?)
+                          AND w.available_at <= kagzi.clock()
+                        ORDER BY w.available_at
+                        LIMIT t.tasks_max
+                          FOR NO KEY UPDATE SKIP LOCKED) AS r
+                 ORDER BY r.available_at, r.run_id
+                 LIMIT ?) AS x),
+      u AS (
+        UPDATE kagzi.workflow_runs w
+           SET epoch = w.epoch + 1,
+               status = CASE WHEN c.was = 'RUNNING' AND c.crashes > 0 THEN 'PENDING'
+                             ELSE 'RUNNING' END,
+               locked_by = CASE WHEN c.was = 'RUNNING' AND c.crashes > 0 THEN NULL
+                                ELSE (?::uuid[])[c.slot] END,
+               claimed_at = kagzi.clock(),
+               available_at = kagzi.clock()
+                 + CASE WHEN c.was = 'RUNNING' AND c.crashes > 0
+                        THEN least(60000, 1000 * 2 ^ least(c.crashes - 1, 20))
+                               * (0.75 + 0.5 * random())
+                        ELSE ? END * interval '1 millisecond',
+               crashes = w.crashes + CASE WHEN c.was = 'RUNNING' THEN 1 ELSE 0 END,
+               started_at = coalesce(w.started_at, kagzi.clock()),
+               waits_for = NULL
+          FROM c
+         WHERE w.run_id = c.run_id
+        RETURNING w.run_id, w.epoch, w.status, w.workflow_type, w.version, w.attempts, w.external_id,
+                  w.created_at, c.slot, c.was)
+      SELECT u.*, p.data, p.metadata
+        FROM u
+        LEFT JOIN kagzi.workflow_payloads p ON p.run_id = u.run_id AND p.kind = 'INPUT'
+       ORDER BY u.slot
+      """;
+
+  /** Milliseconds until the next run of these is due, not above zero when one is overdue. */
+  public static final String NEXT_DUE_SQL =
+      """
+      SELECT ceil(extract(epoch FROM min(d.available_at) - kagzi.clock()) * 1000)::bigint AS due_ms,
+             (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
+        FROM unnest(?::text[], ?::text[]) AS t (workflow_type, version)
+       CROSS JOIN LATERAL (
+             SELECT w.available_at
+               FROM kagzi.workflow_runs w
+              WHERE w.namespace = ? AND w.task_queue = ?
+                AND w.workflow_type = t.workflow_type AND w.version = t.version
+                AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                AND w.available_at >= kagzi.at(?)
+                AND w.available_at < 'infinity'
+              ORDER BY w.available_at
+              LIMIT 1) AS d
+      """;
+
+  /** The versions that unfinished runs of these types have: one probe of the index for each. */
+  public static final String VERSIONS_SQL =
+      """
+      WITH RECURSIVE v AS (
+        SELECT t.workflow_type, (
+                 SELECT min(w.version) FROM kagzi.workflow_runs w
+                  WHERE w.namespace = ? AND w.task_queue = ? AND w.workflow_type = t.workflow_type
+                    AND w.available_at IS NOT NULL AND w.cron_expr IS NULL) AS version
+          FROM unnest(?::text[]) AS t (workflow_type)
+        UNION ALL
+        SELECT v.workflow_type, (
+                 SELECT min(w.version) FROM kagzi.workflow_runs w
+                  WHERE w.namespace = ? AND w.task_queue = ? AND w.workflow_type = v.workflow_type
+                    AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                    AND w.version > v.version)
+          FROM v
+         WHERE v.version IS NOT NULL)
+      SELECT workflow_type, version FROM v WHERE version IS NOT NULL LIMIT 1000
+      """;
+
+  private ClaimRuns() {}
+
+  /** A claimed run and whose it is. */
+  record Claimed(WorkerId worker, Task task) {}
+
+  private record Taken(
+      int slot,
+      RunStatus status,
+      RunStatus was,
+      Claim claim,
+      String type,
+      String version,
+      int attempts,
+      String externalId,
+      Instant createdAt,
+      @Nullable Payload input) {}
+
+  /**
+   * What is wanted.
+   *
+   * @param types with exact versions and limits
+   * @param slots whose run the i-th is
+   * @param lowUs due times below are not looked at
+   */
+  record Wish(
+      QueueName queue, List<PollRequest.Wanted> types, List<WorkerId> slots, long leaseMs, long lowUs) {}
+
+  /** Claims within the open transaction. The recorded steps are read after the locks are held. */
+  static List<Claimed> claim(Session tx, Wish wish, int historyBytesMax) throws SQLException {
+    List<Taken> taken =
+        tx.query(SQL)
+            .bindTexts(wish.types, PollRequest.Wanted::type)
+            .bindTexts(wish.types, PollRequest.Wanted::version)
+            .bindInts(
+                wish.types,
+                t -> t.tasksMax() == 0 ? wish.slots.size() : Math.min(t.tasksMax(), wish.slots.size()))
+            .bind(wish.queue.namespace())
+            .bind(wish.queue.queue())
+            .bind(wish.lowUs)
+            .bind(wish.slots.size())
+            .bindUuids(wish.slots, WorkerId::value)
+            .bind(wish.leaseMs)
+            .list(ClaimRuns::map);
+    List<RunId> slept = new ArrayList<>();
+    Map<RunId, Integer> claimedBefore = new LinkedHashMap<>();
+    for (Taken run : taken) {
+      if (run.was == RunStatus.SLEEPING) {
+        slept.add(run.claim.runId());
+      }
+      if (run.claim.epoch() > 1 && run.status == RunStatus.RUNNING) {
+        claimedBefore.put(run.claim.runId(), run.attempts);
+      }
+    }
+    if (!slept.isEmpty()) {
+      CloseSteps.endSleeps(tx, slept);
+    }
+    Map<RunId, List<RecordedStep>> histories =
+        claimedBefore.isEmpty() ? Map.of() : ReadSteps.history(tx, claimedBefore);
+    List<Claimed> claimed = new ArrayList<>(taken.size());
+    for (Taken run : taken) {
+      if (run.status == RunStatus.RUNNING) {
+        List<RecordedStep> steps = histories.getOrDefault(run.claim.runId(), List.of());
+        claimed.add(
+            new Claimed(wish.slots.get(run.slot - 1), task(run, steps, historyBytesMax)));
+      }
+    }
+    return claimed;
+  }
+
+  private static Task task(Taken run, List<RecordedStep> steps, int historyBytesMax) {
+    long bytes = 0;
+    for (RecordedStep step : steps) {
+      bytes += step.bytes();
+    }
+    boolean apart = bytes > historyBytesMax;
+    return new Task(
+        run.claim,
+        run.type,
+        run.version,
+        run.attempts,
+        run.input,
+        apart ? List.of() : steps,
+        apart,
+        run.externalId,
+        run.createdAt);
+  }
+
+  private static Taken map(Row row) throws SQLException {
+    byte[] data = row.bytes("data");
+    return new Taken(
+        row.integer("slot"),
+        RunStatus.valueOf(row.text("status")),
+        RunStatus.valueOf(row.text("was")),
+        new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
+        row.text("workflow_type"),
+        row.text("version"),
+        row.integer("attempts"),
+        Objects.requireNonNullElse(row.textOrNull("external_id"), ""),
+        row.time("created_at"),
+        data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))));
+  }
+
+  /**
+   * When there is something to do next.
+   *
+   * @param dueMs null when nothing is known to fall due
+   */
+  record NextDue(@Nullable Long dueMs, long nowUs) {
+    boolean isOverdue() {
+      return dueMs != null && dueMs <= 0;
+    }
+  }
+
+  static NextDue nextDue(
+      Session session, QueueName queue, List<PollRequest.Wanted> types, long lowUs)
+      throws SQLException {
+    return session
+        .query(NEXT_DUE_SQL)
+        .bindTexts(types, PollRequest.Wanted::type)
+        .bindTexts(types, PollRequest.Wanted::version)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .bind(lowUs)
+        .first(row -> new NextDue(row.bigintOrNull("due_ms"), row.bigint("now_us")))
+        .orElseThrow();
+  }
+
+  /** The same types with every version that there is in place of any. */
+  static List<PollRequest.Wanted> withVersions(
+      Session session, QueueName queue, List<PollRequest.Wanted> types) throws SQLException {
+    List<PollRequest.Wanted> open = new ArrayList<>();
+    List<PollRequest.Wanted> exact = new ArrayList<>();
+    for (PollRequest.Wanted type : types) {
+      (type.version().equals(PollRequest.ANY_VERSION) ? open : exact).add(type);
+    }
+    if (open.isEmpty()) {
+      return types;
+    }
+    session
+        .query(VERSIONS_SQL)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .bindTexts(open, PollRequest.Wanted::type)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .list(
+            row ->
+                exact.add(
+                    new PollRequest.Wanted(row.text("workflow_type"), row.text("version"), 0)));
+    return exact;
+  }
+}

@@ -1,0 +1,612 @@
+package dev.kagzi.engine.task;
+
+import dev.kagzi.engine.run.Handover;
+import dev.kagzi.engine.run.StartRun;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where this server's polls of one queue stand. The gate remembers for each type whether runs may be
+ * due that nobody has taken (a backlog); while there is none, a start goes straight to a free slot.
+ *
+ * <p>Thread-safe. Futures are completed and claims given back outside of the lock.
+ */
+final class Gate {
+  private static final int CLAIM_MAX = 500;
+  private static final long RETRY_MS_FIRST = 20;
+  private static final long RETRY_MS_MAX = 1_000;
+
+  // A run can become visible later than its due time says, by as long as a transaction may take.
+  private static final long LATE_US_MAX = 15_000_000;
+
+  private final QueueName queue;
+  private final Gates gates;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<WorkerId, Desk> desks = new LinkedHashMap<>();
+  private final Map<TypeVersion, Backlog> backlogs = new HashMap<>();
+  private boolean lookQueued;
+  private boolean lookAgain;
+  private long lastLookNanos = System.nanoTime();
+  private @Nullable Future<?> timer;
+  private long timerNanos;
+  private long retryMs = RETRY_MS_FIRST;
+  private long lowUs;
+  private int entering;
+
+  /** Whether runs of a type may be due; the number tells whether anything was said since. */
+  private static final class Backlog {
+    boolean maybe = true;
+    long said;
+  }
+
+  Gate(QueueName queue, Gates gates) {
+    this.queue = queue;
+    this.gates = gates;
+  }
+
+  QueueName queue() {
+    return queue;
+  }
+
+  /** Somebody is about to stand here: the gate must not be taken away meanwhile. */
+  static Gate entered(Gate gate) {
+    gate.lock.lock();
+    try {
+      gate.entering++;
+    } finally {
+      gate.lock.unlock();
+    }
+    return gate;
+  }
+
+  void leaveDoor() {
+    lock.lock();
+    try {
+      entering--;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Due times below this have all been taken. Looks start here, so that index entries of ended runs,
+   * kept by somebody's old snapshot, are not walked again and again.
+   */
+  long lowUs() {
+    lock.lock();
+    try {
+      return lowUs;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Something below the mark is due after all. */
+  void lookBelow() {
+    lock.lock();
+    try {
+      lowUs = 0;
+    } finally {
+      lock.unlock();
+    }
+    lookAtEverything();
+  }
+
+  /** What is to be done once the lock is free. */
+  private static final class Later {
+    private final List<Runnable> actions = new ArrayList<>();
+
+    void add(Runnable action) {
+      actions.add(action);
+    }
+
+    void run() {
+      actions.forEach(Runnable::run);
+    }
+  }
+
+  Poll stand(PollRequest request, WorkerLimits limits) {
+    StandingPoll poll = new StandingPoll(this, request);
+    Later later = new Later();
+    lock.lock();
+    try {
+      Desk desk = desks.computeIfAbsent(request.workerId(), id -> new Desk(id, limits));
+      desk.stand(poll);
+      poll.timeout =
+          gates.timer().schedule(() -> leave(poll, true), request.waitMs(), TimeUnit.MILLISECONDS);
+      answer(desk, later);
+      if (desk.polls.contains(poll) && hasBacklog(desk)) {
+        requestLook();
+      }
+    } finally {
+      lock.unlock();
+    }
+    later.run();
+    return poll;
+  }
+
+  /** The poll goes without an answer, at its time or because its caller has gone. */
+  void leave(StandingPoll poll, boolean comesBack) {
+    lock.lock();
+    try {
+      Desk desk = desks.get(poll.request.workerId());
+      if (desk == null || !desk.polls.remove(poll)) {
+        return;
+      }
+      linger(desk, comesBack ? poll.request.tasksMax() : 0);
+    } finally {
+      lock.unlock();
+    }
+    poll.complete(List.of());
+  }
+
+  private void linger(Desk desk, int slots) {
+    desk.linger(slots, System.nanoTime() + gates.config().linger().toNanos());
+  }
+
+  /** A free slot for a run that starts, if nothing older may be due. */
+  @Nullable Handover reserve(TypeVersion type) {
+    long now = System.nanoTime();
+    lock.lock();
+    try {
+      Desk best = null;
+      TypeVersion bestAs = null;
+      for (Desk desk : desks.values()) {
+        TypeVersion as = desk.limits.isNone() ? desk.servedAs(type) : null;
+        if (as != null
+            && desk.hasFree(as, now)
+            && !backlog(as).maybe
+            && (best == null || desk.free(now) > best.free(now))) {
+          best = desk;
+          bestAs = as;
+        }
+      }
+      if (best == null || bestAs == null) {
+        return null;
+      }
+      best.reserve(bestAs);
+      return new Reservation(best);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private final class Reservation implements Handover {
+    private final Desk desk;
+
+    Reservation(Desk desk) {
+      this.desk = desk;
+    }
+
+    @Override
+    public WorkerId worker() {
+      return desk.worker;
+    }
+
+    @Override
+    public long leaseMs() {
+      return gates.config().firstLease().toMillis();
+    }
+
+    @Override
+    public void started(StartRun run, Instant createdAt) {
+      gates.meter().handedOver.increment();
+      Task task =
+          new Task(
+              new Claim(run.runId(), 1),
+              run.request().workflowType(),
+              run.request().version(),
+              1,
+              run.request().input().isEmpty() ? null : run.request().input(),
+              List.of(),
+              false,
+              run.request().externalId(),
+              createdAt);
+      lock.lock();
+      try {
+        desk.unreserve(1);
+        hand(desk, task);
+      } finally {
+        lock.unlock();
+      }
+      gates.dirty(Gate.this);
+    }
+
+    @Override
+    public void notStarted() {
+      lock.lock();
+      try {
+        desk.unreserve(1);
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** Puts a task on its way; if its worker was dismissed meanwhile, the sweep gives it back. */
+  private void hand(Desk desk, Task task) {
+    gates.book().handed(desk.worker, task.claim(), queue);
+    desk.outbox.add(task);
+    if (desks.get(desk.worker) != desk) {
+      Task orphan = desk.outbox.remove();
+      gates.giveBack(List.of(orphan.claim()));
+    }
+  }
+
+  /** Answers polls whose tasks have come. */
+  void flush() {
+    Later later = new Later();
+    lock.lock();
+    try {
+      for (Desk desk : desks.values()) {
+        answer(desk, later);
+      }
+    } finally {
+      lock.unlock();
+    }
+    later.run();
+  }
+
+  private void answer(Desk desk, Later later) {
+    while (!desk.outbox.isEmpty() && !desk.polls.isEmpty()) {
+      StandingPoll poll = desk.polls.remove();
+      List<Task> tasks = desk.takeFor(poll, gates.config().answerBytesMax());
+      linger(desk, poll.request.tasksMax() - tasks.size());
+      gates.meter().polls.increment();
+      later.add(() -> poll.complete(tasks));
+    }
+  }
+
+  /** Runs of a type are due, now or later. */
+  void due(TypeVersion type, long delayMs) {
+    lock.lock();
+    try {
+      if (delayMs > 0) {
+        wakeAfter(delayMs + 1);
+        return;
+      }
+      boolean served = mark(type);
+      served |= mark(new TypeVersion(type.type(), PollRequest.ANY_VERSION));
+      if (served && hasWaiting()) {
+        requestLook();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean mark(TypeVersion key) {
+    Backlog backlog = backlogs.get(key);
+    if (backlog == null) {
+      return false;
+    }
+    backlog.maybe = true;
+    backlog.said++;
+    return true;
+  }
+
+  /** Anything may be due. */
+  void lookAtEverything() {
+    lock.lock();
+    try {
+      markAll();
+      if (hasWaiting()) {
+        requestLook();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void markAll() {
+    for (Backlog backlog : backlogs.values()) {
+      backlog.maybe = true;
+      backlog.said++;
+    }
+  }
+
+  private Backlog backlog(TypeVersion key) {
+    return backlogs.computeIfAbsent(key, type -> new Backlog());
+  }
+
+  private boolean hasBacklog(Desk desk) {
+    boolean any = false;
+    for (PollRequest.Wanted type : desk.types()) {
+      any |= backlog(new TypeVersion(type.type(), type.version())).maybe;
+    }
+    return any;
+  }
+
+  private boolean hasWaiting() {
+    long now = System.nanoTime();
+    for (Desk desk : desks.values()) {
+      if (!desk.polls.isEmpty() && desk.free(now) > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void requestLook() {
+    if (lookQueued) {
+      lookAgain = true;
+    } else {
+      lookQueued = true;
+      gates.submit(this);
+    }
+  }
+
+  private void wakeAfter(long delayMs) {
+    long at = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(delayMs, 3_600_000));
+    if (timer != null && !timer.isDone()) {
+      if (timerNanos - at <= 0) {
+        return;
+      }
+      timer.cancel(false);
+    }
+    timerNanos = at;
+    timer = gates.timer().schedule(this::lookAtEverything, at - System.nanoTime(), TimeUnit.NANOSECONDS);
+  }
+
+  // ---- looking: prepare under the lock, ask without it, hand out under it again
+
+  /** Desks that want the same, with their free slots interleaved. */
+  static final class Group {
+    final List<PollRequest.Wanted> types;
+    final List<Desk> desks = new ArrayList<>();
+    final List<WorkerId> slots = new ArrayList<>();
+    final Map<TypeVersion, Long> said = new HashMap<>();
+    final WorkerLimits limits;
+
+    Group(List<PollRequest.Wanted> types, WorkerLimits limits) {
+      this.types = types;
+      this.limits = limits;
+    }
+  }
+
+  private record GroupKey(List<PollRequest.Wanted> types, @Nullable WorkerId apart) {}
+
+  List<Group> beginLook() {
+    lock.lock();
+    try {
+      lastLookNanos = System.nanoTime();
+      lookAgain = false;
+      Map<GroupKey, Group> groups = new LinkedHashMap<>();
+      for (Desk desk : desks.values()) {
+        if (!desk.polls.isEmpty() && desk.free(lastLookNanos) > 0 && hasBacklog(desk)) {
+          // Limits are a worker's own: its slots cannot be filled with a neighbour's share.
+          boolean apart = desk.hasTypeLimits() || !desk.limits.isNone();
+          groups
+              .computeIfAbsent(
+                  new GroupKey(desk.types(), apart ? desk.worker : null),
+                  key -> new Group(apart ? desk.typesLeft() : desk.types(), desk.limits))
+              .desks
+              .add(desk);
+        }
+      }
+      groups.values().forEach(this::takeSlots);
+      return List.copyOf(groups.values());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void takeSlots(Group group) {
+    for (PollRequest.Wanted type : group.types) {
+      TypeVersion key = new TypeVersion(type.type(), type.version());
+      group.said.put(key, backlog(key).said);
+    }
+    boolean more = true;
+    while (more && group.slots.size() < CLAIM_MAX) {
+      more = false;
+      for (Desk desk : group.desks) {
+        if (desk.free(lastLookNanos) > 0 && group.slots.size() < CLAIM_MAX) {
+          desk.reserve(1);
+          group.slots.add(desk.worker);
+          more = true;
+        }
+      }
+    }
+  }
+
+  /** Hands out what a look found. */
+  void found(Group group, List<ClaimRuns.Claimed> claimed) {
+    lock.lock();
+    try {
+      unreserve(group);
+      for (ClaimRuns.Claimed run : claimed) {
+        for (Desk desk : group.desks) {
+          if (desk.worker.equals(run.worker())) {
+            desk.used(new TypeVersion(run.task().workflowType(), run.task().version()));
+            hand(desk, run.task());
+          }
+        }
+      }
+      if (claimed.size() < group.slots.size()) {
+        drained(group, claimed);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void unreserve(Group group) {
+    for (WorkerId slot : group.slots) {
+      for (Desk desk : group.desks) {
+        if (desk.worker.equals(slot)) {
+          desk.unreserve(1);
+          break;
+        }
+      }
+    }
+  }
+
+  /** A short answer: nothing else is due, unless somebody has said so since. */
+  private void drained(Group group, List<ClaimRuns.Claimed> claimed) {
+    for (PollRequest.Wanted type : group.types) {
+      long count =
+          claimed.stream().filter(run -> run.task().workflowType().equals(type.type())).count();
+      TypeVersion key = new TypeVersion(type.type(), type.version());
+      Backlog backlog = backlog(key);
+      boolean limited = type.tasksMax() > 0 && count >= type.tasksMax();
+      if (!limited && group.limits.isNone() && group.said.getOrDefault(key, -1L) == backlog.said) {
+        backlog.maybe = false;
+      }
+    }
+  }
+
+  /** The database did not answer: the slots are free again, and the look is due again. */
+  void failed(Group group) {
+    lock.lock();
+    try {
+      unreserve(group);
+      retryLater();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Sets the timer by what the database says of the next due run. */
+  void nextDue(ClaimRuns.NextDue next) {
+    lock.lock();
+    try {
+      if (next.isOverdue()) {
+        // Due, and yet not taken: somebody else has it locked at the moment.
+        retryLater();
+        return;
+      }
+      retryMs = RETRY_MS_FIRST;
+      lowUs = next.nowUs() - LATE_US_MAX;
+      if (next.dueMs() != null) {
+        wakeAfter(next.dueMs());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void retryLater() {
+    wakeAfter(retryMs);
+    retryMs = Math.min(RETRY_MS_MAX, retryMs * 2);
+  }
+
+  void endLook() {
+    lock.lock();
+    try {
+      lookQueued = false;
+      boolean again = lookAgain;
+      for (Desk desk : desks.values()) {
+        again |= !desk.polls.isEmpty() && desk.free(lastLookNanos) > 0 && desk.limits.isNone() && hasBacklog(desk);
+      }
+      if (again) {
+        requestLook();
+      }
+    } finally {
+      lock.unlock();
+    }
+    flush();
+  }
+
+  /** Types that waiting polls want, if the gate has been quiet for so long. */
+  List<PollRequest.Wanted> quietFor(long nanos) {
+    lock.lock();
+    try {
+      if (lookQueued || System.nanoTime() - lastLookNanos < nanos || !hasWaiting()) {
+        return List.of();
+      }
+      lastLookNanos = System.nanoTime();
+      Map<TypeVersion, PollRequest.Wanted> all = new LinkedHashMap<>();
+      for (Desk desk : desks.values()) {
+        if (!desk.polls.isEmpty()) {
+          desk.types()
+              .forEach(type -> all.put(new TypeVersion(type.type(), type.version()), type));
+        }
+      }
+      return List.copyOf(all.values());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The worker takes no more work: its polls end, what is on its way to it goes to others. */
+  void dismiss(WorkerId worker) {
+    Later later = new Later();
+    lock.lock();
+    try {
+      Desk desk = desks.remove(worker);
+      if (desk != null) {
+        desk.polls.forEach(poll -> later.add(() -> poll.complete(List.of())));
+        giveBack(desk, later);
+      }
+    } finally {
+      lock.unlock();
+    }
+    later.run();
+  }
+
+  /** Gives back what nobody came for, and forgets workers that left. True when nobody is left. */
+  boolean sweep() {
+    Later later = new Later();
+    boolean empty;
+    long now = System.nanoTime();
+    lock.lock();
+    try {
+      Iterator<Desk> all = desks.values().iterator();
+      while (all.hasNext()) {
+        Desk desk = all.next();
+        if (desk.isGone(now)) {
+          giveBack(desk, later);
+        }
+        if (desk.isIdle(now)) {
+          all.remove();
+        }
+      }
+      empty = desks.isEmpty() && !lookQueued && entering == 0;
+      if (empty && timer != null) {
+        timer.cancel(false);
+      }
+    } finally {
+      lock.unlock();
+    }
+    later.run();
+    return empty;
+  }
+
+  private void giveBack(Desk desk, Later later) {
+    List<Claim> claims = new ArrayList<>();
+    desk.outbox.forEach(task -> claims.add(task.claim()));
+    desk.outbox.clear();
+    if (!claims.isEmpty()) {
+      later.add(() -> gates.giveBack(claims));
+    }
+  }
+
+  /** Ends every poll. */
+  void close() {
+    for (WorkerId worker : workers()) {
+      dismiss(worker);
+    }
+  }
+
+  private List<WorkerId> workers() {
+    lock.lock();
+    try {
+      return List.copyOf(desks.keySet());
+    } finally {
+      lock.unlock();
+    }
+  }
+}

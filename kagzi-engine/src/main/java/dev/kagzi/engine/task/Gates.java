@@ -1,0 +1,287 @@
+package dev.kagzi.engine.task;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.run.Handover;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** All gates of this server, and the threads that look for runs on their behalf. Thread-safe. */
+public final class Gates implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Gates.class);
+  private static final long SWEEP_MS = 500;
+
+  private final Database database;
+  private final DispatchConfig config;
+  private final long leaseMsMax;
+  private final Consumer<List<Claim>> giveBack;
+  private final DispatchMeter meter = new DispatchMeter();
+  private final ClaimBook book = new ClaimBook();
+  private final Map<QueueName, Gate> gates = new ConcurrentHashMap<>();
+  private final Set<Gate> dirty = ConcurrentHashMap.newKeySet();
+  private final BlockingQueue<Errand> errands = new LinkedBlockingQueue<>();
+  private final ScheduledThreadPoolExecutor timer;
+  private final List<Thread> claimers = new ArrayList<>();
+  private volatile boolean closed;
+
+  /** A look that a gate asked for, or the slow fallback. */
+  private record Errand(Gate gate, boolean fallback) {}
+
+  /** Claims that nobody takes are handed to {@code giveBack}. */
+  public Gates(
+      Database database,
+      DispatchConfig config,
+      long leaseMsMax,
+      Consumer<List<Claim>> giveBack) {
+    this.database = database;
+    this.config = config;
+    this.leaseMsMax = leaseMsMax;
+    this.giveBack = giveBack;
+    this.timer =
+        new ScheduledThreadPoolExecutor(
+            1, work -> Thread.ofPlatform().name("kagzi-timer").daemon().unstarted(work));
+    timer.setRemoveOnCancelPolicy(true);
+    timer.scheduleWithFixedDelay(this::sweep, SWEEP_MS, SWEEP_MS, TimeUnit.MILLISECONDS);
+    for (int i = 0; i < config.claimers(); i++) {
+      claimers.add(Thread.ofPlatform().name("kagzi-claim-" + i).start(this::claimLoop));
+    }
+  }
+
+  Poll stand(PollRequest request, WorkerLimits limits) {
+    Gate gate =
+        gates.compute(
+            request.queue(), (queue, there) -> Gate.entered(there == null ? new Gate(queue, this) : there));
+    try {
+      return gate.stand(request, limits);
+    } finally {
+      gate.leaveDoor();
+    }
+  }
+
+  /** A waiting worker's slot for a run that is about to start. */
+  public @Nullable Handover reserve(QueueName queue, TypeVersion type) {
+    Gate gate = gates.get(queue);
+    return gate == null ? null : gate.reserve(type);
+  }
+
+  /** Runs of a type are due, now or later. */
+  public void due(QueueName queue, TypeVersion type, long delayMs) {
+    Gate gate = gates.get(queue);
+    if (gate != null) {
+      gate.due(type, delayMs);
+    }
+  }
+
+  /** Something may have been missed. */
+  public void lookAtEverything() {
+    gates.values().forEach(Gate::lookAtEverything);
+  }
+
+  /** The queue may have work for a worker whose limits kept it from it. */
+  public void lookAt(QueueName queue) {
+    Gate gate = gates.get(queue);
+    if (gate != null) {
+      gate.lookAtEverything();
+    }
+  }
+
+  /** The worker takes no more work. */
+  public void dismiss(WorkerId worker) {
+    gates.values().forEach(gate -> gate.dismiss(worker));
+  }
+
+  void dirty(Gate gate) {
+    dirty.add(gate);
+  }
+
+  /** Answers polls whose tasks have come with the last commit. */
+  public void flush() {
+    if (dirty.isEmpty()) {
+      return;
+    }
+    for (Gate gate : List.copyOf(dirty)) {
+      dirty.remove(gate);
+      gate.flush();
+    }
+  }
+
+  void submit(Gate gate) {
+    errands.add(new Errand(gate, false));
+  }
+
+  void giveBack(List<Claim> claims) {
+    giveBack.accept(claims);
+  }
+
+  DispatchConfig config() {
+    return config;
+  }
+
+  public DispatchMeter meter() {
+    return meter;
+  }
+
+  public ClaimBook book() {
+    return book;
+  }
+
+  ScheduledExecutorService timer() {
+    return timer;
+  }
+
+  private void sweep() {
+    try {
+      for (QueueName queue : gates.keySet()) {
+        Gate left = gates.computeIfPresent(queue, (name, gate) -> gate.sweep() ? null : gate);
+        if (left != null && !left.quietFor(config.fallbackLook().toNanos()).isEmpty()) {
+          errands.add(new Errand(left, true));
+        }
+      }
+    } catch (RuntimeException bug) {
+      log.atError().setCause(bug).log("sweeping the gates failed");
+    }
+  }
+
+  private void claimLoop() {
+    Session session = null;
+    while (!closed) {
+      Errand errand = null;
+      try {
+        errand = errands.take();
+        if (session == null || !session.isUsable()) {
+          session = database.open("claim");
+        }
+        if (errand.fallback) {
+          fallback(session, errand.gate);
+        } else {
+          look(session, errand.gate);
+        }
+      } catch (InterruptedException stopped) {
+        break;
+      } catch (SQLException e) {
+        log.atWarn().addKeyValue("cause", e.getMessage()).log("a look for runs failed");
+        if (session != null) {
+          session.close();
+          session = null;
+        }
+        pauseAfterFailure(errand);
+      } catch (RuntimeException bug) {
+        log.atError().setCause(bug).log("a look for runs failed unexpectedly");
+        pauseAfterFailure(errand);
+      }
+    }
+    if (session != null) {
+      session.close();
+    }
+  }
+
+  private void pauseAfterFailure(@Nullable Errand errand) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(100);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+    if (errand != null && !errand.fallback) {
+      errand.gate.endLook();
+    }
+  }
+
+  /** Asks only whether anything is due; if so, something should have said it. */
+  private void fallback(Session session, Gate gate) throws SQLException {
+    List<PollRequest.Wanted> types = gate.quietFor(0);
+    if (types.isEmpty()) {
+      return;
+    }
+    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, gate.queue(), types);
+    if (exact.isEmpty()) {
+      return;
+    }
+    ClaimRuns.NextDue next = ClaimRuns.nextDue(session, gate.queue(), exact, 0);
+    if (next.isOverdue()) {
+      meter.fallbackClaimed.increment();
+      gate.lookBelow();
+    } else {
+      gate.nextDue(next);
+    }
+  }
+
+  private void look(Session session, Gate gate) throws SQLException {
+    meter.looks.increment();
+    List<Gate.Group> groups = gate.beginLook();
+    int done = 0;
+    try {
+      for (Gate.Group group : groups) {
+        look(session, gate, group);
+        done++;
+      }
+    } finally {
+      for (Gate.Group group : groups.subList(done, groups.size())) {
+        gate.failed(group);
+      }
+    }
+    gate.endLook();
+  }
+
+  private void look(Session session, Gate gate, Gate.Group group) throws SQLException {
+    List<PollRequest.Wanted> exact =
+        ClaimRuns.withVersions(session, gate.queue(), group.types);
+    List<ClaimRuns.Claimed> claimed =
+        exact.isEmpty()
+            ? List.of()
+            : session.inTransaction(tx -> claim(tx, gate, group, exact));
+    meter.claimed.add(claimed.size());
+    gate.found(group, claimed);
+    if (claimed.size() < group.slots.size() && !exact.isEmpty()) {
+      gate.nextDue(ClaimRuns.nextDue(session, gate.queue(), exact, gate.lowUs()));
+    }
+  }
+
+  private List<ClaimRuns.Claimed> claim(
+      Session tx, Gate gate, Gate.Group group, List<PollRequest.Wanted> types)
+      throws SQLException {
+    QueueName queue = gate.queue();
+    List<PollRequest.Wanted> allowed = types;
+    List<WorkerId> slots = group.slots;
+    if (!group.limits.isNone()) {
+      WorkerId worker = slots.get(0);
+      HeldRuns.lock(tx, worker);
+      List<HeldRuns.Held> held = HeldRuns.of(tx, worker, queue, types, leaseMsMax);
+      allowed = HeldRuns.within(group.limits, types, held);
+      Integer all = group.limits.all();
+      int free = all == null ? slots.size() : Math.min(slots.size(), all - held.size());
+      if (allowed.isEmpty() || free <= 0) {
+        return List.of();
+      }
+      slots = slots.subList(0, free);
+    }
+    ClaimRuns.Wish wish =
+        new ClaimRuns.Wish(
+            queue, allowed, slots, config.firstLease().toMillis(), gate.lowUs());
+    return ClaimRuns.claim(tx, wish, config.answerBytesMax() / 2);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    timer.shutdownNow();
+    claimers.forEach(Thread::interrupt);
+    gates.values().forEach(Gate::close);
+  }
+}

@@ -1,0 +1,89 @@
+package dev.kagzi.engine.task;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Finds the runs that a worker holds. There is no index by worker: its leases end within a known
+ * time, so the claim index finds them in that window, whatever else sleeps or has ended.
+ */
+public final class HeldRuns {
+  public static final String SQL =
+      """
+      SELECT h.run_id, h.epoch, h.workflow_type
+        FROM unnest(?::text[], ?::text[]) AS t (workflow_type, version)
+       CROSS JOIN LATERAL (
+             SELECT w.run_id, w.epoch, w.workflow_type
+               FROM kagzi.workflow_runs w
+              WHERE w.namespace = ? AND w.task_queue = ?
+                AND w.workflow_type = t.workflow_type AND w.version = t.version
+                AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                AND w.available_at > kagzi.clock()
+                AND w.available_at <= kagzi.clock() + ? * interval '1 millisecond'
+                AND w.status = 'RUNNING'
+                AND w.locked_by = ?) AS h
+      """;
+
+  private HeldRuns() {}
+
+  /** Until the transaction ends nobody else counts this worker's runs to give it more. */
+  static void lock(Session tx, WorkerId worker) throws SQLException {
+    tx.query("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))")
+        .bind(worker.toString())
+        .execute();
+  }
+
+  /** A run in a worker's hands. */
+  public record Held(Claim claim, String workflowType) {}
+
+  /** Types may be given with any version. */
+  public static List<Held> of(
+      Session session,
+      WorkerId worker,
+      QueueName queue,
+      List<PollRequest.Wanted> types,
+      long leaseMsMax)
+      throws SQLException {
+    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, queue, types);
+    return session
+        .query(SQL)
+        .bindTexts(exact, PollRequest.Wanted::type)
+        .bindTexts(exact, PollRequest.Wanted::version)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .bind(leaseMsMax)
+        .bind(worker.value())
+        .list(
+            row ->
+                new Held(
+                    new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
+                    row.text("workflow_type")));
+  }
+
+  /** The types of a poll with as much as the worker's limits leave; those with nothing are out. */
+  static List<PollRequest.Wanted> within(
+      WorkerLimits limits, List<PollRequest.Wanted> types, List<Held> held) {
+    if (limits.all() != null && held.size() >= limits.all()) {
+      return List.of();
+    }
+    Map<String, Integer> counts = new HashMap<>();
+    held.forEach(run -> counts.merge(run.workflowType(), 1, Integer::sum));
+    List<PollRequest.Wanted> left = new ArrayList<>();
+    for (PollRequest.Wanted type : types) {
+      Integer limit = limits.byType().get(type.type());
+      int free = limit == null ? 1 : limit - counts.getOrDefault(type.type(), 0);
+      if (free > 0) {
+        left.add(new PollRequest.Wanted(type.type(), type.version(), limit == null ? 0 : free));
+      }
+    }
+    return left;
+  }
+}

@@ -1,0 +1,165 @@
+package dev.kagzi.engine.task;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.step.ReadSteps;
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/** Gives work to workers. Thread-safe. */
+public final class Tasks {
+  private static final int PAGE_BYTES_MAX = 1 << 20;
+
+  private static final String CLAIM_SQL =
+      """
+      SELECT attempts
+        FROM kagzi.workflow_runs
+       WHERE run_id = ? AND namespace = ? AND epoch = ? AND status = 'RUNNING'
+      """;
+
+  private final Database database;
+  private final Gates gates;
+  private final Namespaces namespaces;
+  private final Presence presence;
+
+  /** Knows which workers may poll. */
+  @FunctionalInterface
+  public interface Presence {
+    /**
+     * The limits that the worker registered with; fails with a {@link Refusal} when it is unknown,
+     * drains or is offline. Completes at once for a worker that was heard of lately.
+     */
+    CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue);
+  }
+
+  public Tasks(Database database, Gates gates, Namespaces namespaces, Presence presence) {
+    this.database = database;
+    this.gates = gates;
+    this.namespaces = namespaces;
+    this.presence = presence;
+  }
+
+  /** Waits for tasks. Refuses at once what can be seen to be wrong; the rest through the future. */
+  public Poll poll(PollRequest request) {
+    if (request.types().isEmpty()) {
+      throw Refusal.invalid("workflow_types", "none", "at least one");
+    }
+    if (request.tasksMax() < 1) {
+      throw Refusal.invalid("max_tasks", request.tasksMax(), "at least 1");
+    }
+    return stand(request, false);
+  }
+
+  /** Waits for one task of any version, within the limits that the worker registered with. */
+  public Poll pollOne(QueueName queue, WorkerId worker, List<String> types) {
+    List<PollRequest.Wanted> wanted = new ArrayList<>();
+    for (String type : types) {
+      wanted.add(new PollRequest.Wanted(type, PollRequest.ANY_VERSION, 0));
+    }
+    if (wanted.isEmpty()) {
+      throw Refusal.invalid("workflow_types", "none", "at least one");
+    }
+    return stand(new PollRequest(queue, worker, wanted, 1, 0), true);
+  }
+
+  private Poll stand(PollRequest asked, boolean limited) {
+    long most = gates.config().pollMax().toMillis();
+    long waitMs = asked.waitMs() <= 0 ? most : Math.min(asked.waitMs(), most);
+    PollRequest request =
+        new PollRequest(asked.queue(), asked.workerId(), asked.types(), asked.tasksMax(), waitMs);
+    CompletableFuture<WorkerLimits> limits = presence.require(asked.workerId(), asked.queue());
+    if (limits.isDone() && !limits.isCompletedExceptionally()) {
+      return gates.stand(request, limited ? limits.join() : WorkerLimits.NONE);
+    }
+    LatePoll late = new LatePoll();
+    limits.whenComplete(
+        (found, refusal) -> {
+          if (refusal != null) {
+            late.refuse(refusal);
+          } else {
+            late.stand(gates.stand(request, limited ? found : WorkerLimits.NONE));
+          }
+        });
+    return late;
+  }
+
+  /** A poll whose worker must be looked up first. */
+  private static final class LatePoll implements Poll {
+    private final CompletableFuture<List<Task>> tasks = new CompletableFuture<>();
+    private final CompletableFuture<Poll> standing = new CompletableFuture<>();
+
+    void refuse(Throwable refusal) {
+      tasks.completeExceptionally(refusal);
+    }
+
+    void stand(Poll poll) {
+      standing.complete(poll);
+      poll.tasks().thenAccept(tasks::complete);
+    }
+
+    @Override
+    public CompletableFuture<List<Task>> tasks() {
+      return tasks;
+    }
+
+    @Override
+    public void cancel() {
+      standing.thenAccept(Poll::cancel);
+    }
+  }
+
+  /** Gives all recorded steps of a claimed run, page by page; blocks. */
+  public void history(String namespace, Claim claim, Consumer<List<RecordedStep>> pages) {
+    List<RecordedStep> steps = database.read(session -> steps(session, namespace, claim));
+    List<RecordedStep> page = new ArrayList<>();
+    int bytes = 0;
+    for (RecordedStep step : steps) {
+      if (!page.isEmpty() && bytes + step.bytes() > PAGE_BYTES_MAX) {
+        pages.accept(List.copyOf(page));
+        page.clear();
+        bytes = 0;
+      }
+      page.add(step);
+      bytes += step.bytes();
+    }
+    if (!page.isEmpty()) {
+      pages.accept(List.copyOf(page));
+    }
+  }
+
+  private static List<RecordedStep> steps(Session session, String namespace, Claim claim)
+      throws SQLException {
+    RunId run = claim.runId();
+    int attempts =
+        session
+            .query(CLAIM_SQL)
+            .bind(run.value())
+            .bind(namespace)
+            .bind(claim.epoch())
+            .first(row -> row.integer("attempts"))
+            .orElseThrow(
+                () ->
+                    Refusal.of(
+                        Refusal.Reason.ABORTED,
+                        "run",
+                        run.toString(),
+                        "run " + run + ": claim lost (epoch " + claim.epoch() + ")"));
+    return ReadSteps.history(session, Map.of(run, attempts)).getOrDefault(run, List.of());
+  }
+
+  /** Refuses work in a namespace that is not there. */
+  public void requireNamespace(String namespace) {
+    namespaces.check(namespace);
+  }
+}

@@ -1,0 +1,7 @@
+package dev.kagzi.engine.worker;
+
+/** An attached stream; closed when it breaks. */
+public interface Attachment extends AutoCloseable {
+  @Override
+  void close();
+}

@@ -1,0 +1,17 @@
+package dev.kagzi.engine.worker;
+
+import dev.kagzi.engine.value.Claim;
+import java.util.List;
+
+/**
+ * What a worker hears back.
+ *
+ * @param lost listed claims that it no longer holds
+ * @param cancelled listed claims whose runs were cancelled
+ */
+public record HeartbeatResult(boolean shouldDrain, List<Claim> lost, List<Claim> cancelled) {
+  public HeartbeatResult {
+    lost = List.copyOf(lost);
+    cancelled = List.copyOf(cancelled);
+  }
+}

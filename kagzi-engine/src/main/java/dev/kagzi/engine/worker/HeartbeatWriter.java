@@ -1,0 +1,217 @@
+package dev.kagzi.engine.worker;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.journal.BatchWriter;
+import dev.kagzi.engine.task.HeldRuns;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.Uuids;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.value.WorkerStatus;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records heartbeats and renews leases. A lease is set to now plus its length, never added to, and
+ * only when less than half of it is left.
+ */
+final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
+  static final String BEAT_SQL =
+      """
+      UPDATE kagzi.workers w
+         SET last_heartbeat_at = kagzi.clock(),
+             active_count = coalesce(n.active_count, w.active_count),
+             total_completed = w.total_completed + n.completed,
+             total_failed = w.total_failed + n.failed
+        FROM unnest(?::uuid[], ?::int[], ?::int[], ?::int[])
+               AS n (worker_id, active_count, completed, failed)
+       WHERE w.worker_id = n.worker_id
+         AND w.status <> 'OFFLINE'
+      RETURNING w.worker_id, w.status
+      """;
+
+  static final String LOOK_SQL =
+      """
+      SELECT n.worker_id, n.run_id, n.epoch, r.epoch AS present_epoch, r.status, r.locked_by,
+             extract(epoch FROM r.available_at - kagzi.clock()) * 1000 < n.renew_below_ms AS short
+        FROM unnest(?::uuid[], ?::uuid[], ?::int[], ?::bigint[])
+               AS n (worker_id, run_id, epoch, renew_below_ms)
+        LEFT JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
+      """;
+
+  /** Locks in the order of run ids, like every lane, and compares again under the lock. */
+  static final String RENEW_SQL =
+      """
+      UPDATE kagzi.workflow_runs r
+         SET available_at = kagzi.clock() + ? * interval '1 millisecond',
+             locked_by = l.worker_id
+        FROM (SELECT x.run_id, n.epoch, n.worker_id
+                FROM unnest(?::uuid[], ?::int[], ?::uuid[]) AS n (run_id, epoch, worker_id)
+                JOIN kagzi.workflow_runs x ON x.run_id = n.run_id
+               ORDER BY x.run_id
+                 FOR NO KEY UPDATE OF x) AS l
+       WHERE r.run_id = l.run_id
+         AND r.epoch = l.epoch
+         AND r.status = 'RUNNING'
+      """;
+
+  private final long leaseMs;
+  private final Consumer<Map<WorkerId, WorkerStatus>> heard;
+
+  HeartbeatWriter(long leaseMs, Consumer<Map<WorkerId, WorkerStatus>> heard) {
+    this.leaseMs = leaseMs;
+    this.heard = heard;
+  }
+
+  private record Renewal(WorkerId worker, Claim claim) {}
+
+  private record Looked(
+      WorkerId worker,
+      Claim claim,
+      int presentEpoch,
+      @Nullable RunStatus status,
+      boolean isHeldByOther,
+      boolean isShort) {}
+
+  @Override
+  public @Nullable Effects writeAlone(Session session, List<HeartbeatWrite> batch) {
+    return null;
+  }
+
+  @Override
+  public Effects write(Session tx, List<HeartbeatWrite> writes) throws SQLException {
+    Map<WorkerId, HeartbeatWrite> byWorker = new LinkedHashMap<>();
+    List<HeartbeatWrite> again = new ArrayList<>();
+    writes.stream()
+        .sorted(Comparator.comparing(w -> w.heartbeat().workerId().value(), Uuids.ORDER))
+        .forEach(
+            write -> {
+              HeartbeatWrite before = byWorker.put(write.heartbeat().workerId(), write);
+              if (before != null) {
+                again.add(before);
+              }
+            });
+    Map<WorkerId, WorkerStatus> present = beat(tx, new ArrayList<>(byWorker.values()));
+    Map<WorkerId, List<Claim>> lost = new HashMap<>();
+    Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
+    renew(tx, byWorker.values().stream().filter(w -> present.containsKey(id(w))).toList(), lost, cancelled);
+    for (HeartbeatWrite write : byWorker.values()) {
+      answer(write, present.get(id(write)), lost, cancelled);
+    }
+    for (HeartbeatWrite write : again) {
+      answer(write, present.get(id(write)), Map.of(), Map.of());
+    }
+    return () -> heard.accept(present);
+  }
+
+  private static WorkerId id(HeartbeatWrite write) {
+    return write.heartbeat().workerId();
+  }
+
+  private static void answer(
+      HeartbeatWrite write,
+      @Nullable WorkerStatus status,
+      Map<WorkerId, List<Claim>> lost,
+      Map<WorkerId, List<Claim>> cancelled) {
+    if (status == null) {
+      write.refuse(Refusal.notFound("worker", id(write)));
+      return;
+    }
+    write.answer(
+        new HeartbeatResult(
+            status == WorkerStatus.DRAINING,
+            lost.getOrDefault(id(write), List.of()),
+            cancelled.getOrDefault(id(write), List.of())));
+  }
+
+  private static Map<WorkerId, WorkerStatus> beat(Session tx, List<HeartbeatWrite> writes)
+      throws SQLException {
+    Map<WorkerId, WorkerStatus> present = new HashMap<>();
+    tx.query(BEAT_SQL)
+        .bindUuids(writes, w -> id(w).value())
+        .bindNullableInts(writes, w -> w.heartbeat().activeCount())
+        .bindInts(writes, w -> w.heartbeat().completedDelta())
+        .bindInts(writes, w -> w.heartbeat().failedDelta())
+        .list(
+            row ->
+                present.put(
+                    new WorkerId(row.uuid("worker_id")),
+                    WorkerStatus.valueOf(row.text("status"))));
+    return present;
+  }
+
+  private void renew(
+      Session tx,
+      List<HeartbeatWrite> writes,
+      Map<WorkerId, List<Claim>> lost,
+      Map<WorkerId, List<Claim>> cancelled)
+      throws SQLException {
+    List<Renewal> listed = new ArrayList<>();
+    for (HeartbeatWrite write : writes) {
+      List<Claim> claims = write.heartbeat().claims();
+      for (Claim claim : claims == null ? held(tx, id(write)) : claims) {
+        listed.add(new Renewal(id(write), claim));
+      }
+    }
+    if (listed.isEmpty()) {
+      return;
+    }
+    List<Renewal> due = new ArrayList<>();
+    for (Looked run : look(tx, listed)) {
+      if (run.status == RunStatus.RUNNING && run.presentEpoch == run.claim.epoch()) {
+        if (run.isShort || run.isHeldByOther) {
+          due.add(new Renewal(run.worker, run.claim));
+        }
+      } else {
+        Map<WorkerId, List<Claim>> gone = run.status == RunStatus.CANCELLED ? cancelled : lost;
+        gone.computeIfAbsent(run.worker, id -> new ArrayList<>()).add(run.claim);
+      }
+    }
+    if (!due.isEmpty()) {
+      tx.query(RENEW_SQL)
+          .bind(leaseMs)
+          .bindUuids(due, r -> r.claim.runId().value())
+          .bindInts(due, r -> r.claim.epoch())
+          .bindUuids(due, r -> r.worker.value())
+          .update();
+    }
+  }
+
+  private List<Looked> look(Session tx, List<Renewal> listed) throws SQLException {
+    return tx.query(LOOK_SQL)
+        .bindUuids(listed, r -> r.worker.value())
+        .bindUuids(listed, r -> r.claim.runId().value())
+        .bindInts(listed, r -> r.claim.epoch())
+        .bindLongs(listed, r -> leaseMs / 2)
+        .list(
+            row -> {
+              String status = row.textOrNull("status");
+              WorkerId worker = new WorkerId(row.uuid("worker_id"));
+              return new Looked(
+                  worker,
+                  new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
+                  row.integer("present_epoch"),
+                  status == null ? null : RunStatus.valueOf(status),
+                  !worker.value().equals(row.uuidOrNull("locked_by")),
+                  row.bool("short"));
+            });
+  }
+
+  private List<Claim> held(Session tx, WorkerId worker) throws SQLException {
+    WorkerRows.Known known = WorkerRows.find(tx, worker);
+    return known == null
+        ? List.of()
+        : HeldRuns.of(tx, worker, known.queue(), known.types(), leaseMs).stream()
+            .map(HeldRuns.Held::claim)
+            .toList();
+  }
+}

@@ -1,0 +1,471 @@
+package dev.kagzi.engine.worker;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.journal.Journal;
+import dev.kagzi.engine.journal.JournalConfig;
+import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.notice.Notice;
+import dev.kagzi.engine.notice.Notifier;
+import dev.kagzi.engine.report.FreeClaim;
+import dev.kagzi.engine.task.Gates;
+import dev.kagzi.engine.task.HeldRuns;
+import dev.kagzi.engine.task.WorkerLimits;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Limits;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.value.WorkerStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Registers workers, hears them, and takes from the dead what they held. Thread-safe. */
+public final class Workers implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Workers.class);
+  private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final int STALE_MAX = 100;
+
+  private final Database database;
+  private final WorkerConfig config;
+  private final Limits limits;
+  private final Namespaces namespaces;
+  private final Gates gates;
+  private final Notifier notifier;
+  private final BiConsumer<List<Claim>, FreeClaim.Cause> free;
+  private final Journal<HeartbeatWrite> heartbeats;
+  private final Executor blocking = Executors.newVirtualThreadPerTaskExecutor();
+  private final ScheduledExecutorService timer =
+      new ScheduledThreadPoolExecutor(
+          1, work -> Thread.ofPlatform().name("kagzi-attach").daemon().unstarted(work));
+  private final Map<WorkerId, Seen> seen = new ConcurrentHashMap<>();
+  private final Map<WorkerId, Attached> attached = new ConcurrentHashMap<>();
+
+  /** What this server knows of a worker without asking. */
+  private record Seen(
+      QueueName queue,
+      WorkerStatus status,
+      WorkerLimits limits,
+      long atNanos,
+      long previousBeatNanos) {}
+
+  private record Attached(UUID attachId, AttachListener listener) {}
+
+  public Workers(
+      Database database,
+      WorkerConfig config,
+      Limits limits,
+      Namespaces namespaces,
+      Gates gates,
+      Notifier notifier,
+      BiConsumer<List<Claim>, FreeClaim.Cause> free) {
+    this.database = database;
+    this.config = config;
+    this.limits = limits;
+    this.namespaces = namespaces;
+    this.gates = gates;
+    this.notifier = notifier;
+    this.free = free;
+    JournalConfig bounds = JournalConfig.defaults();
+    this.heartbeats =
+        new Journal<>(
+            database,
+            () -> new HeartbeatWriter(config.lease().toMillis(), this::heard),
+            new JournalConfig(
+                1,
+                bounds.queueBytesMax(),
+                bounds.batchBytesMax(),
+                bounds.batchWritesMax(),
+                bounds.fullPatience(),
+                bounds.databasePatience()));
+  }
+
+  public int heartbeatIntervalSecs() {
+    return (int) Math.max(1, config.heartbeat().toSeconds());
+  }
+
+  /** Every registration is a new worker. */
+  public CompletableFuture<WorkerId> register(Registration r) {
+    check(r);
+    return async(
+        () -> {
+          namespaces.check(r.queue().namespace());
+          WorkerId id = WorkerId.next();
+          List<WorkerRows.Known> replaced =
+              database.write(
+                  tx -> {
+                    List<WorkerRows.Known> before = WorkerRows.replace(tx, r);
+                    WorkerRows.insert(tx, id, r);
+                    WorkerRows.event(tx, ids(before), "OFFLINE", "registered again");
+                    WorkerRows.event(tx, List.of(id), "ONLINE", "registered");
+                    return before;
+                  });
+          replaced.forEach(worker -> forget(worker.id()));
+          long now = System.nanoTime();
+          WorkerLimits workerLimits = new WorkerLimits(r.concurrencyLimit(), r.typeLimits());
+          seen.put(id, new Seen(r.queue(), WorkerStatus.ONLINE, workerLimits, now, now));
+          log.atInfo()
+              .addKeyValue("worker", id)
+              .addKeyValue("queue", r.queue().queue())
+              .addKeyValue("host", r.hostname())
+              .log("worker registered");
+          return id;
+        });
+  }
+
+  private void check(Registration r) {
+    limits.checkName("namespace", r.queue().namespace());
+    limits.checkName("task_queue", r.queue().queue());
+    if (r.served().isEmpty()) {
+      throw Refusal.invalid("workflow_types", "none", "at least one");
+    }
+    r.served()
+        .forEach(
+            type -> {
+              limits.checkName("workflow_types", type.type());
+              limits.checkOptionalName("version", type.version());
+            });
+    limits.checkOptionalName("hostname", r.hostname());
+    limits.checkOptionalName("version", r.version());
+    limits.checkOptionalName("instance_id", r.instanceId());
+    limits.checkLabels("labels", r.labels());
+    if (r.concurrencyLimit() != null && r.concurrencyLimit() < 1) {
+      throw Refusal.invalid("queue_concurrency_limit", r.concurrencyLimit(), "at least 1");
+    }
+    r.typeLimits()
+        .forEach(
+            (type, max) -> {
+              limits.checkName("workflow_type_concurrency", type);
+              if (max < 1) {
+                throw Refusal.invalid("workflow_type_concurrency." + type, max, "at least 1");
+              }
+            });
+  }
+
+  /** Takes the beat, renews what is listed, and takes back what is not. */
+  public CompletableFuture<HeartbeatResult> heartbeat(Heartbeat h) {
+    HeartbeatWrite write = new HeartbeatWrite(h);
+    Seen before = seen.get(h.workerId());
+    heartbeats.append(write);
+    return write
+        .done()
+        .thenApply(
+            result -> {
+              if (before != null && h.claims() != null) {
+                freeUnlisted(h, before.previousBeatNanos);
+              }
+              return result;
+            });
+  }
+
+  /**
+   * A claim that the worker does not list is free, but only if the worker had it before its previous
+   * heartbeat: a younger one may still be on its way to it.
+   */
+  private void freeUnlisted(Heartbeat h, long previousBeatNanos) {
+    List<Claim> claims = h.claims() == null ? List.of() : h.claims();
+    List<Claim> dropped = gates.book().unlisted(h.workerId(), claims, previousBeatNanos);
+    if (!dropped.isEmpty()) {
+      log.atWarn()
+          .addKeyValue("worker", h.workerId())
+          .addKeyValue("claims", dropped.size())
+          .log("worker dropped claims, they are free again");
+      free.accept(dropped, FreeClaim.Cause.NOT_TAKEN);
+    }
+  }
+
+  /** Called after heartbeats were recorded. */
+  private void heard(Map<WorkerId, WorkerStatus> present) {
+    long now = System.nanoTime();
+    present.forEach(
+        (worker, status) ->
+            seen.computeIfPresent(
+                worker,
+                (id, was) -> new Seen(was.queue, status, was.limits, now, was.atNanos)));
+  }
+
+  /** See {@link dev.kagzi.engine.task.Tasks.Presence#require}. */
+  public CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue) {
+    Seen known = seen.get(worker);
+    if (known != null && System.nanoTime() - known.atNanos < FRESH_NANOS) {
+      return admit(worker, queue, known);
+    }
+    return async(
+            () -> {
+              WorkerRows.Known row = database.read(session -> WorkerRows.find(session, worker));
+              return row == null ? new Seen(queue, WorkerStatus.OFFLINE, WorkerLimits.NONE, 0, 0) : remember(row);
+            })
+        .thenCompose(found -> admit(worker, queue, found));
+  }
+
+  private Seen remember(WorkerRows.Known row) {
+    long now = System.nanoTime();
+    Seen found = new Seen(row.queue(), row.status(), row.limits(), now, now);
+    if (row.status() != WorkerStatus.OFFLINE) {
+      seen.put(row.id(), found);
+    }
+    return found;
+  }
+
+  private static CompletableFuture<WorkerLimits> admit(
+      WorkerId worker, QueueName queue, Seen known) {
+    if (known.status != WorkerStatus.ONLINE) {
+      return CompletableFuture.failedFuture(
+          Refusal.of(
+              Refusal.Reason.FAILED_PRECONDITION,
+              "worker",
+              worker.toString(),
+              "worker "
+                  + worker
+                  + " is "
+                  + (known.status == WorkerStatus.DRAINING ? "draining" : "not registered or offline")
+                  + " (expected: ONLINE; register first)"));
+    }
+    if (!known.queue.equals(queue)) {
+      return CompletableFuture.failedFuture(
+          Refusal.invalid(
+              "task_queue",
+              queue.namespace() + "/" + queue.queue(),
+              known.queue.namespace() + "/" + known.queue.queue() + ", which the worker registered"));
+    }
+    return CompletableFuture.completedFuture(known.limits);
+  }
+
+  /**
+   * The worker leaves: at once, or after it has finished what it has. Answers whether it drains or,
+   * without drain, whether it was there at all.
+   */
+  public CompletableFuture<Boolean> deregister(WorkerId worker, boolean drain) {
+    return async(
+        () -> {
+          gates.dismiss(worker);
+          if (drain) {
+            return drainNow(worker, "asked to by the worker") != null;
+          }
+          WorkerRows.Known gone =
+              database.write(
+                  tx -> {
+                    WorkerRows.Known row = WorkerRows.offline(tx, worker);
+                    WorkerRows.event(
+                        tx, row == null ? List.of() : List.of(worker), "OFFLINE", "deregistered");
+                    return row;
+                  });
+          forget(worker);
+          if (gone != null) {
+            freeAll(gone, FreeClaim.Cause.NOT_TAKEN);
+            log.atInfo().addKeyValue("worker", worker).log("worker deregistered");
+          }
+          return gone != null;
+        });
+  }
+
+  /** Somebody else asks the worker to drain. */
+  public CompletableFuture<Boolean> drain(WorkerId worker) {
+    return async(
+        () -> {
+          if (drainNow(worker, "asked to by an administrator") == null) {
+            throw Refusal.notFound("worker", worker);
+          }
+          tellDrain(worker);
+          return true;
+        });
+  }
+
+  private WorkerRows.@Nullable Known drainNow(WorkerId worker, String reason) {
+    WorkerRows.Known row =
+        database.write(
+            tx -> {
+              WorkerRows.Known found = WorkerRows.drain(tx, worker);
+              WorkerRows.event(tx, found == null ? List.of() : List.of(worker), "DRAINING", reason);
+              return found;
+            });
+    if (row != null) {
+      remember(row);
+      gates.dismiss(worker);
+    }
+    return row;
+  }
+
+  private void tellDrain(WorkerId worker) {
+    if (!drainAttached(worker)) {
+      notifier.tell(new Notice.Drain(worker));
+    }
+  }
+
+  /** Tells a worker that is attached here to drain; false when it is not. */
+  public boolean drainAttached(WorkerId worker) {
+    seen.computeIfPresent(
+        worker,
+        (id, was) ->
+            new Seen(was.queue, WorkerStatus.DRAINING, was.limits, was.atNanos, was.previousBeatNanos));
+    gates.dismiss(worker);
+    Attached stream = attached.get(worker);
+    if (stream != null) {
+      stream.listener.drain();
+    }
+    return stream != null;
+  }
+
+  /** Opens a worker's stream. Refusals come through the listener. */
+  public Attachment attach(String namespace, WorkerId worker, AttachListener listener) {
+    UUID attachId = RunId.next().value();
+    async(
+            () -> {
+              WorkerRows.Known row =
+                  database.write(tx -> WorkerRows.attach(tx, worker, namespace, attachId));
+              if (row == null) {
+                throw Refusal.notFound("worker", worker);
+              }
+              remember(row);
+              return row;
+            })
+        .whenComplete(
+            (row, refusal) -> {
+              if (refusal != null) {
+                listener.closed(asRefusal(refusal));
+                return;
+              }
+              attached.put(worker, new Attached(attachId, listener));
+              listener.attached();
+              if (row.status() == WorkerStatus.DRAINING) {
+                listener.drain();
+              }
+            });
+    return () -> detach(worker, attachId);
+  }
+
+  private static Refusal asRefusal(Throwable thrown) {
+    Throwable cause = thrown.getCause() != null ? thrown.getCause() : thrown;
+    return cause instanceof Refusal refusal
+        ? refusal
+        : Refusal.of(Refusal.Reason.INTERNAL, "worker", "", "the engine failed; its log says why");
+  }
+
+  private void detach(WorkerId worker, UUID attachId) {
+    attached.computeIfPresent(
+        worker, (id, stream) -> stream.attachId.equals(attachId) ? null : stream);
+    if (!timer.isShutdown()) {
+      // The worker may only have lost its connection: it has a while to come back, to any server.
+      timer.schedule(
+          () -> async(() -> buryDetached(worker, attachId)),
+          config.detached().toMillis() + 100,
+          TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private boolean buryDetached(WorkerId worker, UUID attachId) {
+    WorkerRows.Known gone =
+        database.write(
+            tx -> {
+              WorkerRows.Known row =
+                  WorkerRows.detached(tx, worker, attachId, config.detached().toMillis());
+              WorkerRows.event(
+                  tx,
+                  row == null ? List.of() : List.of(worker),
+                  "OFFLINE",
+                  "its connection broke and no heartbeat came");
+              return row;
+            });
+    if (gone != null) {
+      bury(gone, "worker's connection broke, claims released");
+    }
+    return gone != null;
+  }
+
+  /** Takes workers out that have been silent for too long; answers how many. Blocks. */
+  public int buryStale() {
+    List<WorkerRows.Known> gone =
+        database.write(
+            tx -> {
+              List<WorkerRows.Known> rows =
+                  WorkerRows.stale(tx, config.stale().toMillis(), STALE_MAX);
+              WorkerRows.event(tx, ids(rows), "OFFLINE", "no heartbeat");
+              return rows;
+            });
+    gone.forEach(worker -> bury(worker, "worker missed its heartbeats, claims released"));
+    return gone.size();
+  }
+
+  private void bury(WorkerRows.Known worker, String message) {
+    forget(worker.id());
+    int freed = freeAll(worker, FreeClaim.Cause.WORKER_GONE);
+    log.atWarn()
+        .addKeyValue("worker", worker.id())
+        .addKeyValue("queue", worker.queue().queue())
+        .addKeyValue("claims", freed)
+        .log(message);
+  }
+
+  private int freeAll(WorkerRows.Known worker, FreeClaim.Cause cause) {
+    List<HeldRuns.Held> held =
+        database.read(
+            session ->
+                HeldRuns.of(
+                    session, worker.id(), worker.queue(), worker.types(), config.lease().toMillis()));
+    free.accept(held.stream().map(HeldRuns.Held::claim).toList(), cause);
+    return held.size();
+  }
+
+  private void forget(WorkerId worker) {
+    seen.remove(worker);
+    gates.dismiss(worker);
+    Attached stream = attached.remove(worker);
+    if (stream != null) {
+      stream.listener.closed(Refusal.notFound("worker", worker));
+    }
+  }
+
+  /** Tells a worker to stop executing a run, wherever it is attached. */
+  public void stop(WorkerId worker, Claim claim, RunStatus status) {
+    if (!stopAttached(worker, claim, status)) {
+      notifier.tell(new Notice.Stop(worker, claim, status));
+    }
+  }
+
+  /** The same for a worker that is attached here; false when it is not. */
+  public boolean stopAttached(WorkerId worker, Claim claim, RunStatus status) {
+    Attached stream = attached.get(worker);
+    if (stream != null) {
+      stream.listener.stop(List.of(claim), status);
+    }
+    return stream != null;
+  }
+
+  private static List<WorkerId> ids(List<WorkerRows.Known> workers) {
+    List<WorkerId> all = new ArrayList<>();
+    workers.forEach(worker -> all.add(worker.id()));
+    return all;
+  }
+
+  private <T> CompletableFuture<T> async(Supplier<T> work) {
+    return CompletableFuture.supplyAsync(work, blocking);
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    attached.forEach(
+        (worker, stream) ->
+            stream.listener.closed(
+                Refusal.of(
+                    Refusal.Reason.UNAVAILABLE, "server", "", "this server is stopping")));
+    attached.clear();
+    heartbeats.close();
+  }
+}

@@ -1,0 +1,104 @@
+package dev.kagzi.engine;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.postgres.EmbeddedPostgres;
+import dev.kagzi.postgres.SharedPostgres;
+import java.sql.SQLException;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * A migrated database for one test class, cloned from a template that is migrated once per JVM.
+ *
+ * <pre>{@code
+ * @RegisterExtension static final TestDatabase database = new TestDatabase();
+ * }</pre>
+ *
+ * <p>Thread-safe. Whoever opens a {@link Database} of its own closes it before the class ends.
+ */
+@NullMarked
+public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
+  private @Nullable String name;
+  private @Nullable Database open;
+  private @Nullable Session session;
+
+  private static final class Template {
+    static final String NAME = create();
+
+    private static String create() {
+      String name = SharedPostgres.createDatabase();
+      try (Database database = Database.open(configOf(name))) {
+        database.migrate();
+      }
+      return name;
+    }
+  }
+
+  @Override
+  public void beforeAll(ExtensionContext context) {
+    name = SharedPostgres.createDatabaseFrom(Template.NAME);
+  }
+
+  @Override
+  public synchronized void afterAll(ExtensionContext context) {
+    if (session != null) {
+      session.close();
+      session = null;
+    }
+    if (open != null) {
+      open.close();
+      open = null;
+    }
+    if (name != null) {
+      SharedPostgres.server().dropDatabase(name);
+      name = null;
+    }
+  }
+
+  /** Where it is. */
+  public DatabaseConfig config() {
+    if (name == null) {
+      throw new IllegalStateException("database: none (expected: used within a test)");
+    }
+    return configOf(name);
+  }
+
+  /** The engine's view of it, opened once and closed with the test class. */
+  public synchronized Database open() {
+    if (open == null) {
+      open = Database.open(config());
+    }
+    return open;
+  }
+
+  /** Runs statements on a connection that the tests of the class share, each by itself. */
+  public synchronized <T> T run(Session.Work<T> work) {
+    try {
+      if (session == null || !session.isUsable()) {
+        session = open().open("test");
+      }
+      return work.run(session);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Sends a statement without parameters. */
+  public void execute(String sql) {
+    run(
+        session -> {
+          session.query(sql).execute();
+          return true;
+        });
+  }
+
+  private static DatabaseConfig configOf(String name) {
+    EmbeddedPostgres server = SharedPostgres.server();
+    return new DatabaseConfig(server.jdbcUrl(name), server.user(), server.password()).unsafe();
+  }
+}
