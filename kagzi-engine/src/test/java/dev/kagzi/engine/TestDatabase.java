@@ -6,6 +6,7 @@ import dev.kagzi.engine.db.Session;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
 import java.sql.SQLException;
+import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -17,10 +18,14 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * <pre>{@code
  * @RegisterExtension static final TestDatabase database = new TestDatabase();
  * }</pre>
+ *
+ * <p>Thread-safe. Whoever opens a {@link Database} of its own closes it before the class ends.
  */
+@NullMarked
 public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   private @Nullable String name;
   private @Nullable Database open;
+  private @Nullable Session session;
 
   private static final class Template {
     static final String NAME = create();
@@ -40,7 +45,11 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   }
 
   @Override
-  public void afterAll(ExtensionContext context) {
+  public synchronized void afterAll(ExtensionContext context) {
+    if (session != null) {
+      session.close();
+      session = null;
+    }
     if (open != null) {
       open.close();
       open = null;
@@ -60,16 +69,19 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   }
 
   /** The engine's view of it, opened once and closed with the test class. */
-  public Database open() {
+  public synchronized Database open() {
     if (open == null) {
       open = Database.open(config());
     }
     return open;
   }
 
-  /** Runs statements on it, each by itself, as a writer would. */
-  public <T> T run(Session.Work<T> work) {
-    try (Session session = open().open("test")) {
+  /** Runs statements on a connection that the tests of the class share, each by itself. */
+  public synchronized <T> T run(Session.Work<T> work) {
+    try {
+      if (session == null || !session.isUsable()) {
+        session = open().open("test");
+      }
       return work.run(session);
     } catch (SQLException e) {
       throw new IllegalStateException(e);

@@ -151,7 +151,8 @@ final class StepQueries {
         .add("SELECT 1")
         .add(matching(runId, name))
         .add(beyond(from, forward))
-        .add(" LIMIT 1");
+        // Without an order the planner hopes for a match anywhere and reads the whole table.
+        .add(" ORDER BY " + order(forward) + " LIMIT 1");
   }
 
   static Sql all(RunId runId, @Nullable String name) {

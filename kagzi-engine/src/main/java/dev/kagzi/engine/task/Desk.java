@@ -11,9 +11,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One worker at a gate: its polls, its free slots, and tasks that are on their way to it. Slots that
- * a poll offered and that its answer did not use stay on offer for a moment, since the worker is
- * about to poll again: without that every start between two polls would have to be looked for.
+ * One worker at a gate: its polls, its free slots, and tasks that are on their way to it. Slots
+ * that a poll offered and that its answer did not use stay on offer for a moment, since the worker
+ * is about to poll again: without that every start between two polls would have to be looked for.
  * Guarded by the gate's lock.
  */
 final class Desk {
@@ -115,10 +115,7 @@ final class Desk {
 
   /** True when nothing ties the worker to this gate any more. */
   boolean isIdle(long nowNanos) {
-    return polls.isEmpty()
-        && outbox.isEmpty()
-        && reserved == 0
-        && nowNanos - lingerEndNanos >= 0;
+    return polls.isEmpty() && outbox.isEmpty() && reserved == 0 && nowNanos - lingerEndNanos >= 0;
   }
 
   /** True when the tasks on their way have waited for a poll for too long. */

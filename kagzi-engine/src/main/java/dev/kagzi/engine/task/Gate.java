@@ -15,12 +15,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where this server's polls of one queue stand. The gate remembers for each type whether runs may be
- * due that nobody has taken (a backlog); while there is none, a start goes straight to a free slot.
+ * Where this server's polls of one queue stand. The gate remembers for each type whether runs may
+ * be due that nobody has taken (a backlog); while there is none, a start goes straight to a free
+ * slot.
  *
  * <p>Thread-safe. Futures are completed and claims given back outside of the lock.
  */
@@ -82,8 +84,8 @@ final class Gate {
   }
 
   /**
-   * Due times below this have all been taken. Looks start here, so that index entries of ended runs,
-   * kept by somebody's old snapshot, are not walked again and again.
+   * Due times below this have all been taken. Looks start here, so that index entries of ended
+   * runs, kept by somebody's old snapshot, are not walked again and again.
    */
   long lowUs() {
     lock.lock();
@@ -186,6 +188,7 @@ final class Gate {
 
   private final class Reservation implements Handover {
     private final Desk desk;
+    private final AtomicBoolean open = new AtomicBoolean(true);
 
     Reservation(Desk desk) {
       this.desk = desk;
@@ -203,6 +206,9 @@ final class Gate {
 
     @Override
     public void started(StartRun run, Instant createdAt) {
+      if (!open.compareAndSet(true, false)) {
+        return;
+      }
       gates.meter().handedOver.increment();
       Task task =
           new Task(
@@ -227,6 +233,9 @@ final class Gate {
 
     @Override
     public void notStarted() {
+      if (!open.compareAndSet(true, false)) {
+        return;
+      }
       lock.lock();
       try {
         desk.unreserve(1);
@@ -238,7 +247,7 @@ final class Gate {
 
   /** Puts a task on its way; if its worker was dismissed meanwhile, the sweep gives it back. */
   private void hand(Desk desk, Task task) {
-    gates.book().handed(desk.worker, task.claim(), queue);
+    gates.book().handed(desk.worker, task.claim(), queue, !desk.limits.isNone());
     desk.outbox.add(task);
     if (desks.get(desk.worker) != desk) {
       Task orphan = desk.outbox.remove();
@@ -358,7 +367,10 @@ final class Gate {
       timer.cancel(false);
     }
     timerNanos = at;
-    timer = gates.timer().schedule(this::lookAtEverything, at - System.nanoTime(), TimeUnit.NANOSECONDS);
+    timer =
+        gates
+            .timer()
+            .schedule(this::lookAtEverything, at - System.nanoTime(), TimeUnit.NANOSECONDS);
   }
 
   // ---- looking: prepare under the lock, ask without it, hand out under it again
@@ -509,7 +521,11 @@ final class Gate {
       lookQueued = false;
       boolean again = lookAgain;
       for (Desk desk : desks.values()) {
-        again |= !desk.polls.isEmpty() && desk.free(lastLookNanos) > 0 && desk.limits.isNone() && hasBacklog(desk);
+        again |=
+            !desk.polls.isEmpty()
+                && desk.free(lastLookNanos) > 0
+                && desk.limits.isNone()
+                && hasBacklog(desk);
       }
       if (again) {
         requestLook();
@@ -531,8 +547,7 @@ final class Gate {
       Map<TypeVersion, PollRequest.Wanted> all = new LinkedHashMap<>();
       for (Desk desk : desks.values()) {
         if (!desk.polls.isEmpty()) {
-          desk.types()
-              .forEach(type -> all.put(new TypeVersion(type.type(), type.version()), type));
+          desk.types().forEach(type -> all.put(new TypeVersion(type.type(), type.version()), type));
         }
       }
       return List.copyOf(all.values());

@@ -1,0 +1,236 @@
+package dev.kagzi.engine.namespace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.query.PageSpec;
+import dev.kagzi.engine.query.Walk;
+import dev.kagzi.engine.value.Limits;
+import dev.kagzi.engine.value.Refusal;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class NamespacesTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private final AtomicLong nanos = new AtomicLong();
+  private final String name = "ns-" + UUID.randomUUID();
+  private final Namespaces namespaces = server(false);
+
+  @Test
+  void default_is_there_from_the_beginning() {
+    assertThat(namespaces.check("default")).isEqualTo(NamespaceCheck.ENABLED);
+    assertThat(namespaces.get("default").displayName()).isEqualTo("Default");
+  }
+
+  @Test
+  void a_namespace_is_created_once() {
+    NamespaceView created = namespaces.create(name, "Name", "What it is for");
+
+    assertThat(namespaces.get(name)).isEqualTo(created);
+    assertThat(created.namespace()).isEqualTo(name);
+    assertThat(created.displayName()).isEqualTo("Name");
+    assertThat(created.description()).isEqualTo("What it is for");
+    assertThat(created.enabled()).isTrue();
+    assertReason(() -> namespaces.create(name, "", ""), Refusal.Reason.ALREADY_EXISTS);
+  }
+
+  @Test
+  void an_update_changes_what_it_names() {
+    namespaces.create(name, "Name", "Description");
+
+    namespaces.update(name, null, "Other");
+    assertThat(namespaces.get(name).displayName()).isEqualTo("Name");
+    assertThat(namespaces.get(name).description()).isEqualTo("Other");
+
+    NamespaceView updated = namespaces.update(name, "", null);
+    assertThat(updated.displayName()).isEmpty();
+    assertThat(updated.description()).isEqualTo("Other");
+    assertThat(updated).isEqualTo(namespaces.get(name));
+  }
+
+  @Test
+  void what_is_not_there_is_not_found() {
+    for (ThrowingCallable call :
+        List.<ThrowingCallable>of(
+            () -> namespaces.get(name),
+            () -> namespaces.update(name, "x", "y"),
+            () -> namespaces.enable(name),
+            () -> namespaces.disable(name),
+            () -> namespaces.check(name),
+            () -> namespaces.requireEnabled(name))) {
+      assertReason(call, Refusal.Reason.NOT_FOUND);
+    }
+  }
+
+  @Test
+  void bad_names_are_refused() {
+    Namespaces creating = server(true);
+    for (String bad : List.of("", "a\u0000", "a\nb", "\ud800", "x".repeat(201))) {
+      assertReason(() -> namespaces.create(bad, "", ""), Refusal.Reason.INVALID_ARGUMENT);
+      assertReason(() -> namespaces.get(bad), Refusal.Reason.INVALID_ARGUMENT);
+      assertReason(() -> namespaces.disable(bad), Refusal.Reason.INVALID_ARGUMENT);
+      assertReason(() -> creating.check(bad), Refusal.Reason.INVALID_ARGUMENT);
+    }
+    assertReason(() -> namespaces.create(name, "x\u0000", ""), Refusal.Reason.INVALID_ARGUMENT);
+    assertReason(
+        () -> namespaces.create(name, "", "x".repeat(5_000)), Refusal.Reason.INVALID_ARGUMENT);
+  }
+
+  @Test
+  void a_disabled_namespace_is_known_at_once_where_it_was_disabled() {
+    namespaces.create(name, "", "");
+    namespaces.requireEnabled(name);
+
+    assertThat(namespaces.disable(name).enabled()).isFalse();
+    assertThat(namespaces.check(name)).isEqualTo(NamespaceCheck.DISABLED);
+    assertReason(() -> namespaces.requireEnabled(name), Refusal.Reason.FAILED_PRECONDITION);
+
+    assertThat(namespaces.enable(name).enabled()).isTrue();
+    namespaces.requireEnabled(name);
+  }
+
+  @Test
+  void an_unknown_name_is_created_where_that_is_allowed() {
+    Namespaces creating = server(true);
+
+    assertThat(creating.check(name)).isEqualTo(NamespaceCheck.ENABLED);
+    assertThat(namespaces.check(name)).isEqualTo(NamespaceCheck.ENABLED);
+    assertThat(namespaces.get(name).enabled()).isTrue();
+  }
+
+  @Test
+  void a_disabled_name_stays_disabled_for_a_server_that_creates() {
+    namespaces.create(name, "", "");
+    namespaces.disable(name);
+
+    assertThat(server(true).check(name)).isEqualTo(NamespaceCheck.DISABLED);
+  }
+
+  @Test
+  void many_servers_create_one_namespace_together() throws Exception {
+    try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<NamespaceCheck>> checks = new ArrayList<>();
+      for (int i = 0; i < 16; i++) {
+        Namespaces server = server(true);
+        checks.add(callers.submit(() -> server.check(name)));
+      }
+      for (Future<NamespaceCheck> check : checks) {
+        assertThat(check.get(10, TimeUnit.SECONDS)).isEqualTo(NamespaceCheck.ENABLED);
+      }
+    }
+  }
+
+  @Test
+  void a_check_of_a_known_name_asks_the_database_nothing() {
+    try (Database own = Database.open(database.config())) {
+      Namespaces server = new Namespaces(own, Limits.DEFAULT, false, nanos::get);
+      server.check("default");
+      long before = own.meter().statements();
+
+      for (int i = 0; i < 1_000_000; i++) {
+        server.check("default");
+      }
+
+      assertThat(own.meter().statements()).isEqualTo(before);
+    }
+  }
+
+  @Test
+  void a_busy_server_learns_within_a_second_what_another_changed_by_one_query() {
+    namespaces.create(name, "", "");
+    try (Database own = Database.open(database.config())) {
+      Namespaces busy = new Namespaces(own, Limits.DEFAULT, false, nanos::get);
+      busy.check(name);
+      busy.check("default");
+      namespaces.disable(name);
+      long before = own.meter().statements();
+      assertThat(busy.check(name)).isEqualTo(NamespaceCheck.ENABLED);
+
+      nanos.addAndGet(1_000_000_000L);
+      // Nobody waits; the answer changes when the renewal is through.
+      await().atMost(10, TimeUnit.SECONDS).until(() -> busy.check(name) == NamespaceCheck.DISABLED);
+
+      assertThat(own.meter().statements()).isEqualTo(before + 1);
+      assertThat(busy.check("default")).isEqualTo(NamespaceCheck.ENABLED);
+    }
+  }
+
+  @Test
+  void a_server_that_was_idle_looks_before_it_answers() {
+    namespaces.create(name, "", "");
+    Namespaces idle = server(false);
+    assertThat(idle.check(name)).isEqualTo(NamespaceCheck.ENABLED);
+    namespaces.disable(name);
+
+    nanos.addAndGet(60_000_000_000L);
+
+    assertThat(idle.check(name)).isEqualTo(NamespaceCheck.DISABLED);
+  }
+
+  @Test
+  void without_the_database_what_was_known_stays_known() {
+    Database lost = Database.open(database.config());
+    Namespaces server = new Namespaces(lost, Limits.DEFAULT, false, nanos::get);
+    server.check("default");
+    lost.close();
+
+    nanos.addAndGet(60_000_000_000L);
+
+    assertThat(server.check("default")).isEqualTo(NamespaceCheck.ENABLED);
+  }
+
+  @Test
+  void namespaces_walk_by_name() {
+    Set<String> stored = new HashSet<>();
+    for (int i = 0; i < 45; i++) {
+      stored.add(namespaces.create("walk-" + UUID.randomUUID(), "", "").namespace());
+    }
+    Random random = new Random(5);
+    Walk<NamespaceView> walk =
+        new Walk<>(
+            namespaces::list,
+            () -> random.nextInt(1, 9),
+            () -> namespaces.create("walk-" + UUID.randomUUID(), "", ""));
+
+    List<NamespaceView> forward = walk.forward();
+    List<NamespaceView> lastPage = walk.last().items();
+    List<NamespaceView> backward = walk.backward();
+    backward.addAll(lastPage);
+    List<NamespaceView> all = new Walk<>(namespaces::list, () -> 100, () -> {}).forward();
+
+    for (List<NamespaceView> seen : List.of(forward, backward)) {
+      assertThat(seen.stream().map(NamespaceView::namespace))
+          .doesNotHaveDuplicates()
+          .containsAll(stored);
+      assertThat(all).containsSubsequence(seen);
+    }
+    assertThat(namespaces.list(new PageSpec(1, "", true, false)).totalCount())
+        .isEqualTo(all.size());
+  }
+
+  private Namespaces server(boolean autoCreate) {
+    return new Namespaces(database.open(), Limits.DEFAULT, autoCreate, nanos::get);
+  }
+
+  private static void assertReason(ThrowingCallable call, Refusal.Reason reason) {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(call)
+        .satisfies(refusal -> assertThat(refusal.reason()).isEqualTo(reason));
+  }
+}

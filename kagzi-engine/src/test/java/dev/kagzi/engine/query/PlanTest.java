@@ -1,0 +1,223 @@
+package dev.kagzi.engine.query;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.step.StepRef;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerStatus;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.assertj.core.api.AbstractStringAssert;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Which index each question takes when there is much to look through. */
+class PlanTest {
+  private static final RunId LONG_RUN = new RunId(new UUID(0, 1));
+  private static final Cursor RUN_CURSOR =
+      Cursor.of(Cursor.micros(Instant.parse("2026-01-10T00:00:00Z")), UUID.randomUUID().toString());
+
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  // Of a hundred one failed, one waits, the rest completed; one external id was used often.
+  private static final String RUNS =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, external_id, ended, task_queue, workflow_type, status,
+              available_at, created_at)
+      SELECT id, CASE WHEN i %% 3 = 0 THEN 'small' ELSE 'big' END,
+             CASE WHEN i %% 1000 = 7 THEN 'nightly' WHEN i %% 10 = 7 THEN 'order-' || i END, id,
+             'q' || i %% 5, 't' || i %% 20,
+             CASE WHEN i %% 100 = 0 THEN 'FAILED' WHEN i %% 100 = 1 THEN 'PENDING'
+                  ELSE 'COMPLETED' END,
+             CASE WHEN i %% 100 = 1 THEN now() END,
+             timestamptz '2026-01-01' + i * interval '10 s'
+        FROM (SELECT i, md5(i::text)::uuid AS id FROM generate_series(%d, %d) i) g
+      """;
+
+  private static final String PAYLOADS =
+      """
+      INSERT INTO kagzi.workflow_payloads (run_id, kind, data, created_at)
+      SELECT md5(i::text)::uuid, kind, '\\x0102', now()
+        FROM generate_series(%d, %d) i, unnest(ARRAY['INPUT', 'OUTPUT']) kind
+      """;
+
+  private static final String STEPS =
+      """
+      INSERT INTO kagzi.step_runs
+             (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at)
+      SELECT CASE WHEN i < 2000 THEN '00000000-0000-0000-0000-000000000001'::uuid
+                  ELSE md5((i / 10)::text)::uuid END,
+             'step#' || i, 1, 1, 1, 'FUNCTION', 'COMPLETED', '\\x01', now()
+        FROM generate_series(%d, %d) i
+      """;
+
+  private static final String WORKERS =
+      """
+      INSERT INTO kagzi.workers
+             (worker_id, namespace, task_queue, workflow_types, served_versions, status,
+              registered_at, last_heartbeat_at)
+      SELECT gen_random_uuid(), CASE WHEN i %% 3 = 0 THEN 'small' ELSE 'big' END, 'q' || i %% 5,
+             '{a}', '{""}', CASE WHEN i %% 10 = 0 THEN 'ONLINE' ELSE 'OFFLINE' END, now(), now()
+        FROM generate_series(%d, %d) i
+      """;
+
+  @BeforeAll
+  static void fill() {
+    // In pieces: a writer's connection gives up on a statement that takes too long.
+    for (String sql : List.of(RUNS, PAYLOADS, STEPS, WORKERS)) {
+      for (int from = 1; from < 100_000; from += 10_000) {
+        database.execute(sql.formatted(from, from + 9_999));
+      }
+    }
+    database.execute("ANALYZE");
+  }
+
+  @Test
+  void one_run_is_found_by_its_id() {
+    assertPlan(RunQueries.byId("big", RunId.next()))
+        .contains("workflow_runs_pkey", "workflow_payloads_pkey");
+  }
+
+  @Test
+  void runs_are_walked_by_time_in_both_directions() {
+    for (String namespace : List.of("big", "small", "nobody")) {
+      RunFilter all = RunFilter.all(namespace);
+      assertList(all, null, true, "workflow_runs_list");
+      assertList(all, RUN_CURSOR, true, "workflow_runs_list");
+      assertList(all, RUN_CURSOR, false, "workflow_runs_list");
+      assertPlan(RunQueries.any(all, RUN_CURSOR, false)).contains("workflow_runs_list");
+    }
+  }
+
+  @Test
+  void a_cursor_is_where_the_index_is_entered() {
+    String plan = plan(list(RunFilter.all("big"), RUN_CURSOR, true));
+
+    assertThat(plan).containsPattern("Index Cond:.*ROW\\(created_at, run_id\\) < ROW");
+  }
+
+  @Test
+  void filters_that_match_many_are_walked_by_time() {
+    RunFilter typed = new RunFilter("big", Set.of(), "t1", "q1", null, null, null, null);
+    RunFilter failed =
+        new RunFilter("big", Set.of(RunStatus.FAILED), null, null, null, null, null, null);
+    RunFilter dated =
+        new RunFilter(
+            "big",
+            Set.of(),
+            null,
+            null,
+            Instant.parse("2026-01-02T00:00:00Z"),
+            Instant.parse("2026-01-03T00:00:00Z"),
+            null,
+            null);
+
+    assertList(typed, null, true, "workflow_runs_list");
+    assertList(failed, RUN_CURSOR, true, "workflow_runs_list");
+    assertList(dated, null, true, "workflow_runs_list");
+  }
+
+  @Test
+  void few_active_runs_among_many_are_found_by_the_index_of_claims() {
+    RunFilter active =
+        new RunFilter(
+            "big",
+            Set.of(RunStatus.RUNNING, RunStatus.SLEEPING),
+            null,
+            null,
+            null,
+            null,
+            null,
+            null);
+
+    assertList(active, null, true, "workflow_runs_claim");
+  }
+
+  @Test
+  void an_external_id_is_found_by_its_index_however_often_it_was_used() {
+    for (String externalId : List.of("nightly", "order-17", "nobody")) {
+      RunFilter filter = new RunFilter("big", Set.of(), null, null, null, null, null, externalId);
+
+      assertList(filter, null, true, "workflow_runs_external_id");
+      assertList(filter, RUN_CURSOR, false, "workflow_runs_external_id");
+      assertPlan(RunQueries.activeOf("big", externalId)).contains("workflow_runs_external_id");
+      assertPlan(RunQueries.latestOf("big", externalId)).contains("workflow_runs_external_id");
+    }
+  }
+
+  @Test
+  void children_and_fires_are_found_by_their_index() {
+    RunFilter children =
+        new RunFilter("big", Set.of(), null, null, null, null, null, null, RunId.next(), null);
+    RunFilter fires =
+        new RunFilter("big", Set.of(), null, null, null, null, null, null, null, UUID.randomUUID());
+
+    assertList(children, null, true, "workflow_runs_parent");
+    assertList(fires, null, true, "workflow_runs_fire");
+  }
+
+  @Test
+  void steps_are_read_within_their_run() {
+    Cursor cursor = Cursor.of(Cursor.micros(Instant.EPOCH), "step#5", "1");
+    Weight weight = Weight.of(PageSpec.FIRST);
+    RunId shortRun = new RunId(UUID.fromString("94f6d7e0-4a4d-4520-3530-0f18b984988c"));
+
+    for (RunId run : List.of(LONG_RUN, shortRun)) {
+      for (Sql sql :
+          List.of(
+              StepQueries.list(run, null, null, true, 21, weight),
+              StepQueries.list(run, "step", cursor, false, 21, weight),
+              StepQueries.any(run, null, cursor, true),
+              StepQueries.all(run, "step"),
+              StepQueries.byRef(new StepRef(run, "step#5", 1, 1)))) {
+        assertPlan(sql).contains("step_runs_pkey");
+      }
+    }
+  }
+
+  @Test
+  void workers_are_walked_by_queue() {
+    Cursor cursor = Cursor.of("q2", Cursor.micros(Instant.EPOCH), UUID.randomUUID().toString());
+    for (WorkerQueries.Filter filter :
+        List.of(
+            new WorkerQueries.Filter("big", null, null),
+            new WorkerQueries.Filter("big", "q2", null),
+            new WorkerQueries.Filter("small", "q2", WorkerStatus.ONLINE))) {
+      assertPlan(WorkerQueries.list(filter, null, true, 21)).contains("workers_queue");
+      assertPlan(WorkerQueries.list(filter, cursor, true, 21)).contains("workers_queue");
+      assertPlan(WorkerQueries.list(filter, cursor, false, 21)).contains("workers_queue");
+    }
+  }
+
+  private static void assertList(
+      RunFilter filter, @Nullable Cursor from, boolean forward, String index) {
+    assertPlan(list(filter, from, forward)).contains(index).contains("workflow_payloads_pkey");
+  }
+
+  private static Sql list(RunFilter filter, @Nullable Cursor from, boolean forward) {
+    return RunQueries.list(filter, from, forward, 21, Weight.of(PageSpec.FIRST));
+  }
+
+  private static AbstractStringAssert<?> assertPlan(Sql sql) {
+    return assertThat(plan(sql)).doesNotContain("Seq Scan");
+  }
+
+  // On a connection for reading: writers' sessions would not scan in any case.
+  private static String plan(Sql sql) {
+    return database
+        .open()
+        .read(
+            session ->
+                String.join(
+                    "\n",
+                    sql.bind(session.query("EXPLAIN " + sql.text()))
+                        .list(row -> row.text("QUERY PLAN"))));
+  }
+}

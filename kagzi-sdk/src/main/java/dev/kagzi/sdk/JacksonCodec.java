@@ -1,0 +1,73 @@
+package dev.kagzi.sdk;
+
+import java.lang.reflect.Type;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.ObjectReader;
+import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Payloads as JSON, by Jackson: records, beans, generics and {@code java.time} as they are. */
+public final class JacksonCodec implements PayloadCodec {
+  private final JsonMapper mapper;
+  private final ObjectWriter plainWriter;
+  // Looking a type up costs Jackson more than reading a small value does.
+  private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
+  private final Map<Type, ObjectWriter> writers = new ConcurrentHashMap<>();
+
+  /** With Jackson's own defaults. */
+  public JacksonCodec() {
+    this(JsonMapper.builder().build());
+  }
+
+  /** With a mapper of the application's. */
+  public JacksonCodec(JsonMapper mapper) {
+    this.mapper = mapper;
+    this.plainWriter = mapper.writer();
+  }
+
+  @Override
+  public Encoded encode(@Nullable Object value, Type type) {
+    try {
+      return new Encoded(writer(type).writeValueAsBytes(value), Map.of());
+    } catch (JacksonException e) {
+      throw new PayloadException(
+          "value of type %s cannot be written as JSON: %s"
+              .formatted(type.getTypeName(), e.getOriginalMessage()),
+          e);
+    }
+  }
+
+  @Override
+  public @Nullable Object decode(Encoded payload, Type type) {
+    if (payload.data().length == 0 || type == Void.class) {
+      return null;
+    }
+    try {
+      return readers.computeIfAbsent(type, this::reader).readValue(payload.data());
+    } catch (JacksonException e) {
+      throw new PayloadException(
+          "payload of %d bytes cannot be read as %s: %s; was the type changed while runs were open?"
+              .formatted(payload.data().length, type.getTypeName(), e.getOriginalMessage()),
+          e);
+    }
+  }
+
+  // A class is written by what the value is, so that subclasses keep their fields. Only a type with
+  // parameters has to be told: the value no longer knows them.
+  private ObjectWriter writer(Type type) {
+    return type instanceof Class<?>
+        ? plainWriter
+        : writers.computeIfAbsent(type, this::typedWriter);
+  }
+
+  private ObjectWriter typedWriter(Type type) {
+    return mapper.writerFor(mapper.constructType(type));
+  }
+
+  private ObjectReader reader(Type type) {
+    return mapper.readerFor(mapper.constructType(type));
+  }
+}

@@ -1,0 +1,189 @@
+package dev.kagzi.sdk;
+
+import dev.kagzi.sdk.internal.client.Runs;
+import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.wire.Channels;
+import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.Payloads;
+import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.worker.WorkerGroup;
+import dev.kagzi.sdk.internal.worker.WorkerSettings;
+import io.grpc.ManagedChannelBuilder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.function.UnaryOperator;
+
+/**
+ * The connection to Kagzi: starts runs, waits for them, and makes workers.
+ *
+ * <pre>{@code
+ * static final WorkflowType<Order, Receipt> PROCESS_ORDER =
+ *     WorkflowType.of("process-order", Order.class, Receipt.class).queue("orders");
+ *
+ * try (Kagzi kagzi = Kagzi.connect("localhost:50051")) {
+ *   Worker worker = kagzi.worker("orders").workflow(PROCESS_ORDER, Orders::process).start();
+ *   RunHandle<Receipt> run = kagzi.workflow(PROCESS_ORDER).id("order-42").start(order);
+ *   Receipt receipt = run.result();
+ * }
+ * }</pre>
+ *
+ * <p><b>Queues.</b> A run goes to exactly one task queue, and only workers of that queue receive
+ * it. The start names it ({@link WorkflowStarter#queue}), else the workflow's type does ({@link
+ * WorkflowType#queue}), else it is {@value #DEFAULT_QUEUE}. A type that carries its queue keeps
+ * starters and workers in agreement.
+ *
+ * <p>One object serves a whole application: it is thread-safe, and what its threads do at the same
+ * time travels together.
+ */
+public final class Kagzi implements AutoCloseable {
+  /** Where runs go when neither the start nor the type says otherwise. */
+  public static final String DEFAULT_QUEUE = "default";
+
+  /** The namespace of a client that names none. */
+  public static final String DEFAULT_NAMESPACE = "default";
+
+  /** Where futures of ours complete: callers may do there what they like. */
+  static final Executor CALLBACKS = task -> Thread.ofVirtual().name("kagzi-callback").start(task);
+
+  private final Connection connection;
+  private final Payloads payloads;
+  private final Runs runs;
+  private final List<Worker> workers = new CopyOnWriteArrayList<>();
+
+  private Kagzi(Connection connection, Payloads payloads) {
+    this.connection = connection;
+    this.payloads = payloads;
+    this.runs = new Runs(connection, payloads);
+  }
+
+  /**
+   * Connects with the defaults. Does not wait: a server that is away is tried for as long as it
+   * takes.
+   *
+   * @param address {@code host:port}, or several separated by commas: servers of one database, of
+   *     which the first that answers is used
+   */
+  public static Kagzi connect(String address) {
+    return builder().address(address).connect();
+  }
+
+  /** A connection with options. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Starts runs of this type. */
+  public <I, O> WorkflowStarter<I, O> workflow(WorkflowType<I, O> type) {
+    return new WorkflowStarter<>(runs, type);
+  }
+
+  /** A handle on a run that was started before, or elsewhere. Does not ask the server. */
+  public <O> RunHandle<O> run(String runId, WorkflowType<?, O> type) {
+    return new RunHandle<>(runs, type, Objects.requireNonNull(runId, "runId"), true);
+  }
+
+  /**
+   * What is known of a run.
+   *
+   * @throws RunNotFoundException if there is no such run
+   */
+  public RunInfo get(String runId) {
+    return Protos.runInfo(runs.get(runId));
+  }
+
+  /**
+   * The latest run with this id, finished or not: {@link WorkflowStarter#id}.
+   *
+   * @throws RunNotFoundException if there is none
+   */
+  public RunInfo getByWorkflowId(String workflowId) {
+    return Protos.runInfo(runs.getByWorkflowId(workflowId));
+  }
+
+  /** Runs by filter, newest first. */
+  public RunList list() {
+    return new RunList(runs);
+  }
+
+  /**
+   * A worker for these queues; without any, for the queues that its workflows' types carry. Each
+   * queue is a registration of its own, with {@link WorkerBuilder#maxConcurrent} runs at once.
+   */
+  public WorkerBuilder worker(String... queues) {
+    return new WorkerBuilder(this, List.of(queues));
+  }
+
+  Worker start(List<WorkerSettings> settings, boolean drainOnShutdown) {
+    Worker worker = WorkerGroup.start(connection, payloads, settings, drainOnShutdown);
+    workers.add(worker);
+    return worker;
+  }
+
+  /** Drains the workers that are still running, then lets go of the server. */
+  @Override
+  public void close() {
+    workers.forEach(Worker::shutdown);
+    workers.forEach(Worker::close);
+    runs.close();
+    connection.close();
+  }
+
+  /** Options of a connection. Not thread-safe. */
+  public static final class Builder {
+    private final List<String> addresses = new ArrayList<>();
+    private String namespace = DEFAULT_NAMESPACE;
+    private PayloadCodec codec = new JacksonCodec();
+    private Duration callTimeout = Duration.ofSeconds(30);
+    private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
+
+    private Builder() {}
+
+    /** {@code host:port}, or several separated by commas; may be called several times. */
+    public Builder address(String address) {
+      addresses.addAll(Channels.parse(address));
+      return this;
+    }
+
+    public Builder namespace(String namespace) {
+      this.namespace = Names.check("namespace", namespace);
+      return this;
+    }
+
+    /** How inputs and results become bytes; JSON by Jackson if not set. */
+    public Builder codec(PayloadCodec codec) {
+      this.codec = Objects.requireNonNull(codec, "codec");
+      return this;
+    }
+
+    /**
+     * How long starts, look-ups and cancels are tried again while no server answers; 30 s if not
+     * set. Waiting for results and workers know no such limit.
+     */
+    public Builder callTimeout(Duration timeout) {
+      if (timeout.isNegative()) {
+        throw new IllegalArgumentException("callTimeout: " + timeout + " (expected: >= 0)");
+      }
+      this.callTimeout = timeout;
+      return this;
+    }
+
+    /** The last word on the gRPC channel: interceptors, proxies, transport security. */
+    public Builder channel(UnaryOperator<ManagedChannelBuilder<?>> options) {
+      this.channelOptions = Objects.requireNonNull(options, "options");
+      return this;
+    }
+
+    public Kagzi connect() {
+      if (addresses.isEmpty()) {
+        throw new IllegalStateException("address: none (expected: address(\"host:port\"))");
+      }
+      Connection connection =
+          new Connection(Channels.open(addresses, channelOptions), namespace, callTimeout);
+      return new Kagzi(connection, new Payloads(codec));
+    }
+  }
+}

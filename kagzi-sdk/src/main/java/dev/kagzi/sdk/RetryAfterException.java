@@ -1,0 +1,29 @@
+package dev.kagzi.sdk;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thrown by a step that knows when another attempt makes sense, for example from a {@code
+ * Retry-After} header. The delay replaces the policy's; the policy still limits the number of
+ * attempts.
+ */
+public class RetryAfterException extends RuntimeException {
+  private final Duration delay;
+
+  public RetryAfterException(String message, Duration delay) {
+    this(message, delay, null);
+  }
+
+  public RetryAfterException(String message, Duration delay, @Nullable Throwable cause) {
+    super(message, cause);
+    if (delay.isNegative()) {
+      throw new IllegalArgumentException("delay: " + delay + " (expected: >= 0)");
+    }
+    this.delay = delay;
+  }
+
+  public Duration delay() {
+    return delay;
+  }
+}

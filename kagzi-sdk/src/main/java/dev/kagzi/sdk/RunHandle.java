@@ -1,0 +1,91 @@
+package dev.kagzi.sdk;
+
+import dev.kagzi.sdk.internal.client.Runs;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run, as its starter sees it. Thread-safe.
+ *
+ * @param <O> the workflow's output
+ */
+public final class RunHandle<O> {
+  private final Runs runs;
+  private final WorkflowType<?, O> type;
+  private final String runId;
+  private final boolean existed;
+
+  RunHandle(Runs runs, WorkflowType<?, O> type, String runId, boolean existed) {
+    this.runs = runs;
+    this.type = type;
+    this.runId = runId;
+    this.existed = existed;
+  }
+
+  public String runId() {
+    return runId;
+  }
+
+  /** Whether the start found an active run with the same id and returned that one. */
+  public boolean existed() {
+    return existed;
+  }
+
+  /**
+   * Waits for the end of the run, for as long as it takes, and over any absence of the server.
+   *
+   * @return the output, which is null if the workflow returned null
+   * @throws RunFailedException if the run failed or its deadline passed
+   * @throws RunCancelledException if it was cancelled
+   * @throws RunNotFoundException if there is no such run
+   */
+  public O result() {
+    return cast(runs.output(runs.awaitEnd(runId, null), type.outputType()));
+  }
+
+  /**
+   * Waits for the end of the run, but not longer than the given time.
+   *
+   * @throws ResultTimeoutException if the run had not ended by then
+   */
+  public O result(Duration timeout) {
+    return cast(runs.output(runs.awaitEnd(runId, timeout), type.outputType()));
+  }
+
+  /** The output, or the exception of {@link #result()}; completed on a thread of its own. */
+  public CompletableFuture<O> resultAsync() {
+    return runs.end(runId)
+        .thenApplyAsync(end -> cast(runs.output(end, type.outputType())), Kagzi.CALLBACKS);
+  }
+
+  public RunStatus status() {
+    return Protos.status(runs.get(runId).getStatus());
+  }
+
+  /** All that is known of the run. */
+  public RunInfo info() {
+    return Protos.runInfo(runs.get(runId));
+  }
+
+  /**
+   * Cancels the run: it ends at once, and code of it that is running is interrupted.
+   *
+   * @return false if it had ended before
+   */
+  public boolean cancel() {
+    return runs.cancel(runId);
+  }
+
+  @Override
+  public String toString() {
+    return type + " " + runId;
+  }
+
+  // The codec made the value for exactly this type; null stands for itself.
+  @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"})
+  private static <T> T cast(@Nullable Object value) {
+    return (T) value;
+  }
+}

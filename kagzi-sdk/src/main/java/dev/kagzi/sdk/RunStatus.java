@@ -1,0 +1,24 @@
+package dev.kagzi.sdk;
+
+/** Where a run is in its life. */
+public enum RunStatus {
+  /** Due, or waiting for a retry; no worker has it. */
+  PENDING,
+  /** A worker has it. */
+  RUNNING,
+  /** Asleep until its wake time. */
+  SLEEPING,
+  COMPLETED,
+  FAILED,
+  CANCELLED,
+  /** Its deadline has passed. */
+  TIMED_OUT;
+
+  /** Nothing more happens to the run. */
+  public boolean isFinished() {
+    return switch (this) {
+      case PENDING, RUNNING, SLEEPING -> false;
+      case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> true;
+    };
+  }
+}

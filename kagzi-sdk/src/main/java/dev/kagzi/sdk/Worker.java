@@ -1,0 +1,48 @@
+package dev.kagzi.sdk;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Executes runs until it is closed. It keeps itself connected: it registers and attaches again for
+ * as long as it takes. Thread-safe.
+ *
+ * <p>Its threads do not keep the JVM alive; a program that is nothing but a worker ends its {@code
+ * main} with {@link #awaitTermination()}.
+ */
+public interface Worker extends AutoCloseable {
+  /**
+   * The id of its registration, new after each one; empty before the first. Of a worker with
+   * several queues, the first queue's.
+   */
+  String workerId();
+
+  /** The ids of its registrations, one per queue that is registered now. */
+  List<String> workerIds();
+
+  /** Whether every queue is registered at the server, as far as the worker knows. */
+  boolean isRegistered();
+
+  /** Waits for the registration of every queue; false if the time ended first. */
+  boolean awaitRegistered(Duration timeout) throws InterruptedException;
+
+  /** How many runs it holds now, over all queues. */
+  int activeCount();
+
+  /** Begins to drain without waiting for the end: no new runs; the running ones are finished. */
+  void shutdown();
+
+  /** Waits until the worker has ended, however that came about. */
+  void awaitTermination() throws InterruptedException;
+
+  /** Waits until the worker has ended; false if the time ended first. */
+  boolean awaitTermination(Duration timeout) throws InterruptedException;
+
+  /**
+   * Drains and waits for the end: takes no new runs, finishes the running ones, and after the drain
+   * timeout interrupts and gives back those that are left, so that another worker goes on with
+   * them.
+   */
+  @Override
+  void close();
+}

@@ -1,0 +1,168 @@
+package dev.kagzi.sdk;
+
+import dev.kagzi.sdk.internal.run.Code;
+import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.worker.WorkerSettings;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/** Says what a worker is to do, then starts it. Not thread-safe. */
+public final class WorkerBuilder {
+  private static final int MAX_CONCURRENT = 100;
+  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(30);
+
+  private final Kagzi kagzi;
+  private final Set<String> queues;
+  private final List<Code<?, ?>> codes = new ArrayList<>();
+  private final Map<String, Integer> typeLimits = new LinkedHashMap<>();
+  private final Map<String, String> labels = new LinkedHashMap<>();
+  private int maxConcurrent = MAX_CONCURRENT;
+  private String version = "";
+  private String hostname = "";
+  private Duration drainTimeout = DRAIN_TIMEOUT;
+  private boolean drainOnShutdown = true;
+
+  WorkerBuilder(Kagzi kagzi, List<String> queues) {
+    this.kagzi = kagzi;
+    this.queues = new LinkedHashSet<>();
+    for (String queue : queues) {
+      this.queues.add(Names.check("queue", queue));
+    }
+  }
+
+  /**
+   * Serves a workflow, on every queue of this worker. A worker that names no queue serves it on the
+   * queue that the type carries.
+   */
+  public <I, O> WorkerBuilder workflow(WorkflowType<I, O> type, Workflow<I, O> code) {
+    Objects.requireNonNull(code, "code");
+    boolean known =
+        codes.stream()
+            .anyMatch(
+                each ->
+                    each.type().name().equals(type.name())
+                        && each.type().version().equals(type.version()));
+    if (known) {
+      throw new IllegalArgumentException("type: " + type + " (expected: registered once)");
+    }
+    codes.add(new Code<>(type, code));
+    return this;
+  }
+
+  /** How many runs are executed at once, on each queue; 100 if not set. */
+  public WorkerBuilder maxConcurrent(int runs) {
+    this.maxConcurrent = positive("maxConcurrent", runs);
+    return this;
+  }
+
+  /** How many runs of this type are executed at once, on each queue and over all its versions. */
+  public WorkerBuilder typeLimit(WorkflowType<?, ?> type, int runs) {
+    typeLimits.put(type.name(), positive("typeLimit", runs));
+    return this;
+  }
+
+  /** Shown with the worker: region, team, image. */
+  public WorkerBuilder label(String key, String value) {
+    labels.put(Names.check("label", key), Objects.requireNonNull(value, "value"));
+    return this;
+  }
+
+  /** Version of the deployment, shown with the worker; it chooses nothing. */
+  public WorkerBuilder version(String version) {
+    this.version = Names.check("version", version);
+    return this;
+  }
+
+  /** Shown with the worker instead of the machine's own name. */
+  public WorkerBuilder hostname(String hostname) {
+    this.hostname = Names.check("hostname", hostname);
+    return this;
+  }
+
+  /** How long a closing worker waits for its runs before it gives them back; 30 s if not set. */
+  public WorkerBuilder drainTimeout(Duration timeout) {
+    if (timeout.isNegative()) {
+      throw new IllegalArgumentException("drainTimeout: " + timeout + " (expected: >= 0)");
+    }
+    this.drainTimeout = timeout;
+    return this;
+  }
+
+  /**
+   * Whether the worker drains when the process is asked to end (SIGTERM, SIGINT, {@code
+   * System.exit}); on if not set. Switch it off where something else closes the worker in time,
+   * such as an application framework.
+   */
+  public WorkerBuilder drainOnShutdown(boolean on) {
+    this.drainOnShutdown = on;
+    return this;
+  }
+
+  /**
+   * Starts the worker. Returns at once; the worker registers in the background and keeps trying
+   * while no server answers.
+   */
+  public Worker start() {
+    if (codes.isEmpty()) {
+      throw new IllegalStateException(
+          "workflows: none (expected: at least one; call workflow(type, code))");
+    }
+    for (String type : typeLimits.keySet()) {
+      if (codes.stream().noneMatch(code -> code.type().name().equals(type))) {
+        throw new IllegalStateException(
+            "typeLimit: " + type + " is not served (expected: workflow(type, code) for it)");
+      }
+    }
+    return kagzi.start(settings(), drainOnShutdown);
+  }
+
+  private List<WorkerSettings> settings() {
+    Map<String, List<Code<?, ?>>> byQueue = new LinkedHashMap<>();
+    for (Code<?, ?> code : codes) {
+      Set<String> its = queues.isEmpty() ? Set.of(code.type().queue()) : queues;
+      for (String queue : its) {
+        byQueue.computeIfAbsent(queue, unused -> new ArrayList<>()).add(code);
+      }
+    }
+    return byQueue.entrySet().stream()
+        .map(entry -> settings(entry.getKey(), entry.getValue()))
+        .toList();
+  }
+
+  private WorkerSettings settings(String queue, List<Code<?, ?>> served) {
+    Map<String, Integer> limits = new LinkedHashMap<>();
+    for (Code<?, ?> code : served) {
+      Integer limit = typeLimits.get(code.type().name());
+      if (limit != null) {
+        limits.put(code.type().name(), limit);
+      }
+    }
+    String host = hostname.isEmpty() ? localHostname() : hostname;
+    return new WorkerSettings(
+        queue, served, maxConcurrent, limits, labels, version, host, drainTimeout);
+  }
+
+  private static String localHostname() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      // A machine that cannot find itself by name is still a good worker.
+      return "unknown";
+    }
+  }
+
+  private static int positive(String what, int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException(what + ": " + value + " (expected: >= 1)");
+    }
+    return value;
+  }
+}

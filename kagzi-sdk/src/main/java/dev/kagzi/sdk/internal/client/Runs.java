@@ -1,0 +1,172 @@
+package dev.kagzi.sdk.internal.client;
+
+import com.fasterxml.uuid.Generators;
+import com.fasterxml.uuid.NoArgGenerator;
+import dev.kagzi.protocol.v1.CancelWorkflowRequest;
+import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
+import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.ListWorkflowsRequest;
+import dev.kagzi.protocol.v1.ListWorkflowsResponse;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import dev.kagzi.protocol.v1.Workflow;
+import dev.kagzi.protocol.v1.WorkflowEnd;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
+import dev.kagzi.sdk.KagziException;
+import dev.kagzi.sdk.RequestRefusedException;
+import dev.kagzi.sdk.ResultTimeoutException;
+import dev.kagzi.sdk.RunCancelledException;
+import dev.kagzi.sdk.RunFailedException;
+import dev.kagzi.sdk.RunNotFoundException;
+import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.WaitInterruptedException;
+import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.Payloads;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** What a client does with runs. Thread-safe. */
+public final class Runs {
+  private final Connection connection;
+  private final Payloads payloads;
+  private final Starts starts;
+  private final Watches watches;
+  private final NoArgGenerator runIds = Generators.timeBasedEpochGenerator();
+
+  public Runs(Connection connection, Payloads payloads) {
+    this.connection = connection;
+    this.payloads = payloads;
+    this.starts = new Starts(connection);
+    this.watches = new Watches(connection);
+  }
+
+  public Payloads payloads() {
+    return payloads;
+  }
+
+  /** The request gets a run id, so that it can be sent again until it is answered. */
+  public CompletableFuture<StartWorkflowResponse> start(StartWorkflowRequest.Builder request) {
+    return starts.start(request.setRunId(runIds.generate().toString()).build());
+  }
+
+  /** Waits for an answer in the calling thread. */
+  public static <T> T await(CompletableFuture<T> answer) {
+    try {
+      return answer.get();
+    } catch (InterruptedException e) {
+      throw interrupted();
+    } catch (ExecutionException e) {
+      throw unwrap(e);
+    }
+  }
+
+  /** The run's end, in a future that completes on a thread of the channel. */
+  public CompletableFuture<WorkflowEnd> end(String runId) {
+    return watches.watch(runId);
+  }
+
+  /** Waits for the run's end in the calling thread; a null timeout waits for ever. */
+  public WorkflowEnd awaitEnd(String runId, @Nullable Duration timeout) {
+    CompletableFuture<WorkflowEnd> end = watches.watch(runId);
+    try {
+      return timeout == null ? end.get() : end.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      watches.forget(runId);
+      throw new ResultTimeoutException(runId, timeout == null ? Duration.ZERO : timeout);
+    } catch (InterruptedException e) {
+      watches.forget(runId);
+      throw interrupted();
+    } catch (ExecutionException e) {
+      throw unwrap(e);
+    }
+  }
+
+  private static KagziException interrupted() {
+    Thread.currentThread().interrupt();
+    return new WaitInterruptedException();
+  }
+
+  private static RuntimeException unwrap(ExecutionException e) {
+    return e.getCause() instanceof RuntimeException known
+        ? known
+        : new IllegalStateException(e.getCause());
+  }
+
+  /** The output of a run that has ended, or the exception that says why there is none. */
+  public @Nullable Object output(WorkflowEnd end, Type type) {
+    if (end.getNotFound()) {
+      throw new RunNotFoundException(end.getRunId(), connection.namespace());
+    }
+    RunStatus status = Protos.status(end.getStatus());
+    return switch (status) {
+      case COMPLETED -> payloads.decode(end.getOutput(), type);
+      case CANCELLED -> throw new RunCancelledException(end.getRunId());
+      default ->
+          throw new RunFailedException(end.getRunId(), status, Protos.failure(end.getError()));
+    };
+  }
+
+  public Workflow get(String runId) {
+    GetWorkflowRequest request =
+        GetWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .build();
+    try {
+      return connection.call(WorkflowServiceGrpc.getGetWorkflowMethod(), request).getWorkflow();
+    } catch (RequestRefusedException e) {
+      throw notFoundOr(e, runId);
+    }
+  }
+
+  public Workflow getByWorkflowId(String workflowId) {
+    GetWorkflowByExternalIdRequest request =
+        GetWorkflowByExternalIdRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setExternalId(workflowId)
+            .build();
+    try {
+      return connection
+          .call(WorkflowServiceGrpc.getGetWorkflowByExternalIdMethod(), request)
+          .getWorkflow();
+    } catch (RequestRefusedException e) {
+      throw notFoundOr(e, workflowId);
+    }
+  }
+
+  public boolean cancel(String runId) {
+    CancelWorkflowRequest request =
+        CancelWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .build();
+    try {
+      return connection.call(WorkflowServiceGrpc.getCancelWorkflowMethod(), request).getCancelled();
+    } catch (RequestRefusedException e) {
+      throw notFoundOr(e, runId);
+    }
+  }
+
+  public ListWorkflowsResponse list(ListWorkflowsRequest.Builder request) {
+    return connection.call(
+        WorkflowServiceGrpc.getListWorkflowsMethod(),
+        request.setNamespace(connection.namespace()).build());
+  }
+
+  private KagziException notFoundOr(RequestRefusedException refused, String id) {
+    return refused.code().equals("NOT_FOUND")
+        ? new RunNotFoundException(id, connection.namespace())
+        : refused;
+  }
+
+  public void close() {
+    starts.close();
+    watches.close();
+  }
+}

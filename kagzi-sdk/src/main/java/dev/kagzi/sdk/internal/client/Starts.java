@@ -1,0 +1,247 @@
+package dev.kagzi.sdk.internal.client;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.StartResult;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import dev.kagzi.protocol.v1.StartWorkflowsRequest;
+import dev.kagzi.protocol.v1.StartWorkflowsResponse;
+import dev.kagzi.sdk.RequestRefusedException;
+import dev.kagzi.sdk.ServerUnavailableException;
+import dev.kagzi.sdk.internal.wire.Backoff;
+import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.RpcErrors;
+import io.grpc.stub.StreamObserver;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends starts. One alone goes out at once, in its caller's thread; those that arrive while calls
+ * are under way go together in the next. Thread-safe.
+ */
+public final class Starts {
+  private static final int CALLS_MAX = 2;
+  private static final int CALL_STARTS_MAX = 500;
+  private static final int CALL_BYTES_MAX = 3 << 20;
+  private static final long CALL_DEADLINE_MS = 10_000;
+
+  private final Connection connection;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final ArrayDeque<Pending> waiting = new ArrayDeque<>();
+  private final Backoff backoff = new Backoff(50, 2_000);
+  private int callsUnderWay;
+  private boolean paused;
+  private boolean closed;
+
+  public Starts(Connection connection) {
+    this.connection = connection;
+  }
+
+  private static final class Pending {
+    final StartWorkflowRequest request;
+    final int bytes;
+    final long giveUpNanos;
+    final CompletableFuture<StartWorkflowResponse> answer = new CompletableFuture<>();
+
+    Pending(StartWorkflowRequest request, long giveUpNanos) {
+      this.request = request;
+      this.bytes = request.getSerializedSize();
+      this.giveUpNanos = giveUpNanos;
+    }
+  }
+
+  /** The answer comes on a thread of the channel: do nothing there that takes time. */
+  public CompletableFuture<StartWorkflowResponse> start(StartWorkflowRequest request) {
+    Pending start = new Pending(request, System.nanoTime() + connection.patience().toNanos());
+    lock.lock();
+    try {
+      if (closed) {
+        throw new IllegalStateException("client: closed (expected: open)");
+      }
+      waiting.add(start);
+    } finally {
+      lock.unlock();
+    }
+    sendWhatWaits();
+    return start.answer;
+  }
+
+  /** Fails what waits. */
+  public void close() {
+    List<Pending> left;
+    lock.lock();
+    try {
+      closed = true;
+      left = List.copyOf(waiting);
+      waiting.clear();
+    } finally {
+      lock.unlock();
+    }
+    fail(
+        left,
+        new ServerUnavailableException("start: the client was closed before it was sent", null));
+  }
+
+  private void sendWhatWaits() {
+    for (List<Pending> batch = nextBatch(); batch != null; batch = nextBatch()) {
+      send(batch);
+    }
+  }
+
+  private @Nullable List<Pending> nextBatch() {
+    lock.lock();
+    try {
+      if (paused || callsUnderWay == CALLS_MAX || waiting.isEmpty()) {
+        return null;
+      }
+      callsUnderWay++;
+      List<Pending> batch = new ArrayList<>();
+      int bytes = 0;
+      while (!waiting.isEmpty() && batch.size() < CALL_STARTS_MAX) {
+        bytes += waiting.getFirst().bytes;
+        if (bytes > CALL_BYTES_MAX && !batch.isEmpty()) {
+          break;
+        }
+        batch.add(waiting.removeFirst());
+      }
+      return batch;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void send(List<Pending> batch) {
+    StartWorkflowsRequest.Builder request =
+        StartWorkflowsRequest.newBuilder().setNamespace(connection.namespace());
+    for (Pending start : batch) {
+      request.addStarts(start.request);
+    }
+    connection
+        .workflows()
+        .withDeadlineAfter(CALL_DEADLINE_MS, TimeUnit.MILLISECONDS)
+        .startWorkflows(request.build(), new Answer(batch));
+  }
+
+  private final class Answer implements StreamObserver<StartWorkflowsResponse> {
+    private final List<Pending> batch;
+    private @Nullable StartWorkflowsResponse response;
+
+    Answer(List<Pending> batch) {
+      this.batch = batch;
+    }
+
+    @Override
+    public void onNext(StartWorkflowsResponse response) {
+      this.response = response;
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      failed(batch, error);
+    }
+
+    @Override
+    public void onCompleted() {
+      StartWorkflowsResponse answered = response;
+      if (answered == null || answered.getResultsCount() != batch.size()) {
+        failed(batch, new IllegalStateException("start: the answer has not one result per start"));
+      } else {
+        answered(batch, answered);
+      }
+    }
+  }
+
+  private void answered(List<Pending> batch, StartWorkflowsResponse response) {
+    lock.lock();
+    try {
+      callsUnderWay--;
+      backoff.reset();
+    } finally {
+      lock.unlock();
+    }
+    // What has gathered goes out first, so that the server is not kept waiting for work.
+    sendWhatWaits();
+    for (int i = 0; i < batch.size(); i++) {
+      answer(batch.get(i), response.getResults(i));
+    }
+  }
+
+  private static void answer(Pending start, StartResult result) {
+    if (result.hasStarted()) {
+      start.answer.complete(result.getStarted());
+    } else {
+      ErrorDetail refused = result.getRefused();
+      start.answer.completeExceptionally(
+          new RequestRefusedException(
+              refused.getCode().name().replaceFirst("^ERROR_CODE_", ""),
+              "start of %s refused: %s"
+                  .formatted(start.request.getWorkflowType(), refused.getMessage()),
+              null));
+    }
+  }
+
+  private void failed(List<Pending> batch, Throwable error) {
+    boolean again = RpcErrors.isTransient(error) && !tooLarge(batch, error);
+    List<Pending> given = new ArrayList<>();
+    lock.lock();
+    try {
+      callsUnderWay--;
+      if (again && !closed) {
+        putBack(batch, given);
+        pause();
+      } else {
+        given.addAll(batch);
+      }
+    } finally {
+      lock.unlock();
+    }
+    fail(given, RpcErrors.toException("start", error));
+    sendWhatWaits();
+  }
+
+  // The transport refuses a message over its limit with the same code as a server that is busy.
+  private static boolean tooLarge(List<Pending> batch, Throwable error) {
+    return batch.size() == 1
+        && batch.getFirst().bytes > CALL_BYTES_MAX
+        && RpcErrors.code(error) == io.grpc.Status.Code.RESOURCE_EXHAUSTED;
+  }
+
+  private void putBack(List<Pending> batch, List<Pending> given) {
+    long now = System.nanoTime();
+    for (Pending start : batch.reversed()) {
+      if (now - start.giveUpNanos >= 0) {
+        given.add(start);
+      } else {
+        waiting.addFirst(start);
+      }
+    }
+  }
+
+  private void pause() {
+    if (!paused) {
+      paused = true;
+      connection.after(backoff.nextMs(), this::resume);
+    }
+  }
+
+  private void resume() {
+    lock.lock();
+    try {
+      paused = false;
+    } finally {
+      lock.unlock();
+    }
+    sendWhatWaits();
+  }
+
+  private static void fail(List<Pending> starts, RuntimeException error) {
+    for (Pending start : starts) {
+      start.answer.completeExceptionally(error);
+    }
+  }
+}

@@ -1,0 +1,273 @@
+package dev.kagzi.sdk.internal.report;
+
+import dev.kagzi.protocol.v1.ErrorCode;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.ReportRequest;
+import dev.kagzi.protocol.v1.ReportResponse;
+import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.sdk.internal.report.ReportLane.Item;
+import dev.kagzi.sdk.internal.wire.Backoff;
+import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.RpcErrors;
+import io.grpc.stub.StreamObserver;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Sends the reports of all runs of one registration. Thread-safe. */
+public final class Reporter {
+  private static final Logger log = LoggerFactory.getLogger(Reporter.class);
+  private static final int CALLS_MAX = 2;
+  private static final int CALL_BYTES_MAX = 3 << 20;
+  private static final int CALL_ITEMS_MAX = 5_000;
+  private static final long CALL_DEADLINE_MS = 15_000;
+  private static final int REFUSALS_MAX = 5;
+
+  private final Connection connection;
+  private final Supplier<String> workerId;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final ArrayDeque<ReportLane> readyLanes = new ArrayDeque<>();
+  private final Backoff backoff = new Backoff(25, 2_000);
+  private int callsUnderWay;
+  private boolean paused;
+
+  /** Items that are sent alone, because a call that held them was refused as a whole. */
+  private int aloneLeft;
+
+  public Reporter(Connection connection, Supplier<String> workerId) {
+    this.connection = connection;
+    this.workerId = workerId;
+  }
+
+  public ReportLane lane(String runId, int epoch) {
+    return new ReportLane(this, runId, epoch);
+  }
+
+  void send(Item first, @Nullable Item second) {
+    ReportLane lane = first.lane;
+    lock.lock();
+    try {
+      lane.items.add(first);
+      if (second != null) {
+        lane.items.add(second);
+      }
+      markReady(lane);
+    } finally {
+      lock.unlock();
+    }
+    sendWhatWaits();
+  }
+
+  private void markReady(ReportLane lane) {
+    if (!lane.ready && !lane.underWay && !lane.items.isEmpty()) {
+      lane.ready = true;
+      readyLanes.add(lane);
+    }
+  }
+
+  private void sendWhatWaits() {
+    for (List<Item> batch = nextBatch(); batch != null; batch = nextBatch()) {
+      send(batch);
+    }
+  }
+
+  private @Nullable List<Item> nextBatch() {
+    lock.lock();
+    try {
+      if (paused || callsUnderWay == CALLS_MAX || readyLanes.isEmpty()) {
+        return null;
+      }
+      callsUnderWay++;
+      int itemsMax = aloneLeft > 0 ? 1 : CALL_ITEMS_MAX;
+      List<Item> batch = new ArrayList<>();
+      int bytes = 0;
+      while (!readyLanes.isEmpty() && batch.size() < itemsMax && bytes < CALL_BYTES_MAX) {
+        bytes = takeLane(readyLanes.removeFirst(), batch, bytes, itemsMax);
+      }
+      return batch;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // What does not fit stays in its lane, which becomes ready again when this call is answered.
+  private static int takeLane(ReportLane lane, List<Item> batch, int bytesBefore, int itemsMax) {
+    int bytes = bytesBefore;
+    lane.ready = false;
+    lane.underWay = true;
+    do {
+      Item item = lane.items.removeFirst();
+      batch.add(item);
+      bytes += item.bytes;
+    } while (!lane.items.isEmpty()
+        && batch.size() < itemsMax
+        && bytes + lane.items.getFirst().bytes <= CALL_BYTES_MAX);
+    return bytes;
+  }
+
+  private void send(List<Item> batch) {
+    ReportRequest.Builder request =
+        ReportRequest.newBuilder().setNamespace(connection.namespace()).setWorkerId(workerId.get());
+    for (Item item : batch) {
+      request.addItems(item.message);
+    }
+    connection
+        .workers()
+        .withDeadlineAfter(CALL_DEADLINE_MS, TimeUnit.MILLISECONDS)
+        .report(request.build(), new Answer(batch));
+  }
+
+  private final class Answer implements StreamObserver<ReportResponse> {
+    private final List<Item> batch;
+    private @Nullable ReportResponse response;
+
+    Answer(List<Item> batch) {
+      this.batch = batch;
+    }
+
+    @Override
+    public void onNext(ReportResponse response) {
+      this.response = response;
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      failed(batch, error);
+    }
+
+    @Override
+    public void onCompleted() {
+      ReportResponse answered = response;
+      if (answered == null || answered.getResultsCount() != batch.size()) {
+        failed(batch, new IllegalStateException("report: the answer has not one result per item"));
+      } else {
+        answered(batch, answered.getResultsList());
+      }
+    }
+  }
+
+  private void answered(List<Item> batch, List<ReportResult> results) {
+    lock.lock();
+    try {
+      callsUnderWay--;
+      backoff.reset();
+      aloneLeft = Math.max(0, aloneLeft - batch.size());
+      for (Item item : batch) {
+        item.lane.underWay = false;
+        markReady(item.lane);
+      }
+    } finally {
+      lock.unlock();
+    }
+    for (int i = 0; i < batch.size(); i++) {
+      tell(batch.get(i), results.get(i));
+    }
+    sendWhatWaits();
+  }
+
+  private static void tell(Item item, ReportResult result) {
+    try {
+      item.listener.answered(result);
+    } catch (RuntimeException | Error e) {
+      // One listener's bug must not keep the answers from the others.
+      log.atError()
+          .addKeyValue("run", item.message.getRunId())
+          .setCause(e)
+          .log("the answer to a report could not be handled");
+    }
+  }
+
+  private void failed(List<Item> batch, Throwable error) {
+    Item culprit = culprit(batch, error);
+    if (culprit != null) {
+      answered(batch, List.of(refused(error)));
+      return;
+    }
+    lock.lock();
+    try {
+      callsUnderWay--;
+      putBack(batch);
+      if (!isTransient(error) && batch.size() > 1) {
+        aloneLeft = Math.max(aloneLeft, batch.size());
+      }
+      pause(error);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * The item that makes its call fail, once that is sure. A call is refused as a whole only by
+   * mistake, or because it is too large; a run does not fail because a server was away.
+   */
+  private static @Nullable Item culprit(List<Item> batch, Throwable error) {
+    if (batch.size() > 1) {
+      return null;
+    }
+    Item only = batch.getFirst();
+    return switch (RpcErrors.code(error)) {
+      case INVALID_ARGUMENT, OUT_OF_RANGE -> only;
+      case RESOURCE_EXHAUSTED -> only.bytes > CALL_BYTES_MAX ? only : null;
+      case INTERNAL, UNKNOWN, DATA_LOSS -> ++only.refusals >= REFUSALS_MAX ? only : null;
+      default -> null;
+    };
+  }
+
+  // Whatever is not about the items themselves (an expired token, a server that is being replaced)
+  // passes some day.
+  private static boolean isTransient(Throwable error) {
+    return switch (RpcErrors.code(error)) {
+      case INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL, UNKNOWN, DATA_LOSS -> false;
+      default -> true;
+    };
+  }
+
+  private static ReportResult refused(Throwable error) {
+    return ReportResult.newBuilder()
+        .setRefused(
+            ErrorDetail.newBuilder()
+                .setCode(ErrorCode.ERROR_CODE_INVALID_ARGUMENT)
+                .setNonRetryable(true)
+                .setMessage(String.valueOf(RpcErrors.toException("report", error).getMessage())))
+        .build();
+  }
+
+  private void putBack(List<Item> batch) {
+    for (Item item : batch.reversed()) {
+      item.lane.items.addFirst(item);
+      item.lane.underWay = false;
+    }
+    for (Item item : batch) {
+      markReady(item.lane);
+    }
+  }
+
+  private void pause(Throwable error) {
+    if (paused) {
+      return;
+    }
+    paused = true;
+    long pauseMs = backoff.nextMs();
+    log.atDebug()
+        .addKeyValue("pause_ms", pauseMs)
+        .addKeyValue("error", error.getMessage())
+        .log("report not answered, it will be sent again");
+    connection.after(pauseMs, this::resume);
+  }
+
+  private void resume() {
+    lock.lock();
+    try {
+      paused = false;
+    } finally {
+      lock.unlock();
+    }
+    sendWhatWaits();
+  }
+}

@@ -1,0 +1,24 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+
+/** Why a run's code has to stop before its own end. */
+sealed interface Ending {
+  /** The server has taken the run back until its sleep or retry delay is over. */
+  record Parked() implements Ending {}
+
+  /** The run belongs to somebody else, or has ended, for example by a cancel. */
+  record Lost() implements Ending {}
+
+  /** The worker is closing and has given the run back. */
+  record Released() implements Ending {}
+
+  /** The code in this process cannot go on with what is recorded; other code may. */
+  record Blocked(ErrorDetail why) implements Ending {}
+
+  /** What the code was given is not what is recorded: it starts over from the record. */
+  record StartOver() implements Ending {}
+
+  /** The run fails by a report of its own that the server refused. */
+  record Refused(ErrorDetail why) implements Ending {}
+}

@@ -1,0 +1,52 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.ErrorCode;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.StepKind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to do when the record and the code do not fit together: the run is given back, shows what
+ * blocks it, and goes on once a worker has code that fits.
+ */
+final class Records {
+  private Records() {}
+
+  static void requireKind(Progress progress, RecordedStep recorded, StepKind kind) {
+    if (recorded.getKind() != kind && recorded.getKind() != StepKind.STEP_KIND_UNSPECIFIED) {
+      throw blocked(
+          progress,
+          "step %s: the code asks for a %s, on record is a %s; was the workflow changed while runs were open?"
+              .formatted(recorded.getStepKey(), name(kind), name(recorded.getKind())),
+          null);
+    }
+  }
+
+  static SuspendedError unreadable(Progress progress, RecordedStep recorded) {
+    throw blocked(
+        progress,
+        "step %s: its record is a %s, which this SDK cannot read; is the server newer?"
+            .formatted(recorded.getStepKey(), recorded.getResultCase()),
+        null);
+  }
+
+  static SuspendedError blocked(Progress progress, String message, @Nullable Throwable cause) {
+    throw progress.end(new Ending.Blocked(error(message, cause)));
+  }
+
+  static ErrorDetail error(String message, @Nullable Throwable cause) {
+    ErrorDetail.Builder error =
+        ErrorDetail.newBuilder()
+            .setCode(ErrorCode.ERROR_CODE_PRECONDITION_FAILED)
+            .setMessage(message);
+    if (cause != null) {
+      error.putMetadata("type", cause.getClass().getName());
+    }
+    return error.build();
+  }
+
+  private static String name(StepKind kind) {
+    return kind.name().replaceFirst("^STEP_KIND_", "");
+  }
+}

@@ -1,0 +1,255 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.protocol.v1.WorkflowStatus;
+import dev.kagzi.sdk.PayloadException;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One claim being executed, from its task to its last report. The slot is free when the code has
+ * left its thread and the last report is answered. Thread-safe.
+ */
+public final class RunExecution {
+  private static final Logger log = LoggerFactory.getLogger(RunExecution.class);
+
+  private final RunHost host;
+  private final Task task;
+  private final Thread thread;
+  private final Progress progress;
+
+  /** The code and the last report: when both have ended, the slot is free. */
+  private final AtomicInteger partsLeft = new AtomicInteger(2);
+
+  private volatile RunOutcome outcome = RunOutcome.UNFINISHED;
+
+  public RunExecution(RunHost host, Task task) {
+    this.host = host;
+    this.task = task;
+    this.thread = Thread.ofVirtual().name(task.getWorkflowType()).unstarted(this::execute);
+    this.progress = new Progress(thread, host.lane(task));
+  }
+
+  public String runId() {
+    return task.getRunId();
+  }
+
+  public int epoch() {
+    return task.getEpoch();
+  }
+
+  public String workflowType() {
+    return task.getWorkflowType();
+  }
+
+  public void start() {
+    thread.start();
+  }
+
+  public void tick(long nowNanos) {
+    progress.tick(nowNanos);
+  }
+
+  /** The claim is gone, by a cancel or a take-over: interrupts the code. */
+  public void lose() {
+    host.claimGone(this);
+    progress.stop(new Ending.Lost());
+  }
+
+  /** Gives the run back and interrupts the code; false if it has ended or is about to. */
+  public boolean release() {
+    return progress.release(this::releaseAnswered);
+  }
+
+  /** Gives a run back whose code never started here. */
+  public void releaseUnstarted() {
+    if (progress.release(this::releaseAnswered)) {
+      partEnded();
+    }
+  }
+
+  private void execute() {
+    try {
+      executeCode();
+    } finally {
+      partEnded();
+    }
+  }
+
+  private void executeCode() {
+    try {
+      Code<?, ?> code = requireCode();
+      Map<String, RecordedStep> history = Histories.load(host, task, progress);
+      RunContext context = new RunContext(host, task, history, progress);
+      Object output = code.run(context, input(code));
+      complete(code, output);
+    } catch (SuspendedError e) {
+      conclude(progress.ending());
+    } catch (Throwable e) {
+      failOrConclude(e);
+    }
+  }
+
+  private Code<?, ?> requireCode() {
+    Code<?, ?> code = host.code(task);
+    if (code == null) {
+      throw Records.blocked(
+          progress,
+          "workflow type %s, version \"%s\": not served by the worker that received it"
+              .formatted(task.getWorkflowType(), task.getVersion()),
+          null);
+    }
+    return code;
+  }
+
+  private @Nullable Object input(Code<?, ?> code) {
+    try {
+      return host.payloads().decode(task.getInput(), code.type().inputType());
+    } catch (PayloadException e) {
+      throw Records.blocked(progress, "input: " + e.getMessage(), e);
+    }
+  }
+
+  private void complete(Code<?, ?> code, @Nullable Object output) {
+    warnIfSwallowed();
+    ReportItem.WorkflowDone done =
+        ReportItem.WorkflowDone.newBuilder()
+            .setOutput(host.payloads().encode(output, code.type().outputType()))
+            .build();
+    progress.finish(progress.item().setWorkflowDone(done).build(), this::endAnswered);
+  }
+
+  // Code whose run was lost or released is interrupted, and may throw anything on its way out.
+  private void failOrConclude(Throwable thrown) {
+    Ending ending = progress.ending();
+    if (ending != null) {
+      conclude(ending);
+      return;
+    }
+    try {
+      progress.finish(failed(Protos.error(thrown)), this::endAnswered);
+    } catch (SuspendedError e) {
+      conclude(progress.ending());
+    }
+  }
+
+  private ReportItem failed(ErrorDetail error) {
+    return progress
+        .item()
+        .setWorkflowFailed(ReportItem.WorkflowFailed.newBuilder().setError(error))
+        .build();
+  }
+
+  private void warnIfSwallowed() {
+    Ending ending = progress.ending();
+    if (ending instanceof Ending.Parked) {
+      log.atWarn()
+          .addKeyValue("run", task.getRunId())
+          .addKeyValue("type", task.getWorkflowType())
+          .log(
+              "workflow code caught the suspension and returned, its result is ignored; "
+                  + "code that catches Throwable must pass Errors on");
+    }
+    progress.check();
+  }
+
+  private void conclude(@Nullable Ending ending) {
+    switch (ending) {
+      case Ending.Parked parked -> reportsEnded();
+      case Ending.Lost lost -> reportsEnded();
+      // Whoever released it waits for that answer.
+      case Ending.Released released -> {}
+      case Ending.Blocked(ErrorDetail why) -> giveBack(host.blockedDelayMs(runId()), why);
+      case Ending.StartOver startOver -> giveBack(0, null);
+      case Ending.Refused(ErrorDetail why) -> progress.conclude(failed(why), this::endAnswered);
+      case null ->
+          giveBack(
+              host.blockedDelayMs(runId()),
+              Records.error("the run was left without a reason", null));
+    }
+  }
+
+  private void giveBack(long delayMs, @Nullable ErrorDetail blockedBy) {
+    ReportItem.Released.Builder released = ReportItem.Released.newBuilder().setDelayMs(delayMs);
+    if (blockedBy != null) {
+      released.setBlockedBy(blockedBy);
+      log.atWarn()
+          .addKeyValue("run", task.getRunId())
+          .addKeyValue("type", task.getWorkflowType())
+          .addKeyValue("delay_ms", delayMs)
+          .addKeyValue("reason", blockedBy.getMessage())
+          .log("run cannot go on with this code, given back");
+    }
+    progress.conclude(progress.item().setReleased(released).build(), this::releaseAnswered);
+  }
+
+  /** Hears what became of the run's own end. */
+  private void endAnswered(ReportResult result) {
+    switch (result.getResultCase()) {
+      case ACCEPTED -> {
+        outcome = outcome(result.getAccepted().getStatus());
+        reportsEnded();
+      }
+      case RETRY_SCHEDULED -> {
+        if (result.getRetryScheduled().getClaimKept()) {
+          giveBack(result.getRetryScheduled().getDelayMs(), null);
+        } else {
+          reportsEnded();
+        }
+      }
+      case REFUSED -> endRefused(result.getRefused());
+      default -> reportsEnded();
+    }
+  }
+
+  // An output that cannot be stored is a failure of the run; a failure that cannot be stored blocks
+  // it.
+  private void endRefused(ErrorDetail why) {
+    progress.conclude(
+        failed(why.toBuilder().setNonRetryable(true).build()),
+        result -> {
+          if (result.hasRefused()) {
+            giveBack(host.blockedDelayMs(runId()), result.getRefused());
+          } else {
+            endAnswered(result);
+          }
+        });
+  }
+
+  private void releaseAnswered(ReportResult result) {
+    if (result.hasRefused()) {
+      log.atWarn()
+          .addKeyValue("run", task.getRunId())
+          .addKeyValue("reason", result.getRefused().getMessage())
+          .log("run could not be given back, its lease will end");
+    }
+    reportsEnded();
+  }
+
+  private static RunOutcome outcome(WorkflowStatus status) {
+    return switch (status) {
+      case WORKFLOW_STATUS_COMPLETED -> RunOutcome.COMPLETED;
+      case WORKFLOW_STATUS_FAILED -> RunOutcome.FAILED;
+      default -> RunOutcome.UNFINISHED;
+    };
+  }
+
+  private void reportsEnded() {
+    host.claimGone(this);
+    partEnded();
+  }
+
+  private void partEnded() {
+    if (partsLeft.decrementAndGet() == 0) {
+      host.ended(this, outcome);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.ReportItem.SleepStarted;
+import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Durable sleeps. The server stores the wake time once and says what is left of it; a sleep that is
+ * on record and not over is asked for again, and keeps its wake time. Belongs to the run's thread.
+ */
+final class Sleeps {
+  private final Progress progress;
+
+  Sleeps(Progress progress) {
+    this.progress = progress;
+  }
+
+  void sleep(String key, @Nullable RecordedStep recorded, long durationMs) {
+    if (!isOver(recorded)) {
+      start(SleepStarted.newBuilder().setStepKey(key).setDurationMs(durationMs));
+    }
+  }
+
+  void sleepUntil(String key, @Nullable RecordedStep recorded, Instant until) {
+    if (!isOver(recorded)) {
+      start(SleepStarted.newBuilder().setStepKey(key).setUntil(Protos.timestamp(until)));
+    }
+  }
+
+  private boolean isOver(@Nullable RecordedStep recorded) {
+    if (recorded == null) {
+      return false;
+    }
+    Records.requireKind(progress, recorded, StepKind.STEP_KIND_SLEEP);
+    return switch (recorded.getResultCase()) {
+      case OUTPUT -> true;
+      case SLEEPS_MS, OPEN -> false;
+      case FINAL_FAILURE, RETRY, RESULT_NOT_SET -> throw Records.unreadable(progress, recorded);
+    };
+  }
+
+  private void start(SleepStarted.Builder sleep) {
+    ReportResult result = progress.report(progress.item().setSleep(sleep).build());
+    switch (result.getResultCase()) {
+      case SLEEPING -> {
+        if (!result.getSleeping().getClaimKept()) {
+          throw progress.end(new Ending.Parked());
+        }
+        progress.waitInPlace(result.getSleeping().getRemainingMs());
+      }
+      // Over already, now or long ago.
+      case ACCEPTED, ALREADY_RECORDED -> {}
+      case REFUSED -> throw progress.end(new Ending.Refused(result.getRefused()));
+      default -> throw progress.end(new Ending.StartOver());
+    }
+  }
+}

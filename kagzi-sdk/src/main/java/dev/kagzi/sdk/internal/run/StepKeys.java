@@ -1,0 +1,24 @@
+package dev.kagzi.sdk.internal.run;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Names steps by their name and occurrence: {@code charge}, {@code charge#2}. The same calls in the
+ * same order give the same keys, which is what finds a step in the record. Not thread-safe.
+ */
+final class StepKeys {
+  private final Map<String, Integer> seen = new HashMap<>();
+
+  String next(String name) {
+    // A name that was seen has been checked.
+    Integer before = seen.get(name);
+    if (before == null) {
+      seen.put(Names.checkStep(name), 1);
+      return name;
+    }
+    int occurrence = before + 1;
+    seen.put(name, occurrence);
+    return name + "#" + occurrence;
+  }
+}

@@ -1,0 +1,133 @@
+package dev.kagzi.sdk.internal.wire;
+
+import dev.kagzi.protocol.v1.GetHistoryRequest;
+import dev.kagzi.protocol.v1.GetHistoryResponse;
+import dev.kagzi.protocol.v1.WorkerServiceGrpc;
+import dev.kagzi.protocol.v1.WorkerServiceGrpc.WorkerServiceStub;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceStub;
+import dev.kagzi.sdk.KagziException;
+import dev.kagzi.sdk.ServerUnavailableException;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One channel to the server with what every user of it needs. Thread-safe.
+ *
+ * <p>Timers run on one platform thread of their own, never on virtual threads: busy user code would
+ * silence them.
+ */
+public final class Connection implements AutoCloseable {
+  private static final long CALL_DEADLINE_MS = 10_000;
+  private static final long STREAM_DEADLINE_MS = 60_000;
+
+  private final ManagedChannel channel;
+  private final String namespace;
+  private final Duration patience;
+  private final WorkflowServiceStub workflows;
+  private final WorkerServiceStub workers;
+  private final ScheduledThreadPoolExecutor timers;
+
+  /**
+   * @param patience how long a client's call is tried again before it fails
+   */
+  public Connection(ManagedChannel channel, String namespace, Duration patience) {
+    this.channel = channel;
+    this.namespace = namespace;
+    this.patience = patience;
+    this.workflows = WorkflowServiceGrpc.newStub(channel);
+    this.workers = WorkerServiceGrpc.newStub(channel);
+    this.timers = new ScheduledThreadPoolExecutor(1, Connection::timerThread);
+    this.timers.setRemoveOnCancelPolicy(true);
+    this.timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    this.timers.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
+  }
+
+  private static Thread timerThread(Runnable task) {
+    return Thread.ofPlatform().name("kagzi-timer").daemon().unstarted(task);
+  }
+
+  public String namespace() {
+    return namespace;
+  }
+
+  public Duration patience() {
+    return patience;
+  }
+
+  public WorkflowServiceStub workflows() {
+    return workflows;
+  }
+
+  public WorkerServiceStub workers() {
+    return workers;
+  }
+
+  /** Runs the task after the delay, on the timers' thread; after {@link #close} never. */
+  public void after(long delayMs, Runnable task) {
+    if (!timers.isShutdown()) {
+      timers.schedule(task, delayMs, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  public ScheduledThreadPoolExecutor timers() {
+    return timers;
+  }
+
+  /** A call that blocks its thread and is tried again while no server answers. */
+  public <Q, A> A call(MethodDescriptor<Q, A> method, Q request) {
+    long giveUpNanos = System.nanoTime() + patience.toNanos();
+    Backoff backoff = new Backoff(50, 2_000);
+    while (true) {
+      try {
+        return ClientCalls.blockingUnaryCall(
+            channel,
+            method,
+            CallOptions.DEFAULT.withDeadlineAfter(CALL_DEADLINE_MS, TimeUnit.MILLISECONDS),
+            request);
+      } catch (StatusRuntimeException e) {
+        pauseOrThrow(method.getBareMethodName(), e, backoff, giveUpNanos);
+      }
+    }
+  }
+
+  /** The recorded steps of a claimed run, read by the calling thread as they arrive. */
+  public Iterator<GetHistoryResponse> history(GetHistoryRequest request) {
+    return ClientCalls.blockingServerStreamingCall(
+        channel,
+        WorkerServiceGrpc.getGetHistoryMethod(),
+        CallOptions.DEFAULT.withDeadlineAfter(STREAM_DEADLINE_MS, TimeUnit.MILLISECONDS),
+        request);
+  }
+
+  private static void pauseOrThrow(
+      @Nullable String method, StatusRuntimeException error, Backoff backoff, long giveUpNanos) {
+    KagziException seen = RpcErrors.toException(String.valueOf(method), error);
+    if (Thread.currentThread().isInterrupted()
+        || !(seen instanceof ServerUnavailableException)
+        || System.nanoTime() >= giveUpNanos) {
+      throw seen;
+    }
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(backoff.nextMs()));
+  }
+
+  @Override
+  public void close() {
+    timers.shutdownNow();
+    channel.shutdownNow();
+    try {
+      channel.awaitTermination(5, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package dev.kagzi.sdk.internal.wire;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.rpc.Status;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.sdk.KagziException;
+import dev.kagzi.sdk.RequestRefusedException;
+import dev.kagzi.sdk.ServerUnavailableException;
+import io.grpc.protobuf.StatusProto;
+import java.util.Optional;
+
+/** What a failed call means. */
+public final class RpcErrors {
+  private RpcErrors() {}
+
+  /** Whether the same call may well work a little later. */
+  public static boolean isTransient(Throwable error) {
+    return switch (code(error)) {
+      case UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, CANCELLED -> true;
+      default -> false;
+    };
+  }
+
+  public static io.grpc.Status.Code code(Throwable error) {
+    return io.grpc.Status.fromThrowable(error).getCode();
+  }
+
+  /** The call's error as the caller shall see it. */
+  public static KagziException toException(String what, Throwable error) {
+    if (error instanceof KagziException known) {
+      return known;
+    }
+    io.grpc.Status status = io.grpc.Status.fromThrowable(error);
+    String message = "%s: %s".formatted(what, describe(status, error));
+    if (isTransient(error)) {
+      return new ServerUnavailableException(message, error);
+    }
+    return new RequestRefusedException(status.getCode().name(), message, error);
+  }
+
+  private static String describe(io.grpc.Status status, Throwable error) {
+    String text = detail(error).map(ErrorDetail::getMessage).orElse(status.getDescription());
+    return text == null || text.isEmpty() ? status.getCode().name() : text;
+  }
+
+  /** The server's own words, if they came along. */
+  static Optional<ErrorDetail> detail(Throwable error) {
+    Status status = StatusProto.fromThrowable(error);
+    if (status == null) {
+      return Optional.empty();
+    }
+    for (Any any : status.getDetailsList()) {
+      if (any.is(ErrorDetail.class)) {
+        try {
+          return Optional.of(any.unpack(ErrorDetail.class));
+        } catch (InvalidProtocolBufferException e) {
+          return Optional.empty();
+        }
+      }
+    }
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,87 @@
+package dev.kagzi.sdk.internal.wire;
+
+import io.grpc.EquivalentAddressGroup;
+import io.grpc.NameResolver;
+import io.grpc.NameResolverProvider;
+import io.grpc.NameResolverRegistry;
+import io.grpc.StatusOr;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.URI;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Knows servers by a list that stands in the channel's target. The channel uses the first that
+ * answers and goes on to the next when it is gone.
+ */
+final class StaticResolver extends NameResolverProvider {
+  private static final String SCHEME = "kagzi";
+
+  static {
+    NameResolverRegistry.getDefaultRegistry().register(new StaticResolver());
+  }
+
+  static String target(List<String> addresses) {
+    return SCHEME + ":///" + String.join(",", addresses);
+  }
+
+  @Override
+  protected boolean isAvailable() {
+    return true;
+  }
+
+  @Override
+  protected int priority() {
+    return 5;
+  }
+
+  @Override
+  public String getDefaultScheme() {
+    return SCHEME;
+  }
+
+  @Override
+  public Collection<Class<? extends SocketAddress>> getProducedSocketAddressTypes() {
+    return Set.of(InetSocketAddress.class);
+  }
+
+  @Override
+  public @Nullable NameResolver newNameResolver(URI target, NameResolver.Args args) {
+    return target.getScheme().equals(SCHEME)
+        ? new Fixed(List.of(target.getPath().substring(1).split(",")))
+        : null;
+  }
+
+  private static final class Fixed extends NameResolver {
+    private final List<String> addresses;
+
+    Fixed(List<String> addresses) {
+      this.addresses = addresses;
+    }
+
+    @Override
+    public String getServiceAuthority() {
+      return addresses.getFirst();
+    }
+
+    @Override
+    public void start(Listener2 listener) {
+      List<EquivalentAddressGroup> groups =
+          addresses.stream().map(StaticResolver::socket).map(EquivalentAddressGroup::new).toList();
+      listener.onResult(
+          ResolutionResult.newBuilder().setAddressesOrError(StatusOr.fromValue(groups)).build());
+    }
+
+    @Override
+    public void shutdown() {}
+  }
+
+  private static SocketAddress socket(String address) {
+    int colon = address.lastIndexOf(':');
+    return new InetSocketAddress(
+        address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
+  }
+}

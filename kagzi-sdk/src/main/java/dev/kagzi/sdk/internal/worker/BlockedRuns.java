@@ -1,0 +1,32 @@
+package dev.kagzi.sdk.internal.worker;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * How long runs that cannot go on with this code stay away: 1 s, doubling to 5 min. Thread-safe.
+ */
+final class BlockedRuns {
+  private static final long DELAY_MS_FIRST = 1_000;
+  private static final long DELAY_MS_MAX = 300_000;
+  private static final int RUNS_MAX = 10_000;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<String, Long> delays =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+          return size() > RUNS_MAX;
+        }
+      };
+
+  long nextDelayMs(String runId) {
+    lock.lock();
+    try {
+      return delays.merge(runId, DELAY_MS_FIRST, (last, first) -> Math.min(DELAY_MS_MAX, last * 2));
+    } finally {
+      lock.unlock();
+    }
+  }
+}

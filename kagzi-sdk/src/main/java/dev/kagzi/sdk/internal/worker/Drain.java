@@ -1,0 +1,174 @@
+package dev.kagzi.sdk.internal.worker;
+
+import dev.kagzi.protocol.v1.DeregisterRequest;
+import dev.kagzi.protocol.v1.DeregisterResponse;
+import dev.kagzi.sdk.internal.run.RunExecution;
+import dev.kagzi.sdk.internal.wire.Connection;
+import io.grpc.stub.StreamObserver;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a queue's worker leaves: it takes nothing new, finishes what is running, gives back what is
+ * left at the timeout, and only then stops its heartbeats and deregisters. Thread-safe.
+ */
+final class Drain {
+  private static final Logger log = LoggerFactory.getLogger(Drain.class);
+
+  /** Time for the server to end the poll that stands, with whatever it has claimed for it. */
+  private static final long POLL_END_MS = 500;
+
+  /** Time for the last reports, and for code to obey its interrupt. */
+  private static final long RELEASE_MS = 5_000;
+
+  private static final long CALL_MS = 2_000;
+
+  private final QueueWorker worker;
+  private final Connection connection;
+  private final Duration timeout;
+  private final AtomicBoolean begun = new AtomicBoolean();
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+
+  Drain(QueueWorker worker, Connection connection, Duration timeout) {
+    this.worker = worker;
+    this.connection = connection;
+    this.timeout = timeout;
+  }
+
+  boolean hasBegun() {
+    return begun.get();
+  }
+
+  CountDownLatch ended() {
+    return ended;
+  }
+
+  /** Begins, on a thread of its own. The second call does nothing. */
+  void begin() {
+    if (begun.compareAndSet(false, true)) {
+      Thread.ofPlatform().name("kagzi-drain").start(this::run);
+    }
+  }
+
+  /** Somebody waits for the last one. */
+  void runEnded() {
+    if (begun.get()) {
+      lock.lock();
+      try {
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  private void run() {
+    try {
+      leave();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      worker.close();
+      ended.countDown();
+    }
+  }
+
+  private void leave() throws InterruptedException {
+    deregister(true);
+    worker.notStarted().forEach(RunExecution::releaseUnstarted);
+    awaitPollEnd();
+    if (!awaitIdle(timeout.toMillis())) {
+      releaseRest();
+    }
+    deregister(false);
+    log.atInfo()
+        .addKeyValue("worker", worker.registration().workerId())
+        .addKeyValue("queue", worker.queue())
+        .log("worker drained");
+  }
+
+  // A poll that is cut off may hold runs on its way here; one that ends by itself brings them.
+  private void awaitPollEnd() throws InterruptedException {
+    long untilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(POLL_END_MS);
+    while (worker.poller().isPolling() && System.nanoTime() < untilNanos) {
+      lock.lock();
+      try {
+        boolean unused = changed.await(5, TimeUnit.MILLISECONDS);
+      } finally {
+        lock.unlock();
+      }
+    }
+    worker.poller().cancel();
+  }
+
+  private void releaseRest() throws InterruptedException {
+    for (RunExecution run : worker.running()) {
+      run.release();
+    }
+    if (!awaitIdle(RELEASE_MS)) {
+      log.atWarn()
+          .addKeyValue("worker", worker.registration().workerId())
+          .addKeyValue("queue", worker.queue())
+          .addKeyValue("runs", worker.activeCount())
+          .log(
+              "runs still hold their slots after the drain timeout: their code ignores its"
+                  + " interrupt, or no server answers");
+    }
+  }
+
+  private boolean awaitIdle(long ms) throws InterruptedException {
+    long leftNanos = TimeUnit.MILLISECONDS.toNanos(ms);
+    lock.lock();
+    try {
+      while (worker.activeCount() > 0) {
+        if (leftNanos <= 0) {
+          return false;
+        }
+        leftNanos = changed.awaitNanos(leftNanos);
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void deregister(boolean drain) throws InterruptedException {
+    String workerId = worker.registration().workerId();
+    if (workerId.isEmpty()) {
+      return;
+    }
+    CountDownLatch answered = new CountDownLatch(1);
+    connection
+        .workers()
+        .withDeadlineAfter(CALL_MS, TimeUnit.MILLISECONDS)
+        .deregister(
+            DeregisterRequest.newBuilder().setWorkerId(workerId).setDrain(drain).build(),
+            new StreamObserver<>() {
+              @Override
+              public void onNext(DeregisterResponse response) {}
+
+              @Override
+              public void onError(Throwable error) {
+                log.atDebug()
+                    .addKeyValue("worker", workerId)
+                    .addKeyValue("error", error.getMessage())
+                    .log("deregistration not answered, the server will notice by itself");
+                answered.countDown();
+              }
+
+              @Override
+              public void onCompleted() {
+                answered.countDown();
+              }
+            });
+    boolean unused = answered.await(CALL_MS + 1_000, TimeUnit.MILLISECONDS);
+  }
+}

@@ -1,0 +1,212 @@
+package dev.kagzi.sdk.internal.worker;
+
+import dev.kagzi.protocol.v1.PollTasksRequest;
+import dev.kagzi.protocol.v1.PollTasksResponse;
+import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.protocol.v1.TypeVersion;
+import dev.kagzi.sdk.internal.wire.Backoff;
+import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.RpcErrors;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one poll under way while the worker is registered and has a free slot. Slots that become
+ * free while a poll stands are told with the next.
+ *
+ * <p>With limits by type that is not enough: a poll that began while a type was at its limit does
+ * not ask for it, and may stand for long. A second poll then asks for what has become free since.
+ * Thread-safe.
+ */
+final class Poller {
+  private static final Logger log = LoggerFactory.getLogger(Poller.class);
+  private static final long WAIT_MS = 30_000;
+  private static final long DEADLINE_MS = WAIT_MS + 10_000;
+
+  /** What a poller needs of its worker. */
+  interface Owner {
+    /** Null while it is not registered, or is draining. */
+    @Nullable String pollAs();
+
+    Slots.Free free();
+
+    void arrived(List<Task> tasks);
+
+    /** The server does not know the worker, or thinks it gone. */
+    void unknown(String workerId);
+  }
+
+  private final Connection connection;
+  private final String queue;
+  private final boolean hasLimits;
+  private final Owner owner;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Backoff backoff = new Backoff(50, 5_000);
+  private final List<Poll> standing = new CopyOnWriteArrayList<>();
+  private volatile boolean paused;
+
+  Poller(Connection connection, String queue, boolean hasLimits, Owner owner) {
+    this.connection = connection;
+    this.queue = queue;
+    this.hasLimits = hasLimits;
+    this.owner = owner;
+  }
+
+  /** Polls, unless that is under way or there is no reason to. */
+  void poll() {
+    if (paused || (!hasLimits && !standing.isEmpty())) {
+      return;
+    }
+    Poll poll;
+    lock.lock();
+    try {
+      String workerId = owner.pollAs();
+      if (paused || workerId == null) {
+        return;
+      }
+      Slots.Free free = owner.free();
+      int tasks = wanted(free);
+      if (tasks == 0) {
+        return;
+      }
+      poll = new Poll(workerId, tasks, free.types());
+      standing.add(poll);
+    } finally {
+      lock.unlock();
+    }
+    poll.send();
+  }
+
+  /** How many tasks another poll should ask for; 0 if none is needed. */
+  private int wanted(Slots.Free free) {
+    if (free.isNone() || standing.size() > (hasLimits ? 1 : 0)) {
+      return 0;
+    }
+    if (standing.isEmpty()) {
+      return free.tasks();
+    }
+    Poll first = standing.getFirst();
+    int more = free.tasks() - first.tasks;
+    boolean lacksType = !first.typeNames.containsAll(names(free.types()));
+    return lacksType || more > first.tasks ? Math.max(1, more) : 0;
+  }
+
+  private static Set<TypeName> names(List<TypeVersion> types) {
+    return types.stream()
+        .map(type -> new TypeName(type.getWorkflowType(), type.getVersion()))
+        .collect(Collectors.toSet());
+  }
+
+  private record TypeName(String type, String version) {}
+
+  boolean isPolling() {
+    return !standing.isEmpty();
+  }
+
+  /** Ends the polls that stand; what they were about to bring returns by itself. */
+  void cancel() {
+    standing.forEach(Poll::cancel);
+  }
+
+  private final class Poll implements ClientResponseObserver<PollTasksRequest, PollTasksResponse> {
+    final int tasks;
+    final Set<TypeName> typeNames;
+    private final String workerId;
+    private final List<TypeVersion> types;
+    private @Nullable ClientCallStreamObserver<PollTasksRequest> call;
+
+    Poll(String workerId, int tasks, List<TypeVersion> types) {
+      this.workerId = workerId;
+      this.tasks = tasks;
+      this.types = types;
+      this.typeNames = hasLimits ? names(types) : Set.of();
+    }
+
+    void send() {
+      PollTasksRequest request =
+          PollTasksRequest.newBuilder()
+              .setNamespace(connection.namespace())
+              .setWorkerId(workerId)
+              .setTaskQueue(queue)
+              .setMaxTasks(tasks)
+              .addAllTypes(types)
+              .setWaitMs(WAIT_MS)
+              .build();
+      connection
+          .workers()
+          .withDeadlineAfter(DEADLINE_MS, TimeUnit.MILLISECONDS)
+          .pollTasks(request, this);
+    }
+
+    void cancel() {
+      ClientCallStreamObserver<PollTasksRequest> started = call;
+      if (started != null) {
+        started.cancel("the worker drains", null);
+      }
+    }
+
+    @Override
+    public void beforeStart(ClientCallStreamObserver<PollTasksRequest> call) {
+      this.call = call;
+    }
+
+    @Override
+    public void onNext(PollTasksResponse response) {
+      owner.arrived(response.getTasksList());
+    }
+
+    @Override
+    public void onCompleted() {
+      lock.lock();
+      try {
+        standing.remove(this);
+        backoff.reset();
+      } finally {
+        lock.unlock();
+      }
+      poll();
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      failed(this, error);
+    }
+  }
+
+  private void failed(Poll poll, Throwable error) {
+    long pauseMs;
+    lock.lock();
+    try {
+      standing.remove(poll);
+      paused = true;
+      pauseMs = backoff.nextMs();
+    } finally {
+      lock.unlock();
+    }
+    connection.after(pauseMs, this::resume);
+    switch (RpcErrors.code(error)) {
+      case NOT_FOUND, FAILED_PRECONDITION -> owner.unknown(poll.workerId);
+      case UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, ABORTED, RESOURCE_EXHAUSTED -> {}
+      default ->
+          log.atWarn()
+              .addKeyValue("queue", queue)
+              .addKeyValue("error", error.getMessage())
+              .addKeyValue("pause_ms", pauseMs)
+              .log("poll refused, it will be sent again");
+    }
+  }
+
+  private void resume() {
+    paused = false;
+    poll();
+  }
+}

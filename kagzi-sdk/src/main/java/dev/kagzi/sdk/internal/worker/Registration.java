@@ -1,0 +1,276 @@
+package dev.kagzi.sdk.internal.worker;
+
+import dev.kagzi.protocol.v1.AttachRequest;
+import dev.kagzi.protocol.v1.AttachResponse;
+import dev.kagzi.protocol.v1.RegisterRequest;
+import dev.kagzi.protocol.v1.RegisterResponse;
+import dev.kagzi.sdk.internal.wire.Backoff;
+import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.RpcErrors;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import io.grpc.stub.StreamObserver;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps a worker known to the server: registers it, again when the server has lost it, and keeps a
+ * stream attached over which the server can speak first. Thread-safe.
+ */
+final class Registration {
+  private static final Logger log = LoggerFactory.getLogger(Registration.class);
+  private static final long CALL_DEADLINE_MS = 10_000;
+
+  /** What a registration tells its worker. */
+  interface Owner {
+    /** Registered, for the first time or anew. */
+    void registered(String workerId, int heartbeatSeconds);
+
+    /** The server speaks. */
+    void told(AttachResponse event);
+  }
+
+  private final Connection connection;
+  private final RegisterRequest request;
+  private final Owner owner;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Backoff registerBackoff = new Backoff(50, 5_000);
+  private final Backoff attachBackoff = new Backoff(20, 2_000);
+  private volatile String workerId = "";
+  private volatile boolean registered;
+  private @Nullable Attachment attachment;
+  private boolean closed;
+  private final Condition changed = lock.newCondition();
+
+  Registration(Connection connection, RegisterRequest request, Owner owner) {
+    this.connection = connection;
+    this.request = request;
+    this.owner = owner;
+  }
+
+  /** The latest; empty before the first. */
+  String workerId() {
+    return workerId;
+  }
+
+  boolean isRegistered() {
+    return registered;
+  }
+
+  void start() {
+    register();
+  }
+
+  /** Waits until it is registered; false if the time ended first. */
+  boolean await(long nanos) throws InterruptedException {
+    long left = nanos;
+    lock.lock();
+    try {
+      while (!registered) {
+        if (left <= 0) {
+          return false;
+        }
+        left = changed.awaitNanos(left);
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The server does not know this worker id: registers anew, unless that has happened since. */
+  void renew(String staleWorkerId) {
+    Attachment old;
+    lock.lock();
+    try {
+      if (closed || !registered || !workerId.equals(staleWorkerId)) {
+        return;
+      }
+      registered = false;
+      old = attachment;
+      attachment = null;
+    } finally {
+      lock.unlock();
+    }
+    log.atWarn()
+        .addKeyValue("worker", staleWorkerId)
+        .addKeyValue("queue", request.getTaskQueue())
+        .log("server does not know the worker any more, registering again");
+    if (old != null) {
+      old.cancel();
+    }
+    register();
+  }
+
+  /** Lets the stream go, and registers no more. */
+  void close() {
+    Attachment old;
+    lock.lock();
+    try {
+      closed = true;
+      registered = false;
+      old = attachment;
+      attachment = null;
+    } finally {
+      lock.unlock();
+    }
+    if (old != null) {
+      old.cancel();
+    }
+  }
+
+  private void register() {
+    connection
+        .workers()
+        .withDeadlineAfter(CALL_DEADLINE_MS, TimeUnit.MILLISECONDS)
+        .register(
+            request,
+            new StreamObserver<>() {
+              @Override
+              public void onNext(RegisterResponse response) {
+                registered(response);
+              }
+
+              @Override
+              public void onError(Throwable error) {
+                notRegistered(error);
+              }
+
+              @Override
+              public void onCompleted() {}
+            });
+  }
+
+  private void registered(RegisterResponse response) {
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      workerId = response.getWorkerId();
+      registered = true;
+      registerBackoff.reset();
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    log.atInfo()
+        .addKeyValue("worker", response.getWorkerId())
+        .addKeyValue("queue", request.getTaskQueue())
+        .log("worker registered");
+    attach(response.getWorkerId());
+    owner.registered(response.getWorkerId(), response.getHeartbeatIntervalSecs());
+  }
+
+  private void notRegistered(Throwable error) {
+    long pauseMs;
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      pauseMs = registerBackoff.nextMs();
+    } finally {
+      lock.unlock();
+    }
+    log.atWarn()
+        .addKeyValue("queue", request.getTaskQueue())
+        .addKeyValue("error", RpcErrors.toException("register", error).getMessage())
+        .addKeyValue("pause_ms", pauseMs)
+        .log("worker not registered, trying again");
+    connection.after(pauseMs, this::register);
+  }
+
+  private void attach(String as) {
+    Attachment next = new Attachment(as);
+    lock.lock();
+    try {
+      if (closed || !registered || !workerId.equals(as)) {
+        return;
+      }
+      attachment = next;
+    } finally {
+      lock.unlock();
+    }
+    next.open();
+  }
+
+  /** One stream; its break is answered with another. */
+  private final class Attachment implements ClientResponseObserver<AttachRequest, AttachResponse> {
+    private final String as;
+    private @Nullable ClientCallStreamObserver<AttachRequest> call;
+
+    Attachment(String as) {
+      this.as = as;
+    }
+
+    void open() {
+      connection
+          .workers()
+          .attach(
+              AttachRequest.newBuilder()
+                  .setNamespace(connection.namespace())
+                  .setWorkerId(as)
+                  .build(),
+              this);
+    }
+
+    void cancel() {
+      ClientCallStreamObserver<AttachRequest> opened = call;
+      if (opened != null) {
+        opened.cancel("the worker is closing or registers anew", null);
+      }
+    }
+
+    @Override
+    public void beforeStart(ClientCallStreamObserver<AttachRequest> call) {
+      this.call = call;
+    }
+
+    @Override
+    public void onNext(AttachResponse event) {
+      if (event.hasAttached()) {
+        lock.lock();
+        try {
+          attachBackoff.reset();
+        } finally {
+          lock.unlock();
+        }
+      } else {
+        owner.told(event);
+      }
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      broken(this, error);
+    }
+
+    @Override
+    public void onCompleted() {
+      broken(this, io.grpc.Status.UNAVAILABLE.asException());
+    }
+  }
+
+  private void broken(Attachment broken, Throwable error) {
+    long pauseMs;
+    lock.lock();
+    try {
+      if (attachment != broken) {
+        return;
+      }
+      attachment = null;
+      pauseMs = attachBackoff.nextMs();
+    } finally {
+      lock.unlock();
+    }
+    switch (RpcErrors.code(error)) {
+      case NOT_FOUND, FAILED_PRECONDITION -> connection.after(pauseMs, () -> renew(broken.as));
+      default -> connection.after(pauseMs, () -> attach(broken.as));
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package dev.kagzi.sdk.internal.worker;
+
+import dev.kagzi.sdk.internal.run.Code;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What one queue's worker is to do.
+ *
+ * @param maxConcurrent runs at once
+ * @param typeLimits runs at once of some types
+ * @param version of the deployment, to be shown
+ */
+public record WorkerSettings(
+    String queue,
+    List<Code<?, ?>> codes,
+    int maxConcurrent,
+    Map<String, Integer> typeLimits,
+    Map<String, String> labels,
+    String version,
+    String hostname,
+    Duration drainTimeout) {
+  public WorkerSettings {
+    codes = List.copyOf(codes);
+    typeLimits = Map.copyOf(typeLimits);
+    labels = Map.copyOf(labels);
+  }
+}

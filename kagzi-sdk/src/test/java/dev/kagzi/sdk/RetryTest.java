@@ -1,0 +1,72 @@
+package dev.kagzi.sdk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kagzi.protocol.v1.RetryPolicy;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class RetryTest {
+
+  @Test
+  void a_policy_travels_with_all_that_was_set() {
+    RetryPolicy policy =
+        Protos.retryPolicy(
+            Retry.exponential(5)
+                .initial(Duration.ofMillis(200))
+                .coefficient(3)
+                .max(Duration.ofSeconds(9))
+                .jitter(false)
+                .notOn(IllegalStateException.class));
+
+    assertThat(policy)
+        .isEqualTo(
+            RetryPolicy.newBuilder()
+                .setMaximumAttempts(5)
+                .setInitialIntervalMs(200)
+                .setBackoffCoefficient(3)
+                .setMaximumIntervalMs(9_000)
+                .setJitter(0)
+                .addNonRetryableErrors("java.lang.IllegalStateException")
+                .build());
+  }
+
+  @Test
+  void jitter_is_left_to_the_server_unless_set() {
+    assertThat(Protos.retryPolicy(Retry.exponential(2)).hasJitter()).isFalse();
+    assertThat(Protos.retryPolicy(Retry.exponential(2).jitter(0.1)).getJitter()).isEqualTo(0.1);
+  }
+
+  @Test
+  void none_is_one_attempt_and_unlimited_is_minus_one() {
+    assertThat(Protos.retryPolicy(Retry.none()).getMaximumAttempts()).isEqualTo(1);
+    assertThat(Protos.retryPolicy(Retry.exponential(Retry.UNLIMITED)).getMaximumAttempts())
+        .isEqualTo(-1);
+  }
+
+  @Test
+  void an_initial_delay_over_the_cap_raises_the_cap() {
+    assertThat(Retry.exponential(2).initial(Duration.ofHours(1)).max())
+        .isEqualTo(Duration.ofHours(1));
+  }
+
+  @Test
+  void a_policy_that_makes_no_sense_is_refused() {
+    assertThatThrownBy(() -> Retry.exponential(0)).hasMessageContaining("attempts: 0");
+    assertThatThrownBy(() -> Retry.exponential(2).coefficient(0.5)).hasMessageContaining("0.5");
+    assertThatThrownBy(() -> Retry.exponential(2).coefficient(Double.NaN))
+        .hasMessageContaining("NaN");
+    assertThatThrownBy(() -> Retry.exponential(2).max(Duration.ofMillis(1)))
+        .hasMessageContaining("PT0.001S");
+    assertThatThrownBy(() -> Retry.exponential(2).jitter(2)).hasMessageContaining("2.0");
+    assertThatThrownBy(() -> Retry.fixed(2, Duration.ZERO)).hasMessageContaining("PT0S");
+  }
+
+  @Test
+  void part_of_a_millisecond_is_rounded_up() {
+    assertThat(Protos.millis(Duration.ofNanos(1))).isEqualTo(1);
+    assertThat(Protos.millis(Duration.ofMillis(7))).isEqualTo(7);
+  }
+}

@@ -1,0 +1,169 @@
+package dev.kagzi.sdk.fake;
+
+import dev.kagzi.protocol.v1.ErrorCode;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.protocol.v1.RetryPolicy;
+import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.protocol.v1.WorkflowStatus;
+
+/** What the fake server answers to reports. Called under the state's lock. */
+final class FakeReports {
+  private static final int PAYLOAD_BYTES_MAX = 2 << 20;
+
+  private FakeReports() {}
+
+  static ReportResult judge(FakeRun run, ReportItem item) {
+    if (run.epoch != item.getEpoch() || run.workerId.isEmpty()) {
+      return ReportResult.newBuilder()
+          .setClaimLost(ReportResult.ClaimLost.newBuilder().setStatus(run.status))
+          .build();
+    }
+    return switch (item.getWhatCase()) {
+      case STEP_STARTED -> announced(run, item.getStepStarted());
+      case STEP_DONE -> done(run, item.getStepDone());
+      case STEP_FAILED -> failed(run, item.getStepFailed());
+      case SLEEP -> sleep(run, item.getSleep());
+      case WORKFLOW_DONE -> {
+        run.output = item.getWorkflowDone().getOutput();
+        run.finish(WorkflowStatus.WORKFLOW_STATUS_COMPLETED);
+        yield accepted(run);
+      }
+      case WORKFLOW_FAILED -> workflowFailed(run, item.getWorkflowFailed().getError());
+      case RELEASED -> released(run, item.getReleased());
+      case WHAT_NOT_SET -> throw new IllegalArgumentException("empty item");
+    };
+  }
+
+  private static ReportResult accepted(FakeRun run) {
+    return ReportResult.newBuilder()
+        .setAccepted(ReportResult.Accepted.newBuilder().setStatus(run.status))
+        .build();
+  }
+
+  private static ReportResult announced(FakeRun run, ReportItem.StepStarted started) {
+    run.announced.add(started.getStepKey());
+    run.steps.putIfAbsent(
+        started.getStepKey(),
+        RecordedStep.newBuilder()
+            .setStepKey(started.getStepKey())
+            .setAttempt(started.getAttempt())
+            .setKind(started.getKind())
+            .setOpen(true)
+            .build());
+    return accepted(run);
+  }
+
+  private static ReportResult done(FakeRun run, ReportItem.StepDone done) {
+    RecordedStep before = run.steps.get(done.getStepKey());
+    if (before != null && before.hasOutput()) {
+      return ReportResult.newBuilder().setAlreadyRecorded(before).build();
+    }
+    if (done.getOutput().getData().size() > PAYLOAD_BYTES_MAX) {
+      return ReportResult.newBuilder()
+          .setRefused(
+              ErrorDetail.newBuilder()
+                  .setCode(ErrorCode.ERROR_CODE_INVALID_ARGUMENT)
+                  .setMessage("output: too large"))
+          .build();
+    }
+    run.steps.put(
+        done.getStepKey(),
+        RecordedStep.newBuilder()
+            .setStepKey(done.getStepKey())
+            .setAttempt(done.getAttempt())
+            .setKind(done.getKind())
+            .setOutput(done.getOutput())
+            .build());
+    return accepted(run);
+  }
+
+  private static ReportResult failed(FakeRun run, ReportItem.StepFailed failed) {
+    RetryPolicy policy =
+        failed.hasRetryPolicy()
+            ? failed.getRetryPolicy()
+            : run.start.hasRetryPolicy()
+                ? run.start.getRetryPolicy()
+                : RetryPolicy.newBuilder().setMaximumAttempts(3).setInitialIntervalMs(10).build();
+    ErrorDetail error = failed.getError();
+    RecordedStep.Builder step =
+        RecordedStep.newBuilder()
+            .setStepKey(failed.getStepKey())
+            .setAttempt(failed.getAttempt())
+            .setKind(StepKind.STEP_KIND_FUNCTION);
+    if (error.getNonRetryable() || failed.getAttempt() == policy.getMaximumAttempts()) {
+      run.steps.put(failed.getStepKey(), step.setFinalFailure(error).build());
+      return ReportResult.newBuilder()
+          .setFinalFailure(ReportResult.FinalFailure.getDefaultInstance())
+          .build();
+    }
+    long delayMs =
+        error.getRetryAfterMs() > 0 ? error.getRetryAfterMs() : policy.getInitialIntervalMs();
+    run.steps.put(
+        failed.getStepKey(),
+        step.setRetry(RecordedStep.Retry.newBuilder().setError(error)).build());
+    boolean kept = delayMs < 1_000;
+    if (!kept) {
+      run.giveBack(WorkflowStatus.WORKFLOW_STATUS_PENDING, delayMs);
+    }
+    return ReportResult.newBuilder()
+        .setRetryScheduled(
+            ReportResult.RetryScheduled.newBuilder()
+                .setNextAttempt(failed.getAttempt() + 1)
+                .setDelayMs(delayMs)
+                .setClaimKept(kept))
+        .build();
+  }
+
+  private static ReportResult sleep(FakeRun run, ReportItem.SleepStarted sleep) {
+    long now = System.nanoTime();
+    long durationMs =
+        sleep.hasUntil()
+            ? sleep.getUntil().getSeconds() * 1_000 - System.currentTimeMillis()
+            : sleep.getDurationMs();
+    long wake =
+        run.wakeNanos.computeIfAbsent(sleep.getStepKey(), key -> now + durationMs * 1_000_000L);
+    long leftMs = Math.max(0, (wake - now) / 1_000_000L);
+    boolean kept = leftMs < 1_000;
+    run.steps.put(
+        sleep.getStepKey(),
+        RecordedStep.newBuilder()
+            .setStepKey(sleep.getStepKey())
+            .setKind(StepKind.STEP_KIND_SLEEP)
+            .setSleepsMs(leftMs)
+            .build());
+    if (!kept) {
+      run.giveBack(WorkflowStatus.WORKFLOW_STATUS_SLEEPING, leftMs);
+    }
+    return ReportResult.newBuilder()
+        .setSleeping(ReportResult.Sleeping.newBuilder().setRemainingMs(leftMs).setClaimKept(kept))
+        .build();
+  }
+
+  private static ReportResult workflowFailed(FakeRun run, ErrorDetail error) {
+    boolean again =
+        run.start.hasRetryPolicy()
+            && !error.getNonRetryable()
+            && run.attempt < run.start.getRetryPolicy().getMaximumAttempts();
+    if (!again) {
+      run.error = error;
+      run.finish(WorkflowStatus.WORKFLOW_STATUS_FAILED);
+      return accepted(run);
+    }
+    run.attempt++;
+    run.steps.values().removeIf(step -> step.hasFinalFailure());
+    run.giveBack(WorkflowStatus.WORKFLOW_STATUS_PENDING, 1);
+    return ReportResult.newBuilder()
+        .setRetryScheduled(ReportResult.RetryScheduled.newBuilder().setDelayMs(1))
+        .build();
+  }
+
+  private static ReportResult released(FakeRun run, ReportItem.Released released) {
+    run.releasedDelaysMs.add(released.getDelayMs());
+    run.blockedBy = released.hasBlockedBy() ? released.getBlockedBy() : null;
+    run.giveBack(WorkflowStatus.WORKFLOW_STATUS_PENDING, released.getDelayMs());
+    return accepted(run);
+  }
+}

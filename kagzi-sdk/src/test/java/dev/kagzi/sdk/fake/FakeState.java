@@ -1,0 +1,166 @@
+package dev.kagzi.sdk.fake;
+
+import com.google.protobuf.Timestamp;
+import dev.kagzi.protocol.v1.PollTasksRequest;
+import dev.kagzi.protocol.v1.PollTasksResponse;
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.protocol.v1.TypeVersion;
+import dev.kagzi.protocol.v1.Workflow;
+import dev.kagzi.protocol.v1.WorkflowEnd;
+import dev.kagzi.protocol.v1.WorkflowStatus;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** All that the fake server remembers; it survives a restart of its port. */
+public final class FakeState {
+  private final Map<String, FakeRun> runs = new LinkedHashMap<>();
+  final Map<String, Boolean> onlineWorkers = new HashMap<>();
+  boolean historyApart;
+
+  /** Reads or changes a run. */
+  public synchronized <T> T with(String runId, Function<FakeRun, T> action) {
+    FakeRun run = runs.get(runId);
+    if (run == null) {
+      throw new AssertionError("no run " + runId);
+    }
+    T result = action.apply(run);
+    notifyAll();
+    return result;
+  }
+
+  synchronized @Nullable FakeRun find(String runId) {
+    return runs.get(runId);
+  }
+
+  public synchronized List<FakeRun> all() {
+    return List.copyOf(runs.values());
+  }
+
+  synchronized StartWorkflowResponse start(StartWorkflowRequest request) {
+    StartWorkflowResponse.Builder response =
+        StartWorkflowResponse.newBuilder().setRunId(request.getRunId());
+    if (runs.containsKey(request.getRunId())) {
+      return response.build();
+    }
+    Optional<FakeRun> active =
+        runs.values().stream()
+            .filter(run -> !run.isFinished())
+            .filter(run -> !request.getExternalId().isEmpty())
+            .filter(run -> run.start.getExternalId().equals(request.getExternalId()))
+            .findFirst();
+    if (active.isPresent()) {
+      return response.setRunId(active.get().id()).setAlreadyExists(true).build();
+    }
+    runs.put(request.getRunId(), new FakeRun(request));
+    notifyAll();
+    return response.build();
+  }
+
+  synchronized PollTasksResponse poll(PollTasksRequest request, Runnable checkCancelled)
+      throws InterruptedException {
+    long until = System.nanoTime() + request.getWaitMs() * 1_000_000L;
+    while (true) {
+      checkCancelled.run();
+      if (!onlineWorkers.getOrDefault(request.getWorkerId(), false)) {
+        return PollTasksResponse.getDefaultInstance();
+      }
+      List<Task> tasks = claim(request);
+      if (!tasks.isEmpty() || System.nanoTime() > until) {
+        return PollTasksResponse.newBuilder().addAllTasks(tasks).build();
+      }
+      wait(5);
+    }
+  }
+
+  private List<Task> claim(PollTasksRequest request) {
+    List<Task> tasks = new ArrayList<>();
+    for (TypeVersion type : request.getTypesList()) {
+      int left = type.getMaxTasks() == 0 ? Integer.MAX_VALUE : type.getMaxTasks();
+      for (FakeRun run : runs.values()) {
+        if (left > 0 && tasks.size() < request.getMaxTasks() && matches(run, request, type)) {
+          left--;
+          tasks.add(claim(run, request.getWorkerId()));
+        }
+      }
+    }
+    return tasks;
+  }
+
+  private static boolean matches(FakeRun run, PollTasksRequest request, TypeVersion type) {
+    return run.isDue(System.nanoTime())
+        && run.start.getTaskQueue().equals(request.getTaskQueue())
+        && run.start.getWorkflowType().equals(type.getWorkflowType())
+        && run.start.getVersion().equals(type.getVersion());
+  }
+
+  private Task claim(FakeRun run, String workerId) {
+    run.epoch++;
+    run.workerId = workerId;
+    run.status = WorkflowStatus.WORKFLOW_STATUS_RUNNING;
+    Task.Builder task =
+        Task.newBuilder()
+            .setRunId(run.id())
+            .setEpoch(run.epoch)
+            .setWorkflowType(run.start.getWorkflowType())
+            .setVersion(run.start.getVersion())
+            .setAttempt(run.attempt)
+            .setInput(run.start.getInput())
+            .setExternalId(run.start.getExternalId())
+            .setCreatedAt(Timestamp.newBuilder().setSeconds(1_700_000_000));
+    if (historyApart && !run.steps.isEmpty()) {
+      return task.setHistoryApart(true).build();
+    }
+    return task.addAllSteps(history(run)).build();
+  }
+
+  synchronized List<RecordedStep> history(FakeRun run) {
+    long now = System.nanoTime();
+    List<RecordedStep> steps = new ArrayList<>();
+    for (RecordedStep step : run.steps.values()) {
+      Long wake = run.wakeNanos.get(step.getStepKey());
+      steps.add(
+          wake != null && wake - now <= 0
+              ? step.toBuilder()
+                  .setOutput(dev.kagzi.protocol.v1.Payload.getDefaultInstance())
+                  .build()
+              : step);
+    }
+    return steps;
+  }
+
+  static WorkflowEnd end(FakeRun run) {
+    WorkflowEnd.Builder end = WorkflowEnd.newBuilder().setRunId(run.id()).setStatus(run.status);
+    if (run.output != null) {
+      end.setOutput(run.output);
+    }
+    if (run.error != null) {
+      end.setError(run.error);
+    }
+    return end.build();
+  }
+
+  static Workflow show(FakeRun run) {
+    Workflow.Builder workflow =
+        Workflow.newBuilder()
+            .setNamespace(run.start.getNamespace())
+            .setRunId(run.id())
+            .setExternalId(run.start.getExternalId())
+            .setTaskQueue(run.start.getTaskQueue())
+            .setWorkflowType(run.start.getWorkflowType())
+            .setStatus(run.status)
+            .setAttempts(run.attempt);
+    if (run.error != null) {
+      workflow.setError(run.error);
+    }
+    return workflow.build();
+  }
+}

@@ -1,0 +1,176 @@
+package dev.kagzi.sdk.fake;
+
+import dev.kagzi.protocol.v1.CancelWorkflowRequest;
+import dev.kagzi.protocol.v1.CancelWorkflowResponse;
+import dev.kagzi.protocol.v1.ErrorCode;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.GetWorkflowResponse;
+import dev.kagzi.protocol.v1.ListWorkflowsRequest;
+import dev.kagzi.protocol.v1.ListWorkflowsResponse;
+import dev.kagzi.protocol.v1.PageInfo;
+import dev.kagzi.protocol.v1.StartResult;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.StartWorkflowsRequest;
+import dev.kagzi.protocol.v1.StartWorkflowsResponse;
+import dev.kagzi.protocol.v1.WatchWorkflowsRequest;
+import dev.kagzi.protocol.v1.WatchWorkflowsResponse;
+import dev.kagzi.protocol.v1.WorkflowEnd;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
+import dev.kagzi.protocol.v1.WorkflowStatus;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** The fake server's side of clients. */
+public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServiceImplBase {
+  public static final String REFUSED_TYPE = "refused";
+
+  public final List<StartWorkflowsRequest> starts = new CopyOnWriteArrayList<>();
+  private final FakeServer server;
+
+  FakeWorkflowService(FakeServer server) {
+    this.server = server;
+  }
+
+  @Override
+  public void startWorkflows(
+      StartWorkflowsRequest request, StreamObserver<StartWorkflowsResponse> answer) {
+    starts.add(request);
+    try {
+      server.passGate("StartWorkflows");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    StartWorkflowsResponse.Builder response = StartWorkflowsResponse.newBuilder();
+    for (StartWorkflowRequest start : request.getStartsList()) {
+      if (start.getWorkflowType().equals(REFUSED_TYPE)) {
+        response.addResults(
+            StartResult.newBuilder()
+                .setRefused(
+                    ErrorDetail.newBuilder()
+                        .setCode(ErrorCode.ERROR_CODE_INVALID_ARGUMENT)
+                        .setMessage("no such thing")));
+      } else {
+        response.addResults(StartResult.newBuilder().setStarted(server.state.start(start)));
+      }
+    }
+    answer.onNext(response.build());
+    answer.onCompleted();
+  }
+
+  @Override
+  public void getWorkflow(GetWorkflowRequest request, StreamObserver<GetWorkflowResponse> answer) {
+    FakeRun run = server.state.find(request.getRunId());
+    if (run == null) {
+      answer.onError(Status.NOT_FOUND.asException());
+      return;
+    }
+    answer.onNext(
+        GetWorkflowResponse.newBuilder()
+            .setWorkflow(server.state.with(run.id(), FakeState::show))
+            .build());
+    answer.onCompleted();
+  }
+
+  @Override
+  public void cancelWorkflow(
+      CancelWorkflowRequest request, StreamObserver<CancelWorkflowResponse> answer) {
+    boolean cancelled =
+        server.state.with(
+            request.getRunId(),
+            run -> {
+              boolean was = !run.isFinished();
+              if (was) {
+                run.finish(WorkflowStatus.WORKFLOW_STATUS_CANCELLED);
+              }
+              return was;
+            });
+    server.workers.stopRun(request.getRunId());
+    answer.onNext(CancelWorkflowResponse.newBuilder().setCancelled(cancelled).build());
+    answer.onCompleted();
+  }
+
+  @Override
+  public void listWorkflows(
+      ListWorkflowsRequest request, StreamObserver<ListWorkflowsResponse> answer) {
+    List<FakeRun> all = server.state.all();
+    int from =
+        request.getPage().getPageToken().isEmpty()
+            ? 0
+            : Integer.parseInt(request.getPage().getPageToken());
+    int size = Math.max(1, request.getPage().getPageSize());
+    int to = Math.min(all.size(), from + size);
+    ListWorkflowsResponse.Builder response = ListWorkflowsResponse.newBuilder();
+    for (FakeRun run : all.subList(from, to)) {
+      response.addWorkflows(server.state.with(run.id(), FakeState::show));
+    }
+    PageInfo.Builder page = PageInfo.newBuilder().setTotalCount(all.size());
+    if (to < all.size()) {
+      page.setHasMore(true).setNextPageToken(String.valueOf(to));
+    }
+    answer.onNext(response.setPage(page).build());
+    answer.onCompleted();
+  }
+
+  @Override
+  public StreamObserver<WatchWorkflowsRequest> watchWorkflows(
+      StreamObserver<WatchWorkflowsResponse> answer) {
+    Set<String> watched = ConcurrentHashMap.newKeySet();
+    var call = (ServerCallStreamObserver<WatchWorkflowsResponse>) answer;
+    Thread watcher = Thread.ofVirtual().start(() -> watch(call, watched));
+    return new StreamObserver<>() {
+      @Override
+      public void onNext(WatchWorkflowsRequest request) {
+        watched.addAll(request.getWatchRunIdsList());
+        watched.removeAll(Set.copyOf(request.getForgetRunIdsList()));
+      }
+
+      @Override
+      public void onError(Throwable error) {
+        watcher.interrupt();
+      }
+
+      @Override
+      public void onCompleted() {
+        watcher.interrupt();
+        answer.onCompleted();
+      }
+    };
+  }
+
+  private void watch(ServerCallStreamObserver<WatchWorkflowsResponse> answer, Set<String> watched) {
+    try {
+      while (!answer.isCancelled()) {
+        List<WorkflowEnd> ends = new ArrayList<>();
+        synchronized (server.state) {
+          for (String runId : watched) {
+            FakeRun run = server.state.find(runId);
+            if (run == null) {
+              ends.add(WorkflowEnd.newBuilder().setRunId(runId).setNotFound(true).build());
+            } else if (run.isFinished()) {
+              ends.add(FakeState.end(run));
+            }
+          }
+          if (ends.isEmpty()) {
+            server.state.wait(5);
+          }
+        }
+        if (!ends.isEmpty()) {
+          ends.forEach(end -> watched.remove(end.getRunId()));
+          answer.onNext(WatchWorkflowsResponse.newBuilder().addAllEnds(ends).build());
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (IllegalStateException | io.grpc.StatusRuntimeException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
