@@ -4,9 +4,11 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.postgres.SharedPostgres;
+import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.Task;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,10 +48,10 @@ class TwoServersTest {
 
   private static void takeAll(BatchWorker worker, Map<String, Long> taken) {
     while (taken.size() < RUNS) {
-      for (Task task : worker.poll(100)) {
-        taken.put(task.getRunId(), System.nanoTime());
-        worker.report(BatchWorker.done(task));
-      }
+      List<Task> tasks = worker.poll(100);
+      long now = System.nanoTime();
+      tasks.forEach(task -> taken.put(task.getRunId(), now));
+      worker.report(tasks.stream().map(BatchWorker::done).toArray(ReportItem.Builder[]::new));
     }
   }
 }

@@ -156,7 +156,9 @@ class WatchTest {
       this.requests =
           (ClientCallStreamObserver<WatchWorkflowsRequest>)
               WorkflowServiceGrpc.newStub(server.sharedChannel()).watchWorkflows(this);
-      requests.request(window);
+      if (window > 0) {
+        requests.request(window);
+      }
     }
 
     @Override

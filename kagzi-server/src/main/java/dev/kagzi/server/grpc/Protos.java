@@ -217,7 +217,10 @@ final class Protos {
       case ReportResult.AlreadyRecorded(RecordedStep step) ->
           message.setAlreadyRecorded(recordedStep(step));
       case ReportResult.RetryScheduled(
-              int nextAttempt, long delayMs, Instant at, boolean claimKept) ->
+              int nextAttempt,
+              long delayMs,
+              Instant at,
+              boolean claimKept) ->
           message
               .getRetryScheduledBuilder()
               .setNextAttempt(nextAttempt)

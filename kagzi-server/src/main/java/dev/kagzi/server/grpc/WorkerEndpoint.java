@@ -222,7 +222,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     Arguments.payload(request.getOutput()),
                     request.hasEpoch() ? request.getEpoch() : null)
                 .thenCompose(
-                    ref -> room.blocking().call(() -> room.engine().queries().step(namespace, ref))),
+                    ref ->
+                        room.blocking().call(() -> room.engine().queries().step(namespace, ref))),
         step -> CompleteStepResponse.newBuilder().setStep(Protos.step(step)).build());
   }
 
