@@ -7,7 +7,10 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.ServerUnavailableException;
+import io.grpc.StatusException;
+import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import java.io.IOException;
 import java.util.Optional;
 
 /** What a failed call means. */
@@ -18,8 +21,17 @@ public final class RpcErrors {
   public static boolean isTransient(Throwable error) {
     return switch (code(error)) {
       case UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, CANCELLED -> true;
+      // A connection that breaks at a bad moment; the server's own errors come with its words.
+      case UNKNOWN, INTERNAL -> isFromTransport(error);
       default -> false;
     };
+  }
+
+  private static boolean isFromTransport(Throwable error) {
+    return io.grpc.Status.fromThrowable(error).getCause() instanceof IOException
+        || (error instanceof StatusException || error instanceof StatusRuntimeException)
+            && StatusProto.fromThrowable(error).getDetailsCount() == 0
+            && code(error) == io.grpc.Status.Code.INTERNAL;
   }
 
   public static io.grpc.Status.Code code(Throwable error) {
