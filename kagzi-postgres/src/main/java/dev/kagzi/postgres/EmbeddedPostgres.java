@@ -97,6 +97,11 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return directory.root();
   }
 
+  /** The file that holds {@link #password}, readable by its owner only. */
+  public Path passwordFile() {
+    return directory.passwordFile();
+  }
+
   /** What the server has to say. */
   public Path logFile() {
     return directory.log();

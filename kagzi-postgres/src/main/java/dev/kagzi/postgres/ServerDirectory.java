@@ -92,22 +92,30 @@ final class ServerDirectory implements AutoCloseable {
     return root.resolve("postgres.log");
   }
 
+  Path passwordFile() {
+    return root.resolve("password");
+  }
+
   String password() {
-    return read("password");
+    return read(passwordFile());
+  }
+
+  private Path portFile() {
+    return root.resolve("port");
   }
 
   /** The port of the last start, or 0. */
   int recordedPort() {
-    return Files.exists(root.resolve("port")) ? Integer.parseInt(read("port")) : 0;
+    return Files.exists(portFile()) ? Integer.parseInt(read(portFile())) : 0;
   }
 
   void recordPort(int port) throws IOException {
-    Files.writeString(root.resolve("port"), port + "\n");
+    Files.writeString(portFile(), port + "\n");
   }
 
-  private String read(String name) {
+  private String read(Path file) {
     try {
-      return Files.readString(root.resolve(name)).strip();
+      return Files.readString(file).strip();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -143,7 +151,7 @@ final class ServerDirectory implements AutoCloseable {
                 binaries.program("initdb"),
                 "--pgdata=" + fresh,
                 "--username=" + USER,
-                "--pwfile=" + root.resolve("password"),
+                "--pwfile=" + passwordFile(),
                 "--auth=scram-sha-256",
                 "--encoding=UTF8",
                 "--locale=" + (UserDirs.isMac() ? "C" : "C.UTF-8")));
@@ -159,7 +167,7 @@ final class ServerDirectory implements AutoCloseable {
   private void writePassword() throws IOException {
     byte[] random = new byte[24];
     new SecureRandom().nextBytes(random);
-    Path file = root.resolve("password");
+    Path file = passwordFile();
     Files.deleteIfExists(file);
     Files.createFile(
         file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));

@@ -25,8 +25,8 @@ public final class Listening implements AutoCloseable {
   }
 
   /**
-   * Waits for notifications, at most for so long. When none came the connection has to prove that it
-   * is alive: a half-open one would otherwise be silent for ever.
+   * Waits for notifications, at most for so long. When none came the connection has to prove that
+   * it is alive: a half-open one would otherwise be silent for ever.
    */
   public List<String> await(int millisMax) throws SQLException {
     PGNotification[] heard = session.driver().getNotifications(millisMax);

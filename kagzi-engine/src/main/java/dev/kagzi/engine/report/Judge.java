@@ -172,7 +172,7 @@ final class Judge {
         if (!kept) {
           park(row, RunStatus.PENDING, dueUs, List.of(), false);
         }
-        yield new RetryScheduled(r.attempt() + 1, delayMs, kept);
+        yield new RetryScheduled(r.attempt() + 1, delayMs, instant(dueUs), kept);
       }
     };
   }
@@ -210,10 +210,19 @@ final class Judge {
 
   /** The same failure was recorded by the same claim: answered as before. */
   private static ReportResult again(RunRow row, StepRow failed, Fence fence) {
-    return failed.isFinal()
-        ? new FinalFailure()
-        : new RetryScheduled(
-            failed.attempt() + 1, failed.remainingMs(row.nowUs()), fence == Fence.HELD);
+    if (failed.isFinal()) {
+      return new FinalFailure();
+    }
+    Long dueUs = failed.dueUs();
+    return new RetryScheduled(
+        failed.attempt() + 1,
+        failed.remainingMs(row.nowUs()),
+        instant(dueUs == null ? row.nowUs() : dueUs),
+        fence == Fence.HELD);
+  }
+
+  private static Instant instant(long us) {
+    return Instant.EPOCH.plus(us, ChronoUnit.MICROS);
   }
 
   private ReportResult sleep(RunRow row, Report.Sleep r, boolean waitsInPlace) {

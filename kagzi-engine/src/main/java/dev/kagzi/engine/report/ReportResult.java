@@ -3,6 +3,7 @@ package dev.kagzi.engine.report;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunStatus;
+import java.time.Instant;
 
 /** What the engine answers to a report. All of them are normal. */
 public sealed interface ReportResult {
@@ -13,7 +14,8 @@ public sealed interface ReportResult {
   record AlreadyRecorded(RecordedStep step) implements ReportResult {}
 
   /** Another attempt is due; the worker waits in place if it kept the claim. */
-  record RetryScheduled(int nextAttempt, long delayMs, boolean claimKept) implements ReportResult {}
+  record RetryScheduled(int nextAttempt, long delayMs, Instant at, boolean claimKept)
+      implements ReportResult {}
 
   /** No attempt is left: the failure belongs to the workflow's code now. */
   record FinalFailure() implements ReportResult {}

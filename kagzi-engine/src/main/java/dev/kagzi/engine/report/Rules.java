@@ -21,7 +21,7 @@ public record Rules(
     if (crashes == 0) {
       return 0;
     }
-    double delay = crashBackoffFirstMs * Math.pow(2, Math.min(crashes - 1, 30));
-    return (long) Math.min(crashBackoffMaxMs, delay);
+    double delay = (double) crashBackoffFirstMs * Math.pow(2, Math.min(crashes - 1, 30));
+    return (long) Math.min((double) crashBackoffMaxMs, delay);
   }
 }

@@ -174,7 +174,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
   }
 
   private @Nullable Effects startAlone(Session session, StartRun start) throws SQLException {
-    if (start.lineage() != StartRun.Lineage.CLIENT) {
+    if (!start.lineage().equals(StartRun.Lineage.CLIENT)) {
       return null;
     }
     Instant createdAt = InsertRuns.insertAlone(session, start);

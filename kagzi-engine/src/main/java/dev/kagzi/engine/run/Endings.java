@@ -180,7 +180,8 @@ public final class Endings implements AutoCloseable {
     while (!closed) {
       try {
         List<RunId> batch = take();
-        if (batch.isEmpty() || System.nanoTime() - lastLook > TimeUnit.MILLISECONDS.toNanos(LOOK_MS)) {
+        if (batch.isEmpty()
+            || System.nanoTime() - lastLook > TimeUnit.MILLISECONDS.toNanos(LOOK_MS)) {
           lastLook = System.nanoTime();
           lookAtSome();
         }
@@ -219,8 +220,9 @@ public final class Endings implements AutoCloseable {
   private List<RunId> take() throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      if (toRead.isEmpty()) {
-        filled.await(LOOK_MS, TimeUnit.MILLISECONDS);
+      long left = TimeUnit.MILLISECONDS.toNanos(LOOK_MS);
+      while (toRead.isEmpty() && left > 0) {
+        left = filled.awaitNanos(left);
       }
       List<RunId> batch = new ArrayList<>();
       var all = toRead.keySet().iterator();

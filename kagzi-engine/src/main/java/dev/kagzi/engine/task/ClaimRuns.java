@@ -24,9 +24,10 @@ import org.jspecify.annotations.Nullable;
 /** Takes due runs for waiting slots: the i-th run for the i-th slot. */
 public final class ClaimRuns {
   /**
-   * Each type and version is probed with its own limit, so that a million runs of a type that nobody
-   * serves are not walked. An expired lease is a take-over: the first in a row is immediate, a later
-   * one makes the run wait, so that a run that kills its workers does not kill them all at once.
+   * Each type and version is probed with its own limit, so that a million runs of a type that
+   * nobody serves are not walked. An expired lease is a take-over: the first in a row is immediate,
+   * a later one makes the run wait, so that a run that kills its workers does not kill them all at
+   * once.
    */
   public static final String SQL =
       """
@@ -137,7 +138,11 @@ public final class ClaimRuns {
    * @param lowUs due times below are not looked at
    */
   record Wish(
-      QueueName queue, List<PollRequest.Wanted> types, List<WorkerId> slots, long leaseMs, long lowUs) {}
+      QueueName queue,
+      List<PollRequest.Wanted> types,
+      List<WorkerId> slots,
+      long leaseMs,
+      long lowUs) {}
 
   /** Claims within the open transaction. The recorded steps are read after the locks are held. */
   static List<Claimed> claim(Session tx, Wish wish, int historyBytesMax) throws SQLException {
@@ -147,7 +152,10 @@ public final class ClaimRuns {
             .bindTexts(wish.types, PollRequest.Wanted::version)
             .bindInts(
                 wish.types,
-                t -> t.tasksMax() == 0 ? wish.slots.size() : Math.min(t.tasksMax(), wish.slots.size()))
+                t ->
+                    t.tasksMax() == 0
+                        ? wish.slots.size()
+                        : Math.min(t.tasksMax(), wish.slots.size()))
             .bind(wish.queue.namespace())
             .bind(wish.queue.queue())
             .bind(wish.lowUs)
@@ -174,8 +182,7 @@ public final class ClaimRuns {
     for (Taken run : taken) {
       if (run.status == RunStatus.RUNNING) {
         List<RecordedStep> steps = histories.getOrDefault(run.claim.runId(), List.of());
-        claimed.add(
-            new Claimed(wish.slots.get(run.slot - 1), task(run, steps, historyBytesMax)));
+        claimed.add(new Claimed(wish.slots.get(run.slot - 1), task(run, steps, historyBytesMax)));
       }
     }
     return claimed;

@@ -46,10 +46,7 @@ public final class Gates implements AutoCloseable {
 
   /** Claims that nobody takes are handed to {@code giveBack}. */
   public Gates(
-      Database database,
-      DispatchConfig config,
-      long leaseMsMax,
-      Consumer<List<Claim>> giveBack) {
+      Database database, DispatchConfig config, long leaseMsMax, Consumer<List<Claim>> giveBack) {
     this.database = database;
     this.config = config;
     this.leaseMsMax = leaseMsMax;
@@ -67,7 +64,8 @@ public final class Gates implements AutoCloseable {
   Poll stand(PollRequest request, WorkerLimits limits) {
     Gate gate =
         gates.compute(
-            request.queue(), (queue, there) -> Gate.entered(there == null ? new Gate(queue, this) : there));
+            request.queue(),
+            (queue, there) -> Gate.entered(there == null ? new Gate(queue, this) : there));
     try {
       return gate.stand(request, limits);
     } finally {
@@ -94,11 +92,12 @@ public final class Gates implements AutoCloseable {
     gates.values().forEach(Gate::lookAtEverything);
   }
 
-  /** The queue may have work for a worker whose limits kept it from it. */
-  public void lookAt(QueueName queue) {
-    Gate gate = gates.get(queue);
-    if (gate != null) {
-      gate.lookAtEverything();
+  /** A claim has ended: its worker can take the next. */
+  public void claimEnded(Claim claim) {
+    ClaimBook.Held held = book.ended(claim);
+    Gate gate = held == null ? null : gates.get(held.queue());
+    if (held != null && gate != null) {
+      gate.freed(held.worker());
     }
   }
 
@@ -240,12 +239,9 @@ public final class Gates implements AutoCloseable {
   }
 
   private void look(Session session, Gate gate, Gate.Group group) throws SQLException {
-    List<PollRequest.Wanted> exact =
-        ClaimRuns.withVersions(session, gate.queue(), group.types);
+    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, gate.queue(), group.types);
     List<ClaimRuns.Claimed> claimed =
-        exact.isEmpty()
-            ? List.of()
-            : session.inTransaction(tx -> claim(tx, gate, group, exact));
+        exact.isEmpty() ? List.of() : session.inTransaction(tx -> claim(tx, gate, group, exact));
     meter.claimed.add(claimed.size());
     gate.found(group, claimed);
     if (claimed.size() < group.slots.size() && !exact.isEmpty()) {
@@ -254,8 +250,7 @@ public final class Gates implements AutoCloseable {
   }
 
   private List<ClaimRuns.Claimed> claim(
-      Session tx, Gate gate, Gate.Group group, List<PollRequest.Wanted> types)
-      throws SQLException {
+      Session tx, Gate gate, Gate.Group group, List<PollRequest.Wanted> types) throws SQLException {
     QueueName queue = gate.queue();
     List<PollRequest.Wanted> allowed = types;
     List<WorkerId> slots = group.slots;
@@ -272,8 +267,7 @@ public final class Gates implements AutoCloseable {
       slots = slots.subList(0, free);
     }
     ClaimRuns.Wish wish =
-        new ClaimRuns.Wish(
-            queue, allowed, slots, config.firstLease().toMillis(), gate.lowUs());
+        new ClaimRuns.Wish(queue, allowed, slots, config.firstLease().toMillis(), gate.lowUs());
     return ClaimRuns.claim(tx, wish, config.answerBytesMax() / 2);
   }
 

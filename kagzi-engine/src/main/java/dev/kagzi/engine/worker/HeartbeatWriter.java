@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -103,7 +104,11 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     Map<WorkerId, WorkerStatus> present = beat(tx, new ArrayList<>(byWorker.values()));
     Map<WorkerId, List<Claim>> lost = new HashMap<>();
     Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
-    renew(tx, byWorker.values().stream().filter(w -> present.containsKey(id(w))).toList(), lost, cancelled);
+    renew(
+        tx,
+        byWorker.values().stream().filter(w -> present.containsKey(id(w))).toList(),
+        lost,
+        cancelled);
     for (HeartbeatWrite write : byWorker.values()) {
       answer(write, present.get(id(write)), lost, cancelled);
     }
@@ -144,8 +149,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         .list(
             row ->
                 present.put(
-                    new WorkerId(row.uuid("worker_id")),
-                    WorkerStatus.valueOf(row.text("status"))));
+                    new WorkerId(row.uuid("worker_id")), WorkerStatus.valueOf(row.text("status"))));
     return present;
   }
 
@@ -207,11 +211,15 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   }
 
   private List<Claim> held(Session tx, WorkerId worker) throws SQLException {
-    WorkerRows.Known known = WorkerRows.find(tx, worker);
-    return known == null
-        ? List.of()
-        : HeldRuns.of(tx, worker, known.queue(), known.types(), leaseMs).stream()
-            .map(HeldRuns.Held::claim)
-            .toList();
+    Optional<WorkerRows.Known> known = WorkerRows.find(tx, worker);
+    if (known.isEmpty()) {
+      return List.of();
+    }
+    List<Claim> claims = new ArrayList<>();
+    for (HeldRuns.Held run :
+        HeldRuns.of(tx, worker, known.get().queue(), known.get().types(), leaseMs)) {
+      claims.add(run.claim());
+    }
+    return claims;
   }
 }

@@ -11,8 +11,8 @@ import dev.kagzi.engine.value.WorkerStatus;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /** The rows of workers and of what happened to them. */
 final class WorkerRows {
@@ -119,8 +119,8 @@ final class WorkerRows {
             Json.decodeCounts(row.textOrNull("type_limits"))));
   }
 
-  static @Nullable Known find(Session session, WorkerId worker) throws SQLException {
-    return session.query(FIND_SQL).bind(worker.value()).first(WorkerRows::map).orElse(null);
+  static Optional<Known> find(Session session, WorkerId worker) throws SQLException {
+    return session.query(FIND_SQL).bind(worker.value()).first(WorkerRows::map);
   }
 
   static void insert(Session tx, WorkerId id, Registration r) throws SQLException {
@@ -158,46 +158,45 @@ final class WorkerRows {
         .list(WorkerRows::map);
   }
 
-  static @Nullable Known drain(Session tx, WorkerId worker) throws SQLException {
-    return tx.query(DRAIN_SQL).bind(worker.value()).first(WorkerRows::map).orElse(null);
+  static Optional<Known> drain(Session tx, WorkerId worker) throws SQLException {
+    return tx.query(DRAIN_SQL).bind(worker.value()).first(WorkerRows::map);
   }
 
-  static @Nullable Known offline(Session tx, WorkerId worker) throws SQLException {
-    return tx.query(OFFLINE_SQL).bind(worker.value()).first(WorkerRows::map).orElse(null);
+  static Optional<Known> offline(Session tx, WorkerId worker) throws SQLException {
+    return tx.query(OFFLINE_SQL).bind(worker.value()).first(WorkerRows::map);
   }
 
   static List<Known> stale(Session tx, long silentMs, int max) throws SQLException {
     return tx.query(STALE_SQL).bind(silentMs).bind(max).list(WorkerRows::map);
   }
 
-  static @Nullable Known attach(Session tx, WorkerId worker, String namespace, UUID attachId)
+  static Optional<Known> attach(Session tx, WorkerId worker, String namespace, UUID attachId)
       throws SQLException {
     return tx.query(ATTACH_SQL)
         .bind(attachId)
         .bind(worker.value())
         .bind(namespace)
-        .first(WorkerRows::map)
-        .orElse(null);
+        .first(WorkerRows::map);
   }
 
-  static @Nullable Known detached(Session tx, WorkerId worker, UUID attachId, long silentMs)
+  static Optional<Known> detached(Session tx, WorkerId worker, UUID attachId, long silentMs)
       throws SQLException {
     return tx.query(DETACHED_SQL)
         .bind(worker.value())
         .bind(attachId)
         .bind(silentMs)
-        .first(WorkerRows::map)
-        .orElse(null);
+        .first(WorkerRows::map);
+  }
+
+  static void event(Session tx, Optional<Known> worker, String event, String reason)
+      throws SQLException {
+    event(tx, worker.map(Known::id).stream().toList(), event, reason);
   }
 
   static void event(Session tx, List<WorkerId> workers, String event, String reason)
       throws SQLException {
     if (!workers.isEmpty()) {
-      tx.query(EVENT_SQL)
-          .bind(event)
-          .bind(reason)
-          .bindUuids(workers, WorkerId::value)
-          .update();
+      tx.query(EVENT_SQL).bind(event).bind(reason).bindUuids(workers, WorkerId::value).update();
     }
   }
 }

@@ -1,7 +1,6 @@
 package dev.kagzi.engine.worker;
 
 import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.namespace.Namespaces;
@@ -22,6 +21,7 @@ import dev.kagzi.engine.value.WorkerStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,7 +32,6 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -175,8 +174,8 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * A claim that the worker does not list is free, but only if the worker had it before its previous
-   * heartbeat: a younger one may still be on its way to it.
+   * A claim that the worker does not list is free, but only if the worker had it before its
+   * previous heartbeat: a younger one may still be on its way to it.
    */
   private void freeUnlisted(Heartbeat h, long previousBeatNanos) {
     List<Claim> claims = h.claims() == null ? List.of() : h.claims();
@@ -196,8 +195,7 @@ public final class Workers implements AutoCloseable {
     present.forEach(
         (worker, status) ->
             seen.computeIfPresent(
-                worker,
-                (id, was) -> new Seen(was.queue, status, was.limits, now, was.atNanos)));
+                worker, (id, was) -> new Seen(was.queue, status, was.limits, now, was.atNanos)));
   }
 
   /** See {@link dev.kagzi.engine.task.Tasks.Presence#require}. */
@@ -208,8 +206,10 @@ public final class Workers implements AutoCloseable {
     }
     return async(
             () -> {
-              WorkerRows.Known row = database.read(session -> WorkerRows.find(session, worker));
-              return row == null ? new Seen(queue, WorkerStatus.OFFLINE, WorkerLimits.NONE, 0, 0) : remember(row);
+              return database
+                  .read(session -> WorkerRows.find(session, worker))
+                  .map(this::remember)
+                  .orElse(new Seen(queue, WorkerStatus.OFFLINE, WorkerLimits.NONE, 0, 0));
             })
         .thenCompose(found -> admit(worker, queue, found));
   }
@@ -234,7 +234,9 @@ public final class Workers implements AutoCloseable {
               "worker "
                   + worker
                   + " is "
-                  + (known.status == WorkerStatus.DRAINING ? "draining" : "not registered or offline")
+                  + (known.status == WorkerStatus.DRAINING
+                      ? "draining"
+                      : "not registered or offline")
                   + " (expected: ONLINE; register first)"));
     }
     if (!known.queue.equals(queue)) {
@@ -242,7 +244,10 @@ public final class Workers implements AutoCloseable {
           Refusal.invalid(
               "task_queue",
               queue.namespace() + "/" + queue.queue(),
-              known.queue.namespace() + "/" + known.queue.queue() + ", which the worker registered"));
+              known.queue.namespace()
+                  + "/"
+                  + known.queue.queue()
+                  + ", which the worker registered"));
     }
     return CompletableFuture.completedFuture(known.limits);
   }
@@ -256,22 +261,21 @@ public final class Workers implements AutoCloseable {
         () -> {
           gates.dismiss(worker);
           if (drain) {
-            return drainNow(worker, "asked to by the worker") != null;
+            return drainNow(worker, "asked to by the worker");
           }
-          WorkerRows.Known gone =
+          Optional<WorkerRows.Known> gone =
               database.write(
                   tx -> {
-                    WorkerRows.Known row = WorkerRows.offline(tx, worker);
-                    WorkerRows.event(
-                        tx, row == null ? List.of() : List.of(worker), "OFFLINE", "deregistered");
+                    Optional<WorkerRows.Known> row = WorkerRows.offline(tx, worker);
+                    WorkerRows.event(tx, row, "OFFLINE", "deregistered");
                     return row;
                   });
           forget(worker);
-          if (gone != null) {
-            freeAll(gone, FreeClaim.Cause.NOT_TAKEN);
+          if (gone.isPresent()) {
+            freeAll(gone.get(), FreeClaim.Cause.NOT_TAKEN);
             log.atInfo().addKeyValue("worker", worker).log("worker deregistered");
           }
-          return gone != null;
+          return gone.isPresent();
         });
   }
 
@@ -279,7 +283,7 @@ public final class Workers implements AutoCloseable {
   public CompletableFuture<Boolean> drain(WorkerId worker) {
     return async(
         () -> {
-          if (drainNow(worker, "asked to by an administrator") == null) {
+          if (!drainNow(worker, "asked to by an administrator")) {
             throw Refusal.notFound("worker", worker);
           }
           tellDrain(worker);
@@ -287,19 +291,19 @@ public final class Workers implements AutoCloseable {
         });
   }
 
-  private WorkerRows.@Nullable Known drainNow(WorkerId worker, String reason) {
-    WorkerRows.Known row =
+  private boolean drainNow(WorkerId worker, String reason) {
+    Optional<WorkerRows.Known> row =
         database.write(
             tx -> {
-              WorkerRows.Known found = WorkerRows.drain(tx, worker);
-              WorkerRows.event(tx, found == null ? List.of() : List.of(worker), "DRAINING", reason);
+              Optional<WorkerRows.Known> found = WorkerRows.drain(tx, worker);
+              WorkerRows.event(tx, found, "DRAINING", reason);
               return found;
             });
-    if (row != null) {
-      remember(row);
+    if (row.isPresent()) {
+      remember(row.get());
       gates.dismiss(worker);
     }
-    return row;
+    return row.isPresent();
   }
 
   private void tellDrain(WorkerId worker) {
@@ -313,7 +317,8 @@ public final class Workers implements AutoCloseable {
     seen.computeIfPresent(
         worker,
         (id, was) ->
-            new Seen(was.queue, WorkerStatus.DRAINING, was.limits, was.atNanos, was.previousBeatNanos));
+            new Seen(
+                was.queue, WorkerStatus.DRAINING, was.limits, was.atNanos, was.previousBeatNanos));
     gates.dismiss(worker);
     Attached stream = attached.get(worker);
     if (stream != null) {
@@ -328,10 +333,9 @@ public final class Workers implements AutoCloseable {
     async(
             () -> {
               WorkerRows.Known row =
-                  database.write(tx -> WorkerRows.attach(tx, worker, namespace, attachId));
-              if (row == null) {
-                throw Refusal.notFound("worker", worker);
-              }
+                  database
+                      .write(tx -> WorkerRows.attach(tx, worker, namespace, attachId))
+                      .orElseThrow(() -> Refusal.notFound("worker", worker));
               remember(row);
               return row;
             })
@@ -370,22 +374,16 @@ public final class Workers implements AutoCloseable {
   }
 
   private boolean buryDetached(WorkerId worker, UUID attachId) {
-    WorkerRows.Known gone =
+    Optional<WorkerRows.Known> gone =
         database.write(
             tx -> {
-              WorkerRows.Known row =
+              Optional<WorkerRows.Known> row =
                   WorkerRows.detached(tx, worker, attachId, config.detached().toMillis());
-              WorkerRows.event(
-                  tx,
-                  row == null ? List.of() : List.of(worker),
-                  "OFFLINE",
-                  "its connection broke and no heartbeat came");
+              WorkerRows.event(tx, row, "OFFLINE", "its connection broke and no heartbeat came");
               return row;
             });
-    if (gone != null) {
-      bury(gone, "worker's connection broke, claims released");
-    }
-    return gone != null;
+    gone.ifPresent(dead -> bury(dead, "worker's connection broke, claims released"));
+    return gone.isPresent();
   }
 
   /** Takes workers out that have been silent for too long; answers how many. Blocks. */
@@ -417,7 +415,11 @@ public final class Workers implements AutoCloseable {
         database.read(
             session ->
                 HeldRuns.of(
-                    session, worker.id(), worker.queue(), worker.types(), config.lease().toMillis()));
+                    session,
+                    worker.id(),
+                    worker.queue(),
+                    worker.types(),
+                    config.lease().toMillis()));
     free.accept(held.stream().map(HeldRuns.Held::claim).toList(), cause);
     return held.size();
   }
@@ -463,8 +465,7 @@ public final class Workers implements AutoCloseable {
     attached.forEach(
         (worker, stream) ->
             stream.listener.closed(
-                Refusal.of(
-                    Refusal.Reason.UNAVAILABLE, "server", "", "this server is stopping")));
+                Refusal.of(Refusal.Reason.UNAVAILABLE, "server", "", "this server is stopping")));
     attached.clear();
     heartbeats.close();
   }

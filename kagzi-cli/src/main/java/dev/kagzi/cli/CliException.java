@@ -1,0 +1,9 @@
+package dev.kagzi.cli;
+
+/** A failure whose message alone is worth showing. */
+final class CliException extends RuntimeException {
+
+  CliException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

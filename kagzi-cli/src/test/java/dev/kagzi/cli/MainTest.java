@@ -1,0 +1,52 @@
+package dev.kagzi.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+class MainTest {
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private final CommandLine kagzi =
+      Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+
+  @Test
+  void version_goes_to_standard_output() {
+    assertThat(kagzi.execute("--version")).isZero();
+
+    assertThat(out.toString()).startsWith("kagzi ").contains("Java");
+    assertThat(err.toString()).isEmpty();
+  }
+
+  @Test
+  void no_command_is_wrong_usage_and_shows_the_commands() {
+    assertThat(kagzi.execute()).isEqualTo(2);
+
+    assertThat(out.toString()).isEmpty();
+    assertThat(err.toString()).contains("Usage: kagzi");
+  }
+
+  @Test
+  void expected_failure_is_one_line() {
+    kagzi
+        .addSubcommand("break", new Breaking())
+        .setExecutionExceptionHandler(kagzi.getExecutionExceptionHandler())
+        .setErr(new PrintWriter(err));
+
+    assertThat(kagzi.execute("break")).isEqualTo(1);
+
+    assertThat(err.toString()).isEqualToIgnoringNewLines("kagzi: it is broken");
+  }
+
+  @CommandLine.Command
+  static final class Breaking implements Runnable {
+    @Override
+    public void run() {
+      throw new CliException("it is broken", new IllegalStateException("deep inside"));
+    }
+  }
+}

@@ -1,0 +1,204 @@
+package dev.kagzi.engine;
+
+import dev.kagzi.engine.chore.BuryStaleWorkers;
+import dev.kagzi.engine.chore.Coordinator;
+import dev.kagzi.engine.chore.CountServers;
+import dev.kagzi.engine.chore.DeliverForgottenMessages;
+import dev.kagzi.engine.db.Connector;
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.journal.Journal;
+import dev.kagzi.engine.message.DeliverMessages;
+import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.notice.Notice;
+import dev.kagzi.engine.notice.PostgresNotifier;
+import dev.kagzi.engine.query.Queries;
+import dev.kagzi.engine.report.FreeClaim;
+import dev.kagzi.engine.report.Reports;
+import dev.kagzi.engine.report.RunWriter;
+import dev.kagzi.engine.run.Endings;
+import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.run.Runs;
+import dev.kagzi.engine.task.Gates;
+import dev.kagzi.engine.task.Tasks;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.worker.Workers;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One server's engine. Any number of them work on one database; none is special.
+ *
+ * <p>Thread-safe.
+ */
+public final class Engine implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Engine.class);
+
+  private final Database database;
+  private final Journal<RunWrite<?>> journal;
+  private final Gates gates;
+  private final Endings endings;
+  private final Namespaces namespaces;
+  private final Workers workers;
+  private final Runs runs;
+  private final Reports reports;
+  private final Tasks tasks;
+  private final Queries queries;
+  private final PostgresNotifier notifier;
+  private final CountServers servers;
+  private final Coordinator coordinator;
+  private final EngineMeter meter;
+
+  private Engine(Database database, EngineConfig config) {
+    this.database = database;
+    UUID serverId = RunId.next().value();
+    this.endings = new Endings(database);
+    this.namespaces = new Namespaces(database, config.limits(), config.autoCreateNamespaces());
+    this.notifier = new PostgresNotifier(database, serverId, this::hear);
+    Wiring wiring = new Wiring(endings, notifier, this::deliver);
+    this.journal =
+        new Journal<>(
+            database, () -> new RunWriter(config.rules(), wiring, new Random()), config.journal());
+    this.gates =
+        new Gates(
+            database,
+            config.dispatch(),
+            config.workers().lease().toMillis(),
+            claims -> free(claims, FreeClaim.Cause.NOT_TAKEN));
+    this.workers =
+        new Workers(
+            database, config.workers(), config.limits(), namespaces, gates, notifier, this::free);
+    wiring.connect(gates, workers);
+    this.runs = new Runs(journal, namespaces, config.limits(), gates::reserve);
+    this.reports = new Reports(journal, config.limits());
+    this.tasks = new Tasks(database, gates, namespaces, workers::require);
+    this.queries = new Queries(database, config.limits());
+    this.servers = new CountServers(database, serverId, notifier);
+    this.coordinator =
+        new Coordinator(
+            List.of(
+                servers,
+                new BuryStaleWorkers(workers, config.workers().stale()),
+                new DeliverForgottenMessages(database, this::deliver),
+                gates.book()::forgetOld),
+            config.coordinatorInterval());
+    this.meter = new EngineMeter(database.meter(), gates.meter(), journal);
+  }
+
+  /** Migrates, checks the database, and starts. */
+  public static Engine start(DatabaseConfig db, EngineConfig config) {
+    return start(db, config, () -> Database.connect(db));
+  }
+
+  /** The same with writers' connections from the given place. */
+  public static Engine start(DatabaseConfig db, EngineConfig config, Connector connector) {
+    Database database = Database.open(db, connector);
+    try {
+      database.migrate();
+      database.check();
+    } catch (SQLException e) {
+      database.close();
+      throw new IllegalStateException("database: " + e.getMessage(), e);
+    } catch (RuntimeException e) {
+      database.close();
+      throw e;
+    }
+    Engine engine = new Engine(database, config);
+    try {
+      engine.servers.beat();
+      // The others have been silent while they were alone: now there is somebody to tell.
+      engine.notifier.tell(new Notice.Everything());
+      return engine;
+    } catch (RuntimeException e) {
+      engine.close();
+      throw e;
+    }
+  }
+
+  private void hear(Notice notice) {
+    switch (notice) {
+      case Notice.Work work -> gates.due(work.queue(), work.type(), work.delayMs());
+      case Notice.Ended ended -> endings.endedElsewhere(ended.runId());
+      case Notice.Stop stop -> workers.stopAttached(stop.worker(), stop.claim(), stop.status());
+      case Notice.Drain drain -> workers.drainAttached(drain.worker());
+      case Notice.Everything ignored -> {
+        notifier.alone(false);
+        gates.lookAtEverything();
+        endings.lookAtEverything();
+      }
+    }
+  }
+
+  private void deliver(RunId run) {
+    journal.append(new DeliverMessages(run));
+  }
+
+  private void free(List<Claim> claims, FreeClaim.Cause cause) {
+    List<RunWrite<?>> writes = new ArrayList<>(claims.size());
+    claims.forEach(claim -> writes.add(new FreeClaim(claim, cause)));
+    if (!writes.isEmpty()) {
+      journal.append(writes);
+    }
+  }
+
+  public Runs runs() {
+    return runs;
+  }
+
+  public Reports reports() {
+    return reports;
+  }
+
+  public Tasks tasks() {
+    return tasks;
+  }
+
+  public Workers workers() {
+    return workers;
+  }
+
+  public Namespaces namespaces() {
+    return namespaces;
+  }
+
+  public Queries queries() {
+    return queries;
+  }
+
+  public Endings endings() {
+    return endings;
+  }
+
+  public EngineMeter meter() {
+    return meter;
+  }
+
+  /** Why this engine cannot work now, or nothing. */
+  public Optional<String> trouble() {
+    return database.trouble();
+  }
+
+  /** Ends polls and streams, writes what waits, and leaves. */
+  @Override
+  public void close() {
+    coordinator.close();
+    gates.close();
+    workers.close();
+    journal.close();
+    try {
+      servers.leave();
+    } catch (RuntimeException away) {
+      log.atDebug().addKeyValue("cause", away.getMessage()).log("leaving was not recorded");
+    }
+    notifier.close();
+    endings.close();
+    database.close();
+  }
+}

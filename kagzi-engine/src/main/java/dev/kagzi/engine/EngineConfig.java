@@ -1,0 +1,54 @@
+package dev.kagzi.engine;
+
+import dev.kagzi.engine.journal.JournalConfig;
+import dev.kagzi.engine.report.Rules;
+import dev.kagzi.engine.task.DispatchConfig;
+import dev.kagzi.engine.value.Limits;
+import dev.kagzi.engine.worker.WorkerConfig;
+import java.time.Duration;
+
+/** All that can be set on an engine. */
+public record EngineConfig(
+    JournalConfig journal,
+    DispatchConfig dispatch,
+    WorkerConfig workers,
+    Rules rules,
+    Limits limits,
+    Duration coordinatorInterval,
+    boolean autoCreateNamespaces) {
+
+  public static EngineConfig defaults() {
+    return new EngineConfig(
+        JournalConfig.defaults(),
+        DispatchConfig.defaults(),
+        WorkerConfig.defaults(),
+        Rules.DEFAULT,
+        Limits.DEFAULT,
+        Duration.ofSeconds(1),
+        false);
+  }
+
+  public EngineConfig withAutoCreateNamespaces(boolean on) {
+    return new EngineConfig(journal, dispatch, workers, rules, limits, coordinatorInterval, on);
+  }
+
+  public EngineConfig withJournal(JournalConfig other) {
+    return new EngineConfig(
+        other, dispatch, workers, rules, limits, coordinatorInterval, autoCreateNamespaces);
+  }
+
+  public EngineConfig withDispatch(DispatchConfig other) {
+    return new EngineConfig(
+        journal, other, workers, rules, limits, coordinatorInterval, autoCreateNamespaces);
+  }
+
+  public EngineConfig withWorkers(WorkerConfig other) {
+    return new EngineConfig(
+        journal, dispatch, other, rules, limits, coordinatorInterval, autoCreateNamespaces);
+  }
+
+  public EngineConfig withRules(Rules other) {
+    return new EngineConfig(
+        journal, dispatch, workers, other, limits, coordinatorInterval, autoCreateNamespaces);
+  }
+}

@@ -1,0 +1,83 @@
+package dev.kagzi.engine;
+
+import dev.kagzi.engine.notice.Notice;
+import dev.kagzi.engine.notice.Notifier;
+import dev.kagzi.engine.run.Endings;
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.RunEvents;
+import dev.kagzi.engine.task.Gates;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.Workers;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Brings what was committed to whoever waits for it: here, and on other servers. */
+final class Wiring implements RunEvents {
+  private final Endings endings;
+  private final Notifier notifier;
+  private final Consumer<RunId> deliver;
+  private volatile @Nullable Gates gates;
+  private volatile @Nullable Workers workers;
+
+  Wiring(Endings endings, Notifier notifier, Consumer<RunId> deliver) {
+    this.endings = endings;
+    this.notifier = notifier;
+    this.deliver = deliver;
+  }
+
+  /** The journal comes before those who write to it: they are connected once all are there. */
+  void connect(Gates allGates, Workers allWorkers) {
+    this.gates = allGates;
+    this.workers = allWorkers;
+  }
+
+  @Override
+  public void started(String namespace, RunId run) {
+    endings.started(namespace, run);
+  }
+
+  @Override
+  public void due(QueueName queue, TypeVersion type, long delayMs) {
+    if (gates != null) {
+      gates.due(queue, type, delayMs);
+    }
+    notifier.tell(new Notice.Work(queue, type, delayMs));
+  }
+
+  @Override
+  public void ended(RunEnd end) {
+    endings.ended(end);
+    notifier.tell(new Notice.Ended(end.runId()));
+  }
+
+  @Override
+  public void claimEnded(Claim claim) {
+    if (gates != null) {
+      gates.claimEnded(claim);
+    }
+  }
+
+  @Override
+  public void stop(WorkerId worker, Claim claim, RunStatus status) {
+    if (workers != null) {
+      workers.stop(worker, claim, status);
+    }
+  }
+
+  @Override
+  public void messages(RunId to) {
+    deliver.accept(to);
+  }
+
+  @Override
+  public void committed() {
+    if (gates != null) {
+      gates.flush();
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package dev.kagzi.engine.chore;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs all chores, one after the other, at an interval. One that fails does not stop the others.
+ */
+public final class Coordinator implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Coordinator.class);
+
+  private final ScheduledThreadPoolExecutor thread =
+      new ScheduledThreadPoolExecutor(
+          1, work -> Thread.ofPlatform().name("kagzi-coordinator").daemon().unstarted(work));
+
+  public Coordinator(List<Chore> chores, Duration interval) {
+    for (Chore chore : chores) {
+      thread.scheduleWithFixedDelay(
+          () -> runQuietly(chore), 0, interval.toMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private static void runQuietly(Chore chore) {
+    try {
+      chore.run();
+    } catch (RuntimeException e) {
+      log.atWarn()
+          .addKeyValue("chore", chore.getClass().getSimpleName())
+          .addKeyValue("cause", e.getMessage())
+          .log("a chore failed, it will be tried again");
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.shutdownNow();
+  }
+}

@@ -1,0 +1,51 @@
+package dev.kagzi.engine.page;
+
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.Uuids;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * A place in a list: the sort key of one row, as texts. Times are whole microseconds, as PostgreSQL
+ * keeps them: a rounded one would lose or repeat its neighbours.
+ */
+public record Cursor(List<String> key) {
+  public Cursor {
+    key = List.copyOf(key);
+  }
+
+  /** The place of a row with this sort key. */
+  public static Cursor of(String... key) {
+    return new Cursor(List.of(key));
+  }
+
+  /** A time as a part of a key. */
+  public static String micros(Instant time) {
+    return Long.toString(Times.micros(time));
+  }
+
+  /** A part that is text. */
+  public String text(int index) {
+    if (index >= key.size()) {
+      throw foreign();
+    }
+    return key.get(index);
+  }
+
+  public long number(int index) {
+    try {
+      return Long.parseLong(text(index));
+    } catch (NumberFormatException notOurs) {
+      throw foreign();
+    }
+  }
+
+  public UUID uuid(int index) {
+    return Uuids.parse(text(index)).orElseThrow(Cursor::foreign);
+  }
+
+  private static Refusal foreign() {
+    return Refusal.invalid("page_token", "altered", PageToken.EXPECTED);
+  }
+}

@@ -1,0 +1,268 @@
+package dev.kagzi.engine.report;
+
+import dev.kagzi.engine.journal.Journal;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.step.StepRef;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Limits;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Accepts what workers report. Thread-safe; nothing blocks. */
+public final class Reports {
+  private static final long WAIT_MS_MAX = Duration.ofDays(100L * 366).toMillis();
+  private static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
+
+  private final Journal<RunWrite<?>> journal;
+  private final Limits limits;
+
+  public Reports(Journal<RunWrite<?>> journal, Limits limits) {
+    this.journal = journal;
+    this.limits = limits;
+  }
+
+  /** One result for each, in order; completes when all of them are durable. */
+  public CompletableFuture<List<ReportResult>> accept(String namespace, List<Report> reports) {
+    List<CompletableFuture<ReportResult>> answers = new ArrayList<>(reports.size());
+    List<RunWrite<?>> writes = new ArrayList<>(reports.size());
+    for (Report report : reports) {
+      try {
+        check(report);
+        ReportWrite write = new ReportWrite(namespace, report, true);
+        writes.add(write);
+        answers.add(write.done());
+      } catch (Refusal refusal) {
+        answers.add(CompletableFuture.completedFuture(new ReportResult.Refused(refusal)));
+      }
+    }
+    if (!writes.isEmpty()) {
+      journal.append(writes);
+    }
+    return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+        .handle((ignored, failure) -> results(answers));
+  }
+
+  /** A refused item is its own; a database that is away concerns the whole call. */
+  private static List<ReportResult> results(List<CompletableFuture<ReportResult>> answers) {
+    List<ReportResult> results = new ArrayList<>(answers.size());
+    for (CompletableFuture<ReportResult> answer : answers) {
+      if (answer.isCompletedExceptionally()) {
+        results.add(refused(answer.exceptionNow()));
+      } else {
+        results.add(answer.join());
+      }
+    }
+    return results;
+  }
+
+  private static ReportResult refused(Throwable failure) {
+    if (failure instanceof Refusal refusal) {
+      return switch (refusal.reason()) {
+        case INVALID_ARGUMENT,
+            NOT_FOUND,
+            ALREADY_EXISTS,
+            FAILED_PRECONDITION,
+            ABORTED,
+            UNIMPLEMENTED ->
+            new ReportResult.Refused(refusal);
+        case RESOURCE_EXHAUSTED, UNAVAILABLE, INTERNAL -> throw refusal;
+      };
+    }
+    throw new IllegalStateException("report failed", failure);
+  }
+
+  private void check(Report report) {
+    if (report.claim().epoch() < 1) {
+      throw Refusal.invalid("epoch", report.claim().epoch(), "at least 1");
+    }
+    switch (report) {
+      case Report.StepStarted r -> {
+        checkStep(r.stepKey(), r.attempt());
+        limits.checkPayload("input", r.input());
+      }
+      case Report.StepDone r -> {
+        checkStep(r.stepKey(), r.attempt());
+        limits.checkPayload("input", r.input());
+        limits.checkPayload("output", r.output());
+      }
+      case Report.StepFailed r -> {
+        checkStep(r.stepKey(), r.attempt());
+        limits.checkPayload("input", r.input());
+        limits.checkFailure("error", r.failure());
+      }
+      case Report.Sleep r -> {
+        checkStep(r.stepKey(), 1);
+        checkSleep(r);
+      }
+      case Report.Done r -> limits.checkPayload("output", r.output());
+      case Report.Failed r -> limits.checkFailure("error", r.failure());
+      case Report.Released r -> {
+        checkWait("delay_ms", r.delayMs());
+        if (r.blockedBy() != null) {
+          limits.checkFailure("blocked_by", r.blockedBy());
+        }
+      }
+      case Report.Parked r -> r.steps().forEach(step -> limits.checkStepKey("step_key", step));
+    }
+  }
+
+  private void checkStep(String stepKey, int attempt) {
+    limits.checkStepKey("step_key", stepKey);
+    if (attempt < 1) {
+      throw Refusal.invalid("attempt", attempt, "at least 1");
+    }
+  }
+
+  private static void checkSleep(Report.Sleep r) {
+    if (r.durationMs() != null) {
+      checkWait("duration", r.durationMs());
+    }
+    if (r.until() != null && (r.until().isAfter(LATEST) || r.until().isBefore(Instant.EPOCH))) {
+      throw Refusal.invalid("until", r.until(), Instant.EPOCH + " to " + LATEST);
+    }
+  }
+
+  private static void checkWait(String field, long millis) {
+    if (millis < 0 || millis > WAIT_MS_MAX) {
+      throw Refusal.invalid(field, millis + " ms", "0 to " + WAIT_MS_MAX + " ms");
+    }
+  }
+
+  // ---- simple clients: one call per thing, the claim named by the step id or not at all
+
+  /** Asks whether a step is to be executed. */
+  public CompletableFuture<BegunStep> begin(
+      String namespace,
+      RunId run,
+      String stepName,
+      StepKind kind,
+      @Nullable Payload input,
+      @Nullable RetryPolicy policy,
+      @Nullable Integer epoch) {
+    limits.checkStepKey("step_name", stepName);
+    limits.checkPayload("input", input);
+    BeginStep begin =
+        new BeginStep(namespace, new Claim(run, orAny(epoch)), stepName, kind, input, policy);
+    journal.append(begin);
+    return begin.done();
+  }
+
+  /** Records a step's result; a result that was there before is kept, and that is no error. */
+  public CompletableFuture<StepRef> completeStep(
+      String namespace, StepRef ref, Payload output, @Nullable Integer epoch) {
+    Report.StepDone done =
+        new Report.StepDone(
+            claim(ref, epoch), ref.stepKey(), ref.attempt(), StepKind.FUNCTION, null, output, 0);
+    return simple(namespace, done, result -> ref);
+  }
+
+  /**
+   * What became of a failed step.
+   *
+   * @param retryAt when it is tried again; null when it is not
+   */
+  public record FailedStep(boolean retryScheduled, @Nullable Instant retryAt) {}
+
+  /** Records a step's failure; if it is retried, the run is given back until then. */
+  public CompletableFuture<FailedStep> failStep(
+      String namespace, StepRef ref, Failure failure, @Nullable Integer epoch) {
+    Report.StepFailed failed =
+        new Report.StepFailed(
+            claim(ref, epoch), ref.stepKey(), ref.attempt(), null, failure, null, false, 0);
+    return simple(
+        namespace,
+        failed,
+        result ->
+            switch (result) {
+              case ReportResult.RetryScheduled retry -> new FailedStep(true, retry.at());
+              case ReportResult.AlreadyRecorded(RecordedStep step)
+                  when step.result() instanceof RecordedStep.Result.Output ->
+                  throw Refusal.of(
+                      Refusal.Reason.FAILED_PRECONDITION,
+                      "step",
+                      ref.toString(),
+                      "step " + ref.stepKey() + " is COMPLETED (expected: RUNNING)");
+              default -> new FailedStep(false, null);
+            });
+  }
+
+  /** Puts the run to sleep; a sleep that was begun before goes on. */
+  public CompletableFuture<Void> sleep(
+      String namespace, StepRef ref, Duration duration, @Nullable Integer epoch) {
+    long millis = Math.ceilDiv(duration.toNanos(), 1_000_000L);
+    Report.Sleep sleep = new Report.Sleep(claim(ref, epoch), ref.stepKey(), millis, null, false);
+    return simple(namespace, sleep, result -> null);
+  }
+
+  /** Completes a run; without an epoch, whoever holds it. */
+  public CompletableFuture<RunStatus> completeRun(
+      String namespace, RunId run, @Nullable Payload output, @Nullable Integer epoch) {
+    return simple(
+        namespace, new Report.Done(new Claim(run, orAny(epoch)), output), Reports::status);
+  }
+
+  /** Fails a run; without an epoch, whoever holds it. */
+  public CompletableFuture<RunStatus> failRun(
+      String namespace, RunId run, Failure failure, @Nullable Integer epoch) {
+    return simple(
+        namespace, new Report.Failed(new Claim(run, orAny(epoch)), failure), Reports::status);
+  }
+
+  private static RunStatus status(ReportResult result) {
+    return result instanceof ReportResult.Accepted(RunStatus status) ? status : RunStatus.RUNNING;
+  }
+
+  private <T> CompletableFuture<T> simple(
+      String namespace, Report report, Function<ReportResult, T> mapper) {
+    if (report.claim().epoch() != Claim.ANY) {
+      check(report);
+    }
+    ReportWrite write = new ReportWrite(namespace, report, false);
+    journal.append(write);
+    return write
+        .done()
+        .thenApply(
+            result ->
+                switch (result) {
+                  case ReportResult.ClaimLost(RunStatus status) ->
+                      throw Refusal.of(
+                          Refusal.Reason.FAILED_PRECONDITION,
+                          "run",
+                          report.claim().runId().toString(),
+                          "run "
+                              + report.claim().runId()
+                              + ": claim lost (status "
+                              + status
+                              + ", expected: RUNNING under this claim)");
+                  case ReportResult.Refused(Refusal refusal) -> throw refusal;
+                  default -> mapper.apply(result);
+                });
+  }
+
+  private static Claim claim(StepRef ref, @Nullable Integer epoch) {
+    return new Claim(ref.runId(), epoch == null || epoch == 0 ? ref.epoch() : epoch);
+  }
+
+  private static int orAny(@Nullable Integer epoch) {
+    if (epoch == null) {
+      return Claim.ANY;
+    }
+    if (epoch < 1) {
+      throw Refusal.invalid("epoch", epoch, "at least 1");
+    }
+    return epoch;
+  }
+}

@@ -1,0 +1,146 @@
+package dev.kagzi.engine;
+
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.payload;
+import static dev.kagzi.engine.TestEngine.sleep;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static dev.kagzi.engine.TestEngine.stepFailed;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.task.Poll;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The life of a run, from its start to its end. */
+class EngineLifeTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private TestEngine engine;
+
+  @BeforeEach
+  void open(TestInfo test) {
+    engine = TestEngine.start(database.config(), test.getTestMethod().orElseThrow().getName());
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  @Test
+  void a_started_run_is_claimed_executed_and_completed() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+
+    Task task = engine.claimOne(worker);
+    ReportResult step = engine.report(stepDone(task.claim(), "charge", "1"));
+    ReportResult end = engine.report(done(task.claim(), "\"out\""));
+
+    assertThat(task.claim().runId()).isEqualTo(run);
+    assertThat(task.claim().epoch()).isEqualTo(1);
+    assertThat(task.input()).isEqualTo(payload("\"in\""));
+    assertThat(step).isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
+    assertThat(end).isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.COMPLETED);
+    assertThat(engine.run(run).output()).isEqualTo(payload("\"out\""));
+    assertThat(await(engine.end(run)).orElseThrow().output()).isEqualTo(payload("\"out\""));
+  }
+
+  @Test
+  void a_start_while_a_poll_waits_is_handed_over_without_a_look() {
+    WorkerId worker = engine.register();
+    Poll first = engine.poll(worker, 10);
+    RunId warm = engine.start();
+    Task warmTask = await(first.tasks()).get(0);
+    engine.report(done(warmTask.claim(), "1"));
+    Poll poll = engine.poll(worker, 10);
+    long looks = engine.engine().meter().dispatch().looks();
+    long handedOver = engine.engine().meter().dispatch().handedOver();
+
+    RunId run = engine.start();
+    List<Task> tasks = await(poll.tasks());
+
+    assertThat(warmTask.claim().runId()).isEqualTo(warm);
+    assertThat(tasks).extracting(t -> t.claim().runId()).containsExactly(run);
+    assertThat(engine.engine().meter().dispatch().handedOver()).isEqualTo(handedOver + 1);
+    assertThat(engine.engine().meter().dispatch().looks()).isEqualTo(looks);
+  }
+
+  @Test
+  void a_sleeping_run_wakes_on_time_with_its_steps() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    engine.report(stepDone(task.claim(), "before", "7"));
+
+    ReportResult slept = engine.report(sleep(task.claim(), "nap", 1_200));
+    long asleepAt = System.nanoTime();
+    Task woken = engine.claimOne(worker);
+    long sleptMs = (System.nanoTime() - asleepAt) / 1_000_000;
+
+    assertThat(slept).isInstanceOf(ReportResult.Sleeping.class);
+    assertThat(((ReportResult.Sleeping) slept).claimKept()).isFalse();
+    assertThat(woken.claim().epoch()).isEqualTo(2);
+    assertThat(woken.claim().runId()).isEqualTo(run);
+    assertThat(sleptMs).isBetween(1_000L, 1_700L);
+    assertThat(woken.steps()).extracting(RecordedStep::stepKey).containsExactly("before", "nap");
+    assertThat(woken.steps().get(1).result()).isInstanceOf(RecordedStep.Result.Output.class);
+  }
+
+  @Test
+  void a_failed_step_is_retried_and_then_final() {
+    engine.start();
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    RetryPolicy twice = new RetryPolicy(2, 10, 1, 10, 0, List.of());
+
+    ReportResult first = engine.report(stepFailed(task.claim(), "charge", 1, twice));
+    ReportResult second = engine.report(stepFailed(task.claim(), "charge", 2, twice));
+    ReportResult again = engine.report(stepFailed(task.claim(), "charge", 2, twice));
+
+    assertThat(first)
+        .isInstanceOfSatisfying(
+            ReportResult.RetryScheduled.class,
+            retry -> {
+              assertThat(retry.claimKept()).isTrue();
+              assertThat(retry.nextAttempt()).isEqualTo(2);
+              assertThat(retry.delayMs()).isEqualTo(10);
+            });
+    assertThat(second).isEqualTo(new ReportResult.FinalFailure());
+    assertThat(again).isEqualTo(new ReportResult.FinalFailure());
+  }
+
+  @Test
+  void a_step_that_was_announced_is_completed_by_the_report_that_ends_the_run() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    engine.report(
+        new Report.StepStarted(task.claim(), "slow", 1, StepKind.FUNCTION, null, 200));
+
+    List<ReportResult> results =
+        engine.report(List.of(stepDone(task.claim(), "slow", "1"), done(task.claim(), "2")));
+
+    assertThat(results).hasOnlyElementsOfType(ReportResult.Accepted.class);
+    assertThat(engine.engine().queries().steps(TestEngine.NAMESPACE, run, null, PageSpec.FIRST).items())
+        .singleElement()
+        .satisfies(step -> assertThat(step.status()).isEqualTo(StepStatus.COMPLETED))
+        .satisfies(step -> assertThat(step.output()).isEqualTo(payload("1")));
+  }
+}

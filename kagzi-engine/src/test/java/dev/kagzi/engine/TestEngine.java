@@ -1,0 +1,193 @@
+package dev.kagzi.engine;
+
+import dev.kagzi.engine.db.Connector;
+import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.task.Poll;
+import dev.kagzi.engine.task.PollRequest;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.ErrorCode;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.Registration;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
+
+/** An engine with the words that tests speak. Closed by the test that opened it. */
+@NullMarked
+public final class TestEngine implements AutoCloseable {
+  public static final String NAMESPACE = "default";
+  public static final String TYPE = "order";
+  private static final long LIMIT_SECONDS = 20;
+
+  private final Engine engine;
+  private final String queue;
+
+  private TestEngine(Engine engine, String queue) {
+    this.engine = engine;
+    this.queue = queue;
+  }
+
+  public static TestEngine start(DatabaseConfig config, String queue) {
+    return start(config, queue, EngineConfig.defaults());
+  }
+
+  public static TestEngine start(DatabaseConfig config, String queue, EngineConfig settings) {
+    return new TestEngine(Engine.start(config, settings), queue);
+  }
+
+  public static TestEngine start(
+      DatabaseConfig config, String queue, EngineConfig settings, Connector connector) {
+    return new TestEngine(Engine.start(config, settings, connector), queue);
+  }
+
+  public Engine engine() {
+    return engine;
+  }
+
+  public QueueName queue() {
+    return new QueueName(NAMESPACE, queue);
+  }
+
+  public StartRequest request(String externalId, @Nullable RunId runId) {
+    return new StartRequest(NAMESPACE, externalId, queue, TYPE, "", payload("\"in\""), null, runId);
+  }
+
+  public RunId start() {
+    return await(engine.runs().start(request("", null))).runId();
+  }
+
+  public RunId start(RetryPolicy policy) {
+    return await(
+            engine
+                .runs()
+                .start(
+                    new StartRequest(
+                        NAMESPACE, "", queue, TYPE, "", payload("\"in\""), policy, null)))
+        .runId();
+  }
+
+  public StartResult start(String externalId) {
+    return await(engine.runs().start(request(externalId, null)));
+  }
+
+  public WorkerId register() {
+    return await(
+        engine
+            .workers()
+            .register(
+                new Registration(
+                    queue(),
+                    List.of(new TypeVersion(TYPE, "")),
+                    false,
+                    "host",
+                    1,
+                    "",
+                    Map.of(),
+                    null,
+                    Map.of(),
+                    "")));
+  }
+
+  public Poll poll(WorkerId worker, int tasksMax) {
+    return engine
+        .tasks()
+        .poll(
+            new PollRequest(
+                queue(), worker, List.of(new PollRequest.Wanted(TYPE, "", 0)), tasksMax, 10_000));
+  }
+
+  /** The next task, waited for. */
+  public Task claimOne(WorkerId worker) {
+    return await(poll(worker, 1).tasks()).get(0);
+  }
+
+  public ReportResult report(Report report) {
+    return await(engine.reports().accept(NAMESPACE, List.of(report))).get(0);
+  }
+
+  public List<ReportResult> report(List<Report> reports) {
+    return await(engine.reports().accept(NAMESPACE, reports));
+  }
+
+  public RunView run(RunId id) {
+    return engine.queries().run(NAMESPACE, id);
+  }
+
+  public CompletableFuture<Optional<RunEnd>> end(RunId id) {
+    CompletableFuture<Optional<RunEnd>> end = new CompletableFuture<>();
+    var unused = engine.endings().watch(NAMESPACE, id, end::complete);
+    return end;
+  }
+
+  public static Report stepDone(Claim claim, String step, String output) {
+    return stepDone(claim, step, 1, output);
+  }
+
+  public static Report stepDone(Claim claim, String step, int attempt, String output) {
+    return new Report.StepDone(claim, step, attempt, StepKind.FUNCTION, null, payload(output), 1);
+  }
+
+  public static Report stepFailed(Claim claim, String step, int attempt, @Nullable RetryPolicy p) {
+    return new Report.StepFailed(claim, step, attempt, null, failure("boom"), p, false, 1);
+  }
+
+  public static Report sleep(Claim claim, String step, long millis) {
+    return new Report.Sleep(claim, step, millis, null, false);
+  }
+
+  public static Report done(Claim claim, String output) {
+    return new Report.Done(claim, payload(output));
+  }
+
+  public static Report failed(Claim claim, String message) {
+    return new Report.Failed(claim, failure(message));
+  }
+
+  public static Failure failure(String message) {
+    return new Failure(
+        ErrorCode.INTERNAL, message, false, 0, "subject", "id", Map.of("type", "Boom"));
+  }
+
+  public static Payload payload(String json) {
+    return new Payload(json.getBytes(StandardCharsets.UTF_8), Map.of());
+  }
+
+  public static <T> T await(CompletableFuture<T> future) {
+    try {
+      return future.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw new IllegalStateException(e);
+    } catch (InterruptedException | TimeoutException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    engine.close();
+  }
+}

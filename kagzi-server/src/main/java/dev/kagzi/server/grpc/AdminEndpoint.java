@@ -1,0 +1,189 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.query.StepView;
+import dev.kagzi.engine.query.WorkerView;
+import dev.kagzi.engine.step.StepRef;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.protocol.v1.AdminServiceGrpc.AdminServiceImplBase;
+import dev.kagzi.protocol.v1.DrainWorkerRequest;
+import dev.kagzi.protocol.v1.DrainWorkerResponse;
+import dev.kagzi.protocol.v1.GetServerInfoRequest;
+import dev.kagzi.protocol.v1.GetServerInfoResponse;
+import dev.kagzi.protocol.v1.GetStepRequest;
+import dev.kagzi.protocol.v1.GetStepResponse;
+import dev.kagzi.protocol.v1.GetWorkerRequest;
+import dev.kagzi.protocol.v1.GetWorkerResponse;
+import dev.kagzi.protocol.v1.HealthCheckRequest;
+import dev.kagzi.protocol.v1.HealthCheckResponse;
+import dev.kagzi.protocol.v1.ListStepsRequest;
+import dev.kagzi.protocol.v1.ListStepsResponse;
+import dev.kagzi.protocol.v1.ListWorkersRequest;
+import dev.kagzi.protocol.v1.ListWorkersResponse;
+import dev.kagzi.protocol.v1.ServingStatus;
+import dev.kagzi.protocol.v1.WorkerStatus;
+import io.grpc.stub.StreamObserver;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** What an operator looks at. */
+final class AdminEndpoint extends AdminServiceImplBase {
+  private static final String API_VERSION = "kagzi.v1";
+  private static final String SDK_VERSION_MIN = "0.1.0";
+
+  /** What a client can count on beyond the calls that every server of the protocol has. */
+  private static final List<String> FEATURES =
+      List.of(
+          "poll-tasks",
+          "report",
+          "attach",
+          "get-history",
+          "await-workflow",
+          "watch-workflows",
+          "start-workflows",
+          "caller-run-id",
+          "epochs",
+          "heartbeat-claims",
+          "backward-paging");
+
+  private final EdgeRoom room;
+  private final Supplier<Optional<String>> trouble;
+  private final Set<String> services;
+  private final String version;
+  private final InstantSource clock = InstantSource.system();
+
+  /**
+   * @param trouble why the server is not ready, if so; may block
+   * @param services whose health can be asked for
+   */
+  AdminEndpoint(
+      EdgeRoom room, Supplier<Optional<String>> trouble, Set<String> services, String version) {
+    this.room = room;
+    this.trouble = trouble;
+    this.services = Set.copyOf(services);
+    this.version = version;
+  }
+
+  @Override
+  public void listWorkers(ListWorkersRequest request, StreamObserver<ListWorkersResponse> caller) {
+    room.blocking().answer(caller, () -> workers(request), AdminEndpoint::workers);
+  }
+
+  private Page<WorkerView> workers(ListWorkersRequest request) {
+    WorkerStatus status = request.getStatusFilter();
+    return room.engine()
+        .queries()
+        .workers(
+            Arguments.namespace(request.getNamespace()),
+            request.hasTaskQueue() ? request.getTaskQueue() : null,
+            status == WorkerStatus.WORKER_STATUS_UNSPECIFIED
+                ? null
+                : Arguments.workerStatus("status_filter", status),
+            Arguments.page(request.getPage()));
+  }
+
+  private static ListWorkersResponse workers(Page<WorkerView> page) {
+    ListWorkersResponse.Builder message =
+        ListWorkersResponse.newBuilder().setPage(Protos.page(page));
+    page.items().forEach(worker -> message.addWorkers(Protos.worker(worker)));
+    return message.build();
+  }
+
+  @Override
+  public void getWorker(GetWorkerRequest request, StreamObserver<GetWorkerResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () -> room.engine().queries().worker(Arguments.workerId(request.getWorkerId())),
+            worker -> GetWorkerResponse.newBuilder().setWorker(Protos.worker(worker)).build());
+  }
+
+  @Override
+  public void getStep(GetStepRequest request, StreamObserver<GetStepResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () ->
+                room.engine()
+                    .queries()
+                    .step(
+                        Arguments.namespace(request.getNamespace()),
+                        StepRef.parse(request.getStepId())),
+            step -> GetStepResponse.newBuilder().setStep(Protos.step(step)).build());
+  }
+
+  @Override
+  public void listSteps(ListStepsRequest request, StreamObserver<ListStepsResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () ->
+                room.engine()
+                    .queries()
+                    .steps(
+                        Arguments.namespace(request.getNamespace()),
+                        Arguments.runId(request.getRunId()),
+                        request.hasStepName() ? request.getStepName() : null,
+                        Arguments.page(request.getPage())),
+            AdminEndpoint::steps);
+  }
+
+  private static ListStepsResponse steps(Page<StepView> page) {
+    ListStepsResponse.Builder message = ListStepsResponse.newBuilder().setPage(Protos.page(page));
+    page.items().forEach(step -> message.addSteps(Protos.step(step)));
+    return message.build();
+  }
+
+  @Override
+  public void drainWorker(DrainWorkerRequest request, StreamObserver<DrainWorkerResponse> caller) {
+    Calls.answer(
+        caller,
+        () -> {
+          WorkerId worker = Arguments.workerId(request.getWorkerId());
+          return room.engine().workers().drain(worker);
+        },
+        draining ->
+            DrainWorkerResponse.newBuilder()
+                .setSuccess(draining)
+                .setMessage(draining ? "the worker takes no new work" : "the worker is offline")
+                .build());
+  }
+
+  @Override
+  public void healthCheck(HealthCheckRequest request, StreamObserver<HealthCheckResponse> caller) {
+    room.blocking().answer(caller, () -> health(request.getService()), health -> health);
+  }
+
+  private HealthCheckResponse health(String service) {
+    if (!service.isEmpty() && !services.contains(service)) {
+      throw Refusal.notFound("service", service);
+    }
+    Optional<String> reason = trouble.get();
+    return HealthCheckResponse.newBuilder()
+        .setStatus(
+            reason.isEmpty()
+                ? ServingStatus.SERVING_STATUS_SERVING
+                : ServingStatus.SERVING_STATUS_NOT_SERVING)
+        .setMessage(reason.orElse("ready"))
+        .setTimestamp(Protos.timestamp(clock.instant()))
+        .build();
+  }
+
+  @Override
+  public void getServerInfo(
+      GetServerInfoRequest request, StreamObserver<GetServerInfoResponse> caller) {
+    Calls.send(
+        caller,
+        () ->
+            GetServerInfoResponse.newBuilder()
+                .setVersion(version)
+                .setApiVersion(API_VERSION)
+                .addAllSupportedFeatures(FEATURES)
+                .setMinSdkVersion(SDK_VERSION_MIN)
+                .build());
+  }
+}

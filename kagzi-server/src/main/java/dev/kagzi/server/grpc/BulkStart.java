@@ -1,0 +1,61 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.run.Runs;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.StartWorkflowsRequest;
+import dev.kagzi.protocol.v1.StartWorkflowsResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** Many starts in one call, each with a result of its own, in the order of the request. */
+final class BulkStart {
+  private static final int STARTS_MAX = 10_000;
+
+  private BulkStart() {}
+
+  static CompletableFuture<StartWorkflowsResponse> begin(Runs runs, StartWorkflowsRequest request) {
+    Starts.checkCount(request.getStartsCount(), STARTS_MAX);
+    int count = request.getStartsCount();
+    List<StartRequest> readable = new ArrayList<>(count);
+    // Per item why it could not be read; the others wait for the engine's word, in the same order.
+    dev.kagzi.protocol.v1.StartResult[] refused = new dev.kagzi.protocol.v1.StartResult[count];
+    for (int i = 0; i < count; i++) {
+      StartWorkflowRequest start = request.getStarts(i);
+      try {
+        readable.add(Starts.read(start, request.getNamespace()));
+      } catch (RuntimeException e) {
+        refused[i] = refused(e);
+      }
+    }
+    List<CompletableFuture<StartResult>> answers = runs.startAll(readable);
+    return CompletableFuture.allOf(answers.toArray(new CompletableFuture<?>[0]))
+        .handle((none, someFailed) -> response(refused, answers));
+  }
+
+  private static StartWorkflowsResponse response(
+      dev.kagzi.protocol.v1.StartResult[] refused, List<CompletableFuture<StartResult>> answers) {
+    StartWorkflowsResponse.Builder response = StartWorkflowsResponse.newBuilder();
+    int next = 0;
+    for (dev.kagzi.protocol.v1.StartResult unread : refused) {
+      response.addResults(unread != null ? unread : result(answers.get(next++)));
+    }
+    return response.build();
+  }
+
+  private static dev.kagzi.protocol.v1.StartResult result(CompletableFuture<StartResult> answer) {
+    return answer.isCompletedExceptionally()
+        ? refused(answer.exceptionNow())
+        : dev.kagzi.protocol.v1.StartResult.newBuilder()
+            .setStarted(Protos.started(answer.join()))
+            .build();
+  }
+
+  private static dev.kagzi.protocol.v1.StartResult refused(Throwable problem) {
+    return dev.kagzi.protocol.v1.StartResult.newBuilder()
+        .setRefused(Errors.detail(problem))
+        .build();
+  }
+}

@@ -1,0 +1,20 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.Engine;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+
+/**
+ * What the endpoints of one server share.
+ *
+ * @param blocking for what waits for the database
+ * @param senders moves messages into streams
+ * @param timer ends waits; its tasks must be short
+ * @param calls what is open
+ */
+record EdgeRoom(
+    Engine engine,
+    Blocking blocking,
+    Executor senders,
+    ScheduledExecutorService timer,
+    OpenCalls calls) {}

@@ -1,0 +1,143 @@
+package dev.kagzi.server.grpc;
+
+import com.google.protobuf.Any;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.protocol.v1.ErrorCode;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
+import java.util.HexFormat;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The only place that turns what went wrong into wire talk: a {@code google.rpc.Status} whose
+ * details hold one {@link ErrorDetail}. A refusal speaks for itself. Anything else is a fault of
+ * ours: the caller gets a reference, the log gets the rest.
+ */
+final class Errors {
+  private static final Logger log = LoggerFactory.getLogger(Errors.class);
+
+  /**
+   * Key in an {@link ErrorDetail}'s metadata: the name of the call's status, also where no call
+   * fails.
+   */
+  static final String STATUS_KEY = "status";
+
+  // Message and details travel in one block of headers, of which clients take 8 KiB.
+  private static final int MESSAGE_LENGTH_MAX = 1_000;
+
+  private Errors() {}
+
+  /** The status that ends the call. */
+  static StatusRuntimeException of(Throwable problem) {
+    Throwable cause = unwrap(problem);
+    if (cause instanceof StatusRuntimeException status) {
+      return status;
+    }
+    ErrorDetail detail = detail(cause);
+    Status.Code code = code(cause);
+    return StatusProto.toStatusRuntimeException(
+        com.google.rpc.Status.newBuilder()
+            .setCode(code.value())
+            .setMessage(detail.getMessage())
+            .addDetails(Any.pack(detail))
+            .build());
+  }
+
+  /** The same, for an item of a call that goes on. */
+  static ErrorDetail detail(Throwable problem) {
+    Throwable cause = unwrap(problem);
+    if (cause instanceof Refusal refusal && refusal.reason() != Refusal.Reason.INTERNAL) {
+      return ErrorDetail.newBuilder()
+          .setCode(errorCode(refusal.reason()))
+          .setMessage(message(refusal))
+          .setNonRetryable(!mayPass(refusal.reason()))
+          .setSubject(refusal.subject())
+          .setSubjectId(refusal.subjectId())
+          .putMetadata(STATUS_KEY, code(refusal).name())
+          .build();
+    }
+    return fault(cause);
+  }
+
+  private static ErrorDetail fault(Throwable cause) {
+    String reference = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
+    log.atError().addKeyValue("reference", reference).setCause(cause).log("call failed by a fault");
+    return ErrorDetail.newBuilder()
+        .setCode(ErrorCode.ERROR_CODE_INTERNAL)
+        .setMessage("internal error; the server's log has the reason under reference " + reference)
+        .setSubject("reference")
+        .setSubjectId(reference)
+        .putMetadata(STATUS_KEY, Status.Code.INTERNAL.name())
+        .build();
+  }
+
+  private static Throwable unwrap(Throwable problem) {
+    Throwable cause = problem;
+    while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+        && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause;
+  }
+
+  private static String message(Refusal refusal) {
+    String message = String.valueOf(refusal.getMessage());
+    return message.length() <= MESSAGE_LENGTH_MAX
+        ? message
+        : message.substring(0, MESSAGE_LENGTH_MAX) + "…";
+  }
+
+  private static Status.Code code(Throwable cause) {
+    if (!(cause instanceof Refusal refusal)) {
+      return Status.Code.INTERNAL;
+    }
+    return switch (refusal.reason()) {
+      case INVALID_ARGUMENT -> Status.Code.INVALID_ARGUMENT;
+      case NOT_FOUND -> Status.Code.NOT_FOUND;
+      case ALREADY_EXISTS -> Status.Code.ALREADY_EXISTS;
+      case FAILED_PRECONDITION -> Status.Code.FAILED_PRECONDITION;
+      case ABORTED -> Status.Code.ABORTED;
+      case RESOURCE_EXHAUSTED -> Status.Code.RESOURCE_EXHAUSTED;
+      case UNAVAILABLE -> Status.Code.UNAVAILABLE;
+      case UNIMPLEMENTED -> Status.Code.UNIMPLEMENTED;
+      case INTERNAL -> Status.Code.INTERNAL;
+    };
+  }
+
+  // The protocol's own codes are fewer than gRPC's; the metadata has the exact one.
+  private static ErrorCode errorCode(Refusal.Reason reason) {
+    return switch (reason) {
+      case INVALID_ARGUMENT -> ErrorCode.ERROR_CODE_INVALID_ARGUMENT;
+      case NOT_FOUND -> ErrorCode.ERROR_CODE_NOT_FOUND;
+      case ALREADY_EXISTS, ABORTED -> ErrorCode.ERROR_CODE_CONFLICT;
+      case FAILED_PRECONDITION, UNIMPLEMENTED -> ErrorCode.ERROR_CODE_PRECONDITION_FAILED;
+      case RESOURCE_EXHAUSTED, UNAVAILABLE -> ErrorCode.ERROR_CODE_UNAVAILABLE;
+      case INTERNAL -> ErrorCode.ERROR_CODE_INTERNAL;
+    };
+  }
+
+  private static boolean mayPass(Refusal.Reason reason) {
+    return reason == Refusal.Reason.RESOURCE_EXHAUSTED || reason == Refusal.Reason.UNAVAILABLE;
+  }
+
+  /** What a call hears that a stopping server ends. */
+  static Refusal stopping() {
+    return Refusal.of(
+        Refusal.Reason.UNAVAILABLE, "server", "", "the server is stopping: ask another one");
+  }
+
+  /** A field or a call that is in the protocol before its feature is in the server. */
+  static Refusal unimplemented(String subject, String name) {
+    return Refusal.of(
+        Refusal.Reason.UNIMPLEMENTED,
+        subject,
+        name,
+        name + ": this server does not have it yet (expected: " + subject + " not used)");
+  }
+}

@@ -1,0 +1,83 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.task.Tasks;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.protocol.v1.GetHistoryResponse;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The recorded steps of a run, page by page, at the pace of their reader: the thread that reads
+ * pages from the engine waits while the stream is full, and gives up on a reader that stands still.
+ */
+final class HistoryStream {
+  private static final long READER_SECONDS_MAX = 30;
+
+  private final ServerCallStreamObserver<GetHistoryResponse> out;
+  // Permits say "look again", not how much room there is.
+  private final Semaphore changes = new Semaphore(0);
+
+  private HistoryStream(ServerCallStreamObserver<GetHistoryResponse> out) {
+    this.out = out;
+  }
+
+  static void open(
+      Blocking blocking,
+      Tasks tasks,
+      String namespace,
+      Claim claim,
+      StreamObserver<GetHistoryResponse> caller) {
+    HistoryStream stream = new HistoryStream(Calls.stream(caller));
+    stream.out.setOnCancelHandler(stream.changes::release);
+    stream.out.setOnReadyHandler(stream.changes::release);
+    try {
+      blocking.run("history", () -> stream.send(tasks, namespace, claim));
+    } catch (Refusal full) {
+      caller.onError(Errors.of(full));
+    }
+  }
+
+  private void send(Tasks tasks, String namespace, Claim claim) {
+    try {
+      tasks.history(namespace, claim, this::page);
+    } catch (RuntimeException e) {
+      out.onError(Errors.of(e));
+      return;
+    }
+    out.onCompleted();
+  }
+
+  private void page(List<RecordedStep> steps) {
+    awaitRoom();
+    GetHistoryResponse.Builder message = GetHistoryResponse.newBuilder();
+    for (RecordedStep step : steps) {
+      message.addSteps(Protos.recordedStep(step));
+    }
+    out.onNext(message.build());
+  }
+
+  private void awaitRoom() {
+    try {
+      while (!out.isReady() && !out.isCancelled()) {
+        if (!changes.tryAcquire(READER_SECONDS_MAX, TimeUnit.SECONDS)) {
+          throw reader("reads nothing for " + READER_SECONDS_MAX + " s");
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Errors.stopping();
+    }
+    if (out.isCancelled()) {
+      throw reader("has gone");
+    }
+  }
+
+  private static Refusal reader(String what) {
+    return Refusal.of(Refusal.Reason.ABORTED, "history", "", "the history's reader " + what);
+  }
+}

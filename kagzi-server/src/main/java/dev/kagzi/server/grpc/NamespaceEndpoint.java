@@ -1,0 +1,98 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.namespace.NamespaceView;
+import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.page.Page;
+import dev.kagzi.protocol.v1.CreateNamespaceRequest;
+import dev.kagzi.protocol.v1.CreateNamespaceResponse;
+import dev.kagzi.protocol.v1.DisableNamespaceRequest;
+import dev.kagzi.protocol.v1.DisableNamespaceResponse;
+import dev.kagzi.protocol.v1.EnableNamespaceRequest;
+import dev.kagzi.protocol.v1.EnableNamespaceResponse;
+import dev.kagzi.protocol.v1.GetNamespaceRequest;
+import dev.kagzi.protocol.v1.GetNamespaceResponse;
+import dev.kagzi.protocol.v1.ListNamespacesRequest;
+import dev.kagzi.protocol.v1.ListNamespacesResponse;
+import dev.kagzi.protocol.v1.NamespaceServiceGrpc.NamespaceServiceImplBase;
+import dev.kagzi.protocol.v1.UpdateNamespaceRequest;
+import dev.kagzi.protocol.v1.UpdateNamespaceResponse;
+import io.grpc.stub.StreamObserver;
+
+/** The tenants. */
+final class NamespaceEndpoint extends NamespaceServiceImplBase {
+  private final Blocking blocking;
+  private final Namespaces namespaces;
+
+  NamespaceEndpoint(EdgeRoom room) {
+    this.blocking = room.blocking();
+    this.namespaces = room.engine().namespaces();
+  }
+
+  @Override
+  public void createNamespace(
+      CreateNamespaceRequest request, StreamObserver<CreateNamespaceResponse> caller) {
+    // Not by default: whoever creates one has a name in mind.
+    blocking.answer(
+        caller,
+        () ->
+            namespaces.create(
+                request.getNamespace(), request.getDisplayName(), request.getDescription()),
+        made -> CreateNamespaceResponse.newBuilder().setNamespace(Protos.namespace(made)).build());
+  }
+
+  @Override
+  public void getNamespace(
+      GetNamespaceRequest request, StreamObserver<GetNamespaceResponse> caller) {
+    blocking.answer(
+        caller,
+        () -> namespaces.get(Arguments.namespace(request.getNamespace())),
+        found -> GetNamespaceResponse.newBuilder().setNamespace(Protos.namespace(found)).build());
+  }
+
+  @Override
+  public void listNamespaces(
+      ListNamespacesRequest request, StreamObserver<ListNamespacesResponse> caller) {
+    blocking.answer(
+        caller,
+        () -> namespaces.list(Arguments.page(request.getPage())),
+        NamespaceEndpoint::namespaces);
+  }
+
+  private static ListNamespacesResponse namespaces(Page<NamespaceView> page) {
+    ListNamespacesResponse.Builder message =
+        ListNamespacesResponse.newBuilder().setPage(Protos.page(page));
+    page.items().forEach(namespace -> message.addNamespaces(Protos.namespace(namespace)));
+    return message.build();
+  }
+
+  @Override
+  public void updateNamespace(
+      UpdateNamespaceRequest request, StreamObserver<UpdateNamespaceResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            namespaces.update(
+                Arguments.namespace(request.getNamespace()),
+                request.hasDisplayName() ? request.getDisplayName() : null,
+                request.hasDescription() ? request.getDescription() : null),
+        now -> UpdateNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
+  }
+
+  @Override
+  public void enableNamespace(
+      EnableNamespaceRequest request, StreamObserver<EnableNamespaceResponse> caller) {
+    blocking.answer(
+        caller,
+        () -> namespaces.enable(Arguments.namespace(request.getNamespace())),
+        now -> EnableNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
+  }
+
+  @Override
+  public void disableNamespace(
+      DisableNamespaceRequest request, StreamObserver<DisableNamespaceResponse> caller) {
+    blocking.answer(
+        caller,
+        () -> namespaces.disable(Arguments.namespace(request.getNamespace())),
+        now -> DisableNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
+  }
+}

@@ -1,0 +1,52 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.report.Reports;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.ReportRequest;
+import dev.kagzi.protocol.v1.ReportResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** A worker's batch of reports. One that cannot be read is refused alone. */
+final class ReportCall {
+  private static final int ITEMS_MAX = 10_000;
+
+  private ReportCall() {}
+
+  static CompletableFuture<ReportResponse> begin(Reports reports, ReportRequest request) {
+    int count = request.getItemsCount();
+    if (count > ITEMS_MAX) {
+      throw Refusal.invalid("items", count + " items", "at most " + ITEMS_MAX + " in one call");
+    }
+    if (!request.getWorkerId().isEmpty()) {
+      Arguments.workerId(request.getWorkerId());
+    }
+    List<Report> readable = new ArrayList<>(count);
+    Refusal[] refused = new Refusal[count];
+    for (int i = 0; i < count; i++) {
+      ReportItem item = request.getItems(i);
+      try {
+        readable.add(ReportItems.read(item));
+      } catch (Refusal refusal) {
+        refused[i] = refusal;
+      }
+    }
+    String namespace = Arguments.namespace(request.getNamespace());
+    return reports.accept(namespace, readable).thenApply(results -> response(refused, results));
+  }
+
+  private static ReportResponse response(Refusal[] refused, List<ReportResult> results) {
+    ReportResponse.Builder response = ReportResponse.newBuilder();
+    int next = 0;
+    for (Refusal refusal : refused) {
+      ReportResult result =
+          refusal != null ? new ReportResult.Refused(refusal) : results.get(next++);
+      response.addResults(Protos.reportResult(result));
+    }
+    return response.build();
+  }
+}

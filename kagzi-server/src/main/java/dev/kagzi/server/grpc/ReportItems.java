@@ -1,0 +1,98 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.protocol.v1.ReportItem;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what a worker reports. */
+final class ReportItems {
+  private ReportItems() {}
+
+  static Report read(ReportItem item) {
+    Claim claim = Arguments.claim(item.getRunId(), item.getEpoch());
+    return switch (item.getWhatCase()) {
+      case STEP_STARTED -> stepStarted(claim, item.getStepStarted());
+      case STEP_DONE -> stepDone(claim, item.getStepDone());
+      case STEP_FAILED -> stepFailed(claim, item.getStepFailed());
+      case SLEEP -> sleep(claim, item.getSleep());
+      case WORKFLOW_DONE ->
+          new Report.Done(
+              claim,
+              optional(item.getWorkflowDone().hasOutput(), item.getWorkflowDone().getOutput()));
+      case WORKFLOW_FAILED ->
+          new Report.Failed(claim, Arguments.failure(item.getWorkflowFailed().getError()));
+      case RELEASED -> released(claim, item.getReleased());
+      case WHAT_NOT_SET ->
+          throw Refusal.invalid(
+              "what", "nothing that this server knows", "one thing that happened");
+    };
+  }
+
+  private static Report stepStarted(Claim claim, ReportItem.StepStarted step) {
+    return new Report.StepStarted(
+        claim,
+        step.getStepKey(),
+        Arguments.positive("attempt", step.getAttempt()),
+        Arguments.stepKind(step.getKind()),
+        optional(step.hasInput(), step.getInput()),
+        Arguments.notNegative("running_ms", step.getRunningMs()));
+  }
+
+  private static Report stepDone(Claim claim, ReportItem.StepDone step) {
+    return new Report.StepDone(
+        claim,
+        step.getStepKey(),
+        Arguments.positive("attempt", step.getAttempt()),
+        Arguments.stepKind(step.getKind()),
+        optional(step.hasInput(), step.getInput()),
+        Arguments.payload(step.getOutput()),
+        Arguments.notNegative("ran_ms", step.getRanMs()));
+  }
+
+  private static Report stepFailed(Claim claim, ReportItem.StepFailed step) {
+    return new Report.StepFailed(
+        claim,
+        step.getStepKey(),
+        Arguments.positive("attempt", step.getAttempt()),
+        optional(step.hasInput(), step.getInput()),
+        Arguments.failure(step.getError()),
+        step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy()) : null,
+        step.getKeepClaim(),
+        Arguments.notNegative("ran_ms", step.getRanMs()));
+  }
+
+  private static Report sleep(Claim claim, ReportItem.SleepStarted sleep) {
+    return switch (sleep.getLengthCase()) {
+      case DURATION_MS ->
+          new Report.Sleep(
+              claim,
+              sleep.getStepKey(),
+              Arguments.notNegative("duration_ms", sleep.getDurationMs()),
+              null,
+              sleep.getKeepClaim());
+      case UNTIL ->
+          new Report.Sleep(
+              claim,
+              sleep.getStepKey(),
+              null,
+              Arguments.instant("until", sleep.getUntil()),
+              sleep.getKeepClaim());
+      case LENGTH_NOT_SET ->
+          throw Refusal.invalid("sleep", "without a length", "duration_ms or until");
+    };
+  }
+
+  private static Report released(Claim claim, ReportItem.Released released) {
+    Failure blockedBy = released.hasBlockedBy() ? Arguments.failure(released.getBlockedBy()) : null;
+    return new Report.Released(
+        claim, Arguments.notNegative("delay_ms", released.getDelayMs()), blockedBy);
+  }
+
+  private static @Nullable Payload optional(boolean given, dev.kagzi.protocol.v1.Payload payload) {
+    return given ? Arguments.payload(payload) : null;
+  }
+}

@@ -1,0 +1,68 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.protocol.v1.IdConflictPolicy;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+
+/**
+ * Reads a wish to start a run. A field whose feature this server does not have is refused: nothing
+ * is accepted without effect.
+ */
+final class Starts {
+  private Starts() {}
+
+  /** {@code namespace} is for a request that names none. */
+  static StartRequest read(StartWorkflowRequest request, String namespace) {
+    refuseUnsupported(request);
+    String own = request.getNamespace();
+    return new StartRequest(
+        Arguments.namespace(own.isEmpty() ? namespace : own),
+        request.getExternalId(),
+        request.getTaskQueue(),
+        request.getWorkflowType(),
+        request.getVersion(),
+        Arguments.payload(request.getInput()),
+        request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy()) : null,
+        request.getRunId().isEmpty() ? null : Arguments.runId(request.getRunId()));
+  }
+
+  private static void refuseUnsupported(StartWorkflowRequest request) {
+    refuse(request.getExecutionTimeoutMs() != 0, "execution_timeout_ms");
+    refuse(request.getStepTimeoutMs() != 0, "step_timeout_ms");
+    refuse(request.getHeartbeatTimeoutMs() != 0, "heartbeat_timeout_ms");
+    refuse(!request.getOnFailureWorkflow().isEmpty(), "on_failure_workflow");
+    refuse(!request.getOnFailureTaskQueue().isEmpty(), "on_failure_task_queue");
+    refuse(request.hasStartAt(), "start_at");
+    refuse(
+        request.getIdConflictPolicy() != IdConflictPolicy.ID_CONFLICT_POLICY_UNSPECIFIED,
+        "id_conflict_policy");
+    refuse(request.getPriority() != 0, "priority");
+    refuse(request.hasDeadline(), "deadline");
+    refuse(!request.getParentRunId().isEmpty(), "parent_run_id");
+    refuse(!request.getParentStepId().isEmpty(), "parent_step_id");
+    refuse(request.getHeadersCount() != 0, "headers");
+    // A field of a later protocol: its sender counts on an effect that this server cannot give.
+    request.getUnknownFields().asMap().keySet().stream()
+        .findFirst()
+        .ifPresent(number -> refuse(true, "field " + number));
+  }
+
+  private static void refuse(boolean set, String field) {
+    if (set) {
+      throw Errors.unimplemented("field", field);
+    }
+  }
+
+  /** The same for fields of other requests. */
+  static void refuseField(boolean set, String field) {
+    refuse(set, field);
+  }
+
+  /** One call's starts are bounded, since each costs more memory than its bytes on the wire. */
+  static void checkCount(int count, int max) {
+    if (count > max) {
+      throw Refusal.invalid("starts", count + " items", "at most " + max + " in one call");
+    }
+  }
+}

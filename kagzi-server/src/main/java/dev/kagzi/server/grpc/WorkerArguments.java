@@ -1,0 +1,112 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.task.PollRequest;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.worker.Heartbeat;
+import dev.kagzi.engine.worker.Registration;
+import dev.kagzi.protocol.v1.HeartbeatRequest;
+import dev.kagzi.protocol.v1.RegisterRequest;
+import dev.kagzi.protocol.v1.SleepRequest;
+import dev.kagzi.protocol.v1.WorkflowTypeConcurrency;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what workers say of themselves. */
+final class WorkerArguments {
+  private WorkerArguments() {}
+
+  static Registration registration(RegisterRequest request) {
+    boolean anyVersion = request.getServedCount() == 0;
+    return new Registration(
+        new QueueName(Arguments.namespace(request.getNamespace()), request.getTaskQueue()),
+        anyVersion ? anyVersionOf(request.getWorkflowTypesList()) : served(request),
+        anyVersion,
+        request.getHostname(),
+        request.getPid(),
+        request.getVersion(),
+        request.getLabelsMap(),
+        concurrencyLimit(request),
+        typeLimits(request),
+        request.getInstanceId());
+  }
+
+  private static List<TypeVersion> anyVersionOf(List<String> types) {
+    return types.stream().map(type -> new TypeVersion(type, PollRequest.ANY_VERSION)).toList();
+  }
+
+  // A type that is only among the plain names would be accepted and never served.
+  private static List<TypeVersion> served(RegisterRequest request) {
+    List<TypeVersion> served =
+        request.getServedList().stream()
+            .map(type -> new TypeVersion(type.getWorkflowType(), type.getVersion()))
+            .toList();
+    for (String type : request.getWorkflowTypesList()) {
+      if (served.stream().noneMatch(one -> one.type().equals(type))) {
+        throw Refusal.invalid("workflow_types", type, "a type that served names too");
+      }
+    }
+    return served;
+  }
+
+  private static @Nullable Integer concurrencyLimit(RegisterRequest request) {
+    return request.hasQueueConcurrencyLimit()
+        ? Arguments.positive("queue_concurrency_limit", request.getQueueConcurrencyLimit())
+        : null;
+  }
+
+  private static Map<String, Integer> typeLimits(RegisterRequest request) {
+    Map<String, Integer> limits = new HashMap<>();
+    for (WorkflowTypeConcurrency limit : request.getWorkflowTypeConcurrencyList()) {
+      int max =
+          Arguments.positive("workflow_type_concurrency.max_concurrent", limit.getMaxConcurrent());
+      if (limits.put(limit.getWorkflowType(), max) != null) {
+        throw Refusal.invalid(
+            "workflow_type_concurrency", limit.getWorkflowType(), "each type once");
+      }
+    }
+    return limits;
+  }
+
+  /**
+   * A client that counts or lists its claims is asked to mean it: only those are renewed. One that
+   * does neither knows nothing of claims, and all that it holds is renewed.
+   */
+  static Heartbeat heartbeat(HeartbeatRequest request) {
+    boolean listed = request.hasActiveCount() || request.getClaimsCount() > 0;
+    return new Heartbeat(
+        Arguments.workerId(request.getWorkerId()),
+        listed ? claims(request) : null,
+        request.hasActiveCount()
+            ? (int) Arguments.notNegative("active_count", request.getActiveCount())
+            : null,
+        delta("completed_delta", request.getCompletedDelta()),
+        delta("failed_delta", request.getFailedDelta()));
+  }
+
+  private static List<Claim> claims(HeartbeatRequest request) {
+    List<Claim> claims = new ArrayList<>(request.getClaimsCount());
+    request.getClaimsList().forEach(claim -> claims.add(Arguments.claim(claim)));
+    return claims;
+  }
+
+  private static int delta(String field, long value) {
+    if (value < 0 || value > Integer.MAX_VALUE) {
+      throw Refusal.invalid(field, value, "0 to " + Integer.MAX_VALUE);
+    }
+    return (int) value;
+  }
+
+  static Duration sleepLength(SleepRequest request) {
+    if (!request.hasDuration()) {
+      throw Refusal.invalid("duration", "none", "how long to sleep");
+    }
+    return Arguments.duration("duration", request.getDuration());
+  }
+}

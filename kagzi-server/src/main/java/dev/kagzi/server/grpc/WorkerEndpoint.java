@@ -1,0 +1,300 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.report.BegunStep;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.Reports;
+import dev.kagzi.engine.task.PollRequest;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.worker.HeartbeatResult;
+import dev.kagzi.protocol.v1.AttachRequest;
+import dev.kagzi.protocol.v1.AttachResponse;
+import dev.kagzi.protocol.v1.BeginStepRequest;
+import dev.kagzi.protocol.v1.BeginStepResponse;
+import dev.kagzi.protocol.v1.CompleteStepRequest;
+import dev.kagzi.protocol.v1.CompleteStepResponse;
+import dev.kagzi.protocol.v1.CompleteWorkflowRequest;
+import dev.kagzi.protocol.v1.CompleteWorkflowResponse;
+import dev.kagzi.protocol.v1.DeregisterRequest;
+import dev.kagzi.protocol.v1.DeregisterResponse;
+import dev.kagzi.protocol.v1.FailStepRequest;
+import dev.kagzi.protocol.v1.FailStepResponse;
+import dev.kagzi.protocol.v1.FailWorkflowRequest;
+import dev.kagzi.protocol.v1.FailWorkflowResponse;
+import dev.kagzi.protocol.v1.GetHistoryRequest;
+import dev.kagzi.protocol.v1.GetHistoryResponse;
+import dev.kagzi.protocol.v1.HeartbeatRequest;
+import dev.kagzi.protocol.v1.HeartbeatResponse;
+import dev.kagzi.protocol.v1.PollTaskRequest;
+import dev.kagzi.protocol.v1.PollTaskResponse;
+import dev.kagzi.protocol.v1.PollTasksRequest;
+import dev.kagzi.protocol.v1.PollTasksResponse;
+import dev.kagzi.protocol.v1.RegisterRequest;
+import dev.kagzi.protocol.v1.RegisterResponse;
+import dev.kagzi.protocol.v1.ReportRequest;
+import dev.kagzi.protocol.v1.ReportResponse;
+import dev.kagzi.protocol.v1.SleepRequest;
+import dev.kagzi.protocol.v1.SleepResponse;
+import dev.kagzi.protocol.v1.TypeVersion;
+import dev.kagzi.protocol.v1.WorkerServiceGrpc.WorkerServiceImplBase;
+import io.grpc.stub.StreamObserver;
+import java.util.ArrayList;
+import java.util.List;
+
+/** How workers join, take work, say what happened and leave. */
+final class WorkerEndpoint extends WorkerServiceImplBase {
+  private final EdgeRoom room;
+
+  WorkerEndpoint(EdgeRoom room) {
+    this.room = room;
+  }
+
+  @Override
+  public void register(RegisterRequest request, StreamObserver<RegisterResponse> caller) {
+    Calls.answer(
+        caller,
+        () -> room.engine().workers().register(WorkerArguments.registration(request)),
+        id ->
+            RegisterResponse.newBuilder()
+                .setWorkerId(id.toString())
+                .setHeartbeatIntervalSecs(room.engine().workers().heartbeatIntervalSecs())
+                .build());
+  }
+
+  @Override
+  public void heartbeat(HeartbeatRequest request, StreamObserver<HeartbeatResponse> caller) {
+    Calls.answer(
+        caller,
+        () -> room.engine().workers().heartbeat(WorkerArguments.heartbeat(request)),
+        WorkerEndpoint::heartbeatAnswer);
+  }
+
+  private static HeartbeatResponse heartbeatAnswer(HeartbeatResult result) {
+    HeartbeatResponse.Builder message =
+        HeartbeatResponse.newBuilder().setAccepted(true).setShouldDrain(result.shouldDrain());
+    result.lost().forEach(claim -> message.addLost(Protos.claim(claim)));
+    result.cancelled().forEach(claim -> message.addCancelled(Protos.claim(claim)));
+    return message.build();
+  }
+
+  @Override
+  public void deregister(DeregisterRequest request, StreamObserver<DeregisterResponse> caller) {
+    Calls.answer(
+        caller,
+        () ->
+            room.engine()
+                .workers()
+                .deregister(Arguments.workerId(request.getWorkerId()), request.getDrain()),
+        drained -> DeregisterResponse.newBuilder().setDrained(drained).build());
+  }
+
+  @Override
+  public void pollTask(PollTaskRequest request, StreamObserver<PollTaskResponse> caller) {
+    LongPoll.open(
+        room.calls(),
+        caller,
+        () ->
+            room.engine()
+                .tasks()
+                .pollOne(
+                    queue(request.getNamespace(), request.getTaskQueue()),
+                    Arguments.workerId(request.getWorkerId()),
+                    request.getWorkflowTypesList()),
+        Protos::oneTask,
+        tasks -> giveBack(request.getNamespace(), tasks));
+  }
+
+  @Override
+  public void pollTasks(PollTasksRequest request, StreamObserver<PollTasksResponse> caller) {
+    LongPoll.open(
+        room.calls(),
+        caller,
+        () -> room.engine().tasks().poll(pollRequest(request)),
+        Protos::tasks,
+        tasks -> giveBack(request.getNamespace(), tasks));
+  }
+
+  // Nobody waits for the answer: if it fails, the short first lease of the tasks ends by itself.
+  private void giveBack(String namespace, List<Task> tasks) {
+    List<Report> released = new ArrayList<>(tasks.size());
+    tasks.forEach(task -> released.add(new Report.Released(task.claim(), 0, null)));
+    reports().accept(Arguments.namespace(namespace), released);
+  }
+
+  private static PollRequest pollRequest(PollTasksRequest request) {
+    List<PollRequest.Wanted> types = new ArrayList<>(request.getTypesCount());
+    for (TypeVersion type : request.getTypesList()) {
+      types.add(
+          new PollRequest.Wanted(
+              type.getWorkflowType(),
+              type.getVersion(),
+              (int) Arguments.notNegative("types.max_tasks", type.getMaxTasks())));
+    }
+    return new PollRequest(
+        queue(request.getNamespace(), request.getTaskQueue()),
+        Arguments.workerId(request.getWorkerId()),
+        types,
+        Arguments.positive("max_tasks", request.getMaxTasks()),
+        Arguments.notNegative("wait_ms", request.getWaitMs()));
+  }
+
+  private static QueueName queue(String namespace, String taskQueue) {
+    return new QueueName(Arguments.namespace(namespace), taskQueue);
+  }
+
+  @Override
+  public void report(ReportRequest request, StreamObserver<ReportResponse> caller) {
+    Calls.answer(caller, () -> ReportCall.begin(reports(), request), response -> response);
+  }
+
+  @Override
+  public void attach(AttachRequest request, StreamObserver<AttachResponse> caller) {
+    try {
+      AttachStream.open(
+          room.calls(),
+          room.engine().workers(),
+          Arguments.namespace(request.getNamespace()),
+          Arguments.workerId(request.getWorkerId()),
+          caller,
+          room.senders());
+    } catch (RuntimeException e) {
+      caller.onError(Errors.of(e));
+    }
+  }
+
+  @Override
+  public void getHistory(GetHistoryRequest request, StreamObserver<GetHistoryResponse> caller) {
+    try {
+      HistoryStream.open(
+          room.blocking(),
+          room.engine().tasks(),
+          Arguments.namespace(request.getNamespace()),
+          Arguments.claim(request.getRunId(), request.getEpoch()),
+          caller);
+    } catch (RuntimeException e) {
+      caller.onError(Errors.of(e));
+    }
+  }
+
+  @Override
+  public void beginStep(BeginStepRequest request, StreamObserver<BeginStepResponse> caller) {
+    Calls.answer(
+        caller,
+        () -> {
+          Starts.refuseField(request.getStartToCloseTimeoutMs() != 0, "start_to_close_timeout_ms");
+          return reports()
+              .begin(
+                  Arguments.namespace(request.getNamespace()),
+                  Arguments.runId(request.getRunId()),
+                  request.getStepName(),
+                  Arguments.stepKind(request.getKind()),
+                  request.hasInput() ? Arguments.payload(request.getInput()) : null,
+                  request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy()) : null,
+                  request.hasEpoch() ? request.getEpoch() : null);
+        },
+        WorkerEndpoint::begun);
+  }
+
+  private static BeginStepResponse begun(BegunStep step) {
+    BeginStepResponse.Builder message =
+        BeginStepResponse.newBuilder()
+            .setStepId(step.ref().toString())
+            .setShouldExecute(step.execute());
+    Payload cached = step.cachedOutput();
+    if (cached != null) {
+      message.setCachedOutput(Protos.payload(cached));
+    }
+    return message.build();
+  }
+
+  @Override
+  public void completeStep(
+      CompleteStepRequest request, StreamObserver<CompleteStepResponse> caller) {
+    String namespace = Arguments.namespace(request.getNamespace());
+    Calls.answer(
+        caller,
+        () ->
+            reports()
+                .completeStep(
+                    namespace,
+                    Arguments.stepRef(request.getRunId(), request.getStepId()),
+                    Arguments.payload(request.getOutput()),
+                    request.hasEpoch() ? request.getEpoch() : null)
+                .thenCompose(
+                    ref ->
+                        room.blocking().call(() -> room.engine().queries().step(namespace, ref))),
+        step -> CompleteStepResponse.newBuilder().setStep(Protos.step(step)).build());
+  }
+
+  @Override
+  public void failStep(FailStepRequest request, StreamObserver<FailStepResponse> caller) {
+    Calls.answer(
+        caller,
+        () ->
+            reports()
+                .failStep(
+                    Arguments.namespace(request.getNamespace()),
+                    Arguments.stepRef(request.getRunId(), request.getStepId()),
+                    Arguments.failure(request.getError()),
+                    request.hasEpoch() ? request.getEpoch() : null),
+        WorkerEndpoint::failed);
+  }
+
+  private static FailStepResponse failed(Reports.FailedStep step) {
+    FailStepResponse.Builder message =
+        FailStepResponse.newBuilder().setScheduledRetry(step.retryScheduled());
+    if (step.retryAt() != null) {
+      message.setRetryAt(Protos.timestamp(step.retryAt()));
+    }
+    return message.build();
+  }
+
+  @Override
+  public void completeWorkflow(
+      CompleteWorkflowRequest request, StreamObserver<CompleteWorkflowResponse> caller) {
+    Calls.answer(
+        caller,
+        () ->
+            reports()
+                .completeRun(
+                    Arguments.namespace(request.getNamespace()),
+                    Arguments.runId(request.getRunId()),
+                    request.hasOutput() ? Arguments.payload(request.getOutput()) : null,
+                    request.hasEpoch() ? request.getEpoch() : null),
+        status -> CompleteWorkflowResponse.newBuilder().setStatus(Protos.status(status)).build());
+  }
+
+  @Override
+  public void failWorkflow(
+      FailWorkflowRequest request, StreamObserver<FailWorkflowResponse> caller) {
+    Calls.answer(
+        caller,
+        () ->
+            reports()
+                .failRun(
+                    Arguments.namespace(request.getNamespace()),
+                    Arguments.runId(request.getRunId()),
+                    Arguments.failure(request.getError()),
+                    request.hasEpoch() ? request.getEpoch() : null),
+        status -> FailWorkflowResponse.newBuilder().setStatus(Protos.status(status)).build());
+  }
+
+  @Override
+  public void sleep(SleepRequest request, StreamObserver<SleepResponse> caller) {
+    Calls.answer(
+        caller,
+        () ->
+            reports()
+                .sleep(
+                    Arguments.namespace(request.getNamespace()),
+                    Arguments.stepRef(request.getRunId(), request.getStepId()),
+                    WorkerArguments.sleepLength(request),
+                    request.hasEpoch() ? request.getEpoch() : null),
+        done -> SleepResponse.getDefaultInstance());
+  }
+
+  private Reports reports() {
+    return room.engine().reports();
+  }
+}

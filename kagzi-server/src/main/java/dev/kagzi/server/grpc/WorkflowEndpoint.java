@@ -1,0 +1,183 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.query.RunFilter;
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.run.CancelResult;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.protocol.v1.AwaitWorkflowRequest;
+import dev.kagzi.protocol.v1.AwaitWorkflowResponse;
+import dev.kagzi.protocol.v1.CancelWorkflowRequest;
+import dev.kagzi.protocol.v1.CancelWorkflowResponse;
+import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
+import dev.kagzi.protocol.v1.GetWorkflowByExternalIdResponse;
+import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.GetWorkflowResponse;
+import dev.kagzi.protocol.v1.ListWorkflowsRequest;
+import dev.kagzi.protocol.v1.ListWorkflowsResponse;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import dev.kagzi.protocol.v1.StartWorkflowsRequest;
+import dev.kagzi.protocol.v1.StartWorkflowsResponse;
+import dev.kagzi.protocol.v1.WatchWorkflowsRequest;
+import dev.kagzi.protocol.v1.WatchWorkflowsResponse;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceImplBase;
+import dev.kagzi.protocol.v1.WorkflowStatus;
+import io.grpc.stub.StreamObserver;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** Starting runs, looking at them, waiting for them, ending them. */
+final class WorkflowEndpoint extends WorkflowServiceImplBase {
+  // Also the most: a call that waits longer is more likely to die on the way than to be answered.
+  private static final long AWAIT_MS_MAX = 60_000;
+
+  private final EdgeRoom room;
+  private final AwaitCall.Room awaits;
+
+  WorkflowEndpoint(EdgeRoom room) {
+    this.room = room;
+    this.awaits =
+        new AwaitCall.Room(
+            room.calls(),
+            room.engine().endings(),
+            room.engine().queries(),
+            room.blocking(),
+            room.timer());
+  }
+
+  @Override
+  public void startWorkflow(
+      StartWorkflowRequest request, StreamObserver<StartWorkflowResponse> caller) {
+    Calls.answer(
+        caller, () -> room.engine().runs().start(Starts.read(request, "")), Protos::started);
+  }
+
+  @Override
+  public void startWorkflows(
+      StartWorkflowsRequest request, StreamObserver<StartWorkflowsResponse> caller) {
+    Calls.answer(
+        caller, () -> BulkStart.begin(room.engine().runs(), request), response -> response);
+  }
+
+  @Override
+  public void getWorkflow(GetWorkflowRequest request, StreamObserver<GetWorkflowResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () ->
+                room.engine()
+                    .queries()
+                    .run(
+                        Arguments.namespace(request.getNamespace()),
+                        Arguments.runId(request.getRunId())),
+            run -> GetWorkflowResponse.newBuilder().setWorkflow(Protos.workflow(run)).build());
+  }
+
+  @Override
+  public void getWorkflowByExternalId(
+      GetWorkflowByExternalIdRequest request,
+      StreamObserver<GetWorkflowByExternalIdResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () ->
+                room.engine()
+                    .queries()
+                    .byExternalId(
+                        Arguments.namespace(request.getNamespace()), request.getExternalId()),
+            run ->
+                GetWorkflowByExternalIdResponse.newBuilder()
+                    .setWorkflow(Protos.workflow(run))
+                    .build());
+  }
+
+  @Override
+  public void listWorkflows(
+      ListWorkflowsRequest request, StreamObserver<ListWorkflowsResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () -> room.engine().queries().runs(filter(request), Arguments.page(request.getPage())),
+            WorkflowEndpoint::workflows);
+  }
+
+  private static RunFilter filter(ListWorkflowsRequest request) {
+    Starts.refuseField(request.hasParentRunId(), "parent_run_id");
+    Starts.refuseField(request.hasScheduleId(), "schedule_id");
+    return new RunFilter(
+        Arguments.namespace(request.getNamespace()),
+        statuses(request),
+        request.hasWorkflowType() ? request.getWorkflowType() : null,
+        request.hasTaskQueue() ? request.getTaskQueue() : null,
+        request.hasCreatedAfter()
+            ? Arguments.instant("created_after", request.getCreatedAfter())
+            : null,
+        request.hasCreatedBefore()
+            ? Arguments.instant("created_before", request.getCreatedBefore())
+            : null,
+        request.hasVersion() ? request.getVersion() : null,
+        request.hasExternalId() ? request.getExternalId() : null);
+  }
+
+  private static Set<RunStatus> statuses(ListWorkflowsRequest request) {
+    Set<RunStatus> statuses = EnumSet.noneOf(RunStatus.class);
+    if (request.getStatusFilter() != WorkflowStatus.WORKFLOW_STATUS_UNSPECIFIED) {
+      statuses.add(Arguments.runStatus("status_filter", request.getStatusFilter()));
+    }
+    for (WorkflowStatus status : request.getStatusesList()) {
+      statuses.add(Arguments.runStatus("statuses", status));
+    }
+    return statuses;
+  }
+
+  private static ListWorkflowsResponse workflows(Page<RunView> page) {
+    ListWorkflowsResponse.Builder message =
+        ListWorkflowsResponse.newBuilder().setPage(Protos.page(page));
+    page.items().forEach(run -> message.addWorkflows(Protos.workflow(run)));
+    return message.build();
+  }
+
+  @Override
+  public void cancelWorkflow(
+      CancelWorkflowRequest request, StreamObserver<CancelWorkflowResponse> caller) {
+    Calls.answer(
+        caller,
+        () ->
+            room.engine()
+                .runs()
+                .cancel(
+                    Arguments.namespace(request.getNamespace()),
+                    Arguments.runId(request.getRunId())),
+        WorkflowEndpoint::cancelled);
+  }
+
+  private static CancelWorkflowResponse cancelled(CancelResult result) {
+    return CancelWorkflowResponse.newBuilder()
+        .setCancelled(result.cancelled())
+        .setStatus(Protos.status(result.status()))
+        .build();
+  }
+
+  @Override
+  public void awaitWorkflow(
+      AwaitWorkflowRequest request, StreamObserver<AwaitWorkflowResponse> caller) {
+    try {
+      long waitMs = Arguments.notNegative("wait_ms", request.getWaitMs());
+      AwaitCall.open(
+          awaits,
+          Arguments.namespace(request.getNamespace()),
+          Arguments.runId(request.getRunId()),
+          waitMs == 0 ? AWAIT_MS_MAX : Math.min(waitMs, AWAIT_MS_MAX),
+          caller);
+    } catch (RuntimeException e) {
+      caller.onError(Errors.of(e));
+    }
+  }
+
+  @Override
+  public StreamObserver<WatchWorkflowsRequest> watchWorkflows(
+      StreamObserver<WatchWorkflowsResponse> caller) {
+    return WatchStream.open(room.calls(), room.engine().endings(), caller, room.senders());
+  }
+}
