@@ -53,8 +53,8 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * The policy of steps that have none of their own. Without it they follow the server's default:
-   * 3 attempts, after 1 s and 2 s.
+   * The policy of steps that have none of their own. Without it they follow the server's default: 3
+   * attempts, after 1 s and 2 s.
    */
   public WorkflowStarter<I, O> retry(Retry retry) {
     this.retry = retry;

@@ -7,8 +7,6 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.ServerUnavailableException;
-import io.grpc.StatusException;
-import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import java.io.IOException;
 import java.util.Optional;
@@ -28,10 +26,9 @@ public final class RpcErrors {
   }
 
   private static boolean isFromTransport(Throwable error) {
-    return io.grpc.Status.fromThrowable(error).getCause() instanceof IOException
-        || (error instanceof StatusException || error instanceof StatusRuntimeException)
-            && StatusProto.fromThrowable(error).getDetailsCount() == 0
-            && code(error) == io.grpc.Status.Code.INTERNAL;
+    boolean hasCause = io.grpc.Status.fromThrowable(error).getCause() instanceof IOException;
+    boolean isCut = code(error) == io.grpc.Status.Code.INTERNAL && detail(error).isEmpty();
+    return hasCause || isCut;
   }
 
   public static io.grpc.Status.Code code(Throwable error) {
