@@ -5,7 +5,6 @@ import dev.kagzi.engine.notice.Notifier;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.RunEvents;
-import dev.kagzi.engine.task.ClaimBook;
 import dev.kagzi.engine.task.Gates;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
@@ -59,10 +58,7 @@ final class Wiring implements RunEvents {
   @Override
   public void claimEnded(Claim claim) {
     if (gates != null) {
-      ClaimBook.Held held = gates.book().ended(claim);
-      if (held != null && held.limited()) {
-        gates.lookAt(held.queue());
-      }
+      gates.claimEnded(claim);
     }
   }
 

@@ -22,16 +22,11 @@ public final class ClaimBook {
 
   private final Map<RunId, Held> held = new ConcurrentHashMap<>();
 
-  /**
-   * A claim in a worker's hands.
-   *
-   * @param limited the worker may have been kept from more work by this claim
-   */
-  public record Held(
-      int epoch, WorkerId worker, QueueName queue, boolean limited, long sinceNanos) {}
+  /** A claim in a worker's hands. */
+  public record Held(int epoch, WorkerId worker, QueueName queue, long sinceNanos) {}
 
-  void handed(WorkerId worker, Claim claim, QueueName queue, boolean limited) {
-    held.put(claim.runId(), new Held(claim.epoch(), worker, queue, limited, System.nanoTime()));
+  void handed(WorkerId worker, Claim claim, QueueName queue) {
+    held.put(claim.runId(), new Held(claim.epoch(), worker, queue, System.nanoTime()));
   }
 
   /** The claim has ended; answers who had it, if this server knows. */

@@ -26,6 +26,7 @@ final class Desk {
   private int lingerSlots;
   private long lingerEndNanos;
   private int reserved;
+  private int freed;
 
   Desk(WorkerId worker, WorkerLimits limits) {
     this.worker = worker;
@@ -35,6 +36,7 @@ final class Desk {
   void stand(StandingPoll poll) {
     types = poll.request.types();
     polls.add(poll);
+    freed = 0;
     typeLeft.clear();
     for (PollRequest.Wanted type : types) {
       if (type.tasksMax() > 0) {
@@ -70,9 +72,9 @@ final class Desk {
 
   private int offered(long nowNanos) {
     if (polls.isEmpty()) {
-      return nowNanos - lingerEndNanos < 0 ? lingerSlots : 0;
+      return nowNanos - lingerEndNanos < 0 ? lingerSlots + freed : 0;
     }
-    int sum = 0;
+    int sum = freed;
     for (StandingPoll poll : polls) {
       sum += poll.request.tasksMax();
     }
@@ -121,6 +123,17 @@ final class Desk {
   /** True when the tasks on their way have waited for a poll for too long. */
   boolean isGone(long nowNanos) {
     return polls.isEmpty() && nowNanos - lingerEndNanos >= 0;
+  }
+
+  /** A claim of the worker has ended since its last poll: it has one more slot than it said. */
+  void freed() {
+    freed++;
+  }
+
+  int takeFreed() {
+    int slots = freed;
+    freed = 0;
+    return slots;
   }
 
   void linger(int slots, long endNanos) {

@@ -48,10 +48,45 @@ final class Gate {
   private long lowUs;
   private int entering;
 
-  /** Whether runs of a type may be due; the number tells whether anything was said since. */
+  /**
+   * Runs of one type that may be due and that nobody has taken: at most so many as were told of since
+   * the last look that came back short, or nobody knows how many.
+   */
   private static final class Backlog {
-    boolean maybe = true;
+    boolean unknown = true;
+    long unknownSaid;
+    int untaken;
     long said;
+
+    boolean maybe() {
+      return unknown || untaken > 0;
+    }
+
+    /** One more is due. */
+    void tell() {
+      said++;
+      untaken++;
+    }
+
+    void tellUnknown() {
+      said++;
+      unknown = true;
+      unknownSaid = said;
+    }
+
+    /** A look goes for so many at most; answers how many of them it covers. */
+    int cover(int most) {
+      int covered = Math.min(untaken, most);
+      untaken -= covered;
+      return covered;
+    }
+
+    /** A look came back short: what was told before it is gone, what was told since may not be. */
+    void drained(long saidBefore) {
+      boolean unknownSince = unknown && unknownSaid > saidBefore;
+      unknown = unknownSince;
+      untaken = (int) Math.min(Integer.MAX_VALUE, said - saidBefore);
+    }
   }
 
   Gate(QueueName queue, Gates gates) {
@@ -148,7 +183,7 @@ final class Gate {
       if (desk == null || !desk.polls.remove(poll)) {
         return;
       }
-      linger(desk, comesBack ? poll.request.tasksMax() : 0);
+      linger(desk, comesBack ? poll.request.tasksMax() + desk.takeFreed() : 0);
     } finally {
       lock.unlock();
     }
@@ -170,7 +205,7 @@ final class Gate {
         TypeVersion as = desk.limits.isNone() ? desk.servedAs(type) : null;
         if (as != null
             && desk.hasFree(as, now)
-            && !backlog(as).maybe
+            && hasRoomBeside(backlog(as), desk, now)
             && (best == null || desk.free(now) > best.free(now))) {
           best = desk;
           bestAs = as;
@@ -184,6 +219,11 @@ final class Gate {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Each run that is due and not taken has a slot before the one that starts. */
+  private static boolean hasRoomBeside(Backlog backlog, Desk desk, long nowNanos) {
+    return !backlog.unknown && desk.free(nowNanos) > backlog.untaken;
   }
 
   private final class Reservation implements Handover {
@@ -247,7 +287,7 @@ final class Gate {
 
   /** Puts a task on its way; if its worker was dismissed meanwhile, the sweep gives it back. */
   private void hand(Desk desk, Task task) {
-    gates.book().handed(desk.worker, task.claim(), queue, !desk.limits.isNone());
+    gates.book().handed(desk.worker, task.claim(), queue);
     desk.outbox.add(task);
     if (desks.get(desk.worker) != desk) {
       Task orphan = desk.outbox.remove();
@@ -273,7 +313,7 @@ final class Gate {
     while (!desk.outbox.isEmpty() && !desk.polls.isEmpty()) {
       StandingPoll poll = desk.polls.remove();
       List<Task> tasks = desk.takeFor(poll, gates.config().answerBytesMax());
-      linger(desk, poll.request.tasksMax() - tasks.size());
+      linger(desk, poll.request.tasksMax() + desk.takeFreed() - tasks.size());
       gates.meter().polls.increment();
       later.add(() -> poll.complete(tasks));
     }
@@ -302,8 +342,7 @@ final class Gate {
     if (backlog == null) {
       return false;
     }
-    backlog.maybe = true;
-    backlog.said++;
+    backlog.tell();
     return true;
   }
 
@@ -321,10 +360,7 @@ final class Gate {
   }
 
   private void markAll() {
-    for (Backlog backlog : backlogs.values()) {
-      backlog.maybe = true;
-      backlog.said++;
-    }
+    backlogs.values().forEach(Backlog::tellUnknown);
   }
 
   private Backlog backlog(TypeVersion key) {
@@ -334,7 +370,7 @@ final class Gate {
   private boolean hasBacklog(Desk desk) {
     boolean any = false;
     for (PollRequest.Wanted type : desk.types()) {
-      any |= backlog(new TypeVersion(type.type(), type.version())).maybe;
+      any |= backlog(new TypeVersion(type.type(), type.version())).maybe();
     }
     return any;
   }
@@ -421,17 +457,35 @@ final class Gate {
       TypeVersion key = new TypeVersion(type.type(), type.version());
       group.said.put(key, backlog(key).said);
     }
+    int most = due(group);
     boolean more = true;
-    while (more && group.slots.size() < CLAIM_MAX) {
+    while (more && group.slots.size() < most) {
       more = false;
       for (Desk desk : group.desks) {
-        if (desk.free(lastLookNanos) > 0 && group.slots.size() < CLAIM_MAX) {
+        if (desk.free(lastLookNanos) > 0 && group.slots.size() < most) {
           desk.reserve(1);
           group.slots.add(desk.worker);
           more = true;
         }
       }
     }
+    int left = group.slots.size();
+    for (PollRequest.Wanted type : group.types) {
+      left -= backlog(new TypeVersion(type.type(), type.version())).cover(left);
+    }
+  }
+
+  /** How many runs the group's look goes for: what is known to be due, else as many as fit. */
+  private int due(Group group) {
+    int sum = 0;
+    for (PollRequest.Wanted type : group.types) {
+      Backlog backlog = backlog(new TypeVersion(type.type(), type.version()));
+      if (backlog.unknown) {
+        return CLAIM_MAX;
+      }
+      sum += backlog.untaken;
+    }
+    return Math.min(sum, CLAIM_MAX);
   }
 
   /** Hands out what a look found. */
@@ -474,8 +528,10 @@ final class Gate {
       TypeVersion key = new TypeVersion(type.type(), type.version());
       Backlog backlog = backlog(key);
       boolean limited = type.tasksMax() > 0 && count >= type.tasksMax();
-      if (!limited && group.limits.isNone() && group.said.getOrDefault(key, -1L) == backlog.said) {
-        backlog.maybe = false;
+      if (limited || !group.limits.isNone()) {
+        backlog.unknown = true;
+      } else {
+        backlog.drained(group.said.getOrDefault(key, 0L));
       }
     }
   }
@@ -485,6 +541,7 @@ final class Gate {
     lock.lock();
     try {
       unreserve(group);
+      markAll();
       retryLater();
     } finally {
       lock.unlock();
@@ -570,6 +627,26 @@ final class Gate {
       lock.unlock();
     }
     later.run();
+  }
+
+  /** A worker has ended a claim: a slot of it is free, or will be before it gets the next task. */
+  void freed(WorkerId worker) {
+    lock.lock();
+    try {
+      Desk desk = desks.get(worker);
+      if (desk != null) {
+        desk.freed();
+        if (desk.limits.isNone()) {
+          return;
+        }
+        markAll();
+        if (hasWaiting()) {
+          requestLook();
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Gives back what nobody came for, and forgets workers that left. True when nobody is left. */

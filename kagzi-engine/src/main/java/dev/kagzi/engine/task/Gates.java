@@ -92,11 +92,12 @@ public final class Gates implements AutoCloseable {
     gates.values().forEach(Gate::lookAtEverything);
   }
 
-  /** The queue may have work for a worker whose limits kept it from it. */
-  public void lookAt(QueueName queue) {
-    Gate gate = gates.get(queue);
-    if (gate != null) {
-      gate.lookAtEverything();
+  /** A claim has ended: its worker can take the next. */
+  public void claimEnded(Claim claim) {
+    ClaimBook.Held held = book.ended(claim);
+    Gate gate = held == null ? null : gates.get(held.queue());
+    if (held != null && gate != null) {
+      gate.freed(held.worker());
     }
   }
 
