@@ -21,11 +21,12 @@ import java.util.function.Consumer;
 public final class Tasks {
   private static final int PAGE_BYTES_MAX = 1 << 20;
 
+  // The namespace is compared in a form that no index has: the primary key is to be taken.
   private static final String CLAIM_SQL =
       """
       SELECT attempts
         FROM kagzi.workflow_runs
-       WHERE run_id = ? AND namespace = ? AND epoch = ? AND status = 'RUNNING'
+       WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
       """;
 
   private final Database database;
