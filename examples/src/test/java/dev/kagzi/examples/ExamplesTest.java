@@ -1,0 +1,54 @@
+package dev.kagzi.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.postgres.SharedPostgres;
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.server.KagziServer;
+import dev.kagzi.server.ServerConfig;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Every example runs on a real server and gives what it promises. */
+class ExamplesTest {
+  private static KagziServer server;
+  private static Kagzi kagzi;
+
+  @BeforeAll
+  static void open() {
+    var postgres = SharedPostgres.server();
+    server =
+        KagziServer.start(
+            ServerConfig.builder()
+                .dbUrl(postgres.jdbcUrl(SharedPostgres.createDatabase()))
+                .dbUser(postgres.user())
+                .dbPassword(postgres.password())
+                .unsafeDatabase()
+                .grpcPort(0)
+                .httpPort(0)
+                .build());
+    kagzi = Kagzi.connect("127.0.0.1:" + server.grpcPort());
+  }
+
+  @AfterAll
+  static void close() {
+    kagzi.close();
+    server.close();
+  }
+
+  @Test
+  void an_order_is_charged_and_shipped() {
+    assertThat(new OrderExample().run(kagzi)).isEqualTo("paid 4200, shipped lamp");
+  }
+
+  @Test
+  void a_flaky_call_is_retried_and_a_final_failure_is_caught() {
+    assertThat(new FlakyGatewayExample().run(kagzi)).isEqualTo("ada gets an invoice over 42.00");
+  }
+
+  @Test
+  void a_thousand_runs_are_started_and_gathered() {
+    assertThat(new BulkExample().run(kagzi)).endsWith("add up to 333833500");
+  }
+}
