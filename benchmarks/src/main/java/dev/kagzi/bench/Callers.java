@@ -69,7 +69,7 @@ final class Callers {
         try {
           return caller.get(TELL_SECONDS, TimeUnit.SECONDS);
         } catch (TimeoutException stillAtWork) {
-          progress.say("  %,d runs so far", done.get());
+          progress.say("  %,d runs so far".formatted(done.get()));
         }
       }
     } catch (ExecutionException e) {

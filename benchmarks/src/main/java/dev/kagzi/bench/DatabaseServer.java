@@ -176,7 +176,7 @@ final class DatabaseServer implements AutoCloseable {
     try (Statement statement = connection.createStatement()) {
       statement.execute("CHECKPOINT");
     } catch (SQLException e) {
-      progress.say("no checkpoint before the measurement: %s", e.getMessage());
+      progress.say("no checkpoint before the measurement: " + e.getMessage());
     }
   }
 

@@ -2,6 +2,7 @@ package dev.kagzi.bench;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -59,7 +60,7 @@ final class DbosContender implements Contender {
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     try {
       Process process = builder.start();
-      String output = new String(process.getInputStream().readAllBytes());
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       if (process.waitFor() != 0) {
         throw new BenchException("the build of the program for dbos failed:\n" + output);
       }

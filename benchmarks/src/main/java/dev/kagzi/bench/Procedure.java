@@ -65,20 +65,20 @@ final class Procedure {
     double best = 0;
     for (int candidate : candidates) {
       Outcome trial = contender.run(scenario, new Load(candidate, runsMax, TRIAL));
-      say("%,.0f runs/s with %d in flight", trial.runsPerSecond(), candidate);
+      say("%,.0f runs/s with %d in flight".formatted(trial.runsPerSecond(), candidate));
       if (trial.runsPerSecond() > best) {
         best = trial.runsPerSecond();
         inFlight = candidate;
       }
     }
     if (candidates.size() > 1) {
-      say("best with %d in flight", inFlight);
+      say("best with %d in flight".formatted(inFlight));
     }
     return best;
   }
 
   Figures measure() {
-    say("measuring %,d runs, %d in flight", runs, inFlight);
+    say("measuring %,d runs, %d in flight".formatted(runs, inFlight));
     contender.database().server().checkpoint(progress);
     long commits = settledCommits();
     Counters before = contender.counters();
@@ -88,12 +88,12 @@ final class Procedure {
     Counters after = contender.counters();
     commits = settledCommits() - commits - nudgeCommits;
     say(
-        "%,.0f runs/s, p50 %.2f ms, p99 %.2f ms",
-        outcome.runsPerSecond(), outcome.p50Ms(), outcome.p99Ms());
+        "%,.0f runs/s, p50 %.2f ms, p99 %.2f ms"
+            .formatted(outcome.runsPerSecond(), outcome.p50Ms(), outcome.p99Ms()));
     if (cores.others().orElse(0) > OTHERS_CORES_MAX) {
       say(
-          "other processes used %.2f cores meanwhile: on a quiet machine the figures are better",
-          cores.others().orElse(0));
+          "other processes used %.2f cores meanwhile: on a quiet machine the figures are better"
+              .formatted(cores.others().orElse(0)));
     }
     return figures(outcome, commits, before, after, cores);
   }
@@ -136,7 +136,7 @@ final class Procedure {
     return contender.database().commits();
   }
 
-  private void say(String format, Object... args) {
-    progress.say(contender.name() + " " + scenario + ": " + format, args);
+  private void say(String text) {
+    progress.say(contender.name() + " " + scenario + ": " + text);
   }
 }
