@@ -8,7 +8,7 @@ import static dev.kagzi.engine.TestEngine.stepDone;
 import static dev.kagzi.engine.TestEngine.stepFailed;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.engine.query.PageSpec;
+import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.retry.RetryPolicy;
