@@ -14,7 +14,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #measure} measures, as often as one likes.
  */
 final class Procedure {
-  private static final Duration WARM_UP = Duration.ofSeconds(4);
+  private static final Duration WARM_UP_SLICE = Duration.ofSeconds(3);
+  private static final int WARM_UP_SLICES_MAX = 8;
+  private static final double WARM_UP_GAIN_MIN = 1.05;
   private static final Duration TRIAL = Duration.ofSeconds(2);
   private static final Duration MEASURED = Duration.ofSeconds(6);
   private static final Duration STATISTICS_DELAY = Duration.ofMillis(1_100);
@@ -42,10 +44,7 @@ final class Procedure {
    */
   void prepare(List<Integer> candidates, @Nullable Integer fixedRuns) {
     int runsMax = fixedRuns == null ? Integer.MAX_VALUE : fixedRuns;
-    say("warming up");
-    contender.run(
-        scenario,
-        new Load(candidates.get(candidates.size() / 2), Math.max(1, runsMax / 2), WARM_UP));
+    warmUp(candidates.get(candidates.size() / 2), runsMax);
     contender.database().vacuum();
     inFlight = candidates.getFirst();
     runs = runsMax;
@@ -59,6 +58,21 @@ final class Procedure {
     }
     long before = settledCommits();
     nudgeCommits = settledCommits() - before;
+  }
+
+  /** Until it gets no faster, so that nothing is measured that is still being compiled. */
+  private void warmUp(int callers, int runsMax) {
+    say("warming up");
+    int left = runsMax;
+    double best = 0;
+    for (int slice = 0; slice < WARM_UP_SLICES_MAX && left > 0; slice++) {
+      Outcome outcome = contender.run(scenario, new Load(callers, left, WARM_UP_SLICE));
+      left -= outcome.runs();
+      if (slice > 0 && outcome.runsPerSecond() < best * WARM_UP_GAIN_MIN) {
+        return;
+      }
+      best = outcome.runsPerSecond();
+    }
   }
 
   private double choose(List<Integer> candidates, int runsMax) {
