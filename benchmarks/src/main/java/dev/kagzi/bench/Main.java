@@ -25,6 +25,8 @@ import picocli.CommandLine.Spec;
       "Scenarios: W0 (no step), W5 (5 steps of about 100 bytes), W50 (50 such steps), SLEEP (a"
           + " durable sleep of 2 s)."
     },
+    mixinStandardHelpOptions = true,
+    version = "kagzi bench (Java ${java.version})",
     sortOptions = false,
     usageHelpAutoWidth = true)
 public final class Main implements Callable<Integer> {
@@ -79,12 +81,6 @@ public final class Main implements Callable<Integer> {
 
   @Option(names = "--json", description = "One JSON object per scenario, each on one line.")
   private boolean json;
-
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Shows this text.")
-  private boolean help;
 
   private Main() {}
 

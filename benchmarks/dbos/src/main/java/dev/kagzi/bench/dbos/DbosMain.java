@@ -81,8 +81,7 @@ public final class DbosMain {
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     try (HikariDataSource pool = pool(System.getenv())) {
-      DBOS dbos =
-          new DBOS(DBOSConfig.defaults("bench").withAppVersion("1").withDataSource(pool));
+      DBOS dbos = new DBOS(DBOSConfig.defaults("bench").withAppVersion("1").withDataSource(pool));
       Work work = dbos.registerProxy(Work.class, new Worker(dbos));
       dbos.launch();
       out.println("ready");
