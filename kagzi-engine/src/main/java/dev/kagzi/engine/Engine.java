@@ -78,7 +78,7 @@ public final class Engine implements AutoCloseable {
     wiring.connect(gates, workers);
     this.runs = new Runs(journal, namespaces, config.limits(), gates::reserve);
     this.reports = new Reports(journal, config.limits());
-    this.tasks = new Tasks(database, gates, namespaces, workers::require);
+    this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
     this.queries = new Queries(database, config.limits());
     this.servers = new CountServers(database, serverId, notifier);
     this.coordinator =

@@ -49,8 +49,8 @@ final class Gate {
   private int entering;
 
   /**
-   * Runs of one type that may be due and that nobody has taken: at most so many as were told of since
-   * the last look that came back short, or nobody knows how many.
+   * Runs of one type that may be due and that nobody has taken: at most so many as were told of
+   * since the last look that came back short, or nobody knows how many.
    */
   private static final class Backlog {
     boolean unknown = true;
