@@ -103,16 +103,21 @@ public final class Engine implements AutoCloseable {
     try {
       database.migrate();
       database.check();
-      Engine engine = new Engine(database, config);
-      engine.servers.beat();
-      // The others have been silent while they were alone: now there is somebody to tell.
-      engine.notifier.tell(new Notice.Everything());
-      return engine;
     } catch (SQLException e) {
       database.close();
       throw new IllegalStateException("database: " + e.getMessage(), e);
     } catch (RuntimeException e) {
       database.close();
+      throw e;
+    }
+    Engine engine = new Engine(database, config);
+    try {
+      engine.servers.beat();
+      // The others have been silent while they were alone: now there is somebody to tell.
+      engine.notifier.tell(new Notice.Everything());
+      return engine;
+    } catch (RuntimeException e) {
+      engine.close();
       throw e;
     }
   }

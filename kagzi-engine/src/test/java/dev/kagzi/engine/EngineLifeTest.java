@@ -8,6 +8,8 @@ import static dev.kagzi.engine.TestEngine.stepDone;
 import static dev.kagzi.engine.TestEngine.stepFailed;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.RecordedStep;
@@ -15,6 +17,8 @@ import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
 import dev.kagzi.engine.value.WorkerId;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -120,5 +124,23 @@ class EngineLifeTest {
             });
     assertThat(second).isEqualTo(new ReportResult.FinalFailure());
     assertThat(again).isEqualTo(new ReportResult.FinalFailure());
+  }
+
+  @Test
+  void a_step_that_was_announced_is_completed_by_the_report_that_ends_the_run() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    engine.report(
+        new Report.StepStarted(task.claim(), "slow", 1, StepKind.FUNCTION, null, 200));
+
+    List<ReportResult> results =
+        engine.report(List.of(stepDone(task.claim(), "slow", "1"), done(task.claim(), "2")));
+
+    assertThat(results).hasOnlyElementsOfType(ReportResult.Accepted.class);
+    assertThat(engine.engine().queries().steps(TestEngine.NAMESPACE, run, null, PageSpec.FIRST).items())
+        .singleElement()
+        .satisfies(step -> assertThat(step.status()).isEqualTo(StepStatus.COMPLETED))
+        .satisfies(step -> assertThat(step.output()).isEqualTo(payload("1")));
   }
 }

@@ -1,6 +1,8 @@
 package dev.kagzi.engine.query;
 
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;

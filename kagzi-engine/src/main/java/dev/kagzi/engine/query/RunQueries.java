@@ -2,6 +2,11 @@ package dev.kagzi.engine.query;
 
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.page.Cursor;
+import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.page.Pager;
+import dev.kagzi.engine.page.Times;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;

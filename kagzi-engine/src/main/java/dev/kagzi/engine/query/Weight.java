@@ -1,6 +1,7 @@
 package dev.kagzi.engine.query;
 
 import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.Payload;

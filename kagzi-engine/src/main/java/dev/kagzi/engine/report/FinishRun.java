@@ -31,7 +31,10 @@ final class FinishRun {
           FROM u, (VALUES (?::text, ?::bytea, ?::text, ?::bigint))
                     AS n (step_id, output, metadata, ran_ms)
          WHERE n.step_id IS NOT NULL
-            ON CONFLICT DO NOTHING
+            ON CONFLICT (run_id, step_id, attempt) DO UPDATE
+               SET status = 'COMPLETED', epoch = excluded.epoch, output = excluded.output,
+                   output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
+             WHERE step_runs.status = 'RUNNING'
         RETURNING 1),
       p AS (
         INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)

@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.query.PageSpec;
-import dev.kagzi.engine.query.Walk;
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.page.Walk;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import java.util.ArrayList;

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.page.Walk;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;

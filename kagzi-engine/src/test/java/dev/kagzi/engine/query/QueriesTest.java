@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.page.Walk;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;

@@ -1,6 +1,6 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.query.Page;
+import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.query.WorkerView;
 import dev.kagzi.engine.step.StepRef;

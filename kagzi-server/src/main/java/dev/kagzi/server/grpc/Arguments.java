@@ -1,7 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import com.google.protobuf.Timestamp;
-import dev.kagzi.engine.query.PageSpec;
+import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Claim;

@@ -2,7 +2,7 @@ package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.namespace.NamespaceView;
 import dev.kagzi.engine.namespace.Namespaces;
-import dev.kagzi.engine.query.Page;
+import dev.kagzi.engine.page.Page;
 import dev.kagzi.protocol.v1.CreateNamespaceRequest;
 import dev.kagzi.protocol.v1.CreateNamespaceResponse;
 import dev.kagzi.protocol.v1.DisableNamespaceRequest;

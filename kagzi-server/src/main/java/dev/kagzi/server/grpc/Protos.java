@@ -3,7 +3,7 @@ package dev.kagzi.server.grpc;
 import com.google.protobuf.Timestamp;
 import com.google.protobuf.UnsafeByteOperations;
 import dev.kagzi.engine.namespace.NamespaceView;
-import dev.kagzi.engine.query.Page;
+import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.query.WorkerView;

@@ -1,6 +1,6 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.query.Page;
+import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.query.RunFilter;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.run.CancelResult;

@@ -1,6 +1,6 @@
-package dev.kagzi.engine.query;
+package dev.kagzi.engine.page;
 
-import dev.kagzi.engine.query.PageToken.Direction;
+import dev.kagzi.engine.page.PageToken.Direction;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;

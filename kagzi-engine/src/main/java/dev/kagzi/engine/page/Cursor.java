@@ -1,4 +1,4 @@
-package dev.kagzi.engine.query;
+package dev.kagzi.engine.page;
 
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.Uuids;
@@ -21,7 +21,7 @@ public record Cursor(List<String> key) {
   }
 
   /** A time as a part of a key. */
-  static String micros(Instant time) {
+  public static String micros(Instant time) {
     return Long.toString(Times.micros(time));
   }
 
@@ -33,7 +33,7 @@ public record Cursor(List<String> key) {
     return key.get(index);
   }
 
-  long number(int index) {
+  public long number(int index) {
     try {
       return Long.parseLong(text(index));
     } catch (NumberFormatException notOurs) {
@@ -41,7 +41,7 @@ public record Cursor(List<String> key) {
     }
   }
 
-  UUID uuid(int index) {
+  public UUID uuid(int index) {
     return Uuids.parse(text(index)).orElseThrow(Cursor::foreign);
   }
 

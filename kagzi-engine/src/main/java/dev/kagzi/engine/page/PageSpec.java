@@ -1,4 +1,4 @@
-package dev.kagzi.engine.query;
+package dev.kagzi.engine.page;
 
 /**
  * Which page of a list is wanted.

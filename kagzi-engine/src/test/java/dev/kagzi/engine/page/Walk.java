@@ -1,4 +1,4 @@
-package dev.kagzi.engine.query;
+package dev.kagzi.engine.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,15 +1,12 @@
-package dev.kagzi.engine.query;
+package dev.kagzi.engine.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.kagzi.engine.query.PageToken.Direction;
+import dev.kagzi.engine.page.PageToken.Direction;
 import dev.kagzi.engine.value.Refusal;
-import dev.kagzi.engine.value.RunStatus;
 import java.time.Instant;
-import java.util.EnumSet;
 import java.util.Random;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class PageTokenTest {
@@ -43,15 +40,6 @@ class PageTokenTest {
 
     assertRefused(token, "runs b");
     assertRefused(token, "steps a");
-  }
-
-  @Test
-  void filters_have_one_text_whatever_the_order_of_their_parts() {
-    RunFilter one = filter(EnumSet.of(RunStatus.FAILED, RunStatus.PENDING, RunStatus.RUNNING));
-    RunFilter other = filter(Set.of(RunStatus.RUNNING, RunStatus.PENDING, RunStatus.FAILED));
-
-    assertThat(one).hasToString(other.toString()).isEqualTo(other);
-    assertThat(filter(Set.of())).doesNotHaveToString(one.toString());
   }
 
   @Test
@@ -116,10 +104,6 @@ class PageTokenTest {
     assertThat(new PageSpec(-7, "", false, false).size()).isEqualTo(1);
     assertThat(new PageSpec(1, "", false, false).size()).isEqualTo(1);
     assertThat(new PageSpec(Integer.MAX_VALUE, "", false, false).size()).isEqualTo(100);
-  }
-
-  private static RunFilter filter(Set<RunStatus> statuses) {
-    return new RunFilter("default", statuses, null, null, null, null, null, null);
   }
 
   private static void assertRefused(String token, String list) {

@@ -1,4 +1,4 @@
-package dev.kagzi.engine.query;
+package dev.kagzi.engine.page;
 
 import dev.kagzi.engine.value.Refusal;
 import java.io.ByteArrayInputStream;

@@ -1,0 +1,257 @@
+package dev.kagzi.engine;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The walls between the engine's rooms. A room is a package; whatever is not said here is shut. */
+class RoomsTest {
+  private static final String ROOT = "dev.kagzi.engine";
+  private static final Path SOURCES = Path.of("src/main/java/dev/kagzi/engine");
+
+  // From where the engine's own classes lie: tests live in the same packages, elsewhere.
+  private static final JavaClasses ENGINE =
+      new ClassFileImporter()
+          .importUrl(Engine.class.getProtectionDomain().getCodeSource().getLocation());
+
+  /** Which rooms each room may know. */
+  private static final Map<String, Set<String>> MAY_KNOW =
+      Map.ofEntries(
+          Map.entry("value", Set.of()),
+          Map.entry("retry", Set.of("value")),
+          Map.entry("page", Set.of("value")),
+          Map.entry("db", Set.of("value")),
+          Map.entry("journal", Set.of("db", "value")),
+          Map.entry("namespace", Set.of("db", "page", "value")),
+          Map.entry("notice", Set.of("db", "value")),
+          Map.entry("run", Set.of("db", "journal", "namespace", "retry", "value")),
+          Map.entry("step", Set.of("db", "retry", "value")),
+          Map.entry("message", Set.of("db", "run", "value")),
+          Map.entry("task", Set.of("db", "namespace", "run", "step", "value")),
+          Map.entry("report", Set.of("db", "journal", "message", "retry", "run", "step", "value")),
+          Map.entry(
+              "worker", Set.of("db", "journal", "namespace", "notice", "report", "task", "value")),
+          Map.entry("chore", Set.of("db", "message", "notice", "value", "worker")),
+          Map.entry("query", Set.of("db", "page", "step", "value")));
+
+  /** The room to which each table belongs. */
+  private static final Map<String, String> OWNERS =
+      Map.of(
+          "namespaces", "namespace",
+          "workflow_runs", "run",
+          "workflow_payloads", "run",
+          "step_runs", "step",
+          "run_messages", "message",
+          "workers", "worker",
+          "worker_events", "worker",
+          "servers", "chore");
+
+  // A claim and a renewal are what the queue and the leases are; a lone report is one statement
+  // that commits itself, so that it has to say in one breath what several rooms would say.
+  private static final Map<String, Set<String>> MAY_ALSO_WRITE =
+      Map.of(
+          "workflow_runs", Set.of("report", "task", "worker"),
+          "workflow_payloads", Set.of("report"),
+          "step_runs", Set.of("report"));
+
+  private static final Set<String> SPEAK_SQL =
+      Set.of(
+          "chore",
+          "db",
+          "message",
+          "namespace",
+          "notice",
+          "query",
+          "report",
+          "run",
+          "step",
+          "task",
+          "worker");
+
+  @Test
+  void every_room_knows_only_the_rooms_below_it() {
+    assertThat(MAY_KNOW.keySet()).isEqualTo(rooms());
+
+    MAY_KNOW.forEach(
+        (room, known) ->
+            classes()
+                .that()
+                .resideInAPackage(ROOT + "." + room)
+                .should()
+                .onlyDependOnClassesThat(
+                    not(resideInAPackage(ROOT + ".."))
+                        .or(resideInAPackage(ROOT + "." + room))
+                        .or(resideInAnyPackage(names(known))))
+                .check(ENGINE));
+  }
+
+  @Test
+  void rooms_do_not_know_each_other_in_a_circle() {
+    slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(ENGINE);
+  }
+
+  @Test
+  void the_journal_knows_neither_runs_nor_steps() {
+    noClasses()
+        .that()
+        .resideInAPackage(ROOT + ".journal")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(names(Set.of("run", "step", "report", "task", "message", "worker")))
+        .check(ENGINE);
+  }
+
+  @Test
+  void the_engine_knows_no_wire_no_web_and_no_users_json() {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(
+            "io.grpc..",
+            "com.google.protobuf..",
+            "io.javalin..",
+            "jakarta..",
+            "javax.servlet..",
+            "java.net.http..",
+            "com.sun.net.httpserver..",
+            "com.fasterxml.jackson..",
+            "tools.jackson.databind..",
+            "dev.kagzi.protocol..",
+            "dev.kagzi.server..",
+            "dev.kagzi.sdk..",
+            "dev.kagzi.postgres..")
+        .check(ENGINE);
+  }
+
+  @Test
+  void jdbc_stays_behind_the_door_of_db() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(ROOT + ".db")
+        .should()
+        .dependOnClassesThat(
+            resideInAnyPackage("java.sql", "javax.sql", "org.postgresql..", "com.zaxxer..")
+                .and(not(type(SQLException.class))))
+        .check(ENGINE);
+  }
+
+  @Test
+  void only_rooms_with_tables_speak_sql() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(names(without(rooms(), SPEAK_SQL)))
+        .and(not(named("journal.Lane", "journal.BatchWriter", "page.Pager")))
+        .should()
+        .dependOnClassesThat(type(SQLException.class))
+        .check(ENGINE);
+
+    Map<String, Set<String>> named = tables(Pattern.compile("kagzi\\.([a-z]+(?:_[a-z]+)*)\\b"));
+
+    assertThat(SPEAK_SQL).containsAll(named.keySet());
+  }
+
+  @Test
+  void each_table_is_written_by_its_owner() {
+    Map<String, Set<String>> allowed = new HashMap<>();
+    OWNERS.forEach(
+        (table, owner) -> {
+          allowed.computeIfAbsent(owner, room -> new TreeSet<>()).add(table);
+          MAY_ALSO_WRITE
+              .getOrDefault(table, Set.of())
+              .forEach(room -> allowed.computeIfAbsent(room, r -> new TreeSet<>()).add(table));
+        });
+
+    Map<String, Set<String>> written =
+        tables(Pattern.compile("(?:INSERT INTO|UPDATE|DELETE FROM)\\s+kagzi\\.([a-z_]+)"));
+
+    assertThat(written).isEqualTo(allowed);
+  }
+
+  @Test
+  void rooms_are_named_after_what_they_are() {
+    assertThat(rooms())
+        .doesNotContain("util", "utils", "common", "model", "dao", "impl", "helper", "internal");
+    noClasses().should().haveSimpleNameEndingWith("Impl").check(ENGINE);
+  }
+
+  @Test
+  void every_room_has_a_plate_on_its_door() {
+    for (String room : rooms()) {
+      assertThat(SOURCES.resolve(room).resolve("package-info.java"))
+          .content()
+          .contains("@NullMarked")
+          .startsWith("/**");
+    }
+  }
+
+  private static Set<String> rooms() {
+    Set<String> rooms = new TreeSet<>();
+    for (JavaClass type : ENGINE) {
+      if (type.getPackageName().startsWith(ROOT + ".")) {
+        rooms.add(type.getPackageName().substring(ROOT.length() + 1));
+      }
+    }
+    return rooms;
+  }
+
+  private static DescribedPredicate<JavaClass> named(String... names) {
+    List<String> full = Stream.of(names).map(name -> ROOT + "." + name).toList();
+    return DescribedPredicate.describe(
+        "one of " + full,
+        type -> full.stream().anyMatch(n -> (type.getName() + "$").startsWith(n + "$")));
+  }
+
+  private static Set<String> without(Set<String> all, Set<String> some) {
+    Set<String> rest = new TreeSet<>(all);
+    rest.removeAll(some);
+    return rest;
+  }
+
+  private static String[] names(Set<String> rooms) {
+    return rooms.stream().map(room -> ROOT + "." + room).toArray(String[]::new);
+  }
+
+  /** What the pattern finds of tables, by room; the rest of the schema is not counted. */
+  private static Map<String, Set<String>> tables(Pattern pattern) {
+    Map<String, Set<String>> found = new TreeMap<>();
+    try (Stream<Path> files = Files.walk(SOURCES)) {
+      for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
+        Matcher matcher = pattern.matcher(Files.readString(file));
+        while (matcher.find()) {
+          if (OWNERS.containsKey(matcher.group(1))) {
+            String room = SOURCES.relativize(file).getName(0).toString();
+            found.computeIfAbsent(room, name -> new TreeSet<>()).add(matcher.group(1));
+          }
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return found;
+  }
+}
