@@ -18,7 +18,8 @@ import picocli.CommandLine.Spec;
     versionProvider = Main.Version.class,
     synopsisSubcommandLabel = "COMMAND",
     sortOptions = false,
-    usageHelpAutoWidth = true)
+    usageHelpAutoWidth = true,
+    subcommands = DevCommand.class)
 public final class Main implements Runnable {
 
   @Spec private CommandSpec spec = CommandSpec.create();

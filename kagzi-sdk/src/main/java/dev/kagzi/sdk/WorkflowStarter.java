@@ -53,9 +53,8 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * For steps without a policy of their own; and if the workflow itself fails, the run is tried
-   * again as a whole by the same policy. Without it, steps follow the server's default and a failed
-   * workflow has failed.
+   * The policy of steps that have none of their own. Without it they follow the server's default: 3
+   * attempts, after 1 s and 2 s.
    */
   public WorkflowStarter<I, O> retry(Retry retry) {
     this.retry = retry;

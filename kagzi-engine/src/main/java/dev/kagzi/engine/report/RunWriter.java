@@ -4,7 +4,6 @@ import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.journal.BatchWriter;
 import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.message.RunMessage;
-import dev.kagzi.engine.run.CancelRun;
 import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.RunEvents;
@@ -60,24 +59,13 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
     Judge judge = new Judge(batch, rules, events, random);
     for (RunWrite<?> write : others) {
-      decide(judge, write);
+      judge.decide(write);
     }
     Effects effects = batch.flush();
     return () -> {
       effects.run();
       events.committed();
     };
-  }
-
-  private static void decide(Judge judge, RunWrite<?> write) {
-    switch (write) {
-      case ReportWrite report -> judge.report(report);
-      case BeginStep begin -> judge.begin(begin);
-      case CancelRun cancel -> judge.cancel(cancel);
-      case FreeClaim free -> judge.free(free);
-      case DeliverMessages deliver -> judge.deliver(deliver);
-      default -> throw new IllegalStateException("write: " + write + " (expected: a known kind)");
-    }
   }
 
   private static void lockAndRead(RunBatch batch, List<RunWrite<?>> writes) throws SQLException {
@@ -120,7 +108,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       case Report.StepDone r -> {
         RunRow row = batch.row(runId);
         boolean held = row != null && row.fence(r.claim()) == RunRow.Fence.HELD;
-        if (!held || !Judge.needsNoRead(r)) {
+        if (!held || !StepJudge.needsNoRead(r)) {
           keys.add(new StepRow.Key(runId, r.stepKey()));
         }
       }
@@ -158,14 +146,14 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
     if (writes.size() == 1) {
       return switch (report.report()) {
-        case Report.StepDone done when Judge.needsNoRead(done) -> stepAlone(session, report, done);
+        case Report.StepDone done when StepJudge.needsNoRead(done) -> stepAlone(session, report, done);
         case Report.Done done -> finishAlone(session, report, done, null, null);
         default -> null;
       };
     }
     return writes.size() == 2
             && report.report() instanceof Report.StepDone step
-            && Judge.needsNoRead(step)
+            && StepJudge.needsNoRead(step)
             && writes.get(1) instanceof ReportWrite second
             && second.report() instanceof Report.Done done
             && done.claim().equals(step.claim())

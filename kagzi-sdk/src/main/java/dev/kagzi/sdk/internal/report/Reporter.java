@@ -184,16 +184,16 @@ public final class Reporter {
   }
 
   private void failed(List<Item> batch, Throwable error) {
-    Item culprit = culprit(batch, error);
-    if (culprit != null) {
-      answered(batch, List.of(refused(error)));
+    ReportResult verdict = batch.size() == 1 ? verdict(batch.getFirst(), error) : null;
+    if (verdict != null) {
+      answered(batch, List.of(verdict));
       return;
     }
     lock.lock();
     try {
       callsUnderWay--;
       putBack(batch);
-      if (!isTransient(error) && batch.size() > 1) {
+      if (isAboutItems(error) && batch.size() > 1) {
         aloneLeft = Math.max(aloneLeft, batch.size());
       }
       pause(error);
@@ -203,28 +203,27 @@ public final class Reporter {
   }
 
   /**
-   * The item that makes its call fail, once that is sure. A call is refused as a whole only by
-   * mistake, or because it is too large; a run does not fail because a server was away.
+   * What becomes of an item that makes its call fail, once that is sure; null to send it again. An
+   * item that is wrong is refused. One that the server cannot deal with is dropped with its claim:
+   * the lease ends, and another claim tries; a run does not fail because of its server.
    */
-  private static @Nullable Item culprit(List<Item> batch, Throwable error) {
-    if (batch.size() > 1) {
-      return null;
-    }
-    Item only = batch.getFirst();
+  private static @Nullable ReportResult verdict(Item only, Throwable error) {
     return switch (RpcErrors.code(error)) {
-      case INVALID_ARGUMENT, OUT_OF_RANGE -> only;
-      case RESOURCE_EXHAUSTED -> only.bytes > CALL_BYTES_MAX ? only : null;
-      case INTERNAL, UNKNOWN, DATA_LOSS -> ++only.refusals >= REFUSALS_MAX ? only : null;
+      case INVALID_ARGUMENT, OUT_OF_RANGE -> refused(error);
+      case RESOURCE_EXHAUSTED -> only.bytes > CALL_BYTES_MAX ? refused(error) : null;
+      case INTERNAL, UNKNOWN, DATA_LOSS ->
+          isAboutItems(error) && ++only.refusals >= REFUSALS_MAX ? dropped(only, error) : null;
       default -> null;
     };
   }
 
   // Whatever is not about the items themselves (an expired token, a server that is being replaced)
   // passes some day.
-  private static boolean isTransient(Throwable error) {
+  private static boolean isAboutItems(Throwable error) {
     return switch (RpcErrors.code(error)) {
-      case INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL, UNKNOWN, DATA_LOSS -> false;
-      default -> true;
+      case INVALID_ARGUMENT, OUT_OF_RANGE, DATA_LOSS -> true;
+      case INTERNAL, UNKNOWN -> !RpcErrors.isTransient(error);
+      default -> false;
     };
   }
 
@@ -235,6 +234,16 @@ public final class Reporter {
                 .setCode(ErrorCode.ERROR_CODE_INVALID_ARGUMENT)
                 .setNonRetryable(true)
                 .setMessage(String.valueOf(RpcErrors.toException("report", error).getMessage())))
+        .build();
+  }
+
+  private static ReportResult dropped(Item item, Throwable error) {
+    log.atWarn()
+        .addKeyValue("run", item.message.getRunId())
+        .addKeyValue("error", error.getMessage())
+        .log("server cannot deal with a report, its claim is dropped");
+    return ReportResult.newBuilder()
+        .setClaimLost(ReportResult.ClaimLost.getDefaultInstance())
         .build();
   }
 

@@ -8,6 +8,7 @@ import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.ServerUnavailableException;
 import io.grpc.protobuf.StatusProto;
+import java.io.IOException;
 import java.util.Optional;
 
 /** What a failed call means. */
@@ -18,8 +19,16 @@ public final class RpcErrors {
   public static boolean isTransient(Throwable error) {
     return switch (code(error)) {
       case UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, CANCELLED -> true;
+      // A connection that breaks at a bad moment; the server's own errors come with its words.
+      case UNKNOWN, INTERNAL -> isFromTransport(error);
       default -> false;
     };
+  }
+
+  private static boolean isFromTransport(Throwable error) {
+    boolean hasCause = io.grpc.Status.fromThrowable(error).getCause() instanceof IOException;
+    boolean isCut = code(error) == io.grpc.Status.Code.INTERNAL && detail(error).isEmpty();
+    return hasCause || isCut;
   }
 
   public static io.grpc.Status.Code code(Throwable error) {

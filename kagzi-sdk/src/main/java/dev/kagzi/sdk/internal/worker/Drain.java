@@ -54,6 +54,7 @@ final class Drain {
   /** Begins, on a thread of its own. The second call does nothing. */
   void begin() {
     if (begun.compareAndSet(false, true)) {
+      worker.registration().renewNoMore();
       Thread.ofPlatform().name("kagzi-drain").start(this::run);
     }
   }

@@ -9,12 +9,12 @@ import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,6 +52,10 @@ final class Poller {
   private final ReentrantLock lock = new ReentrantLock();
   private final Backoff backoff = new Backoff(50, 5_000);
   private final List<Poll> standing = new CopyOnWriteArrayList<>();
+
+  /** How many of the limited types the last poll asked for, less what has come since. */
+  private final Map<TypeName, Integer> asked = new HashMap<>();
+
   private volatile boolean paused;
 
   Poller(Connection connection, String queue, boolean hasLimits, Owner owner) {
@@ -80,6 +84,9 @@ final class Poller {
       }
       poll = new Poll(workerId, tasks, free.types());
       standing.add(poll);
+      if (hasLimits) {
+        ask(free.types());
+      }
     } finally {
       lock.unlock();
     }
@@ -94,19 +101,46 @@ final class Poller {
     if (standing.isEmpty()) {
       return free.tasks();
     }
-    Poll first = standing.getFirst();
-    int more = free.tasks() - first.tasks;
-    boolean lacksType = !first.typeNames.containsAll(names(free.types()));
-    return lacksType || more > first.tasks ? Math.max(1, more) : 0;
+    // Only for a type that is lacking: a second poll for anything else would keep its place.
+    return lacksType(free) ? Math.max(1, free.tasks() - standing.getFirst().tasks) : 0;
   }
 
-  private static Set<TypeName> names(List<TypeVersion> types) {
-    return types.stream()
-        .map(type -> new TypeName(type.getWorkflowType(), type.getVersion()))
-        .collect(Collectors.toSet());
+  // The server keeps to the limits of the last poll, whichever poll it answers.
+  private boolean lacksType(Slots.Free free) {
+    for (TypeVersion type : free.types()) {
+      if (type.getMaxTasks() > 0 && asked.getOrDefault(TypeName.of(type), 0) <= 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
-  private record TypeName(String type, String version) {}
+  private void ask(List<TypeVersion> types) {
+    asked.clear();
+    for (TypeVersion type : types) {
+      if (type.getMaxTasks() > 0) {
+        asked.put(TypeName.of(type), type.getMaxTasks());
+      }
+    }
+  }
+
+  private void count(List<Task> tasks) {
+    lock.lock();
+    try {
+      for (Task task : tasks) {
+        TypeName name = new TypeName(task.getWorkflowType(), task.getVersion());
+        asked.computeIfPresent(name, (type, left) -> left - 1);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private record TypeName(String type, String version) {
+    static TypeName of(TypeVersion type) {
+      return new TypeName(type.getWorkflowType(), type.getVersion());
+    }
+  }
 
   boolean isPolling() {
     return !standing.isEmpty();
@@ -119,7 +153,6 @@ final class Poller {
 
   private final class Poll implements ClientResponseObserver<PollTasksRequest, PollTasksResponse> {
     final int tasks;
-    final Set<TypeName> typeNames;
     private final String workerId;
     private final List<TypeVersion> types;
     private @Nullable ClientCallStreamObserver<PollTasksRequest> call;
@@ -128,7 +161,6 @@ final class Poller {
       this.workerId = workerId;
       this.tasks = tasks;
       this.types = types;
-      this.typeNames = hasLimits ? names(types) : Set.of();
     }
 
     void send() {
@@ -161,6 +193,9 @@ final class Poller {
 
     @Override
     public void onNext(PollTasksResponse response) {
+      if (hasLimits) {
+        count(response.getTasksList());
+      }
       owner.arrived(response.getTasksList());
     }
 
@@ -195,13 +230,15 @@ final class Poller {
     connection.after(pauseMs, this::resume);
     switch (RpcErrors.code(error)) {
       case NOT_FOUND, FAILED_PRECONDITION -> owner.unknown(poll.workerId);
-      case UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, ABORTED, RESOURCE_EXHAUSTED -> {}
-      default ->
+      default -> {
+        if (!RpcErrors.isTransient(error)) {
           log.atWarn()
               .addKeyValue("queue", queue)
               .addKeyValue("error", error.getMessage())
               .addKeyValue("pause_ms", pauseMs)
               .log("poll refused, it will be sent again");
+        }
+      }
     }
   }
 

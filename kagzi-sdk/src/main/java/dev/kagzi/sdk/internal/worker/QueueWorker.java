@@ -52,72 +52,70 @@ final class QueueWorker implements RunHost {
         new Registration(
             connection,
             RegisterRequests.of(connection.namespace(), settings),
-            new Registration.Owner() {
-              @Override
-              public void registered(String workerId, int heartbeatSeconds) {
-                heartbeat.every(heartbeatSeconds);
-                poller.poll();
-              }
-
-              @Override
-              public void told(AttachResponse event) {
-                heard(event);
-              }
-            });
-    this.heartbeat =
-        new Heartbeat(
-            connection,
-            new Heartbeat.Owner() {
-              @Override
-              public String workerId() {
-                return registration.workerId();
-              }
-
-              @Override
-              public void describe(HeartbeatRequest.Builder request) {
-                listClaims(request);
-              }
-
-              @Override
-              public void told(HeartbeatResponse response) {
-                heard(response);
-              }
-
-              @Override
-              public void unknown(String workerId) {
-                renew(workerId);
-              }
-            });
+            new RegistrationEvents());
+    this.heartbeat = new Heartbeat(connection, new HeartbeatEvents());
     this.poller =
         new Poller(
-            connection,
-            settings.queue(),
-            !settings.typeLimits().isEmpty(),
-            new Poller.Owner() {
-              @Override
-              public @Nullable String pollAs() {
-                return drain.hasBegun() || !registration.isRegistered()
-                    ? null
-                    : registration.workerId();
-              }
-
-              @Override
-              public Slots.Free free() {
-                return slots.free();
-              }
-
-              @Override
-              public void arrived(List<Task> tasks) {
-                takeIn(tasks);
-              }
-
-              @Override
-              public void unknown(String workerId) {
-                renew(workerId);
-              }
-            });
+            connection, settings.queue(), !settings.typeLimits().isEmpty(), new PollEvents());
     this.reporter = new Reporter(connection, registration::workerId);
     this.drain = new Drain(this, connection, settings.drainTimeout());
+  }
+
+  private final class RegistrationEvents implements Registration.Owner {
+    @Override
+    public void registered(String workerId, int heartbeatSeconds) {
+      heartbeat.every(heartbeatSeconds);
+      poller.poll();
+    }
+
+    @Override
+    public void told(AttachResponse event) {
+      heard(event);
+    }
+  }
+
+  private final class HeartbeatEvents implements Heartbeat.Owner {
+    @Override
+    public String workerId() {
+      return registration.workerId();
+    }
+
+    @Override
+    public void describe(HeartbeatRequest.Builder request) {
+      listClaims(request);
+    }
+
+    @Override
+    public void told(HeartbeatResponse response) {
+      heard(response);
+    }
+
+    @Override
+    public void unknown(String workerId) {
+      registration.renew(workerId);
+    }
+  }
+
+  private final class PollEvents implements Poller.Owner {
+    @Override
+    public @Nullable String pollAs() {
+      return drain.hasBegun() || !registration.isRegistered() ? null : registration.workerId();
+    }
+
+    @Override
+    public Slots.Free free() {
+      return slots.free();
+    }
+
+    @Override
+    public void arrived(List<Task> tasks) {
+      takeIn(tasks);
+    }
+
+    @Override
+    public void unknown(String workerId) {
+      registration.renew(workerId);
+    }
   }
 
   void start() {
@@ -153,12 +151,6 @@ final class QueueWorker implements RunHost {
     heartbeat.close();
     registration.close();
     poller.cancel();
-  }
-
-  private void renew(String workerId) {
-    if (!drain.hasBegun()) {
-      registration.renew(workerId);
-    }
   }
 
   private void takeIn(List<Task> tasks) {

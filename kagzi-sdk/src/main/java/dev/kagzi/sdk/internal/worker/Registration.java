@@ -43,6 +43,7 @@ final class Registration {
   private volatile String workerId = "";
   private volatile boolean registered;
   private @Nullable Attachment attachment;
+  private boolean leaving;
   private boolean closed;
   private final Condition changed = lock.newCondition();
 
@@ -82,12 +83,22 @@ final class Registration {
     }
   }
 
+  /** From now on a worker that the server does not know stays unknown: it is leaving. */
+  void renewNoMore() {
+    lock.lock();
+    try {
+      leaving = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** The server does not know this worker id: registers anew, unless that has happened since. */
   void renew(String staleWorkerId) {
     Attachment old;
     lock.lock();
     try {
-      if (closed || !registered || !workerId.equals(staleWorkerId)) {
+      if (closed || leaving || !registered || !workerId.equals(staleWorkerId)) {
         return;
       }
       registered = false;

@@ -1,0 +1,68 @@
+package dev.kagzi.cli;
+
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** What a person wants to know once everything runs: where it is, and what to type next. */
+record Banner(
+    String host,
+    int grpcPort,
+    int httpPort,
+    Path dataDir,
+    boolean ephemeral,
+    boolean demo,
+    Postgres postgres) {
+
+  /** How to reach the database by hand. */
+  record Postgres(int port, String user, String database, Path passwordFile, Path log) {
+
+    String url() {
+      return "postgresql://" + user + "@127.0.0.1:" + port + "/" + database;
+    }
+
+    String psql() {
+      String target = "-h 127.0.0.1 -p " + port + " -U " + user + " " + database;
+      return "PGPASSWORD=$(cat " + quoted(passwordFile) + ") psql " + target;
+    }
+
+    private static String quoted(Path path) {
+      String text = path.toString();
+      return text.matches("[\\w/.~-]+") ? text : "'" + text.replace("'", "'\\''") + "'";
+    }
+  }
+
+  String text(long startNanos) {
+    String grpc = shownHost() + ":" + grpcPort;
+    String http = "http://" + shownHost() + ":" + httpPort;
+    String started = String.format(Locale.ROOT, "%.1f s", startNanos / 1e9);
+    StringBuilder text = new StringBuilder();
+    text.append("\nKagzi ").append(Main.Version.current()).append(" is ready (");
+    text.append(started).append(")\n\n");
+    line(text, "gRPC", grpc);
+    line(text, "HTTP", http);
+    line(text, "PostgreSQL", postgres.url());
+    line(text, "data", dataDir + (ephemeral ? " (deleted at the end)" : " (kept)"));
+    line(text, "log", postgres.log().toString());
+    text.append("\nNext\n\n");
+    line(text, "use it", "Kagzi.connect(\"" + grpc + "\")");
+    line(text, "check it", "curl " + http + "/readyz");
+    line(text, "look inside", postgres.psql());
+    if (!demo) {
+      line(text, "see it work", "./kagzi dev --demo");
+    }
+    line(text, "stop it", "Ctrl-C");
+    return text.toString();
+  }
+
+  private static void line(StringBuilder text, String name, String value) {
+    text.append(String.format(Locale.ROOT, "  %-12s %s%n", name, value));
+  }
+
+  /** An address that can be typed: "all addresses" is none. */
+  private String shownHost() {
+    return switch (host) {
+      case "0.0.0.0", "::", "127.0.0.1" -> "localhost";
+      default -> host.contains(":") ? "[" + host + "]" : host;
+    };
+  }
+}

@@ -1,0 +1,148 @@
+package dev.kagzi.cli;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.KagziException;
+import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.WorkflowType;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(180)
+class DevCommandTest {
+
+  private static final WorkflowType<String, String> NOBODY_SERVES =
+      WorkflowType.of("nobody-serves", String.class, String.class);
+
+  @TempDir Path folder;
+
+  @Test
+  void server_is_ready_when_the_banner_is_there_and_stops_cleanly_on_sigterm() throws Exception {
+    try (DevProcess dev = DevProcess.start(folder)) {
+      assertThat(statusOf(dev, "/healthz")).isEqualTo(200);
+      assertThat(statusOf(dev, "/readyz")).isEqualTo(200);
+      ProcessHandle postgres = dev.postgres();
+
+      dev.terminate();
+
+      assertThat(dev.awaitExit()).isZero();
+      assertThat(postgres.isAlive()).isFalse();
+      assertThat(dev.errors()).doesNotContain("WARN").doesNotContain("ERROR");
+    }
+  }
+
+  @Test
+  void acknowledged_runs_survive_kill_9_of_server_and_postgres() throws Exception {
+    Queue<String> acknowledged = new ConcurrentLinkedQueue<>();
+    try (DevProcess dev = DevProcess.start(folder);
+        ExecutorService starters = Executors.newFixedThreadPool(8);
+        Kagzi kagzi = connect(dev)) {
+      for (int i = 0; i < 8; i++) {
+        starters.execute(() -> startUntilRefused(kagzi, acknowledged));
+      }
+      await().atMost(Duration.ofSeconds(60)).until(() -> acknowledged.size() > 500);
+      ProcessHandle postgres = dev.postgres();
+
+      dev.kill();
+      postgres.destroyForcibly();
+
+      starters.shutdown();
+      assertThat(starters.awaitTermination(60, SECONDS)).isTrue();
+    }
+
+    try (DevProcess again = DevProcess.start(folder);
+        Kagzi kagzi = connect(again)) {
+      assertThat(acknowledged)
+          .allSatisfy(run -> assertThat(kagzi.get(run).status()).isEqualTo(RunStatus.PENDING));
+    }
+  }
+
+  @Test
+  void second_server_on_the_same_folder_is_refused_in_one_line() throws Exception {
+    try (DevProcess first = DevProcess.start(folder);
+        DevProcess second = DevProcess.start(folder)) {
+      assertThat(second.awaitExit()).isEqualTo(1);
+      assertThat(second.errors().lines())
+          .singleElement()
+          .asString()
+          .startsWith("kagzi: data directory " + folder.toRealPath() + " is in use by process ");
+      assertThat(statusOf(first, "/readyz")).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void taken_port_is_named_in_one_line(@TempDir Path other) throws Exception {
+    try (DevProcess first = DevProcess.start(folder)) {
+      String taken = Integer.toString(first.grpcPort());
+
+      try (DevProcess second = DevProcess.start(other, "--port", taken)) {
+        assertThat(second.awaitExit()).isEqualTo(1);
+        assertThat(second.errors()).contains("kagzi: ").contains(taken).doesNotContain("\tat ");
+      }
+    }
+  }
+
+  @Test
+  void demo_runs_come_to_an_end() throws Exception {
+    try (DevProcess dev = DevProcess.start(folder, "--port", "0", "--demo");
+        Kagzi kagzi = connect(dev)) {
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () ->
+                  !kagzi
+                      .list()
+                      .type(Demo.PROCESS_ORDER)
+                      .status(RunStatus.COMPLETED)
+                      .page()
+                      .runs()
+                      .isEmpty());
+
+      dev.terminate();
+
+      assertThat(dev.awaitExit()).isZero();
+    }
+  }
+
+  private static Kagzi connect(DevProcess dev) {
+    return Kagzi.builder()
+        .address("localhost:" + dev.grpcPort())
+        .callTimeout(Duration.ofSeconds(2))
+        .connect();
+  }
+
+  private static void startUntilRefused(Kagzi kagzi, Queue<String> acknowledged) {
+    try {
+      while (true) {
+        acknowledged.add(kagzi.workflow(NOBODY_SERVES).start("hello").runId());
+      }
+    } catch (KagziException gone) {
+      // The server was killed: what it has not acknowledged does not count.
+    }
+  }
+
+  private static int statusOf(DevProcess dev, String path)
+      throws IOException, InterruptedException {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      URI uri = URI.create("http://localhost:" + dev.httpPort() + path);
+      return client
+          .send(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding())
+          .statusCode();
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package dev.kagzi.cli;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** {@code kagzi dev} in a JVM of its own, as a user would start it. */
+final class DevProcess implements AutoCloseable {
+
+  private static final Pattern GRPC = Pattern.compile("gRPC +localhost:(\\d+)");
+  private static final Pattern HTTP = Pattern.compile("HTTP +http://localhost:(\\d+)");
+
+  private final Process process;
+  private final Path dataDir;
+  private final Path errors;
+  private String banner = "";
+
+  private DevProcess(Process process, Path dataDir, Path errors) {
+    this.process = process;
+    this.dataDir = dataDir;
+    this.errors = errors;
+  }
+
+  private static final String[] FREE_PORT = {"--port", "0"};
+
+  /** Starts, without options on a free port, and waits for the banner or for the end. */
+  static DevProcess start(Path dataDir, String... options) throws IOException {
+    Path errors = Files.createTempFile("kagzi-dev", ".err");
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // As the launcher and the jar's manifest say it.
+    command.add("--enable-native-access=ALL-UNNAMED");
+    if (Runtime.version().feature() >= 24) {
+      command.add("--sun-misc-unsafe-memory-access=allow");
+    }
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(Main.class.getName(), "dev", "--data-dir", dataDir.toString()));
+    command.addAll(List.of("--http-port", "0"));
+    command.addAll(List.of(options.length == 0 ? FREE_PORT : options));
+    Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+    DevProcess dev = new DevProcess(process, dataDir, errors);
+    dev.readBanner(process.inputReader());
+    return dev;
+  }
+
+  private void readBanner(BufferedReader output) throws IOException {
+    StringBuilder read = new StringBuilder();
+    for (String line = output.readLine(); line != null; line = output.readLine()) {
+      read.append(line).append('\n');
+      if (line.contains("Ctrl-C")) {
+        break;
+      }
+    }
+    banner = read.toString();
+  }
+
+  String banner() {
+    return banner;
+  }
+
+  String errors() throws IOException {
+    return Files.readString(errors);
+  }
+
+  int grpcPort() {
+    return number(GRPC);
+  }
+
+  int httpPort() {
+    return number(HTTP);
+  }
+
+  private int number(Pattern pattern) {
+    Matcher matcher = pattern.matcher(banner);
+    if (!matcher.find()) {
+      throw new AssertionError("no " + pattern + " in: " + banner);
+    }
+    return Integer.parseInt(matcher.group(1));
+  }
+
+  ProcessHandle postgres() throws IOException {
+    String pid = Files.readAllLines(dataDir.resolve("pgdata/postmaster.pid")).getFirst();
+    return ProcessHandle.of(Long.parseLong(pid.strip())).orElseThrow();
+  }
+
+  /** SIGTERM. */
+  void terminate() {
+    process.destroy();
+  }
+
+  /** SIGKILL. */
+  void kill() {
+    process.destroyForcibly();
+  }
+
+  int awaitExit() throws InterruptedException {
+    if (!process.waitFor(60, TimeUnit.SECONDS)) {
+      throw new AssertionError("kagzi dev still runs");
+    }
+    return process.exitValue();
+  }
+
+  @Override
+  public void close() throws IOException {
+    process.destroyForcibly().onExit().join();
+    Files.deleteIfExists(errors);
+  }
+}

@@ -1,0 +1,322 @@
+package dev.kagzi.engine.report;
+
+import dev.kagzi.engine.report.ReportResult.Accepted;
+import dev.kagzi.engine.report.ReportResult.AlreadyRecorded;
+import dev.kagzi.engine.report.ReportResult.ClaimLost;
+import dev.kagzi.engine.report.ReportResult.FinalFailure;
+import dev.kagzi.engine.report.ReportResult.RetryScheduled;
+import dev.kagzi.engine.report.ReportResult.Sleeping;
+import dev.kagzi.engine.retry.RetryDecision;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.retry.RetryPolicyJson;
+import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.run.RunRow.Fence;
+import dev.kagzi.engine.step.StepRef;
+import dev.kagzi.engine.step.StepRow;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** Decides what becomes of the steps of a run. */
+final class StepJudge {
+  private static final long US_PER_MS = 1_000;
+
+  private final RunBatch batch;
+  private final Rules rules;
+  private final Moves moves;
+  private final RandomGenerator random;
+
+  StepJudge(RunBatch batch, Rules rules, Moves moves, RandomGenerator random) {
+    this.batch = batch;
+    this.rules = rules;
+    this.moves = moves;
+    this.random = random;
+  }
+
+  ReportResult stepStarted(RunRow row, Report.StepStarted r) {
+    if (row.fence(r.claim()) != Fence.HELD) {
+      return new ClaimLost(row.status());
+    }
+    if (!batch.hasAdded(row.runId(), r.stepKey(), r.attempt())) {
+      batch.add(
+          step(row, r.claim(), r.stepKey(), r.attempt(), r.kind(), StepStatus.RUNNING)
+              .input(r.input())
+              .ranMs(r.ranMs())
+              .row());
+    }
+    return new Accepted(row.status());
+  }
+
+  ReportResult stepDone(RunRow row, Report.StepDone r, ReportWrite write) {
+    Fence fence = row.fence(r.claim());
+    if (fence == Fence.LOST) {
+      return new ClaimLost(row.status());
+    }
+    List<StepRow> attempts = batch.attempts(row.runId(), r.stepKey());
+    for (StepRow attempt : attempts) {
+      if (attempt.status() == StepStatus.COMPLETED) {
+        boolean own = attempt.attempt() == r.attempt() && attempt.epoch() == epoch(row, r.claim());
+        return own ? new Accepted(row.status()) : recorded(row, attempt);
+      }
+    }
+    if (fence != Fence.HELD) {
+      return new ClaimLost(row.status());
+    }
+    if (r.attempt() > 1 && !failedBefore(attempts, r.attempt())) {
+      return refusedAttempt(r.stepKey(), r.attempt());
+    }
+    StepRow done =
+        step(row, r.claim(), r.stepKey(), r.attempt(), r.kind(), StepStatus.COMPLETED)
+            .input(r.input())
+            .output(r.output())
+            .ranMs(r.ranMs())
+            .row();
+    if (needsNoRead(r) && done.isPlainResult()) {
+      batch.addUnseen(done, write);
+    } else {
+      batch.add(done);
+    }
+    row.progress();
+    return new Accepted(row.status());
+  }
+
+  /** The first attempt's plain result: the insert itself shows whether it is the first. */
+  static boolean needsNoRead(Report.StepDone r) {
+    return r.attempt() == 1 && r.kind() == StepKind.FUNCTION && r.input() == null;
+  }
+
+  ReportResult stepFailed(RunRow row, Report.StepFailed r, boolean waitsInPlace) {
+    Fence fence = row.fence(r.claim());
+    if (fence == Fence.LOST) {
+      return new ClaimLost(row.status());
+    }
+    List<StepRow> attempts = batch.attempts(row.runId(), r.stepKey());
+    for (StepRow attempt : attempts) {
+      if (attempt.status() == StepStatus.COMPLETED) {
+        return recorded(row, attempt);
+      }
+      if (attempt.attempt() == r.attempt() && attempt.status() == StepStatus.FAILED) {
+        return attempt.epoch() == epoch(row, r.claim())
+            ? again(row, attempt, fence)
+            : recorded(row, attempt);
+      }
+    }
+    if (fence != Fence.HELD) {
+      return new ClaimLost(row.status());
+    }
+    if (r.attempt() > 1 && !failedBefore(attempts, r.attempt())) {
+      return refusedAttempt(r.stepKey(), r.attempt());
+    }
+    return failStep(row, r, attempts, waitsInPlace);
+  }
+
+  private ReportResult failStep(
+      RunRow row, Report.StepFailed r, List<StepRow> attempts, boolean waitsInPlace) {
+    RetryPolicy policy = policy(row, r, attempts);
+    StepBuilder failed =
+        step(row, r.claim(), r.stepKey(), r.attempt(), StepKind.FUNCTION, StepStatus.FAILED)
+            .input(r.input())
+            .failure(r.failure())
+            .ranMs(r.ranMs());
+    row.progress();
+    return switch (policy.after(attemptOfRunAttempt(row, r, attempts), r.failure(), random)) {
+      case RetryDecision.GiveUp ignored -> {
+        batch.add(failed.isFinal().row());
+        yield new FinalFailure();
+      }
+      case RetryDecision.RetryAfter(long delayMs) -> {
+        long dueUs = row.nowUs() + delayMs * US_PER_MS;
+        batch.add(failed.dueUs(dueUs).row());
+        boolean kept = r.keepClaim() || (waitsInPlace && delayMs < rules.shortWaitMs());
+        if (!kept) {
+          moves.park(row, RunStatus.PENDING, dueUs, List.of(), false);
+        }
+        yield new RetryScheduled(r.attempt() + 1, delayMs, instant(dueUs), kept);
+      }
+    };
+  }
+
+  /** Attempts start anew with each attempt of the run; their numbers go on. */
+  private static int attemptOfRunAttempt(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
+    int before = 0;
+    for (StepRow attempt : attempts) {
+      if (attempt.runAttempt() == row.attempts()
+          && attempt.status() == StepStatus.FAILED
+          && attempt.attempt() < r.attempt()) {
+        before++;
+      }
+    }
+    return before + 1;
+  }
+
+  /**
+   * The step's policy, else the one that its beginning stored, else the run's, else the server's.
+   */
+  private RetryPolicy policy(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
+    if (r.policy() != null) {
+      return r.policy();
+    }
+    for (StepRow attempt : attempts) {
+      RetryPolicy stored =
+          attempt.attempt() == r.attempt() ? RetryPolicyJson.decode(attempt.retryPolicy()) : null;
+      if (stored != null) {
+        return stored;
+      }
+    }
+    RetryPolicy ofRun = RetryPolicyJson.decode(row.retryPolicy());
+    return ofRun == null ? rules.defaultPolicy() : ofRun;
+  }
+
+  /** The same failure was recorded by the same claim: answered as before. */
+  private static ReportResult again(RunRow row, StepRow failed, Fence fence) {
+    if (failed.isFinal()) {
+      return new FinalFailure();
+    }
+    Long dueUs = failed.dueUs();
+    return new RetryScheduled(
+        failed.attempt() + 1,
+        failed.remainingMs(row.nowUs()),
+        instant(dueUs == null ? row.nowUs() : dueUs),
+        fence == Fence.HELD);
+  }
+
+  private static Instant instant(long us) {
+    return Instant.EPOCH.plus(us, ChronoUnit.MICROS);
+  }
+
+  ReportResult sleep(RunRow row, Report.Sleep r, boolean waitsInPlace) {
+    Fence fence = row.fence(r.claim());
+    if (fence == Fence.LOST) {
+      return new ClaimLost(row.status());
+    }
+    StepRow slept = null;
+    for (StepRow attempt : batch.attempts(row.runId(), r.stepKey())) {
+      slept = attempt;
+    }
+    if (slept != null && slept.kind() != StepKind.SLEEP) {
+      return new ReportResult.Refused(
+          Refusal.invalid("step", r.stepKey() + " is a " + slept.kind(), "a step of kind SLEEP"));
+    }
+    Long begunDueUs = slept == null ? null : slept.dueUs();
+    if (fence != Fence.HELD) {
+      boolean own = slept != null && slept.epoch() == r.claim().epoch();
+      return own && begunDueUs != null
+          ? new Sleeping(Moves.remainingMs(row, begunDueUs), false)
+          : new ClaimLost(row.status());
+    }
+    // A wake time is stored once: a sleep that was begun before goes on, it does not start anew.
+    long dueUs = begunDueUs == null ? dueUs(row, r) : begunDueUs;
+    if (begunDueUs == null) {
+      int attempt = slept == null ? 1 : slept.attempt();
+      batch.add(
+          step(row, r.claim(), r.stepKey(), attempt, StepKind.SLEEP, StepStatus.RUNNING)
+              .dueUs(dueUs)
+              .row());
+    }
+    row.progress();
+    long remainingMs = Moves.remainingMs(row, dueUs);
+    boolean kept = r.keepClaim() || (waitsInPlace && remainingMs < rules.shortWaitMs());
+    if (!kept) {
+      moves.park(row, RunStatus.SLEEPING, dueUs, List.of(), false);
+    }
+    return new Sleeping(remainingMs, kept);
+  }
+
+  private static long dueUs(RunRow row, Report.Sleep r) {
+    if (r.until() != null) {
+      return ChronoUnit.MICROS.between(Instant.EPOCH, r.until());
+    }
+    long durationMs = r.durationMs() == null ? 0 : Math.max(0, r.durationMs());
+    return row.nowUs() + durationMs * US_PER_MS;
+  }
+
+  void begin(BeginStep write) {
+    RunRow row = batch.row(write.runId());
+    if (row == null || !row.queue().namespace().equals(write.namespace())) {
+      write.refuse(Refusal.notFound("run", write.runId()));
+    } else if (row.fence(write.claim()) != Fence.HELD) {
+      write.refuse(claimLost(row, write.claim()));
+    } else {
+      begin(row, write);
+    }
+  }
+
+  private void begin(RunRow row, BeginStep write) {
+    List<StepRow> attempts = batch.attempts(row.runId(), write.stepKey());
+    StepRow last = attempts.isEmpty() ? null : attempts.getLast();
+    if (last != null && last.kind() != write.kind()) {
+      write.refuse(
+          Refusal.invalid(
+              "kind", write.kind(), last.kind() + ", as step " + write.stepKey() + " was begun"));
+      return;
+    }
+    if (last != null && last.status() == StepStatus.COMPLETED) {
+      write.answer(new BegunStep(ref(last), false, last.output()));
+      return;
+    }
+    // An attempt that was cut short by a crash is the same attempt again: crashes are not failures.
+    StepRow open = last != null && last.status() == StepStatus.RUNNING ? last : null;
+    int attempt = open != null ? open.attempt() : last == null ? 1 : last.attempt() + 1;
+    StepRow begun =
+        step(row, write.claim(), write.stepKey(), attempt, write.kind(), StepStatus.RUNNING)
+            .input(write.input())
+            .retryPolicy(RetryPolicyJson.encode(write.policy()))
+            .dueUs(open == null ? null : open.dueUs())
+            .row();
+    batch.add(begun);
+    write.answer(new BegunStep(ref(begun), true, null));
+  }
+
+  private static StepRef ref(StepRow row) {
+    return new StepRef(row.runId(), row.stepKey(), row.attempt(), row.epoch());
+  }
+
+  /** What a simple client hears whose claim is gone. */
+  static Refusal claimLost(RunRow row, Claim claim) {
+    return Refusal.of(
+        Refusal.Reason.FAILED_PRECONDITION,
+        "run",
+        row.runId().toString(),
+        "run "
+            + row.runId()
+            + ": claim lost (status "
+            + row.status()
+            + ", epoch "
+            + claim.epoch()
+            + ", expected: RUNNING with epoch "
+            + row.epoch()
+            + ")");
+  }
+
+  private static ReportResult recorded(RunRow row, StepRow step) {
+    return new AlreadyRecorded(step.recorded(row.nowUs(), row.attempts()));
+  }
+
+  private static boolean failedBefore(List<StepRow> attempts, int attempt) {
+    return attempts.stream()
+        .anyMatch(a -> a.attempt() == attempt - 1 && a.status() == StepStatus.FAILED);
+  }
+
+  private static ReportResult refusedAttempt(String stepKey, int attempt) {
+    return new ReportResult.Refused(
+        Refusal.invalid(
+            "attempt",
+            attempt + " of step " + stepKey,
+            "attempt " + (attempt - 1) + " recorded as failed"));
+  }
+
+  static int epoch(RunRow row, Claim claim) {
+    return claim.epoch() == Claim.ANY ? row.epoch() : claim.epoch();
+  }
+
+  static StepBuilder step(
+      RunRow row, Claim claim, String key, int attempt, StepKind kind, StepStatus status) {
+    return new StepBuilder(row, epoch(row, claim), key, attempt, kind, status);
+  }
+}

@@ -1,0 +1,75 @@
+package dev.kagzi.sdk.e2e;
+
+import dev.kagzi.postgres.EmbeddedPostgres;
+import dev.kagzi.postgres.SharedPostgres;
+import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.ListStepsRequest;
+import dev.kagzi.protocol.v1.PageRequest;
+import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.WorkerServiceGrpc;
+import dev.kagzi.server.KagziServer;
+import dev.kagzi.server.ServerConfig;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A server on a database of its own, which can be stopped and started on the same port. */
+final class RealServer implements AutoCloseable {
+  private final String database = SharedPostgres.createDatabase();
+  private KagziServer server = start(0);
+  private final int port = server.grpcPort();
+  private final ManagedChannel channel =
+      NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+
+  private KagziServer start(int port) {
+    EmbeddedPostgres postgres = SharedPostgres.server();
+    return KagziServer.start(
+        ServerConfig.builder()
+            .grpcPort(port)
+            .httpPort(0)
+            .dbUrl(postgres.jdbcUrl(database))
+            .dbUser(postgres.user())
+            .dbPassword(postgres.password())
+            .autoCreateNamespaces(true)
+            .unsafeDatabase()
+            .closeTimeout(Duration.ofSeconds(2))
+            .build());
+  }
+
+  void restart() {
+    server.close();
+    server = start(port);
+  }
+
+  int port() {
+    return port;
+  }
+
+  String address() {
+    return "127.0.0.1:" + port;
+  }
+
+  WorkerServiceGrpc.WorkerServiceBlockingStub workers() {
+    return WorkerServiceGrpc.newBlockingStub(channel).withDeadlineAfter(10, TimeUnit.SECONDS);
+  }
+
+  List<Step> steps(String runId) {
+    return AdminServiceGrpc.newBlockingStub(channel)
+        .withDeadlineAfter(10, TimeUnit.SECONDS)
+        .listSteps(
+            ListStepsRequest.newBuilder()
+                .setNamespace("default")
+                .setRunId(runId)
+                .setPage(PageRequest.newBuilder().setPageSize(100))
+                .build())
+        .getStepsList();
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+    server.close();
+  }
+}

@@ -1,0 +1,109 @@
+package dev.kagzi.sdk.e2e;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Stands between a client and a server, and fails on demand. */
+final class TcpProxy implements AutoCloseable {
+  private final ServerSocket listening;
+  private final int targetPort;
+  private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+  private volatile boolean open = true;
+
+  TcpProxy(int targetPort) {
+    this.targetPort = targetPort;
+    try {
+      this.listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    Thread.ofPlatform().name("proxy").daemon().start(this::accept);
+  }
+
+  String address() {
+    return "127.0.0.1:" + listening.getLocalPort();
+  }
+
+  /** Breaks every connection; new ones are let through. */
+  void cut() {
+    sockets.forEach(TcpProxy::closeQuietly);
+    sockets.clear();
+  }
+
+  /** Breaks every connection and lets none through. */
+  void shut() {
+    open = false;
+    cut();
+  }
+
+  void reopen() {
+    open = true;
+  }
+
+  private void accept() {
+    while (!listening.isClosed()) {
+      try {
+        Socket client = listening.accept();
+        if (open) {
+          connect(client);
+        } else {
+          closeQuietly(client);
+        }
+      } catch (IOException e) {
+        // Closed, or a client that has gone again: nothing to do for either.
+      }
+    }
+  }
+
+  private void connect(Socket client) throws IOException {
+    Socket server = new Socket(InetAddress.getLoopbackAddress(), targetPort);
+    client.setTcpNoDelay(true);
+    server.setTcpNoDelay(true);
+    sockets.add(client);
+    sockets.add(server);
+    Thread.ofPlatform().name("proxy-out").daemon().start(() -> pump(client, server));
+    Thread.ofPlatform().name("proxy-in").daemon().start(() -> pump(server, client));
+  }
+
+  private void pump(Socket from, Socket to) {
+    byte[] buffer = new byte[64 << 10];
+    try (InputStream in = from.getInputStream();
+        OutputStream out = to.getOutputStream()) {
+      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        out.write(buffer, 0, read);
+        out.flush();
+      }
+    } catch (IOException e) {
+      // The connection was cut, which is what a proxy in a test is for.
+      open &= !listening.isClosed();
+    } finally {
+      closeQuietly(from);
+      closeQuietly(to);
+    }
+  }
+
+  private static void closeQuietly(Socket socket) {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    shut();
+    try {
+      listening.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
