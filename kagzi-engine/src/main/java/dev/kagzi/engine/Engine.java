@@ -124,7 +124,7 @@ public final class Engine implements AutoCloseable {
 
   private void hear(Notice notice) {
     switch (notice) {
-      case Notice.Work work -> gates.due(work.queue(), work.type(), work.delayMs());
+      case Notice.Work work -> gates.dueElsewhere(work.queue(), work.type(), work.delayMs());
       case Notice.Ended ended -> endings.endedElsewhere(ended.runId());
       case Notice.Stop stop -> workers.stopAttached(stop.worker(), stop.claim(), stop.status());
       case Notice.Drain drain -> workers.drainAttached(drain.worker());
