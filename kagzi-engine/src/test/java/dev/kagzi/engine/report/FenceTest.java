@@ -180,8 +180,7 @@ class FenceTest {
     assertThatThrownBy(() -> await(answer))
         .isInstanceOfSatisfying(
             Refusal.class,
-            refusal ->
-                assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION));
+            refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION));
   }
 
   /** W2: a completed step cannot be un-completed, and whoever tries hears what is recorded. */
@@ -249,8 +248,7 @@ class FenceTest {
 
     List<ReportResult> results =
         engine.report(
-            List.of(
-                stepDone(held.claim(), "charge", "\"second\""), done(held.claim(), "\"end\"")));
+            List.of(stepDone(held.claim(), "charge", "\"second\""), done(held.claim(), "\"end\"")));
 
     assertThat(results)
         .containsExactly(
@@ -273,8 +271,7 @@ class FenceTest {
 
     assertThat(stored.everythingOf(run)).isEqualTo(before);
     assertThat(again).isEqualTo(new BegunStep(step, false, payload("1")));
-    assertThatThrownBy(
-            () -> await(reports.failStep(NAMESPACE, step, failure("too late"), null)))
+    assertThatThrownBy(() -> await(reports.failStep(NAMESPACE, step, failure("too late"), null)))
         .hasMessageContaining("COMPLETED");
     assertThat(stored.everythingOf(run)).isEqualTo(before);
   }
@@ -360,11 +357,14 @@ class FenceTest {
               .engine()
               .reports()
               .accept(
-                  NAMESPACE, List.of(stepDone(lost.claim(), "a", "1"), stepDone(lost.claim(), "b", "2")));
+                  NAMESPACE,
+                  List.of(stepDone(lost.claim(), "a", "1"), stepDone(lost.claim(), "b", "2")));
       batch.awaitReached();
       poll = engine.poll(second, 1);
       Awaitility.await()
-          .until(() -> poll.tasks().isDone() || engine.engine().meter().dispatch().looks() > looks + 2);
+          .until(
+              () ->
+                  poll.tasks().isDone() || engine.engine().meter().dispatch().looks() > looks + 2);
       assertThat(poll.tasks()).isNotDone();
     }
 
@@ -394,14 +394,13 @@ class FenceTest {
     Poll poll;
     try (Valve ignored = new Valve()) {
       reported =
-          engine
-              .engine()
-              .reports()
-              .accept(NAMESPACE, List.of(stepDone(lost.claim(), "a", "1")));
+          engine.engine().reports().accept(NAMESPACE, List.of(stepDone(lost.claim(), "a", "1")));
       Awaitility.await().until(stored::somebodyWaitsForALock);
       poll = engine.poll(second, 1);
       Awaitility.await()
-          .until(() -> poll.tasks().isDone() || engine.engine().meter().dispatch().looks() > looks + 2);
+          .until(
+              () ->
+                  poll.tasks().isDone() || engine.engine().meter().dispatch().looks() > looks + 2);
       assertThat(poll.tasks()).isNotDone();
     } finally {
       database.execute("DROP FUNCTION kagzi.hold_step CASCADE");
