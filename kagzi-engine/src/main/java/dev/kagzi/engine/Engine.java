@@ -78,7 +78,7 @@ public final class Engine implements AutoCloseable {
     wiring.connect(gates, workers);
     this.runs = new Runs(journal, namespaces, config.limits(), gates::reserve);
     this.reports = new Reports(journal, config.limits());
-    this.tasks = new Tasks(database, gates, namespaces, workers::require);
+    this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
     this.queries = new Queries(database, config.limits());
     this.servers = new CountServers(database, serverId, notifier);
     this.coordinator =
@@ -124,7 +124,7 @@ public final class Engine implements AutoCloseable {
 
   private void hear(Notice notice) {
     switch (notice) {
-      case Notice.Work work -> gates.due(work.queue(), work.type(), work.delayMs());
+      case Notice.Work work -> gates.dueElsewhere(work.queue(), work.type(), work.delayMs());
       case Notice.Ended ended -> endings.endedElsewhere(ended.runId());
       case Notice.Stop stop -> workers.stopAttached(stop.worker(), stop.claim(), stop.status());
       case Notice.Drain drain -> workers.drainAttached(drain.worker());

@@ -131,14 +131,18 @@ class EngineLifeTest {
     RunId run = engine.start();
     WorkerId worker = engine.register();
     Task task = engine.claimOne(worker);
-    engine.report(
-        new Report.StepStarted(task.claim(), "slow", 1, StepKind.FUNCTION, null, 200));
+    engine.report(new Report.StepStarted(task.claim(), "slow", 1, StepKind.FUNCTION, null, 200));
 
     List<ReportResult> results =
         engine.report(List.of(stepDone(task.claim(), "slow", "1"), done(task.claim(), "2")));
 
     assertThat(results).hasOnlyElementsOfType(ReportResult.Accepted.class);
-    assertThat(engine.engine().queries().steps(TestEngine.NAMESPACE, run, null, PageSpec.FIRST).items())
+    assertThat(
+            engine
+                .engine()
+                .queries()
+                .steps(TestEngine.NAMESPACE, run, null, PageSpec.FIRST)
+                .items())
         .singleElement()
         .satisfies(step -> assertThat(step.status()).isEqualTo(StepStatus.COMPLETED))
         .satisfies(step -> assertThat(step.output()).isEqualTo(payload("1")));

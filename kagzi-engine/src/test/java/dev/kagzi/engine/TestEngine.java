@@ -65,6 +65,11 @@ public final class TestEngine implements AutoCloseable {
     return engine;
   }
 
+  /** The same engine, with the words for another queue. Only one of them is to be closed. */
+  public TestEngine onQueue(String other) {
+    return new TestEngine(engine, other);
+  }
+
   public QueueName queue() {
     return new QueueName(NAMESPACE, queue);
   }

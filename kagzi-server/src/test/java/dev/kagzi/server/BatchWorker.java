@@ -2,6 +2,7 @@ package dev.kagzi.server;
 
 import dev.kagzi.protocol.v1.AttachRequest;
 import dev.kagzi.protocol.v1.AttachResponse;
+import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.PollTasksRequest;
 import dev.kagzi.protocol.v1.RegisterRequest;
 import dev.kagzi.protocol.v1.ReportItem;
@@ -63,6 +64,14 @@ final class BatchWorker implements AutoCloseable {
                       @Override
                       public void onCompleted() {}
                     }));
+  }
+
+  /** Lives, and holds what it holds. */
+  boolean heartbeat() {
+    return server
+        .workers()
+        .heartbeat(HeartbeatRequest.newBuilder().setWorkerId(id).build())
+        .getAccepted();
   }
 
   PollTasksRequest pollRequest(int tasksMax) {

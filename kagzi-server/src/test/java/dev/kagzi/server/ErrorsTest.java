@@ -120,6 +120,20 @@ class ErrorsTest {
   }
 
   @Test
+  void an_output_over_the_limit_is_refused_from_a_client_that_knows_no_epochs() {
+    String runId = server.startRun("large", "order");
+    Payload large = Payload.newBuilder().setData(ByteString.copyFrom(new byte[3 << 20])).build();
+
+    try (BareWorker worker = new BareWorker(server, "large", "h", 1, "order")) {
+      assertThat(worker.poll().getRunId()).isEqualTo(runId);
+      ErrorDetail detail =
+          CallErrors.refused(Status.Code.INVALID_ARGUMENT, () -> worker.complete(runId, large));
+
+      assertThat(detail.getMessage()).contains("output").contains("2097152");
+    }
+  }
+
+  @Test
   void a_message_over_the_limit_of_the_wire_is_refused() {
     Payload large = Payload.newBuilder().setData(ByteString.copyFrom(new byte[9 << 20])).build();
 
@@ -179,6 +193,27 @@ class ErrorsTest {
                         CompleteStepRequest.newBuilder()
                             .setRunId(NOBODY)
                             .setStepId(UUID.randomUUID() + "/s@1.1")
+                            .build())),
+        wrong(
+            "step_id",
+            () ->
+                server
+                    .workers()
+                    .completeStep(
+                        CompleteStepRequest.newBuilder()
+                            .setRunId(NOBODY)
+                            .setStepId(NOBODY + "/s@1.0")
+                            .build())),
+        wrong(
+            "workflow_type",
+            () ->
+                server
+                    .workers()
+                    .pollTask(
+                        PollTaskRequest.newBuilder()
+                            .setWorkerId(NOBODY)
+                            .setTaskQueue("q")
+                            .addWorkflowTypes("a\u0000b")
                             .build())),
         wrong(
             "duration",

@@ -12,10 +12,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class TwoServersTest {
+  private static final int WARM_UP = 100;
   private static final int RUNS = 1_000;
 
   @Test
@@ -28,6 +31,9 @@ class TwoServersTest {
       CompletableFuture<Void> poller =
           CompletableFuture.runAsync(() -> takeAll(worker, taken), Thread::startVirtualThread);
 
+      for (int i = 0; i < WARM_UP; i++) {
+        here.startRun("far", "order");
+      }
       Map<String, Long> started = new HashMap<>();
       for (int i = 0; i < RUNS; i++) {
         long before = System.nanoTime();
@@ -35,23 +41,38 @@ class TwoServersTest {
       }
       poller.get(60, TimeUnit.SECONDS);
 
-      assertThat(taken.keySet()).isEqualTo(started.keySet());
-      long[] waits =
-          started.entrySet().stream()
-              .mapToLong(start -> requireNonNull(taken.get(start.getKey())) - start.getValue())
-              .sorted()
-              .toArray();
-      assertThat(Duration.ofNanos(waits[RUNS / 2])).isLessThan(Duration.ofMillis(50));
+      assertThat(taken.keySet()).containsAll(started.keySet());
+      assertThat(median(started, taken)).isLessThan(Duration.ofMillis(50));
       assertThat(there.server().engine().meter().dispatch().fallbackClaimed()).isZero();
     }
   }
 
+  private static Duration median(Map<String, Long> started, Map<String, Long> taken) {
+    long[] waits =
+        started.entrySet().stream()
+            .mapToLong(start -> requireNonNull(taken.get(start.getKey())) - start.getValue())
+            .sorted()
+            .toArray();
+    return Duration.ofNanos(waits[waits.length / 2]);
+  }
+
+  /** Reports aside, so that what is measured is how work comes, not how fast it is done. */
   private static void takeAll(BatchWorker worker, Map<String, Long> taken) {
-    while (taken.size() < RUNS) {
-      List<Task> tasks = worker.poll(100);
-      long now = System.nanoTime();
-      tasks.forEach(task -> taken.put(task.getRunId(), now));
-      worker.report(tasks.stream().map(BatchWorker::done).toArray(ReportItem.Builder[]::new));
+    long beat = System.nanoTime();
+    try (ExecutorService reporters = Executors.newVirtualThreadPerTaskExecutor()) {
+      while (taken.size() < WARM_UP + RUNS) {
+        List<Task> tasks = worker.poll(100);
+        long now = System.nanoTime();
+        if (now - beat > TimeUnit.SECONDS.toNanos(1)) {
+          beat = now;
+          reporters.submit(worker::heartbeat);
+        }
+        tasks.forEach(task -> taken.put(task.getRunId(), now));
+        reporters.submit(
+            () ->
+                worker.report(
+                    tasks.stream().map(BatchWorker::done).toArray(ReportItem.Builder[]::new)));
+      }
     }
   }
 }

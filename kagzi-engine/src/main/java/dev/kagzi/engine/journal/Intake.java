@@ -7,13 +7,16 @@ import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** What waits for a lane, bounded in bytes. Thread-safe. */
+/**
+ * What waits for a lane, bounded in bytes. When it is full, those who come queue up before it, so
+ * that nobody overtakes: a write must not arrive before an earlier one of the same run. Thread-safe.
+ */
 final class Intake<W extends Write<?>> {
   private final long bytesMax;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition filled = lock.newCondition();
-  private final Condition drained = lock.newCondition();
   private final Deque<W> waiting = new ArrayDeque<>();
+  private final Deque<Place> line = new ArrayDeque<>();
   private long bytes;
   private boolean closed;
 
@@ -21,30 +24,59 @@ final class Intake<W extends Write<?>> {
     this.bytesMax = bytesMax;
   }
 
+  /** Somebody's place in the line before a full intake; only the first is ever woken. */
+  static final class Place {
+    private final Condition turn;
+
+    private Place(Condition turn) {
+      this.turn = turn;
+    }
+  }
+
   /** Takes the writes in if there is room; an empty intake has room for anything. */
   boolean offer(List<W> writes) {
     lock.lock();
     try {
-      return !closed && hasRoom() && add(writes);
+      return !closed && line.isEmpty() && hasRoom() && add(writes);
     } finally {
       lock.unlock();
     }
   }
 
-  /** The same, waiting for room; false when there was none in time. */
-  boolean offer(List<W> writes, long nanosMax) throws InterruptedException {
-    long left = nanosMax;
-    lock.lockInterruptibly();
+  /** Whoever takes a place must come with it to the other offer. */
+  Place queueUp() {
+    Place place = new Place(lock.newCondition());
+    lock.lock();
     try {
-      while (!closed && !hasRoom()) {
+      line.add(place);
+    } finally {
+      lock.unlock();
+    }
+    return place;
+  }
+
+  /** The same, waiting for room and for those before; false when that took too long. */
+  boolean offer(Place place, List<W> writes, long nanosMax) throws InterruptedException {
+    long left = nanosMax;
+    lock.lock();
+    try {
+      while (!closed && (!hasRoom() || line.peek() != place)) {
         if (left <= 0) {
           return false;
         }
-        left = drained.awaitNanos(left);
+        left = place.turn.awaitNanos(left);
       }
       return !closed && add(writes);
     } finally {
+      line.remove(place);
+      callNext();
       lock.unlock();
+    }
+  }
+
+  private void callNext() {
+    if (!line.isEmpty()) {
+      line.element().turn.signal();
     }
   }
 
@@ -89,7 +121,7 @@ final class Intake<W extends Write<?>> {
       batch.add(waiting.remove());
     }
     bytes -= taken;
-    drained.signalAll();
+    callNext();
     return batch;
   }
 
@@ -117,7 +149,7 @@ final class Intake<W extends Write<?>> {
     try {
       closed = true;
       filled.signalAll();
-      drained.signalAll();
+      line.forEach(place -> place.turn.signal());
     } finally {
       lock.unlock();
     }

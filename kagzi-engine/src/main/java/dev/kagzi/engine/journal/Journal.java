@@ -73,12 +73,13 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
       refuseFull(writes);
       return;
     }
+    Intake.Place place = lane.intake.queueUp();
     Thread.ofVirtual()
         .name("kagzi-journal-full")
         .start(
             () -> {
               try {
-                if (!lane.intake.offer(writes, config.fullPatience().toNanos())) {
+                if (!lane.intake.offer(place, writes, config.fullPatience().toNanos())) {
                   refuseFull(writes);
                 }
               } catch (InterruptedException stopped) {

@@ -50,6 +50,11 @@ final class NamespaceCache {
     return known.get(namespace);
   }
 
+  /** True when {@link #get} answers from memory, without waiting. */
+  boolean isAtHand(String namespace) {
+    return nanoClock.getAsLong() - renewedNs < WAIT_NS && known.containsKey(namespace);
+  }
+
   /** What somebody changed or created here, after it is durable. */
   void put(String namespace, boolean enabled) {
     changing.lock();

@@ -91,6 +91,11 @@ public final class Namespaces {
     return known == null ? lookUp(namespace) : known;
   }
 
+  /** True when {@link #check} answers from memory; otherwise it asks the database, and blocks. */
+  public boolean isAtHand(String namespace) {
+    return cache.isAtHand(namespace);
+  }
+
   /** Refuses a namespace that is disabled or not there: nothing starts in it. */
   public void requireEnabled(String namespace) {
     if (!check(namespace).isEnabled()) {

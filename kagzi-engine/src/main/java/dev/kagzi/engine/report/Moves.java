@@ -24,8 +24,7 @@ final class Moves {
     this.events = events;
   }
 
-  void end(
-      RunRow row, RunStatus status, @Nullable Failure failure, @Nullable Payload output) {
+  void end(RunRow row, RunStatus status, @Nullable Failure failure, @Nullable Payload output) {
     Claim claim = new Claim(row.runId(), row.epoch());
     row.finish(status, failure);
     if (output != null) {

@@ -88,6 +88,10 @@ public final class Reports {
     if (report.claim().epoch() < 1) {
       throw Refusal.invalid("epoch", report.claim().epoch(), "at least 1");
     }
+    checkContent(report);
+  }
+
+  private void checkContent(Report report) {
     switch (report) {
       case Report.StepStarted r -> {
         checkStep(r.stepKey(), r.attempt());
@@ -227,9 +231,7 @@ public final class Reports {
 
   private <T> CompletableFuture<T> simple(
       String namespace, Report report, Function<ReportResult, T> mapper) {
-    if (report.claim().epoch() != Claim.ANY) {
-      check(report);
-    }
+    checkContent(report);
     ReportWrite write = new ReportWrite(namespace, report, false);
     journal.append(write);
     return write
@@ -253,7 +255,7 @@ public final class Reports {
   }
 
   private static Claim claim(StepRef ref, @Nullable Integer epoch) {
-    return new Claim(ref.runId(), epoch == null || epoch == 0 ? ref.epoch() : epoch);
+    return new Claim(ref.runId(), epoch == null || epoch == 0 ? ref.epoch() : orAny(epoch));
   }
 
   private static int orAny(@Nullable Integer epoch) {

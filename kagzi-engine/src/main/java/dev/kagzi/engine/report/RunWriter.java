@@ -146,7 +146,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
     if (writes.size() == 1) {
       return switch (report.report()) {
-        case Report.StepDone done when StepJudge.needsNoRead(done) -> stepAlone(session, report, done);
+        case Report.StepDone done when StepJudge.needsNoRead(done) ->
+            stepAlone(session, report, done);
         case Report.Done done -> finishAlone(session, report, done, null, null);
         default -> null;
       };

@@ -39,6 +39,49 @@ public final class Runs {
 
   /** One future for each, in order. Each start stands for itself. */
   public List<CompletableFuture<StartResult>> startAll(List<StartRequest> requests) {
+    for (StartRequest request : requests) {
+      if (!namespaces.isAtHand(request.namespace())) {
+        return startAside(requests);
+      }
+    }
+    return startNow(requests);
+  }
+
+  /**
+   * A namespace must be asked for: on a thread that may wait, since the caller's may be one that
+   * moves everybody's bytes.
+   */
+  private List<CompletableFuture<StartResult>> startAside(List<StartRequest> requests) {
+    List<CompletableFuture<StartResult>> answers = new ArrayList<>(requests.size());
+    requests.forEach(request -> answers.add(new CompletableFuture<>()));
+    Thread.ofVirtual()
+        .name("kagzi-start")
+        .start(
+            () -> {
+              try {
+                List<CompletableFuture<StartResult>> begun = startNow(requests);
+                for (int i = 0; i < begun.size(); i++) {
+                  pass(begun.get(i), answers.get(i));
+                }
+              } catch (RuntimeException bug) {
+                answers.forEach(answer -> answer.completeExceptionally(bug));
+              }
+            });
+    return answers;
+  }
+
+  private static void pass(CompletableFuture<StartResult> from, CompletableFuture<StartResult> to) {
+    from.whenComplete(
+        (result, failure) -> {
+          if (failure != null) {
+            to.completeExceptionally(failure);
+          } else {
+            to.complete(result);
+          }
+        });
+  }
+
+  private List<CompletableFuture<StartResult>> startNow(List<StartRequest> requests) {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>(requests.size());
     List<RunWrite<?>> writes = new ArrayList<>(requests.size());
     for (StartRequest request : requests) {

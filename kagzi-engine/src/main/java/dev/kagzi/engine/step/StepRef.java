@@ -25,7 +25,7 @@ public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
     Optional<RunId> runId = RunId.parse(text.substring(0, RUN_ID_LENGTH));
     int attempt = number(text, at + 1, dot);
     int epoch = number(text, dot + 1, text.length());
-    if (runId.isEmpty() || attempt < 0 || epoch < 0) {
+    if (runId.isEmpty() || attempt < 1 || epoch < 1) {
       throw Refusal.invalid("step_id", text, EXPECTED);
     }
     return new StepRef(runId.get(), text.substring(RUN_ID_LENGTH + 1, at), attempt, epoch);

@@ -17,6 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,8 +50,8 @@ final class Gate {
   private int entering;
 
   /**
-   * Runs of one type that may be due and that nobody has taken: at most so many as were told of since
-   * the last look that came back short, or nobody knows how many.
+   * Runs of one type that may be due and that nobody has taken: at most so many as were told of
+   * since the last look that came back short, or nobody knows how many.
    */
   private static final class Backlog {
     boolean unknown = true;
@@ -319,16 +320,25 @@ final class Gate {
     }
   }
 
-  /** Runs of a type are due, now or later. */
+  /** A run of a type is due, now or later. */
   void due(TypeVersion type, long delayMs) {
+    due(type, delayMs, Backlog::tell);
+  }
+
+  /** The same, told by another server. Equal notices of it are one: nobody knows how many runs. */
+  void dueElsewhere(TypeVersion type, long delayMs) {
+    due(type, delayMs, Backlog::tellUnknown);
+  }
+
+  private void due(TypeVersion type, long delayMs, Consumer<Backlog> tell) {
     lock.lock();
     try {
       if (delayMs > 0) {
         wakeAfter(delayMs + 1);
         return;
       }
-      boolean served = mark(type);
-      served |= mark(new TypeVersion(type.type(), PollRequest.ANY_VERSION));
+      boolean served = mark(type, tell);
+      served |= mark(new TypeVersion(type.type(), PollRequest.ANY_VERSION), tell);
       if (served && hasWaiting()) {
         requestLook();
       }
@@ -337,12 +347,12 @@ final class Gate {
     }
   }
 
-  private boolean mark(TypeVersion key) {
+  private boolean mark(TypeVersion key, Consumer<Backlog> tell) {
     Backlog backlog = backlogs.get(key);
     if (backlog == null) {
       return false;
     }
-    backlog.tell();
+    tell.accept(backlog);
     return true;
   }
 

@@ -79,11 +79,19 @@ public final class Gates implements AutoCloseable {
     return gate == null ? null : gate.reserve(type);
   }
 
-  /** Runs of a type are due, now or later. */
+  /** A run of a type is due, now or later. */
   public void due(QueueName queue, TypeVersion type, long delayMs) {
     Gate gate = gates.get(queue);
     if (gate != null) {
       gate.due(type, delayMs);
+    }
+  }
+
+  /** Another server says so, of any number of runs. */
+  public void dueElsewhere(QueueName queue, TypeVersion type, long delayMs) {
+    Gate gate = gates.get(queue);
+    if (gate != null) {
+      gate.dueElsewhere(type, delayMs);
     }
   }
 

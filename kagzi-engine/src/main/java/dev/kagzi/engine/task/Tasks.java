@@ -6,6 +6,7 @@ import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.step.ReadSteps;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -20,6 +21,7 @@ import java.util.function.Consumer;
 /** Gives work to workers. Thread-safe. */
 public final class Tasks {
   private static final int PAGE_BYTES_MAX = 1 << 20;
+  private static final int TYPES_MAX = 1_000;
 
   private static final String CLAIM_SQL =
       """
@@ -32,6 +34,7 @@ public final class Tasks {
   private final Gates gates;
   private final Namespaces namespaces;
   private final Presence presence;
+  private final Limits limits;
 
   /** Knows which workers may poll. */
   @FunctionalInterface
@@ -43,11 +46,13 @@ public final class Tasks {
     CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue);
   }
 
-  public Tasks(Database database, Gates gates, Namespaces namespaces, Presence presence) {
+  public Tasks(
+      Database database, Gates gates, Namespaces namespaces, Presence presence, Limits limits) {
     this.database = database;
     this.gates = gates;
     this.namespaces = namespaces;
     this.presence = presence;
+    this.limits = limits;
   }
 
   /** Waits for tasks. Refuses at once what can be seen to be wrong; the rest through the future. */
@@ -74,6 +79,7 @@ public final class Tasks {
   }
 
   private Poll stand(PollRequest asked, boolean limited) {
+    check(asked);
     long most = gates.config().pollMax().toMillis();
     long waitMs = asked.waitMs() <= 0 ? most : Math.min(asked.waitMs(), most);
     PollRequest request =
@@ -92,6 +98,19 @@ public final class Tasks {
           }
         });
     return late;
+  }
+
+  // One look serves all polls of a gate: what the database would refuse must not get that far.
+  private void check(PollRequest asked) {
+    limits.checkName("namespace", asked.queue().namespace());
+    limits.checkName("task_queue", asked.queue().queue());
+    if (asked.types().size() > TYPES_MAX) {
+      throw Refusal.invalid("types", asked.types().size() + " types", "at most " + TYPES_MAX);
+    }
+    for (PollRequest.Wanted wanted : asked.types()) {
+      limits.checkName("workflow_type", wanted.type());
+      limits.checkOptionalName("version", wanted.version());
+    }
   }
 
   /** A poll whose worker must be looked up first. */

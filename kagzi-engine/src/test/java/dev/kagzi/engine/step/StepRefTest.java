@@ -21,7 +21,7 @@ class StepRefTest {
         new String[] {
           "a", "fetch[1]/user#2", "a@1.2", "@", ".", "/", "a/b@c.d", "😀", " ", "@1.1@"
         }) {
-      StepRef ref = new StepRef(RUN, key, Integer.MAX_VALUE, 0);
+      StepRef ref = new StepRef(RUN, key, Integer.MAX_VALUE, 1);
 
       assertThat(StepRef.parse(ref.toString())).isEqualTo(ref);
     }
@@ -43,6 +43,8 @@ class StepRefTest {
           RUN + "/a@-1.1",
           RUN + "/a@1.-1",
           RUN + "/a@+1.1",
+          RUN + "/a@0.1",
+          RUN + "/a@1.0",
           RUN + "/a@01.1",
           RUN + "/a@1.1 ",
           RUN + "/a@2147483648.1",

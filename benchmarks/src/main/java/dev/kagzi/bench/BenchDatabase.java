@@ -1,0 +1,42 @@
+package dev.kagzi.bench;
+
+import dev.kagzi.engine.db.DatabaseConfig;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+
+/** One system's database, dropped when closed. */
+record BenchDatabase(DatabaseServer server, String name) implements AutoCloseable {
+
+  /** How a process of ours finds it. */
+  Map<String, String> environment() {
+    DatabaseConfig config = server.config(name);
+    return Map.of(
+        "KAGZI_DB_URL", config.jdbcUrl(),
+        "KAGZI_DB_USER", config.user(),
+        "KAGZI_DB_PASSWORD", config.password());
+  }
+
+  long commits() {
+    return server.commits(name);
+  }
+
+  /** What PostgreSQL would do by itself a minute later, perhaps amid a measurement. */
+  void vacuum() {
+    DatabaseConfig config = server.config(name);
+    try (Connection connection =
+            DriverManager.getConnection(config.jdbcUrl(), config.user(), config.password());
+        Statement statement = connection.createStatement()) {
+      statement.execute("VACUUM (ANALYZE)");
+    } catch (SQLException e) {
+      throw new BenchException("cannot vacuum " + name + ": " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void close() {
+    server.drop(name);
+  }
+}

@@ -1,0 +1,16 @@
+package dev.kagzi.bench;
+
+import org.jspecify.annotations.Nullable;
+
+/** Something that a human can mend; its message is all that is shown. */
+final class BenchException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  BenchException(String message) {
+    this(message, null);
+  }
+
+  BenchException(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

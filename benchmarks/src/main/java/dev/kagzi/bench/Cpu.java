@@ -1,0 +1,90 @@
+package dev.kagzi.bench;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+
+/** Processor time by {@code /proc}, in seconds; nothing where there is none. */
+final class Cpu {
+  private static final Path PROC = Path.of("/proc");
+  private static final double TICKS_PER_SECOND = 100;
+
+  private Cpu() {}
+
+  /** What a process has used so far. */
+  static OptionalDouble of(long pid) {
+    try {
+      return OptionalDouble.of(Stat.read(pid).own());
+    } catch (IOException e) {
+      return OptionalDouble.empty();
+    }
+  }
+
+  /** What a process, its children, and those of its children that have ended have used so far. */
+  static OptionalDouble ofFamily(long parent) {
+    try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
+      double sum = Stat.read(parent).withEnded();
+      for (Path process : processes) {
+        sum += ofChild(parent, Long.parseLong(process.getFileName().toString()));
+      }
+      return OptionalDouble.of(sum);
+    } catch (IOException e) {
+      return OptionalDouble.empty();
+    }
+  }
+
+  private static double ofChild(long parent, long pid) {
+    try {
+      Stat stat = Stat.read(pid);
+      return stat.parent() == parent ? stat.own() : 0;
+    } catch (IOException ended) {
+      return 0;
+    }
+  }
+
+  /** The main process of the PostgreSQL to which a session belongs, if it runs on this machine. */
+  static OptionalLong postmaster(long sessionPid) {
+    try {
+      String command = Files.readString(PROC.resolve(sessionPid + "/cmdline"));
+      return command.startsWith("postgres:")
+          ? OptionalLong.of(Stat.read(sessionPid).parent())
+          : OptionalLong.empty();
+    } catch (IOException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  /** What the whole machine has used so far, with what others took from it. */
+  static OptionalDouble ofMachine() {
+    try {
+      String total = Files.readAllLines(PROC.resolve("stat")).getFirst();
+      String[] fields = total.strip().split("\\s+");
+      // user, nice, system, irq, softirq, steal: all but idle and waiting.
+      double ticks = 0;
+      for (int field : new int[] {1, 2, 3, 6, 7, 8}) {
+        ticks += Double.parseDouble(fields[field]);
+      }
+      return OptionalDouble.of(ticks / TICKS_PER_SECOND);
+    } catch (IOException e) {
+      return OptionalDouble.empty();
+    }
+  }
+
+  /** One process in seconds: what it used itself, and with children that have ended. */
+  private record Stat(long parent, double own, double withEnded) {
+
+    static Stat read(long pid) throws IOException {
+      String line = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
+      // The name in parentheses may hold anything; fields are counted behind it.
+      String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
+      double own = Double.parseDouble(fields[11]) + Double.parseDouble(fields[12]);
+      double ended = Double.parseDouble(fields[13]) + Double.parseDouble(fields[14]);
+      return new Stat(
+          Long.parseLong(fields[1]), own / TICKS_PER_SECOND, (own + ended) / TICKS_PER_SECOND);
+    }
+  }
+}

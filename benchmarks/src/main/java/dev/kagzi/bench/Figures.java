@@ -1,0 +1,66 @@
+package dev.kagzi.bench;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one measurement came to.
+ *
+ * @param values by name, in the order in which they are printed; null for what cannot be known
+ */
+record Figures(Scenario scenario, int runs, int inFlight, Map<String, @Nullable Double> values) {
+
+  static final String RUNS_PER_S = "runs_per_s";
+  static final String STEPS_PER_S = "steps_per_s";
+  static final String P50_MS = "p50_ms";
+  static final String P90_MS = "p90_ms";
+  static final String P99_MS = "p99_ms";
+  static final String COMMITS_PER_RUN = "commits_per_run";
+  static final String STATEMENTS_PER_RUN = "statements_per_run";
+  static final String RPCS_PER_RUN = "rpcs_per_run";
+  static final String CLIENT_CPU = "client_cpu";
+  static final String SERVER_CPU = "server_cpu";
+  static final String POSTGRES_CPU = "postgres_cpu";
+
+  private static final double ROUNDING = 1_000;
+
+  /** Everything, under the names that programs read. */
+  Map<String, @Nullable Object> toMap() {
+    Map<String, @Nullable Object> all = new LinkedHashMap<>();
+    all.put("scenario", scenario.name());
+    all.put("runs", runs);
+    all.put("in_flight", inFlight);
+    values.forEach((name, value) -> all.put(name, rounded(value)));
+    return all;
+  }
+
+  static @Nullable Double rounded(@Nullable Double value) {
+    return value == null ? null : Math.round(value * ROUNDING) / ROUNDING;
+  }
+
+  /** Of each value the median; all are of one scenario and one load. */
+  static Figures median(List<Figures> repetitions) {
+    Figures first = repetitions.getFirst();
+    Map<String, @Nullable Double> medians = new LinkedHashMap<>();
+    for (String name : first.values.keySet()) {
+      double[] sorted =
+          repetitions.stream()
+              .map(figures -> figures.values.get(name))
+              .filter(value -> value != null)
+              .mapToDouble(Double::doubleValue)
+              .sorted()
+              .toArray();
+      medians.put(name, sorted.length == 0 ? null : sorted[sorted.length / 2]);
+    }
+    return new Figures(first.scenario, first.runs, first.inFlight, medians);
+  }
+
+  /** How many times the other's value this one's is; nothing when there is nothing to divide. */
+  @Nullable Double ratio(Figures other, String name) {
+    Double mine = values.get(name);
+    Double its = other.values.get(name);
+    return mine == null || its == null || its == 0 ? null : mine / its;
+  }
+}

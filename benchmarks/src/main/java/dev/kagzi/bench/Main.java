@@ -1,0 +1,183 @@
+package dev.kagzi.bench;
+
+import dev.kagzi.postgres.EmbeddedPostgresException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The entry point: {@code ./kagzi bench}. */
+@Command(
+    name = "kagzi bench",
+    description = {
+      "Measures throughput and latency through the real path: client and worker in one JVM, the"
+          + " server with its defaults in another, a durable PostgreSQL.",
+      "Scenarios: W0 (no step), W5 (5 steps of about 100 bytes), W50 (50 such steps), SLEEP (a"
+          + " durable sleep of 2 s)."
+    },
+    mixinStandardHelpOptions = true,
+    version = "kagzi bench (Java ${java.version})",
+    sortOptions = false,
+    usageHelpAutoWidth = true)
+public final class Main implements Callable<Integer> {
+  private static final List<Integer> CANDIDATES = List.of(64, 256, 1024);
+  private static final int DBOS_IN_FLIGHT = 64;
+  private static final int COMPARED_REPETITIONS = 3;
+
+  /** What can be compared with. */
+  enum Peer {
+    DBOS
+  }
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--scenario",
+      split = ",",
+      paramLabel = "NAME",
+      description =
+          "W0, W5, W50 or SLEEP; several with commas or repeated. Without it: all, but to compare"
+              + " those without a sleep.")
+  private List<Scenario> scenarios = List.of();
+
+  @Option(
+      names = "--runs",
+      paramLabel = "N",
+      description = "Runs to measure. Without it: as many as take a few seconds.")
+  private @Nullable Integer runs;
+
+  @Option(
+      names = "--in-flight",
+      paramLabel = "N",
+      description = "Runs under way at a time. Without it: the best of 64, 256 and 1024.")
+  private @Nullable Integer inFlight;
+
+  @Option(names = "--latency", description = "One run at a time.")
+  private boolean latency;
+
+  @Option(
+      names = "--db-url",
+      paramLabel = "URL",
+      description =
+          "PostgreSQL to measure on, jdbc:postgresql://… or postgres://…; a database is created"
+              + " there and dropped. Without it: an embedded one.")
+  private @Nullable String dbUrl;
+
+  @Option(
+      names = "--compare",
+      paramLabel = "PEER",
+      description = "dbos: measures DBOS Transact Java in turn, medians of three.")
+  private @Nullable Peer peer;
+
+  @Option(names = "--json", description = "One JSON object per scenario, each on one line.")
+  private boolean json;
+
+  private Main() {}
+
+  /** Measures and ends the JVM with an exit code. */
+  public static void main(String[] args) {
+    System.exit(commandLine().execute(args));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new Main())
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setExecutionExceptionHandler(Main::complain);
+  }
+
+  private static int complain(
+      Exception failure, CommandLine command, CommandLine.ParseResult parsed) {
+    if (failure instanceof BenchException || failure instanceof EmbeddedPostgresException) {
+      command.getErr().println("bench: " + failure.getMessage());
+    } else {
+      failure.printStackTrace(command.getErr());
+    }
+    command.getErr().flush();
+    return CommandLine.ExitCode.SOFTWARE;
+  }
+
+  @Override
+  public Integer call() {
+    checkPositive("--runs", runs);
+    checkPositive("--in-flight", inFlight);
+    if (latency && inFlight != null && inFlight != 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--in-flight: " + inFlight + " (expected: none with --latency)");
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    Progress progress = new Progress(spec.commandLine().getErr());
+    Report report = new Report(out, json);
+    try (DatabaseServer server =
+            dbUrl == null ? DatabaseServer.embedded() : DatabaseServer.at(dbUrl);
+        BenchDatabase database = server.createDatabase();
+        KagziContender kagzi = KagziContender.start(database, progress)) {
+      if (peer == null) {
+        measure(kagzi, report, progress);
+      } else {
+        compare(kagzi, report, progress);
+      }
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private void checkPositive(String name, @Nullable Integer value) {
+    if (value != null && value < 1) {
+      throw new ParameterException(spec.commandLine(), name + ": " + value + " (expected: >= 1)");
+    }
+  }
+
+  private void measure(KagziContender kagzi, Report report, Progress progress) {
+    for (Scenario scenario : scenarios()) {
+      Procedure procedure = new Procedure(kagzi, scenario, progress);
+      procedure.prepare(candidates(), runs);
+      report.print(procedure.measure());
+    }
+  }
+
+  /** The two take turns, so that what changes about the machine meanwhile is shared by both. */
+  private void compare(KagziContender kagzi, Report report, Progress progress) {
+    try (BenchDatabase database = kagzi.database().server().createDatabase();
+        DbosContender dbos = DbosContender.start(database, progress)) {
+      for (Scenario scenario : scenarios()) {
+        Procedure ours = new Procedure(kagzi, scenario, progress);
+        ours.prepare(candidates(), runs);
+        Procedure its = new Procedure(dbos, scenario, progress);
+        its.prepare(List.of(latency ? 1 : DBOS_IN_FLIGHT), runs);
+        List<Figures> kagziFigures = new ArrayList<>();
+        List<Figures> dbosFigures = new ArrayList<>();
+        for (int i = 0; i < COMPARED_REPETITIONS; i++) {
+          kagziFigures.add(ours.measure());
+          dbosFigures.add(its.measure());
+        }
+        report.print(Figures.median(kagziFigures), dbos.name(), Figures.median(dbosFigures));
+      }
+    }
+  }
+
+  private Set<Scenario> scenarios() {
+    if (!scenarios.isEmpty()) {
+      return new LinkedHashSet<>(scenarios);
+    }
+    // With a sleep, runs per second say only how many were in flight.
+    return peer == null
+        ? EnumSet.allOf(Scenario.class)
+        : EnumSet.complementOf(EnumSet.of(Scenario.SLEEP));
+  }
+
+  private List<Integer> candidates() {
+    if (latency) {
+      return List.of(1);
+    }
+    return inFlight == null ? CANDIDATES : List.of(inFlight);
+  }
+}

@@ -1,0 +1,156 @@
+package dev.kagzi.bench;
+
+import dev.kagzi.bench.Contender.Counters;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one system is measured on one scenario: {@link #prepare} warms it up and decides on the load,
+ * {@link #measure} measures, as often as one likes.
+ */
+final class Procedure {
+  private static final Duration WARM_UP_SLICE = Duration.ofSeconds(3);
+  private static final int WARM_UP_SLICES_MAX = 8;
+  private static final double WARM_UP_GAIN_MIN = 1.05;
+  private static final Duration TRIAL = Duration.ofSeconds(2);
+  private static final Duration MEASURED = Duration.ofSeconds(6);
+  private static final Duration STATISTICS_DELAY = Duration.ofMillis(1_100);
+  private static final int NUDGE_RUNS = 32;
+  private static final double OTHERS_CORES_MAX = 0.3;
+
+  private final Contender contender;
+  private final Scenario scenario;
+  private final Progress progress;
+  private int inFlight;
+  private int runs;
+  private long nudgeCommits;
+
+  Procedure(Contender contender, Scenario scenario, Progress progress) {
+    this.contender = contender;
+    this.scenario = scenario;
+    this.progress = progress;
+  }
+
+  /**
+   * Warms up and decides on the load.
+   *
+   * @param candidates numbers of runs in flight, of which the best is kept
+   * @param fixedRuns how many runs to measure, or null for as many as take a few seconds
+   */
+  void prepare(List<Integer> candidates, @Nullable Integer fixedRuns) {
+    int runsMax = fixedRuns == null ? Integer.MAX_VALUE : fixedRuns;
+    warmUp(candidates.get(candidates.size() / 2), runsMax);
+    contender.database().vacuum();
+    inFlight = candidates.getFirst();
+    runs = runsMax;
+    if (candidates.size() > 1 || fixedRuns == null) {
+      double rate = choose(candidates, runsMax);
+      if (fixedRuns == null) {
+        // Whole rounds, so that the callers end together.
+        int rounds = (int) Math.ceil(rate * MEASURED.toSeconds() / inFlight);
+        runs = Math.max(1, rounds) * inFlight;
+      }
+    }
+    long before = settledCommits();
+    nudgeCommits = settledCommits() - before;
+  }
+
+  /** Until it gets no faster, so that nothing is measured that is still being compiled. */
+  private void warmUp(int callers, int runsMax) {
+    say("warming up");
+    int left = runsMax;
+    double best = 0;
+    for (int slice = 0; slice < WARM_UP_SLICES_MAX && left > 0; slice++) {
+      Outcome outcome = contender.run(scenario, new Load(callers, left, WARM_UP_SLICE));
+      left -= outcome.runs();
+      if (slice > 0 && outcome.runsPerSecond() < best * WARM_UP_GAIN_MIN) {
+        return;
+      }
+      best = outcome.runsPerSecond();
+    }
+  }
+
+  private double choose(List<Integer> candidates, int runsMax) {
+    double best = 0;
+    for (int candidate : candidates) {
+      Outcome trial = contender.run(scenario, new Load(candidate, runsMax, TRIAL));
+      say("%,.0f runs/s with %d in flight".formatted(trial.runsPerSecond(), candidate));
+      if (trial.runsPerSecond() > best) {
+        best = trial.runsPerSecond();
+        inFlight = candidate;
+      }
+    }
+    if (candidates.size() > 1) {
+      say("best with %d in flight".formatted(inFlight));
+    }
+    return best;
+  }
+
+  Figures measure() {
+    say("measuring %,d runs, %d in flight".formatted(runs, inFlight));
+    contender.database().server().checkpoint(progress);
+    long commits = settledCommits();
+    Counters before = contender.counters();
+    CpuWatch cpu = new CpuWatch(contender);
+    Outcome outcome = contender.run(scenario, Load.of(inFlight, runs));
+    CpuWatch.Cores cores = cpu.cores();
+    Counters after = contender.counters();
+    commits = settledCommits() - commits - nudgeCommits;
+    say(
+        "%,.0f runs/s, p50 %.2f ms, p99 %.2f ms"
+            .formatted(outcome.runsPerSecond(), outcome.p50Ms(), outcome.p99Ms()));
+    if (cores.others().orElse(0) > OTHERS_CORES_MAX) {
+      say(
+          "other processes used %.2f cores meanwhile: on a quiet machine the figures are better"
+              .formatted(cores.others().orElse(0)));
+    }
+    return figures(outcome, commits, before, after, cores);
+  }
+
+  private Figures figures(
+      Outcome outcome, long commits, Counters before, Counters after, CpuWatch.Cores cores) {
+    double count = outcome.runs();
+    Map<String, @Nullable Double> values = new LinkedHashMap<>();
+    values.put(Figures.RUNS_PER_S, outcome.runsPerSecond());
+    values.put(Figures.STEPS_PER_S, outcome.runsPerSecond() * scenario.steps());
+    values.put(Figures.P50_MS, outcome.p50Ms());
+    values.put(Figures.P90_MS, outcome.p90Ms());
+    values.put(Figures.P99_MS, outcome.p99Ms());
+    values.put(Figures.COMMITS_PER_RUN, Math.max(0, commits) / count);
+    values.put(
+        Figures.STATEMENTS_PER_RUN,
+        after.statements() < 0 ? null : (after.statements() - before.statements()) / count);
+    values.put(
+        Figures.RPCS_PER_RUN,
+        after.requests() < 0 ? null : (after.requests() - before.requests()) / count);
+    values.put(Figures.CLIENT_CPU, orNull(cores.client()));
+    values.put(Figures.SERVER_CPU, orNull(cores.server()));
+    values.put(Figures.POSTGRES_CPU, orNull(cores.postgres()));
+    return new Figures(scenario, outcome.runs(), inFlight, values);
+  }
+
+  private static @Nullable Double orNull(OptionalDouble value) {
+    return value.isPresent() ? value.getAsDouble() : null;
+  }
+
+  /**
+   * PostgreSQL's count of commits, with all that were made until now. A session tells of its
+   * transactions once a second at most, and when it falls idle only much later; so it gets another
+   * bit of work after a second. What that costs is known by doing it twice.
+   */
+  private long settledCommits() {
+    LockSupport.parkNanos(STATISTICS_DELAY.toNanos());
+    int nudges = scenario == Scenario.SLEEP ? Math.min(inFlight, NUDGE_RUNS) : NUDGE_RUNS;
+    contender.run(scenario, Load.of(inFlight, nudges));
+    return contender.database().commits();
+  }
+
+  private void say(String text) {
+    progress.say(contender.name() + " " + scenario + ": " + text);
+  }
+}

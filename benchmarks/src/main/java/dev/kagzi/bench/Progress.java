@@ -1,0 +1,17 @@
+package dev.kagzi.bench;
+
+import java.io.PrintWriter;
+
+/** Tells a waiting human what goes on. Thread-safe. */
+final class Progress {
+  private final PrintWriter out;
+
+  Progress(PrintWriter out) {
+    this.out = out;
+  }
+
+  void say(String text) {
+    out.println("bench: " + text);
+    out.flush();
+  }
+}

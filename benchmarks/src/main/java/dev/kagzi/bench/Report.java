@@ -1,0 +1,115 @@
+package dev.kagzi.bench;
+
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Prints figures, for programs or for people, each as soon as it is known. */
+final class Report {
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final List<String> COMPARED =
+      List.of(Figures.RUNS_PER_S, Figures.STEPS_PER_S, Figures.P50_MS);
+  private static final String HEAD_FORMAT = "%-8s %-7s %9s %9s";
+  private static final String[][] COLUMNS = {
+    {Figures.RUNS_PER_S, "runs/s", "%,10.0f"},
+    {Figures.STEPS_PER_S, "steps/s", "%,10.0f"},
+    {Figures.P50_MS, "p50 ms", "%10.2f"},
+    {Figures.P90_MS, "p90 ms", "%10.2f"},
+    {Figures.P99_MS, "p99 ms", "%10.2f"},
+    {Figures.COMMITS_PER_RUN, "commits", "%9.3f"},
+    {Figures.STATEMENTS_PER_RUN, "statements", "%11.3f"},
+    {Figures.RPCS_PER_RUN, "rpcs", "%9.3f"},
+    {Figures.CLIENT_CPU, "client", "%8.2f"},
+    {Figures.SERVER_CPU, "server", "%8.2f"},
+    {Figures.POSTGRES_CPU, "postgres", "%9.2f"},
+  };
+
+  private final PrintWriter out;
+  private final boolean json;
+  private boolean headed;
+
+  Report(PrintWriter out, boolean json) {
+    this.out = out;
+    this.json = json;
+  }
+
+  /** One system alone. */
+  void print(Figures figures) {
+    if (json) {
+      out.println(JSON.writeValueAsString(figures.toMap()));
+    } else {
+      printHead();
+      printRow("kagzi", figures);
+    }
+    out.flush();
+  }
+
+  /** Two systems, and how many times the other's value ours is. */
+  void print(Figures ours, String other, Figures its) {
+    if (json) {
+      Map<String, @Nullable Object> both = ours.toMap();
+      both.put(other, its.toMap());
+      both.put("ratios", ratios(ours, its));
+      out.println(JSON.writeValueAsString(both));
+    } else {
+      printHead();
+      printRow("kagzi", ours);
+      printRow(other, its);
+      out.printf(Locale.ROOT, HEAD_FORMAT, ours.scenario(), "ratio", "", "");
+      for (String name : COMPARED) {
+        Double ratio = ours.ratio(its, name);
+        out.print(ratio == null ? " %10s".formatted("-") : formatted(" %9.2fx", ratio));
+      }
+      out.println();
+    }
+    out.flush();
+  }
+
+  private static Map<String, @Nullable Double> ratios(Figures ours, Figures its) {
+    Map<String, @Nullable Double> ratios = new LinkedHashMap<>();
+    COMPARED.forEach(name -> ratios.put(name, Figures.rounded(ours.ratio(its, name))));
+    return ratios;
+  }
+
+  /** Commits, statements and requests are per run, processor times are cores. */
+  private void printHead() {
+    if (headed) {
+      return;
+    }
+    headed = true;
+    out.printf(Locale.ROOT, HEAD_FORMAT, "scenario", "system", "runs", "in flight");
+    for (String[] column : COLUMNS) {
+      out.print(blank(column, column[1]));
+    }
+    out.println();
+  }
+
+  private void printRow(String system, Figures figures) {
+    out.printf(
+        Locale.ROOT,
+        HEAD_FORMAT,
+        figures.scenario(),
+        system,
+        formatted("%,d", figures.runs()),
+        figures.inFlight());
+    for (String[] column : COLUMNS) {
+      Double value = figures.values().get(column[0]);
+      out.print(value == null ? blank(column, "-") : formatted(" " + column[2], value));
+    }
+    out.println();
+  }
+
+  /** A text as wide as the column's values. */
+  private static String blank(String[] column, String text) {
+    int width = Integer.parseInt(column[2].replaceAll("\\D*(\\d+)\\..*", "$1"));
+    return " " + " ".repeat(Math.max(0, width - text.length())) + text;
+  }
+
+  private static String formatted(String format, Object value) {
+    return String.format(Locale.ROOT, format, value);
+  }
+}

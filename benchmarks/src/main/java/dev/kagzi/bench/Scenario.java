@@ -1,0 +1,26 @@
+package dev.kagzi.bench;
+
+/** What each run of a measurement does. */
+enum Scenario {
+  /** Nothing: the cost of a run itself. */
+  W0(0),
+  /** Five steps, each with a result of about 100 bytes. */
+  W5(5),
+  /** Fifty such steps. */
+  W50(50),
+  /** A durable sleep of two seconds. */
+  SLEEP(0);
+
+  /** How long a run of {@link #SLEEP} sleeps. */
+  static final long SLEEP_MS = 2_000;
+
+  private final int steps;
+
+  Scenario(int steps) {
+    this.steps = steps;
+  }
+
+  int steps() {
+    return steps;
+  }
+}

@@ -1,0 +1,33 @@
+package dev.kagzi.bench;
+
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.MethodDescriptor;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Counts what the SDK sends to the server: a plain call is one request, and on a stream that stays
+ * open each message is one. Thread-safe.
+ */
+final class SentRequests implements ClientInterceptor {
+  private final LongAdder sent = new LongAdder();
+
+  long sum() {
+    return sent.sum();
+  }
+
+  @Override
+  public <Q, A> ClientCall<Q, A> interceptCall(
+      MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+    return new SimpleForwardingClientCall<Q, A>(next.newCall(method, options)) {
+      @Override
+      public void sendMessage(Q message) {
+        sent.increment();
+        super.sendMessage(message);
+      }
+    };
+  }
+}

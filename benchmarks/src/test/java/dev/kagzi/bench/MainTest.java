@@ -1,0 +1,85 @@
+package dev.kagzi.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.postgres.EmbeddedPostgres;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class MainTest {
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private final CommandLine bench =
+      Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+
+  @Test
+  void one_scenario_is_one_line_of_json_and_leaves_nothing_behind() throws Exception {
+    try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().ephemeral().start()) {
+
+      int exitCode =
+          bench.execute(
+              "--scenario=w5", "--runs=50", "--in-flight=16", "--json", "--db-url", url(postgres));
+
+      assertThat(err.toString()).contains("kagzi W5: measuring 50 runs, 16 in flight");
+      assertThat(exitCode).isZero();
+      assertThat(out.toString()).hasLineCount(1);
+      JsonNode figures = JsonMapper.shared().readTree(out.toString());
+      assertThat(figures.propertyNames())
+          .containsExactly(
+              "scenario",
+              "runs",
+              "in_flight",
+              "runs_per_s",
+              "steps_per_s",
+              "p50_ms",
+              "p90_ms",
+              "p99_ms",
+              "commits_per_run",
+              "statements_per_run",
+              "rpcs_per_run",
+              "client_cpu",
+              "server_cpu",
+              "postgres_cpu");
+      assertThat(figures.get("scenario").asString()).isEqualTo("W5");
+      assertThat(figures.get("runs").asInt()).isEqualTo(50);
+      assertThat(figures.get("in_flight").asInt()).isEqualTo(16);
+      assertThat(figures.get("steps_per_s").asDouble()).isPositive();
+      assertThat(figures.get("p99_ms").asDouble()).isPositive();
+      assertThat(figures.get("statements_per_run").asDouble()).isPositive();
+      assertThat(figures.get("rpcs_per_run").asDouble()).isPositive();
+      assertThat(databases(postgres)).isZero();
+    }
+  }
+
+  private static String url(EmbeddedPostgres postgres) {
+    return "postgres://%s:%s@127.0.0.1:%d/postgres"
+        .formatted(postgres.user(), postgres.password(), postgres.port());
+  }
+
+  private static int databases(EmbeddedPostgres postgres) throws Exception {
+    try (Connection connection = postgres.connect("postgres");
+        Statement statement = connection.createStatement();
+        ResultSet row =
+            statement.executeQuery(
+                "SELECT count(*) FROM pg_database WHERE starts_with(datname, 'kagzi_bench_')")) {
+      row.next();
+      return row.getInt(1);
+    }
+  }
+
+  @Test
+  void wrong_arguments_are_told_of_before_anything_starts() {
+    assertThat(bench.execute("--runs=0")).isEqualTo(2);
+
+    assertThat(out.toString()).isEmpty();
+    assertThat(err.toString()).contains("--runs: 0 (expected: >= 1)");
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kagzi.bench;
+
+import org.jspecify.annotations.NullMarked;

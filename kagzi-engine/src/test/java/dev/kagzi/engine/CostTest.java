@@ -1,0 +1,213 @@
+package dev.kagzi.engine;
+
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.payload;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.WatchedConnector.Sent;
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.run.InsertRuns;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.step.ReadSteps;
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.task.ClaimRuns;
+import dev.kagzi.engine.task.DispatchConfig;
+import dev.kagzi.engine.task.Poll;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What runs cost PostgreSQL, counted. */
+class CostTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private WatchedConnector connections;
+  private TestEngine engine;
+
+  @BeforeEach
+  void open(TestInfo test) {
+    connections = new WatchedConnector(() -> Database.connect(database.config()));
+    // The slow fallback looks by the clock, not by what happens: it is out of the count.
+    DispatchConfig dispatch = DispatchConfig.defaults().withFallbackLook(Duration.ofHours(1));
+    engine =
+        TestEngine.start(
+            database.config(),
+            test.getTestMethod().orElseThrow().getName(),
+            EngineConfig.defaults().withDispatch(dispatch),
+            connections);
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  @Test
+  void a_run_that_is_handed_over_costs_two_writes_and_no_look() {
+    WorkerId worker = engine.register();
+    for (int i = 0; i < 4; i++) {
+      Poll warm = engine.poll(worker, 10);
+      engine.start();
+      engine.report(done(await(warm.tasks()).get(0).claim(), "1"));
+    }
+    Poll poll = engine.poll(worker, 10);
+    connections.forget();
+    long writes = engine.engine().meter().journalWrites();
+    long looks = engine.engine().meter().dispatch().looks();
+
+    RunId run = engine.start();
+    Task task = await(poll.tasks()).get(0);
+    ReportResult end = engine.report(done(task.claim(), "\"out\""));
+
+    assertThat(end).isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
+    assertThat(engine.run(run).output()).isEqualTo(payload("\"out\""));
+    assertThat(engine.engine().meter().journalWrites() - writes).isEqualTo(2);
+    assertThat(engine.engine().meter().dispatch().looks()).isEqualTo(looks);
+    assertThat(connections.byClaimers()).isEmpty();
+    assertThat(connections.byLanes()).hasSize(2).allMatch(Sent::isCommit);
+    assertThat(connections.byLanes().get(0).sql()).isEqualTo(InsertRuns.ALONE_SQL);
+  }
+
+  @Test
+  void the_last_step_and_the_end_of_a_run_are_one_statement() {
+    engine.start();
+    Task task = engine.claimOne(engine.register());
+    engine.report(stepDone(task.claim(), "first", "1"));
+    connections.forget();
+
+    List<ReportResult> answers =
+        engine.report(
+            List.of(stepDone(task.claim(), "last", "2"), done(task.claim(), "\"out\"")));
+
+    assertThat(answers).allMatch(ReportResult.Accepted.class::isInstance);
+    assertThat(connections.byLanes()).hasSize(1).allMatch(Sent::isCommit);
+  }
+
+  @Test
+  void a_run_of_five_steps_under_load_costs_less_than_a_commit() throws Exception {
+    int runs = 200;
+    WorkerId worker = engine.register();
+    engine.start();
+    engine.report(done(engine.claimOne(worker).claim(), "1"));
+    long commits = engine.engine().meter().statements().commits();
+
+    List<StartRequest> requests = new ArrayList<>();
+    for (int i = 0; i < runs; i++) {
+      requests.add(engine.request("", null));
+    }
+    engine.engine().runs().startAll(requests);
+    List<Future<?>> ends = new ArrayList<>();
+    try (ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor()) {
+      while (ends.size() < runs) {
+        for (Task task : await(engine.poll(worker, runs).tasks())) {
+          ends.add(workers.submit(() -> execute(task.claim())));
+        }
+      }
+      for (Future<?> end : ends) {
+        end.get(20, TimeUnit.SECONDS);
+      }
+    }
+
+    long cost = engine.engine().meter().statements().commits() - commits;
+    assertThat(count("COMPLETED")).isEqualTo(runs + 1);
+    assertThat(cost).isLessThan(runs);
+  }
+
+  /** Each step is durable before the next begins; the last one goes with the end. */
+  private void execute(Claim claim) {
+    for (int step = 1; step < 5; step++) {
+      engine.report(stepDone(claim, "step#" + step, "\"" + "x".repeat(100) + "\""));
+    }
+    List<Report> end = List.of(stepDone(claim, "step#5", "5"), done(claim, "\"out\""));
+    assertThat(engine.report(end)).allMatch(ReportResult.Accepted.class::isInstance);
+  }
+
+  @Test
+  void a_released_run_of_a_thousand_steps_is_replayed_with_one_poll() {
+    engine.start();
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    record(task.claim(), 1_000);
+    engine.report(new Report.Released(task.claim(), 0, null));
+    connections.forget();
+
+    Task again = engine.claimOne(worker);
+
+    assertReplay(again);
+    assertThat(again.claim().epoch()).isEqualTo(2);
+  }
+
+  @Test
+  void a_run_whose_lease_ended_is_replayed_with_one_poll_as_well() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+    record(engine.claimOne(worker).claim(), 1_000);
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET available_at = kagzi.clock() WHERE run_id = '%s'"
+            .formatted(run));
+    WorkerId other = engine.register();
+    connections.forget();
+
+    // Another engine, which knows nothing of the lease, looks as soon as somebody polls.
+    try (TestEngine second =
+        TestEngine.start(
+            database.config(), engine.queue().queue(), EngineConfig.defaults(), connections)) {
+      Task again = second.claimOne(other);
+
+      assertReplay(again);
+      assertThat(again.claim().runId()).isEqualTo(run);
+    }
+  }
+
+  private void record(Claim claim, int steps) {
+    List<Report> reports = new ArrayList<>();
+    for (int i = 0; i < steps; i++) {
+      reports.add(stepDone(claim, "step#" + i, "\"" + "x".repeat(100) + "\""));
+    }
+    assertThat(engine.report(reports)).allMatch(ReportResult.Accepted.class::isInstance);
+  }
+
+  private void assertReplay(Task task) {
+    assertThat(task.historyApart()).isFalse();
+    assertThat(task.steps()).hasSize(1_000);
+    assertThat(task.steps())
+        .extracting(RecordedStep::result)
+        .allMatch(RecordedStep.Result.Output.class::isInstance);
+    assertThat(connections.byLanes()).isEmpty();
+    assertThat(connections.byClaimers().stream().filter(Sent::isStatement))
+        .extracting(Sent::sql)
+        .containsOnlyOnce(ClaimRuns.SQL, ReadSteps.HISTORY_SQL)
+        .isSubsetOf(ClaimRuns.SQL, ReadSteps.HISTORY_SQL, ClaimRuns.NEXT_DUE_SQL);
+  }
+
+  private long count(String status) {
+    return database.run(
+        session ->
+            session
+                .query(
+                    "SELECT count(*) AS n FROM kagzi.workflow_runs WHERE task_queue = ? AND status"
+                        + " = ?")
+                .bind(engine.queue().queue())
+                .bind(status)
+                .first(row -> row.bigint("n"))
+                .orElseThrow());
+  }
+}

@@ -1,0 +1,159 @@
+package dev.kagzi.engine;
+
+import dev.kagzi.engine.db.Connector;
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.DatabaseConfig;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connections of an engine's writers that a test can hold at a chosen place, so that a race stands
+ * open for as long as the test looks at it, or cut. Thread-safe.
+ *
+ * <p>A transaction that is held for more than five seconds is ended by PostgreSQL.
+ */
+@NullMarked
+public final class Holds implements Connector {
+  private static final long LIMIT_SECONDS = 10;
+
+  private final DatabaseConfig config;
+  private final List<Hold> holds = new CopyOnWriteArrayList<>();
+  private final Map<Connection, String> lastSql = new ConcurrentHashMap<>();
+
+  public Holds(DatabaseConfig config) {
+    this.config = config;
+  }
+
+  /** Holds the next commit of a transaction that has sent a statement with this text in it. */
+  public Hold commitAfter(String sql) {
+    return add(new Hold(sql, true));
+  }
+
+  /** Holds the next statement with this text in it, before it is sent. */
+  public Hold statement(String sql) {
+    return add(new Hold(sql, false));
+  }
+
+  private Hold add(Hold hold) {
+    holds.add(hold);
+    return hold;
+  }
+
+  /** Cuts the connections whose last statement has this text in it; answers how many. */
+  public int cut(String sql) throws SQLException {
+    int count = 0;
+    for (Map.Entry<Connection, String> entry : lastSql.entrySet()) {
+      if (entry.getValue().contains(sql) && !entry.getKey().isClosed()) {
+        entry.getKey().abort(Runnable::run);
+        count++;
+      }
+    }
+    return count;
+  }
+
+  @Override
+  public Connection open() throws SQLException {
+    Connection real = Database.connect(config);
+    Link link = new Link(real);
+    return (Connection)
+        Proxy.newProxyInstance(
+            Holds.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, args) -> link.call(method, args));
+  }
+
+  /** One connection; used by one thread at a time. */
+  private final class Link {
+    private final Connection real;
+    private final List<String> sent = new ArrayList<>();
+
+    Link(Connection real) {
+      this.real = real;
+    }
+
+    @Nullable Object call(Method method, @Nullable Object[] args) throws Throwable {
+      switch (method.getName()) {
+        case "setAutoCommit", "rollback" -> sent.clear();
+        case "prepareStatement" -> before(String.valueOf(args[0]));
+        case "commit" -> beforeCommit();
+        default -> {}
+      }
+      try {
+        return method.invoke(real, args);
+      } catch (InvocationTargetException e) {
+        throw e.getCause();
+      }
+    }
+
+    private void before(String sql) throws InterruptedException {
+      sent.add(sql);
+      lastSql.put(real, sql);
+      for (Hold hold : holds) {
+        if (!hold.atCommit && sql.contains(hold.sql)) {
+          hold.pass();
+        }
+      }
+    }
+
+    private void beforeCommit() throws InterruptedException {
+      for (Hold hold : holds) {
+        if (hold.atCommit && sent.stream().anyMatch(sql -> sql.contains(hold.sql))) {
+          hold.pass();
+        }
+      }
+      sent.clear();
+    }
+  }
+
+  /** A place where the first to come waits until it is let go. */
+  public final class Hold implements AutoCloseable {
+    private final String sql;
+    private final boolean atCommit;
+    private final AtomicBoolean taken = new AtomicBoolean();
+    private final CountDownLatch reached = new CountDownLatch(1);
+    private final CountDownLatch released = new CountDownLatch(1);
+
+    private Hold(String sql, boolean atCommit) {
+      this.sql = sql;
+      this.atCommit = atCommit;
+    }
+
+    private void pass() throws InterruptedException {
+      if (taken.compareAndSet(false, true)) {
+        holds.remove(this);
+        reached.countDown();
+        if (!released.await(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+          throw new IllegalStateException("hold: not released (expected: by its test)");
+        }
+      }
+    }
+
+    /** Waits until somebody is held here. */
+    public void awaitReached() throws InterruptedException {
+      if (!reached.await(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+        throw new IllegalStateException("hold: nobody came (expected: " + sql + ")");
+      }
+    }
+
+    /** Lets go whoever is held, and whoever would be. */
+    @Override
+    public void close() {
+      taken.set(true);
+      holds.remove(this);
+      released.countDown();
+    }
+  }
+}

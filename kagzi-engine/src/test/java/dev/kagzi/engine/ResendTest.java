@@ -1,0 +1,556 @@
+package dev.kagzi.engine;
+
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.failed;
+import static dev.kagzi.engine.TestEngine.failure;
+import static dev.kagzi.engine.TestEngine.payload;
+import static dev.kagzi.engine.TestEngine.sleep;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static dev.kagzi.engine.TestEngine.stepFailed;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.journal.Journal;
+import dev.kagzi.engine.journal.JournalConfig;
+import dev.kagzi.engine.message.DeliverMessages;
+import dev.kagzi.engine.report.BegunStep;
+import dev.kagzi.engine.report.FreeClaim;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.report.Rules;
+import dev.kagzi.engine.report.RunWriter;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.RunEvents;
+import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.run.StartRun;
+import dev.kagzi.engine.task.Poll;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Origin;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.Heartbeat;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Every kind of write loses its connection after PostgreSQL has committed it and before the answer:
+ * what is stored and what the caller hears is the same as without the cut.
+ */
+class ResendTest {
+  private static final String ALONE = "SELECT 1";
+  private static final String COMMIT = "COMMIT";
+  private static final RetryPolicy SLOWLY = new RetryPolicy(3, 60_000, 1, 60_000, 0, List.of());
+  private static final RetryPolicy QUICKLY = new RetryPolicy(3, 900, 1, 900, 0, List.of());
+  private static final RetryPolicy ONCE = new RetryPolicy(1, 1_000, 1, 1_000, 0, List.of());
+
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final AtomicInteger QUEUES = new AtomicInteger();
+  private static CutProxy proxy;
+  private static TestEngine all;
+  private static Database side;
+  private static Journal<RunWrite<?>> journal;
+
+  @BeforeAll
+  static void open() {
+    proxy = new CutProxy(database.config());
+    JournalConfig oneLane =
+        new JournalConfig(
+            1, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
+    // Only the lanes go by way of the proxy: what others do must not be cut by mistake.
+    all =
+        TestEngine.start(
+            database.config(),
+            "all",
+            EngineConfig.defaults().withJournal(oneLane),
+            () ->
+                Database.connect(
+                    Thread.currentThread().getName().startsWith("kagzi-lane-")
+                        ? proxy.config()
+                        : database.config()));
+    // Some writes are the engine's own, and nobody outside of it hears their answer: they are handed
+    // to a journal of the same make.
+    side = Database.open(database.config(), () -> Database.connect(proxy.config()));
+    journal = new Journal<>(side, () -> new RunWriter(Rules.DEFAULT, SILENCE, new Random(1)), oneLane);
+    await(handIn(new DeliverMessages(RunId.next())));
+    WorkerId worker = all.register();
+    all.start();
+    await(all.engine().workers().heartbeat(new Heartbeat(worker, null, null, 0, 0)));
+  }
+
+  private static final RunEvents SILENCE =
+      (RunEvents)
+          Proxy.newProxyInstance(
+              ResendTest.class.getClassLoader(),
+              new Class<?>[] {RunEvents.class},
+              (self, method, arguments) -> null);
+
+  private static <T> java.util.concurrent.CompletableFuture<T> handIn(RunWrite<T> write) {
+    journal.append(write);
+    return write.done();
+  }
+
+  @AfterAll
+  static void close() {
+    journal.close();
+    side.close();
+    all.close();
+    proxy.close();
+  }
+
+  /** A write about to be sent: sending it gives the answer, without what differs between runs. */
+  private record Ready(Supplier<Object> send, Supplier<String> state) {}
+
+  /** All kinds of writes, with what PostgreSQL says when it has committed them. */
+  enum Kind {
+    START_ALONE(ALONE) {
+      @Override
+      Ready ready(TestEngine engine) {
+        RunId run = RunId.next();
+        return new Ready(
+            () -> plain(await(engine.engine().runs().start(engine.request("", run))), run),
+            () -> state(run));
+      }
+    },
+    START_IN_BATCH(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        List<RunId> runs = List.of(RunId.next(), RunId.next(), RunId.next());
+        return new Ready(
+            () -> {
+              var answers =
+                  engine
+                      .engine()
+                      .runs()
+                      .startAll(runs.stream().map(run -> engine.request("", run)).toList());
+              return List.of(
+                  plain(await(answers.get(0)), runs.get(0)),
+                  plain(await(answers.get(1)), runs.get(1)),
+                  plain(await(answers.get(2)), runs.get(2)));
+            },
+            () -> runs.stream().map(ResendTest::state).toList().toString());
+      }
+    },
+    START_HANDED_OVER(ALONE) {
+      @Override
+      Ready ready(TestEngine engine) {
+        WorkerId worker = engine.register();
+        Poll warm = engine.poll(worker, 10);
+        engine.start();
+        engine.report(done(await(warm.tasks()).get(0).claim(), "1"));
+        Poll poll = engine.poll(worker, 10);
+        long handedOver = engine.engine().meter().dispatch().handedOver();
+        RunId run = RunId.next();
+        return new Ready(
+            () -> {
+              StartResult answer = await(engine.engine().runs().start(engine.request("", run)));
+              Task task = await(poll.tasks()).get(0);
+              return List.of(
+                  plain(answer, run),
+                  task.claim().runId().equals(run),
+                  task.claim().epoch(),
+                  task.input(),
+                  engine.engine().meter().dispatch().handedOver() - handedOver);
+            },
+            () -> state(run));
+      }
+    },
+    START_WITH_EXTERNAL_ID(ALONE) {
+      @Override
+      Ready ready(TestEngine engine) {
+        RunId run = RunId.next();
+        String external = "external " + run;
+        return new Ready(
+            () -> plain(await(engine.engine().runs().start(engine.request(external, run))), run),
+            () -> state(run));
+      }
+    },
+    START_THAT_FINDS_AN_ACTIVE_RUN(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        String external = "external " + RunId.next();
+        RunId run = engine.start(external).runId();
+        return new Ready(() -> plain(engine.start(external), run), () -> state(run));
+      }
+    },
+    STEP_STARTED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(
+            engine,
+            claim,
+            new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
+      }
+    },
+    STEP_DONE_ALONE("INSERT 0 1") {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, stepDone(claim, "a", "1"));
+      }
+    },
+    STEP_DONE_IN_BATCH(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(
+            engine,
+            claim,
+            stepDone(claim, "a", "1"),
+            stepDone(claim, "b", "2"),
+            stepDone(claim, "c", "3"));
+      }
+    },
+    STEP_DONE_AFTER_A_FAILURE(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(stepFailed(claim, "a", 1, QUICKLY));
+        return reporting(engine, claim, stepDone(claim, "a", 2, "1"));
+      }
+    },
+    STEP_FAILED_AND_PARKED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, stepFailed(claim, "a", 1, SLOWLY));
+      }
+    },
+    STEP_FAILED_AND_KEPT(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, stepFailed(claim, "a", 1, QUICKLY));
+      }
+    },
+    STEP_FAILED_FOR_GOOD(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, stepFailed(claim, "a", 1, ONCE));
+      }
+    },
+    SLEEP(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, sleep(claim, "nap", 60_000));
+      }
+    },
+    DONE_ALONE(ALONE) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, done(claim, "1"));
+      }
+    },
+    DONE_WITH_LAST_STEP(ALONE) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, stepDone(claim, "a", "1"), done(claim, "2"));
+      }
+    },
+    DONE_IN_BATCH(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(
+            engine,
+            claim,
+            stepDone(claim, "a", "1"),
+            stepDone(claim, "b", "2"),
+            done(claim, "3"));
+      }
+    },
+    DONE_OF_A_CHILD(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim parent = claim(engine);
+        RunId child = RunId.next();
+        await(
+            engine
+                .engine()
+                .runs()
+                .startFor(
+                    engine.request("", child),
+                    new StartRun.Lineage(Origin.CHILD, parent.runId(), "child")));
+        Claim claim = engine.claimOne(engine.register()).claim();
+        engine.report(new Report.Parked(parent, List.of("child"), true, null));
+        return new Ready(
+            () -> plain(engine.report(done(claim, "1"))),
+            () -> {
+              await().until(() -> state(parent.runId()).startsWith("(PENDING"));
+              return state(child) + state(parent.runId());
+            });
+      }
+    },
+    FAILED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, failed(claim, "no"));
+      }
+    },
+    RELEASED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, new Report.Released(claim, 60_000, failure("other code")));
+      }
+    },
+    PARKED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(
+            engine, claim, new Report.Parked(claim, List.of("a", "b"), false, 60_000L));
+      }
+    },
+    PARKED_WITH_A_MESSAGE_WAITING(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        message(claim.runId(), "a");
+        return reporting(engine, claim, new Report.Parked(claim, List.of("a"), true, null));
+      }
+    },
+    CANCEL_OF_A_WAITING_RUN(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        RunId run = engine.start();
+        return new Ready(
+            () -> await(engine.engine().runs().cancel(NAMESPACE, run)), () -> state(run));
+      }
+    },
+    CANCEL_OF_A_CLAIMED_RUN(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(
+            new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
+        return new Ready(
+            () -> await(engine.engine().runs().cancel(NAMESPACE, claim.runId())),
+            () -> state(claim.runId()));
+      }
+    },
+    CLAIM_FREED_FROM_A_DEAD_WORKER(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return new Ready(
+            () -> await(handIn(new FreeClaim(claim, FreeClaim.Cause.WORKER_GONE))),
+            () -> state(claim.runId()));
+      }
+    },
+    CLAIM_FREED_THAT_WAS_NOT_TAKEN(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return new Ready(
+            () -> await(handIn(new FreeClaim(claim, FreeClaim.Cause.NOT_TAKEN))),
+            () -> state(claim.runId()));
+      }
+    },
+    BEGIN_STEP(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return new Ready(
+            () -> {
+              BegunStep begun =
+                  await(
+                      engine
+                          .engine()
+                          .reports()
+                          .begin(
+                              NAMESPACE,
+                              claim.runId(),
+                              "a",
+                              StepKind.FUNCTION,
+                              payload("1"),
+                              SLOWLY,
+                              null));
+              return List.of(
+                  begun.execute(),
+                  begun.ref().toString().replace(claim.runId().toString(), "run"),
+                  String.valueOf(begun.cachedOutput()));
+            },
+            () -> state(claim.runId()));
+      }
+    },
+    DELIVER_MESSAGES(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(new Report.Parked(claim, List.of("a", "b"), true, null));
+        message(claim.runId(), "a");
+        message(claim.runId(), "b");
+        return new Ready(
+            () -> await(handIn(new DeliverMessages(claim.runId()))), () -> state(claim.runId()));
+      }
+    },
+    HEARTBEAT(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        RunId run = engine.start();
+        WorkerId worker = engine.register();
+        Claim claim = engine.claimOne(worker).claim();
+        Claim lost = new Claim(RunId.next(), 1);
+        return new Ready(
+            () -> {
+              var answer =
+                  await(
+                      engine
+                          .engine()
+                          .workers()
+                          .heartbeat(new Heartbeat(worker, List.of(claim, lost), 3, 5, 7)));
+              return List.of(
+                  answer.shouldDrain(), answer.lost().equals(List.of(lost)), answer.cancelled());
+            },
+            () -> state(run) + worker(worker));
+      }
+    };
+
+    private final String tag;
+
+    Kind(String tag) {
+      this.tag = tag;
+    }
+
+    abstract Ready ready(TestEngine engine);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void a_write_whose_answer_is_lost_is_written_once_and_answered_the_same(Kind kind) {
+    Ready whole = kind.ready(onNewQueue());
+    Object answer = whole.send.get();
+    String state = whole.state.get();
+    Ready cut = kind.ready(onNewQueue());
+    int cuts = proxy.cuts().size();
+
+    proxy.cutAnswer(kind.tag::equals);
+    Object answerAfterCut = cut.send.get();
+
+    assertThat(proxy.cuts()).hasSize(cuts + 1);
+    assertThat(answerAfterCut).isEqualTo(answer);
+    assertThat(cut.state.get()).isEqualTo(state);
+  }
+
+  @Test
+  void heartbeats_of_one_worker_that_arrive_together_are_all_counted() {
+    TestEngine engine = onNewQueue();
+    WorkerId worker = engine.register();
+    List<Heartbeat> beats = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      beats.add(new Heartbeat(worker, List.of(), i, 2, 1));
+    }
+
+    beats.stream()
+        .map(beat -> engine.engine().workers().heartbeat(beat))
+        .toList()
+        .forEach(TestEngine::await);
+
+    assertThat(worker(worker)).isEqualTo("(19,40,20)");
+  }
+
+  private static TestEngine onNewQueue() {
+    return all.onQueue("queue-" + QUEUES.incrementAndGet());
+  }
+
+  private static Claim claim(TestEngine engine) {
+    engine.start();
+    return engine.claimOne(engine.register()).claim();
+  }
+
+  private static Ready reporting(TestEngine engine, Claim claim, Report... reports) {
+    return new Ready(
+        () -> engine.report(List.of(reports)).stream().map(ResendTest::plain).toList(),
+        () -> state(claim.runId()));
+  }
+
+  private static Object plain(StartResult result, RunId run) {
+    return List.of(result.runId().equals(run), result.existed());
+  }
+
+  /** Waits shrink while a write is sent again: they are compared in halves of a minute. */
+  private static Object plain(ReportResult result) {
+    return switch (result) {
+      case ReportResult.RetryScheduled retry ->
+          List.of("retry", retry.nextAttempt(), halves(retry.delayMs()), retry.claimKept());
+      case ReportResult.Sleeping slept ->
+          List.of("sleeping", halves(slept.remainingMs()), slept.claimKept());
+      default -> result;
+    };
+  }
+
+  private static long halves(long millis) {
+    return Math.ceilDiv(millis, 30_000L);
+  }
+
+  private static void message(RunId to, String step) {
+    database.execute(
+        """
+        INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)
+        VALUES ('%s', '%s', 'COMPLETED', '\\x31', '{}', kagzi.clock() + interval '1 hour')
+        """
+            .formatted(to, step));
+  }
+
+  /** All that is stored of a run, without ids and with times by their distance. */
+  private static String state(RunId run) {
+    return text(
+        """
+        SELECT (SELECT (status, epoch, ended_epoch, locked_by IS NOT NULL, attempts, crashes,
+                        CASE WHEN available_at = 'infinity' THEN 'never'
+                             WHEN available_at > kagzi.clock() + interval '40 s' THEN 'late'
+                             WHEN available_at > kagzi.clock() THEN 'soon'
+                             WHEN available_at IS NOT NULL THEN 'now' END,
+                        error, blocked_by, waits_for, waits_for_all,
+                        started_at IS NOT NULL, finished_at IS NOT NULL,
+                        ended = run_id)::text
+                  FROM kagzi.workflow_runs WHERE run_id = :run)
+            || coalesce((SELECT string_agg((kind, data)::text, ' ' ORDER BY kind)
+                  FROM kagzi.workflow_payloads WHERE run_id = :run), '-')
+            || coalesce((SELECT string_agg(
+                          (step_id, attempt, epoch, run_attempt, kind, status, final, input, output,
+                           error, retry_policy, due_at IS NOT NULL, finished_at IS NOT NULL)::text,
+                          ' ' ORDER BY step_id, attempt)
+                  FROM kagzi.step_runs WHERE run_id = :run), '-')
+            || (SELECT count(*) FROM kagzi.run_messages WHERE to_run = :run) AS text
+        """
+            .replace(":run", "'" + run + "'"));
+  }
+
+  private static String worker(WorkerId worker) {
+    return text(
+        """
+        SELECT (active_count, total_completed, total_failed)::text AS text
+          FROM kagzi.workers WHERE worker_id = '%s'
+        """
+            .formatted(worker));
+  }
+
+  private static String text(String sql) {
+    return database.run(session -> session.query(sql).first(row -> row.text("text")).orElseThrow());
+  }
+}

@@ -1,0 +1,415 @@
+package dev.kagzi.engine.journal;
+
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.sleep;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static dev.kagzi.engine.TestEngine.stepFailed;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.WatchedConnector;
+import dev.kagzi.engine.WatchedConnector.Sent;
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.InsertRuns;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Group commit, by counting what goes over the lanes' connections. */
+class JournalTest {
+  private static final Predicate<Sent> A_LANES_WRITE = sent -> sent.isByLane() && sent.isStatement();
+  private static final RetryPolicy SLOWLY = new RetryPolicy(5, 60_000, 1, 60_000, 0, List.of());
+
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private String queue;
+  private WatchedConnector connections;
+  private TestEngine engine;
+
+  @BeforeEach
+  void name(TestInfo test) {
+    queue = test.getTestMethod().orElseThrow().getName();
+  }
+
+  @AfterEach
+  void close() {
+    if (engine != null) {
+      engine.close();
+    }
+  }
+
+  private void open(JournalConfig journal) {
+    connections = new WatchedConnector(() -> Database.connect(database.config()));
+    engine =
+        TestEngine.start(
+            database.config(),
+            queue,
+            EngineConfig.defaults().withJournal(journal),
+            connections);
+  }
+
+  private static JournalConfig lanes(int lanes) {
+    return new JournalConfig(
+        lanes, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
+  }
+
+  @Test
+  void starts_that_arrive_during_a_commit_go_out_in_one_more() {
+    open(lanes(1));
+    warmUp();
+    List<CompletableFuture<StartResult>> starts = new ArrayList<>();
+
+    try (WatchedConnector.Hold hold = connections.holdNext(A_LANES_WRITE)) {
+      starts.add(engine.engine().runs().start(engine.request("", null)));
+      hold.awaitReached();
+      for (int i = 0; i < 200; i++) {
+        starts.add(engine.engine().runs().start(engine.request("", null)));
+      }
+      awaitWaiting(200);
+    }
+    starts.forEach(TestEngine::await);
+
+    List<Sent> sent = connections.byLanes();
+    assertThat(sent.stream().filter(Sent::isCommit)).hasSize(2);
+    assertThat(sent.get(0).sql()).isEqualTo(InsertRuns.ALONE_SQL);
+    assertOneStatementPerKind(sent.subList(1, sent.size()));
+    assertThat(count("workflow_runs", "task_queue = '" + queue + "'")).isEqualTo(201 + 2);
+  }
+
+  @Test
+  void with_several_lanes_each_sends_one_more_commit() {
+    JournalConfig config = JournalConfig.defaults();
+    open(config);
+    warmUp();
+    List<CompletableFuture<StartResult>> starts = new ArrayList<>();
+    List<WatchedConnector.Hold> holds = new ArrayList<>();
+
+    for (int lane = 0; lane < config.lanes(); lane++) {
+      String thread = "kagzi-lane-" + lane;
+      holds.add(connections.holdNext(A_LANES_WRITE.and(s -> s.thread().equals(thread))));
+      starts.add(engine.engine().runs().start(engine.request("", idOfLane(lane, config.lanes()))));
+    }
+    try {
+      holds.forEach(WatchedConnector.Hold::awaitReached);
+      for (int i = 0; i < 200; i++) {
+        starts.add(engine.engine().runs().start(engine.request("", null)));
+      }
+      awaitWaiting(200);
+    } finally {
+      holds.forEach(WatchedConnector.Hold::close);
+    }
+    starts.forEach(TestEngine::await);
+
+    for (int lane = 0; lane < config.lanes(); lane++) {
+      String thread = "kagzi-lane-" + lane;
+      List<Sent> sent =
+          connections.byLanes().stream().filter(s -> s.thread().equals(thread)).toList();
+      assertThat(sent.stream().filter(Sent::isCommit)).hasSize(2);
+      assertOneStatementPerKind(sent.subList(1, sent.size()));
+    }
+  }
+
+  @Test
+  void writes_of_all_kinds_share_a_commit_with_one_statement_per_kind() {
+    open(lanes(1));
+    List<Claim> claims = claim(60);
+    List<CompletableFuture<?>> answers = new ArrayList<>();
+
+    connections.forget();
+    try (WatchedConnector.Hold hold = connections.holdNext(A_LANES_WRITE)) {
+      answers.add(engine.engine().runs().start(engine.request("", null)));
+      hold.awaitReached();
+      for (int i = 0; i < 60; i += 6) {
+        answers.add(accept(stepDone(claims.get(i), "a", "1")));
+        answers.add(accept(stepDone(claims.get(i + 1), "a", "1"), done(claims.get(i + 1), "2")));
+        answers.add(accept(stepFailed(claims.get(i + 2), "a", 1, SLOWLY)));
+        answers.add(accept(sleep(claims.get(i + 3), "nap", 60_000)));
+        answers.add(accept(TestEngine.failed(claims.get(i + 4), "no")));
+        answers.add(
+            engine.engine().runs().cancel(TestEngine.NAMESPACE, claims.get(i + 5).runId()));
+        answers.add(engine.engine().runs().start(engine.request("", null)));
+      }
+      awaitWaiting(80);
+    }
+    answers.forEach(TestEngine::await);
+
+    List<Sent> sent = connections.byLanes();
+    assertThat(sent.stream().filter(Sent::isCommit)).hasSize(2);
+    assertOneStatementPerKind(sent.subList(1, sent.size()));
+    assertThat(steps("status = 'COMPLETED' AND step_id = 'a'")).isEqualTo(20);
+  }
+
+  @Test
+  void writes_of_one_run_keep_their_order_within_and_across_batches() {
+    for (int batchWritesMax : new int[] {2_000, 3, 1}) {
+      queue = "order-" + batchWritesMax;
+      open(
+          new JournalConfig(
+              2, 64 << 20, 8 << 20, batchWritesMax, Duration.ofSeconds(5), Duration.ofSeconds(10)));
+      List<Claim> claims = claim(20);
+      List<CompletableFuture<List<ReportResult>>> answers = new ArrayList<>();
+
+      // Each is right only after the one before; nobody waits for an answer.
+      for (Claim claim : claims) {
+        answers.add(accept(keepingClaim(claim, "a", 1)));
+        answers.add(accept(keepingClaim(claim, "a", 2)));
+        answers.add(accept(stepDone(claim, "a", 3, "1")));
+        answers.add(accept(done(claim, "2")));
+      }
+
+      for (int i = 0; i < answers.size(); i++) {
+        ReportResult answer = await(answers.get(i)).get(0);
+        assertThat(answer)
+            .as("answer %d with batches of %d", i, batchWritesMax)
+            .isInstanceOf(
+                i % 4 < 2 ? ReportResult.RetryScheduled.class : ReportResult.Accepted.class);
+      }
+      engine.close();
+    }
+  }
+
+  @Test
+  void a_refused_step_fails_alone_among_its_neighbours() {
+    database.execute(
+        """
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE check_violation USING MESSAGE = 'planted'; END $$
+        """);
+    database.execute(
+        """
+        CREATE TRIGGER planted BEFORE INSERT ON kagzi.step_runs
+           FOR EACH ROW WHEN (NEW.output = '\\xbadbad') EXECUTE FUNCTION refuse()
+        """);
+    open(lanes(1));
+    List<Claim> claims = claim(100);
+    int bad = 57;
+    List<CompletableFuture<List<ReportResult>>> answers = new ArrayList<>();
+
+    connections.forget();
+    try (WatchedConnector.Hold hold = connections.holdNext(A_LANES_WRITE)) {
+      CompletableFuture<?> first = engine.engine().runs().start(engine.request("", null));
+      hold.awaitReached();
+      for (int i = 0; i < 100; i++) {
+        answers.add(accept(i == bad ? badStep(claims.get(i)) : stepDone(claims.get(i), "a", "1")));
+      }
+      awaitWaiting(100);
+      hold.close();
+      await(first);
+    }
+
+    for (int i = 0; i < 100; i++) {
+      ReportResult answer = await(answers.get(i)).get(0);
+      if (i == bad) {
+        assertThat(answer)
+            .isInstanceOfSatisfying(
+                ReportResult.Refused.class,
+                refused ->
+                    assertThat(refused.refusal().reason())
+                        .isEqualTo(Refusal.Reason.INVALID_ARGUMENT));
+      } else {
+        assertThat(answer).isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
+      }
+    }
+    assertThat(steps("status = 'COMPLETED'")).isEqualTo(99);
+    // The culprit is found by halving: not everybody pays for it with a commit.
+    assertThat(connections.byLanes().stream().filter(Sent::isCommit)).hasSizeLessThan(15);
+    assertThat(await(accept(stepDone(claims.get(bad), "a", "1"))))
+        .containsExactly(new ReportResult.Accepted(RunStatus.RUNNING));
+  }
+
+  @Test
+  void a_refused_start_fails_alone_in_a_call_of_many() {
+    database.execute(
+        """
+        CREATE FUNCTION refuse_start() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE check_violation USING MESSAGE = 'planted'; END $$
+        """);
+    database.execute(
+        """
+        CREATE TRIGGER planted_start BEFORE INSERT ON kagzi.workflow_runs
+           FOR EACH ROW WHEN (NEW.external_id = 'planted start') EXECUTE FUNCTION refuse_start()
+        """);
+    open(JournalConfig.defaults());
+    List<StartRequest> requests = new ArrayList<>();
+    IntStream.range(0, 100)
+        .forEach(i -> requests.add(engine.request(i == 99 ? "planted start" : "good-" + i, null)));
+
+    List<CompletableFuture<StartResult>> answers = engine.engine().runs().startAll(requests);
+
+    for (int i = 0; i < 99; i++) {
+      assertThat(await(answers.get(i)).existed()).isFalse();
+    }
+    assertThat(refusal(answers.get(99)).reason()).isEqualTo(Refusal.Reason.INVALID_ARGUMENT);
+    assertThat(count("workflow_runs", "task_queue = '" + queue + "'")).isEqualTo(99);
+  }
+
+  @Test
+  void a_full_journal_refuses_after_its_patience_and_recovers() {
+    open(
+        new JournalConfig(
+            1, 20_000, 8 << 20, 2_000, Duration.ofMillis(300), Duration.ofSeconds(10)));
+    warmUp();
+    List<CompletableFuture<StartResult>> starts = new ArrayList<>();
+    Map<Refusal.Reason, Integer> refused = new HashMap<>();
+
+    try (WatchedConnector.Hold hold = connections.holdNext(A_LANES_WRITE)) {
+      starts.add(engine.engine().runs().start(engine.request("", null)));
+      hold.awaitReached();
+      for (int i = 0; i < 400; i++) {
+        starts.add(engine.engine().runs().start(engine.request("", null)));
+      }
+      // Some are refused at once, since too many stand before the door; the rest has patience.
+      assertThat(starts.stream().filter(CompletableFuture::isDone).count()).isLessThan(300);
+      await().until(() -> starts.stream().filter(CompletableFuture::isDone).count() > 290);
+    }
+
+    int good = 0;
+    for (CompletableFuture<StartResult> start : starts) {
+      await(start.handle((result, failure) -> true));
+      if (start.isCompletedExceptionally()) {
+        refused.merge(refusal(start).reason(), 1, Integer::sum);
+      } else {
+        good++;
+      }
+    }
+    assertThat(refused).containsOnlyKeys(Refusal.Reason.RESOURCE_EXHAUSTED);
+    assertThat(good).isBetween(90, 110);
+    assertThat(count("workflow_runs", "task_queue = '" + queue + "'")).isEqualTo(good + 2);
+    assertThat(engine.start()).isNotNull();
+  }
+
+  @Test
+  void writes_that_wait_before_a_full_journal_keep_their_order_too() {
+    open(
+        new JournalConfig(1, 1_000, 8 << 20, 2_000, Duration.ofSeconds(10), Duration.ofSeconds(10)));
+    List<Claim> claims = claim(1);
+    Claim claim = claims.get(0);
+    List<CompletableFuture<List<ReportResult>>> answers = new ArrayList<>();
+
+    try (WatchedConnector.Hold hold = connections.holdNext(A_LANES_WRITE)) {
+      List<CompletableFuture<StartResult>> starts = new ArrayList<>();
+      starts.add(engine.engine().runs().start(engine.request("", null)));
+      hold.awaitReached();
+      while (engine.engine().meter().journalWaiting() < 5) {
+        starts.add(engine.engine().runs().start(engine.request("", null)));
+      }
+      answers.add(accept(keepingClaim(claim, "a", 1)));
+      answers.add(accept(keepingClaim(claim, "a", 2)));
+      answers.add(accept(stepDone(claim, "a", 3, "1")));
+    }
+
+    assertThat(await(answers.get(0)).get(0)).isInstanceOf(ReportResult.RetryScheduled.class);
+    assertThat(await(answers.get(1)).get(0)).isInstanceOf(ReportResult.RetryScheduled.class);
+    assertThat(await(answers.get(2)).get(0)).isInstanceOf(ReportResult.Accepted.class);
+  }
+
+  private static Report keepingClaim(Claim claim, String step, int attempt) {
+    return new Report.StepFailed(
+        claim, step, attempt, null, TestEngine.failure("boom"), SLOWLY, true, 1);
+  }
+
+  private static Report badStep(Claim claim) {
+    return new Report.StepDone(
+        claim,
+        "a",
+        1,
+        StepKind.FUNCTION,
+        null,
+        new Payload(new byte[] {(byte) 0xba, (byte) 0xdb, (byte) 0xad}, Map.of()),
+        1);
+  }
+
+  private CompletableFuture<List<ReportResult>> accept(Report... reports) {
+    return engine.engine().reports().accept(TestEngine.NAMESPACE, List.of(reports));
+  }
+
+  /** Every lane has its connection, and whatever a first write brings with it. */
+  private void warmUp() {
+    int lanes = JournalConfig.defaults().lanes();
+    for (int lane = 0; lane < lanes; lane++) {
+      await(engine.engine().runs().start(engine.request("", idOfLane(lane, lanes))));
+    }
+    connections.forget();
+  }
+
+  private List<Claim> claim(int count) {
+    List<StartRequest> requests = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      requests.add(engine.request("", null));
+    }
+    engine.engine().runs().startAll(requests).forEach(TestEngine::await);
+    WorkerId worker = engine.register();
+    List<Claim> claims = new ArrayList<>();
+    while (claims.size() < count) {
+      await(engine.poll(worker, count).tasks()).stream().map(Task::claim).forEach(claims::add);
+    }
+    return claims;
+  }
+
+  private void awaitWaiting(int writes) {
+    await().until(() -> engine.engine().meter().journalWaiting() == writes);
+  }
+
+  private static RunId idOfLane(int lane, int lanes) {
+    RunId id = RunId.next();
+    while (Math.floorMod(id.value().hashCode(), lanes) != lane) {
+      id = RunId.next();
+    }
+    return id;
+  }
+
+  private static void assertOneStatementPerKind(List<Sent> transaction) {
+    assertThat(transaction.stream().filter(Sent::isCommit)).hasSize(1);
+    assertThat(transaction).extracting(Sent::sql).doesNotHaveDuplicates();
+  }
+
+  private static Refusal refusal(CompletableFuture<?> answer) {
+    await(answer.handle((result, failure) -> true));
+    return (Refusal) answer.exceptionNow();
+  }
+
+  private long steps(String condition) {
+    return count(
+        "step_runs",
+        condition
+            + " AND run_id IN (SELECT run_id FROM kagzi.workflow_runs WHERE task_queue = '"
+            + queue
+            + "')");
+  }
+
+  private long count(String table, String condition) {
+    return database.run(
+        session ->
+            session
+                .query("SELECT count(*) AS n FROM kagzi." + table + " WHERE " + condition)
+                .first(row -> row.bigint("n"))
+                .orElseThrow());
+  }
+}
