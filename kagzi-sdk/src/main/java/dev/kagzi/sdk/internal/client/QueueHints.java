@@ -7,9 +7,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices the most common slip of a first program: the worker serves a workflow on one queue and the
- * start goes to another, so that the run waits for ever. Says so once per type and queue; it may well
- * be meant. Thread-safe.
+ * Notices the most common slip of a first program: the worker serves a workflow on one queue and
+ * the start goes to another, so that the run waits for ever. Says so once per type and queue; it
+ * may well be meant. Thread-safe.
  */
 public final class QueueHints {
   private static final Logger log = LoggerFactory.getLogger(QueueHints.class);
