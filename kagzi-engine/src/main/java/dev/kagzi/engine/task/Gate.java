@@ -148,7 +148,12 @@ final class Gate {
       if (desk == null || !desk.polls.remove(poll)) {
         return;
       }
-      linger(desk, comesBack ? poll.request.tasksMax() : 0);
+      if (comesBack) {
+        linger(desk, poll.request.tasksMax());
+      } else {
+        // Nobody is about to come for what is on its way: the next sweep gives it back.
+        desk.linger(0, System.nanoTime());
+      }
     } finally {
       lock.unlock();
     }
@@ -171,7 +176,7 @@ final class Gate {
         if (as != null
             && desk.hasFree(as, now)
             && !backlog(as).maybe
-            && (best == null || desk.free(now) > best.free(now))) {
+            && (best == null || isBetter(desk, best, now))) {
           best = desk;
           bestAs = as;
         }
@@ -184,6 +189,13 @@ final class Gate {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** A poll that stands is answered now; a worker with the more free slots has the less to do. */
+  private static boolean isBetter(Desk desk, Desk than, long nowNanos) {
+    return desk.polls.isEmpty() == than.polls.isEmpty()
+        ? desk.free(nowNanos) > than.free(nowNanos)
+        : than.polls.isEmpty();
   }
 
   private final class Reservation implements Handover {
