@@ -15,8 +15,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.step.StepRef;
@@ -29,6 +31,7 @@ import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.WorkerConfig;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -46,7 +49,7 @@ class FenceTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
   private static final String CLAIM = "WITH c AS MATERIALIZED";
-  private static final String BATCH_LOCK = "FOR NO KEY UPDATE";
+  private static final String BATCH_LOCK = "status, epoch, ended_epoch, locked_by";
   private static final long VALVE = 4711;
 
   private final Stored stored = new Stored(database);
@@ -180,8 +183,7 @@ class FenceTest {
     assertThatThrownBy(() -> await(answer))
         .isInstanceOfSatisfying(
             Refusal.class,
-            refusal ->
-                assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION));
+            refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION));
   }
 
   /** W2: a completed step cannot be un-completed, and whoever tries hears what is recorded. */
@@ -249,8 +251,7 @@ class FenceTest {
 
     List<ReportResult> results =
         engine.report(
-            List.of(
-                stepDone(held.claim(), "charge", "\"second\""), done(held.claim(), "\"end\"")));
+            List.of(stepDone(held.claim(), "charge", "\"second\""), done(held.claim(), "\"end\"")));
 
     assertThat(results)
         .containsExactly(
@@ -273,8 +274,7 @@ class FenceTest {
 
     assertThat(stored.everythingOf(run)).isEqualTo(before);
     assertThat(again).isEqualTo(new BegunStep(step, false, payload("1")));
-    assertThatThrownBy(
-            () -> await(reports.failStep(NAMESPACE, step, failure("too late"), null)))
+    assertThatThrownBy(() -> await(reports.failStep(NAMESPACE, step, failure("too late"), null)))
         .hasMessageContaining("COMPLETED");
     assertThat(stored.everythingOf(run)).isEqualTo(before);
   }
@@ -360,11 +360,14 @@ class FenceTest {
               .engine()
               .reports()
               .accept(
-                  NAMESPACE, List.of(stepDone(lost.claim(), "a", "1"), stepDone(lost.claim(), "b", "2")));
+                  NAMESPACE,
+                  List.of(stepDone(lost.claim(), "a", "1"), stepDone(lost.claim(), "b", "2")));
       batch.awaitReached();
       poll = engine.poll(second, 1);
       Awaitility.await()
-          .until(() -> poll.tasks().isDone() || engine.engine().meter().dispatch().looks() > looks + 2);
+          .until(
+              () ->
+                  poll.tasks().isDone() || engine.engine().meter().dispatch().looks() > looks + 2);
       assertThat(poll.tasks()).isNotDone();
     }
 
@@ -392,16 +395,15 @@ class FenceTest {
 
     CompletableFuture<List<ReportResult>> reported;
     Poll poll;
-    try (Valve ignored = new Valve()) {
+    try (Valve valve = new Valve()) {
       reported =
-          engine
-              .engine()
-              .reports()
-              .accept(NAMESPACE, List.of(stepDone(lost.claim(), "a", "1")));
-      Awaitility.await().until(stored::somebodyWaitsForALock);
+          engine.engine().reports().accept(NAMESPACE, List.of(stepDone(lost.claim(), "a", "1")));
+      valve.awaitSomebodyWaiting();
       poll = engine.poll(second, 1);
       Awaitility.await()
-          .until(() -> poll.tasks().isDone() || engine.engine().meter().dispatch().looks() > looks + 2);
+          .until(
+              () ->
+                  poll.tasks().isDone() || engine.engine().meter().dispatch().looks() > looks + 2);
       assertThat(poll.tasks()).isNotDone();
     } finally {
       database.execute("DROP FUNCTION kagzi.hold_step CASCADE");
@@ -434,12 +436,12 @@ class FenceTest {
 
     ReportResult acknowledged;
     Poll poll;
-    try (Valve ignored = new Valve()) {
+    try (Valve valve = new Valve()) {
       poll = engine.poll(second, 1);
-      Awaitility.await().until(stored::somebodyWaitsForALock);
+      valve.awaitSomebodyWaiting();
       acknowledged = engine.report(stepDone(lost.claim(), "charge", "7"));
     } finally {
-      new dev.kagzi.engine.TestClock(database).reset();
+      new TestClock(database).reset();
     }
 
     assertThat(acknowledged).isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
@@ -449,12 +451,16 @@ class FenceTest {
   }
 
   /** Closed while it lives: whoever needs the advisory lock waits for it to go. */
-  private static final class Valve implements AutoCloseable {
-    private final dev.kagzi.engine.db.Session session;
+  private final class Valve implements AutoCloseable {
+    private final Session session;
 
-    Valve() throws java.sql.SQLException {
+    Valve() throws SQLException {
       session = database.open().open("valve");
       session.query("SELECT pg_advisory_lock(" + VALVE + ")").execute();
+    }
+
+    void awaitSomebodyWaiting() {
+      Awaitility.await().until(stored::somebodyWaitsForALock);
     }
 
     @Override
