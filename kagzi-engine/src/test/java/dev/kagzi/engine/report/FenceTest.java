@@ -18,7 +18,7 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
-import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.Valve;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.step.StepRef;
@@ -31,7 +31,6 @@ import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.WorkerConfig;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -50,7 +49,6 @@ class FenceTest {
 
   private static final String CLAIM = "WITH c AS MATERIALIZED";
   private static final String BATCH_LOCK = "status, epoch, ended_epoch, locked_by";
-  private static final long VALVE = 4711;
 
   private final Stored stored = new Stored(database);
   private Holds holds;
@@ -385,17 +383,16 @@ class FenceTest {
     stored.expireLease(run);
     long looks = engine.engine().meter().dispatch().looks();
     database.execute(
-        "CREATE FUNCTION kagzi.hold_step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-            + " PERFORM pg_advisory_xact_lock_shared("
-            + VALVE
-            + "); RETURN NEW; END $$");
+        "CREATE FUNCTION kagzi.hold_step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            + Valve.WAIT
+            + " RETURN NEW; END $$");
     database.execute(
         "CREATE TRIGGER hold_step BEFORE INSERT ON kagzi.step_runs"
             + " FOR EACH ROW EXECUTE FUNCTION kagzi.hold_step()");
 
     CompletableFuture<List<ReportResult>> reported;
     Poll poll;
-    try (Valve valve = new Valve()) {
+    try (Valve valve = new Valve(database)) {
       reported =
           engine.engine().reports().accept(NAMESPACE, List.of(stepDone(lost.claim(), "a", "1")));
       valve.awaitSomebodyWaiting();
@@ -424,19 +421,11 @@ class FenceTest {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
-    database.execute(
-        "CREATE OR REPLACE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$"
-            + " BEGIN IF current_query() LIKE '"
-            + CLAIM
-            + "%' THEN PERFORM pg_advisory_lock_shared("
-            + VALVE
-            + "); PERFORM pg_advisory_unlock_shared("
-            + VALVE
-            + "); END IF; RETURN now(); END $$");
+    Valve.inClockOf(database, CLAIM);
 
     ReportResult acknowledged;
     Poll poll;
-    try (Valve valve = new Valve()) {
+    try (Valve valve = new Valve(database)) {
       poll = engine.poll(second, 1);
       valve.awaitSomebodyWaiting();
       acknowledged = engine.report(stepDone(lost.claim(), "charge", "7"));
@@ -448,24 +437,5 @@ class FenceTest {
     Task held = await(poll.tasks()).get(0);
     assertThat(held.claim()).isEqualTo(new Claim(run, 2));
     assertThat(held.steps()).extracting(RecordedStep::stepKey).containsExactly("charge");
-  }
-
-  /** Closed while it lives: whoever needs the advisory lock waits for it to go. */
-  private final class Valve implements AutoCloseable {
-    private final Session session;
-
-    Valve() throws SQLException {
-      session = database.open().open("valve");
-      session.query("SELECT pg_advisory_lock(" + VALVE + ")").execute();
-    }
-
-    void awaitSomebodyWaiting() {
-      Awaitility.await().until(stored::somebodyWaitsForALock);
-    }
-
-    @Override
-    public void close() {
-      session.close();
-    }
   }
 }

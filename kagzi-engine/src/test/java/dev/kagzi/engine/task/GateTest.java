@@ -14,8 +14,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Holds;
+import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.Valve;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.StartRequest;
@@ -163,6 +165,26 @@ class GateTest {
     assertThat(ids(await(poll.tasks()))).containsExactly(run);
     assertThat(meter().fallbackClaimed()).isZero();
     assertThat(meter().handedOver()).isZero();
+  }
+
+  /** The same when the gate has looked, and has yet to set its timer. */
+  @Test
+  void a_start_after_the_look_and_before_the_wait_is_not_lost() throws Exception {
+    WorkerId worker = engine.register();
+    Valve.inClockOf(database, "AS due_ms");
+
+    Poll poll;
+    RunId run;
+    try (Valve valve = new Valve(database)) {
+      poll = engine.poll(worker, 1);
+      valve.awaitSomebodyWaiting();
+      run = engine.start();
+    } finally {
+      new TestClock(database).reset();
+    }
+
+    assertThat(ids(await(poll.tasks()))).containsExactly(run);
+    assertThat(meter().fallbackClaimed()).isZero();
   }
 
   /** W22: what falls due later wakes a waiting poll by a timer, not by the end of the poll. */
