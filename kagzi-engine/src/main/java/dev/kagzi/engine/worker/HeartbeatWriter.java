@@ -73,6 +73,20 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     this.heard = heard;
   }
 
+  /** What the heartbeats of one worker in one batch say together; the last count is the present. */
+  private record Counts(@Nullable Integer active, int completed, int failed) {
+    static Counts of(Heartbeat h) {
+      return new Counts(h.activeCount(), h.completedDelta(), h.failedDelta());
+    }
+
+    Counts plus(Counts later) {
+      return new Counts(
+          later.active == null ? active : later.active,
+          completed + later.completed,
+          failed + later.failed);
+    }
+  }
+
   private record Renewal(WorkerId worker, Claim claim) {}
 
   private record Looked(
@@ -91,17 +105,19 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   @Override
   public Effects write(Session tx, List<HeartbeatWrite> writes) throws SQLException {
     Map<WorkerId, HeartbeatWrite> byWorker = new LinkedHashMap<>();
+    Map<WorkerId, Counts> counts = new LinkedHashMap<>();
     List<HeartbeatWrite> again = new ArrayList<>();
     writes.stream()
         .sorted(Comparator.comparing(w -> w.heartbeat().workerId().value(), Uuids.ORDER))
         .forEach(
             write -> {
-              HeartbeatWrite before = byWorker.put(write.heartbeat().workerId(), write);
+              counts.merge(id(write), Counts.of(write.heartbeat()), Counts::plus);
+              HeartbeatWrite before = byWorker.put(id(write), write);
               if (before != null) {
                 again.add(before);
               }
             });
-    Map<WorkerId, WorkerStatus> present = beat(tx, new ArrayList<>(byWorker.values()));
+    Map<WorkerId, WorkerStatus> present = beat(tx, counts);
     Map<WorkerId, List<Claim>> lost = new HashMap<>();
     Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
     renew(
@@ -138,14 +154,14 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
             cancelled.getOrDefault(id(write), List.of())));
   }
 
-  private static Map<WorkerId, WorkerStatus> beat(Session tx, List<HeartbeatWrite> writes)
+  private static Map<WorkerId, WorkerStatus> beat(Session tx, Map<WorkerId, Counts> counts)
       throws SQLException {
     Map<WorkerId, WorkerStatus> present = new HashMap<>();
     tx.query(BEAT_SQL)
-        .bindUuids(writes, w -> id(w).value())
-        .bindNullableInts(writes, w -> w.heartbeat().activeCount())
-        .bindInts(writes, w -> w.heartbeat().completedDelta())
-        .bindInts(writes, w -> w.heartbeat().failedDelta())
+        .bindUuids(counts.keySet(), WorkerId::value)
+        .bindNullableInts(counts.values(), Counts::active)
+        .bindInts(counts.values(), Counts::completed)
+        .bindInts(counts.values(), Counts::failed)
         .list(
             row ->
                 present.put(
