@@ -40,6 +40,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
@@ -102,7 +103,7 @@ class ResendTest {
               new Class<?>[] {RunEvents.class},
               (self, method, arguments) -> null);
 
-  private static <T> java.util.concurrent.CompletableFuture<T> handIn(RunWrite<T> write) {
+  private static <T> CompletableFuture<T> handIn(RunWrite<T> write) {
     journal.append(write);
     return write.done();
   }
@@ -279,6 +280,18 @@ class ResendTest {
             stepDone(claim, "a", "1"),
             stepDone(claim, "b", "2"),
             done(claim, "3"));
+      }
+    },
+    ANNOUNCED_AND_DONE_IN_BATCH(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(
+            engine,
+            claim,
+            new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, null, 300),
+            stepDone(claim, "a", "1"),
+            done(claim, "2"));
       }
     },
     DONE_OF_A_CHILD(COMMIT) {

@@ -125,12 +125,16 @@ public final class WatchedConnector implements Connector {
     return proxy(
         PreparedStatement.class,
         (method, arguments) -> {
-          if (method.getName().startsWith("execute") && !sql.startsWith("SET ")) {
+          if (method.getName().startsWith("execute") && !belongsToTheSession(sql)) {
             String thread = Thread.currentThread().getName();
             pass(new Sent(thread, sql, connection.getAutoCommit()));
           }
           return call(statement, method, arguments);
         });
+  }
+
+  private static boolean belongsToTheSession(String sql) {
+    return sql.startsWith("SET ") || sql.contains("pg_stat_activity");
   }
 
   private void pass(Sent what) {

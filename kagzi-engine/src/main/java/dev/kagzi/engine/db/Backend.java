@@ -28,6 +28,15 @@ public record Backend(int pid, String startedAt) {
 
   /** Ends this backend, if it still lives, through another session; returns when it is gone. */
   public void end(Session other) throws SQLException {
-    other.query(END).bind(pid).bind(startedAt).list(row -> row.bool("ended"));
+    boolean ended =
+        other
+            .query(END)
+            .bind(pid)
+            .bind(startedAt)
+            .first(row -> row.bool("ended"))
+            .orElse(true);
+    if (!ended) {
+      throw new SQLException("backend " + pid + " was told to end and has not (expected: gone)");
+    }
   }
 }

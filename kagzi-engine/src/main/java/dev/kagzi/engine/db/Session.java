@@ -3,6 +3,8 @@ package dev.kagzi.engine.db;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.TimeUnit;
 import org.postgresql.PGConnection;
 
 /**
@@ -10,9 +12,12 @@ import org.postgresql.PGConnection;
  * itself. Not thread-safe: each writer has its own.
  */
 public final class Session implements AutoCloseable {
+  private static final long PLANS_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
+
   private final Connection connection;
   private final StatementMeter meter;
   private final String name;
+  private long plannedNanos = System.nanoTime();
 
   Session(Connection connection, StatementMeter meter, String name) {
     this.connection = connection;
@@ -29,6 +34,7 @@ public final class Session implements AutoCloseable {
 
   /** Runs the work in one transaction; rolls back when it throws. */
   public <T> T inTransaction(Work<T> work) throws SQLException {
+    forgetOldPlans();
     connection.setAutoCommit(false);
     boolean committed = false;
     try {
@@ -49,8 +55,26 @@ public final class Session implements AutoCloseable {
 
   /** Starts a statement; its parameters follow in the order of the question marks. */
   public Query query(String sql) throws SQLException {
+    if (connection.getAutoCommit()) {
+      forgetOldPlans();
+    }
     PreparedStatement statement = connection.prepareStatement(sql);
     return new Query(connection, statement, this::sent);
+  }
+
+  /**
+   * A session keeps the plan that it has once made. One that was made while a table was empty may
+   * walk it from end to end, and would go on doing so while the table grows: until somebody analyzes
+   * it, or for ever. So plans are made anew from time to time; that costs a few milliseconds.
+   */
+  private void forgetOldPlans() throws SQLException {
+    long now = System.nanoTime();
+    if (now - plannedNanos > PLANS_NANOS_MAX) {
+      plannedNanos = now;
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("DISCARD PLANS");
+      }
+    }
   }
 
   private void sent() throws SQLException {

@@ -172,8 +172,10 @@ final class Lane<W extends Write<?>> {
   private void giveUp(List<W> batch, SQLException cause) {
     away = true;
     String why = "the database is away (SQLSTATE " + cause.getSQLState() + "); try again";
+    // Taken out before anybody hears of it: whoever tries again at once is to be tried.
+    List<W> waiting = intake.drain();
     refuseAll(batch, why);
-    refuseAll(intake.drain(), why);
+    refuseAll(waiting, why);
   }
 
   private void refuseAll(List<W> writes, String why) {

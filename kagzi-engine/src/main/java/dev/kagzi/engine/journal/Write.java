@@ -31,6 +31,14 @@ public abstract class Write<R> {
     this.refusal = null;
   }
 
+  /**
+   * What was staged when this write was sent before, if it was: its commit may have happened
+   * although nobody heard so. Asked by writes whose effect cannot be told from somebody else's.
+   */
+  public final @Nullable R answerBefore() {
+    return staged;
+  }
+
   /** Stages a refusal: this write changes nothing, its neighbours go on. */
   public final void refuse(Refusal reason) {
     this.refusal = reason;

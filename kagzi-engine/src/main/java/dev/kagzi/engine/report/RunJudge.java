@@ -71,7 +71,7 @@ final class RunJudge {
         moves.release(row, delayMs, r.blockedBy());
         yield new Accepted(RunStatus.PENDING);
       }
-      case ENDED_BY_ITSELF -> new Accepted(row.status());
+      case ENDED_BY_ITSELF -> new Accepted(RunStatus.PENDING);
       case LOST -> new ClaimLost(row.status());
     };
   }
@@ -96,7 +96,8 @@ final class RunJudge {
     if (row != null && !row.status().isFinal()) {
       readInbox(row);
     }
-    write.answer(count);
+    Integer before = write.answerBefore();
+    write.answer(before == null ? count : Math.max(before, count));
   }
 
   /** Records what the messages say as results of steps, and wakes the run if it waited for them. */
@@ -151,7 +152,9 @@ final class RunJudge {
       return;
     }
     if (row.status().isFinal()) {
-      write.answer(new CancelResult(false, row.status()));
+      CancelResult before = write.answerBefore();
+      boolean own = before != null && before.cancelled() && row.status() == before.status();
+      write.answer(new CancelResult(own, row.status()));
       return;
     }
     WorkerId worker = row.lockedBy();
@@ -169,7 +172,7 @@ final class RunJudge {
   void free(FreeClaim write) {
     RunRow row = batch.row(write.runId());
     if (row == null || row.fence(write.claim()) != Fence.HELD) {
-      write.answer(false);
+      write.answer(Boolean.TRUE.equals(write.answerBefore()));
       return;
     }
     WorkerId worker = row.lockedBy();

@@ -202,7 +202,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
     write.answer(new ReportResult.Accepted(RunStatus.COMPLETED));
     if (stepWrite != null) {
-      stepWrite.answer(new ReportResult.Accepted(RunStatus.COMPLETED));
+      stepWrite.answer(new ReportResult.Accepted(RunStatus.RUNNING));
       if (outcome == FinishRun.Outcome.FINISHED_WITHOUT_STEP) {
         answerStep(session, stepWrite);
       }

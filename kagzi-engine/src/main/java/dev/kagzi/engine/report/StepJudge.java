@@ -40,17 +40,19 @@ final class StepJudge {
   }
 
   ReportResult stepStarted(RunRow row, Report.StepStarted r) {
-    if (row.fence(r.claim()) != Fence.HELD) {
+    Fence fence = row.fence(r.claim());
+    if (fence == Fence.LOST) {
       return new ClaimLost(row.status());
     }
-    if (!batch.hasAdded(row.runId(), r.stepKey(), r.attempt())) {
+    // A claim that gave the run back has said this before: there is nothing to announce any more.
+    if (fence == Fence.HELD && !batch.hasAdded(row.runId(), r.stepKey(), r.attempt())) {
       batch.add(
           step(row, r.claim(), r.stepKey(), r.attempt(), r.kind(), StepStatus.RUNNING)
               .input(r.input())
               .ranMs(r.ranMs())
               .row());
     }
-    return new Accepted(row.status());
+    return new Accepted(RunStatus.RUNNING);
   }
 
   ReportResult stepDone(RunRow row, Report.StepDone r, ReportWrite write) {
@@ -62,7 +64,8 @@ final class StepJudge {
     for (StepRow attempt : attempts) {
       if (attempt.status() == StepStatus.COMPLETED) {
         boolean own = attempt.attempt() == r.attempt() && attempt.epoch() == epoch(row, r.claim());
-        return own ? new Accepted(row.status()) : recorded(row, attempt);
+        // The run was still running when it was recorded, whatever has become of it since.
+        return own ? new Accepted(RunStatus.RUNNING) : recorded(row, attempt);
       }
     }
     if (fence != Fence.HELD) {

@@ -23,11 +23,12 @@ public final class Tasks {
   private static final int PAGE_BYTES_MAX = 1 << 20;
   private static final int TYPES_MAX = 1_000;
 
+  // The namespace is compared in a form that no index has: the primary key is to be taken.
   private static final String CLAIM_SQL =
       """
       SELECT attempts
         FROM kagzi.workflow_runs
-       WHERE run_id = ? AND namespace = ? AND epoch = ? AND status = 'RUNNING'
+       WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
       """;
 
   private final Database database;

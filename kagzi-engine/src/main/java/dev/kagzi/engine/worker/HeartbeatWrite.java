@@ -2,12 +2,14 @@ package dev.kagzi.engine.worker;
 
 import dev.kagzi.engine.journal.Write;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** A heartbeat on its way to the database. */
 final class HeartbeatWrite extends Write<HeartbeatResult> {
   private static final int BYTES_PER_CLAIM = 32;
 
   private final Heartbeat heartbeat;
+  private @Nullable Long recordedUs;
 
   HeartbeatWrite(Heartbeat heartbeat) {
     this.heartbeat = heartbeat;
@@ -15,6 +17,15 @@ final class HeartbeatWrite extends Write<HeartbeatResult> {
 
   Heartbeat heartbeat() {
     return heartbeat;
+  }
+
+  /** The time by which this beat was recorded when it was sent before; null the first time. */
+  @Nullable Long recordedUs() {
+    return recordedUs;
+  }
+
+  void recorded(long us) {
+    this.recordedUs = us;
   }
 
   @Override

@@ -12,11 +12,13 @@ import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -26,18 +28,24 @@ import org.jspecify.annotations.Nullable;
  * only when less than half of it is left.
  */
 final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
+  /**
+   * A beat that is sent again after its answer was lost finds its own time: it is not counted twice.
+   */
   static final String BEAT_SQL =
       """
       UPDATE kagzi.workers w
          SET last_heartbeat_at = kagzi.clock(),
              active_count = coalesce(n.active_count, w.active_count),
-             total_completed = w.total_completed + n.completed,
-             total_failed = w.total_failed + n.failed
-        FROM unnest(?::uuid[], ?::int[], ?::int[], ?::int[])
-               AS n (worker_id, active_count, completed, failed)
+             total_completed = w.total_completed
+               + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.completed END,
+             total_failed = w.total_failed
+               + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.failed END
+        FROM unnest(?::uuid[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[])
+               AS n (worker_id, active_count, completed, failed, before_us)
        WHERE w.worker_id = n.worker_id
          AND w.status <> 'OFFLINE'
-      RETURNING w.worker_id, w.status
+      RETURNING w.worker_id, w.status,
+                (extract(epoch FROM w.last_heartbeat_at) * 1000000)::bigint AS recorded_us
       """;
 
   static final String LOOK_SQL =
@@ -49,7 +57,10 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         LEFT JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
       """;
 
-  /** Locks in the order of run ids, like every lane, and compares again under the lock. */
+  /**
+   * Compares again under the lock. A run that somebody has locked is left to the next heartbeat: one
+   * row that is held for long must not keep the beats of all workers from being recorded.
+   */
   static final String RENEW_SQL =
       """
       UPDATE kagzi.workflow_runs r
@@ -59,7 +70,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 FROM unnest(?::uuid[], ?::int[], ?::uuid[]) AS n (run_id, epoch, worker_id)
                 JOIN kagzi.workflow_runs x ON x.run_id = n.run_id
                ORDER BY x.run_id
-                 FOR NO KEY UPDATE OF x) AS l
+                 FOR NO KEY UPDATE OF x SKIP LOCKED) AS l
        WHERE r.run_id = l.run_id
          AND r.epoch = l.epoch
          AND r.status = 'RUNNING'
@@ -73,17 +84,15 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     this.heard = heard;
   }
 
-  /** What the heartbeats of one worker in one batch say together; the last count is the present. */
-  private record Counts(@Nullable Integer active, int completed, int failed) {
-    static Counts of(Heartbeat h) {
-      return new Counts(h.activeCount(), h.completedDelta(), h.failedDelta());
+  private record Counts(long completed, long failed) {
+    static final Counts NONE = new Counts(0, 0);
+
+    static Counts of(Heartbeat beat) {
+      return new Counts(beat.completedDelta(), beat.failedDelta());
     }
 
-    Counts plus(Counts later) {
-      return new Counts(
-          later.active == null ? active : later.active,
-          completed + later.completed,
-          failed + later.failed);
+    Counts plus(Counts other) {
+      return new Counts(completed + other.completed, failed + other.failed);
     }
   }
 
@@ -104,11 +113,12 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
 
   @Override
   public Effects write(Session tx, List<HeartbeatWrite> writes) throws SQLException {
+    // Of several beats of one worker the last one lists what it has; what they count adds up.
     Map<WorkerId, HeartbeatWrite> byWorker = new LinkedHashMap<>();
-    Map<WorkerId, Counts> counts = new LinkedHashMap<>();
+    Map<WorkerId, Counts> counts = new HashMap<>();
     List<HeartbeatWrite> again = new ArrayList<>();
     writes.stream()
-        .sorted(Comparator.comparing(w -> w.heartbeat().workerId().value(), Uuids.ORDER))
+        .sorted(Comparator.comparing(w -> id(w).value(), Uuids.ORDER))
         .forEach(
             write -> {
               counts.merge(id(write), Counts.of(write.heartbeat()), Counts::plus);
@@ -117,7 +127,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 again.add(before);
               }
             });
-    Map<WorkerId, WorkerStatus> present = beat(tx, counts);
+    Map<WorkerId, WorkerStatus> present = beat(tx, byWorker, counts);
     Map<WorkerId, List<Claim>> lost = new HashMap<>();
     Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
     renew(
@@ -154,18 +164,23 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
             cancelled.getOrDefault(id(write), List.of())));
   }
 
-  private static Map<WorkerId, WorkerStatus> beat(Session tx, Map<WorkerId, Counts> counts)
+  private static Map<WorkerId, WorkerStatus> beat(
+      Session tx, Map<WorkerId, HeartbeatWrite> byWorker, Map<WorkerId, Counts> counts)
       throws SQLException {
+    Collection<HeartbeatWrite> writes = byWorker.values();
     Map<WorkerId, WorkerStatus> present = new HashMap<>();
     tx.query(BEAT_SQL)
-        .bindUuids(counts.keySet(), WorkerId::value)
-        .bindNullableInts(counts.values(), Counts::active)
-        .bindInts(counts.values(), Counts::completed)
-        .bindInts(counts.values(), Counts::failed)
+        .bindUuids(writes, w -> id(w).value())
+        .bindNullableInts(writes, w -> w.heartbeat().activeCount())
+        .bindLongs(writes, w -> counts.getOrDefault(id(w), Counts.NONE).completed)
+        .bindLongs(writes, w -> counts.getOrDefault(id(w), Counts.NONE).failed)
+        .bindNullableLongs(writes, HeartbeatWrite::recordedUs)
         .list(
-            row ->
-                present.put(
-                    new WorkerId(row.uuid("worker_id")), WorkerStatus.valueOf(row.text("status"))));
+            row -> {
+              WorkerId worker = new WorkerId(row.uuid("worker_id"));
+              Objects.requireNonNull(byWorker.get(worker)).recorded(row.bigint("recorded_us"));
+              return present.put(worker, WorkerStatus.valueOf(row.text("status")));
+            });
     return present;
   }
 

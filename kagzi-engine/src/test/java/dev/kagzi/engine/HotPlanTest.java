@@ -1,0 +1,338 @@
+package dev.kagzi.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.message.Messages;
+import dev.kagzi.engine.run.Endings;
+import dev.kagzi.engine.run.InsertPayloads;
+import dev.kagzi.engine.run.InsertRuns;
+import dev.kagzi.engine.run.LockRuns;
+import dev.kagzi.engine.run.UpdateRuns;
+import dev.kagzi.engine.step.CloseSteps;
+import dev.kagzi.engine.step.ReadSteps;
+import dev.kagzi.engine.step.WriteSteps;
+import dev.kagzi.engine.task.ClaimRuns;
+import dev.kagzi.engine.task.HeldRuns;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.assertj.core.api.SoftAssertions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * The plans that writers' sessions make for hot statements, whatever the tables hold and whatever
+ * is known of them. A plan that only suits an empty table must not outlive its emptiness.
+ */
+class HotPlanTest {
+  private static final Path SOURCES = Path.of("src/main/java/dev/kagzi/engine");
+  private static final Set<String> ROOMS =
+      Set.of("run", "step", "report", "task", "message", "worker");
+  private static final Pattern SCAN =
+      Pattern.compile("\\w+ Scan(?: Backward)?(?: using (\\w+))? on (\\w+)");
+
+  private static final Pattern PARAMETER = Pattern.compile("\\?(?:::(\\w+(?:\\[\\])?))?");
+
+  /** Rows that are looked up one by one; a table of a few live rows may be scanned whole. */
+  private static final Set<String> LARGE =
+      Set.of("workflow_runs", "workflow_payloads", "step_runs", "run_messages", "workers");
+
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  /**
+   * A hot statement.
+   *
+   * @param types of parameters that the statement does not cast itself, in their order
+   * @param indexes that its plan goes by, and no others
+   */
+  private record Hot(String name, String sql, String types, Set<String> indexes) {}
+
+  private static final String PKEY = "workflow_runs_pkey";
+  private static final String CLAIM = "workflow_runs_claim";
+  private static final String PAYLOADS = "workflow_payloads_pkey";
+  private static final String STEPS = "step_runs_pkey";
+  private static final String MESSAGES = "run_messages_pkey";
+  private static final String WORKERS = "workers_pkey";
+
+  private static final List<Hot> HOT =
+      List.of(
+          hot("InsertRuns.SQL", InsertRuns.SQL, ""),
+          hot("InsertRuns.ALONE_SQL", InsertRuns.ALONE_SQL, ""),
+          hot("InsertRuns.RIVALS_SQL", InsertRuns.RIVALS_SQL, "", PKEY, "workflow_runs_external_id"),
+          hot("InsertPayloads.SQL", InsertPayloads.SQL, ""),
+          hot("LockRuns.SQL", LockRuns.SQL, "", PKEY),
+          hot("UpdateRuns.SQL", UpdateRuns.SQL, "", PKEY),
+          hot("Endings.SQL", Endings.SQL, "", PKEY, PAYLOADS),
+          hot("WriteSteps.PLAIN_SQL", WriteSteps.PLAIN_SQL, ""),
+          hot("WriteSteps.SQL", WriteSteps.SQL, ""),
+          hot("ReadSteps.BY_KEY_SQL", ReadSteps.BY_KEY_SQL, "", STEPS),
+          hot("ReadSteps.HISTORY_SQL", ReadSteps.HISTORY_SQL, "", STEPS),
+          hot("CloseSteps.FAIL_OPEN_SQL", CloseSteps.FAIL_OPEN_SQL, "", STEPS),
+          hot("CloseSteps.END_SLEEPS_SQL", CloseSteps.END_SLEEPS_SQL, "", STEPS),
+          hot(
+              "RecordStep.SQL",
+              constant("report.RecordStep", "SQL"),
+              "uuid, text, int, text, int, bytea, bigint",
+              PKEY),
+          hot("FinishRun.SQL", constant("report.FinishRun", "SQL"), "uuid, text, int, int", PKEY),
+          hot(
+              "ClaimRuns.SQL",
+              ClaimRuns.SQL,
+              "text, text, bigint, int, bigint",
+              CLAIM,
+              PKEY,
+              PAYLOADS),
+          hot("ClaimRuns.NEXT_DUE_SQL", ClaimRuns.NEXT_DUE_SQL, "text, text, bigint", CLAIM),
+          hot("ClaimRuns.VERSIONS_SQL", ClaimRuns.VERSIONS_SQL, "text, text, text, text", CLAIM),
+          hot("HeldRuns.SQL", HeldRuns.SQL, "text, text, bigint, uuid", CLAIM),
+          hot("Tasks.CLAIM_SQL", constant("task.Tasks", "CLAIM_SQL"), "uuid, text, int", PKEY),
+          hot("Messages.POST_SQL", Messages.POST_SQL, ""),
+          hot("Messages.TAKE_SQL", Messages.TAKE_SQL, "", MESSAGES),
+          hot("Messages.FORGOTTEN_SQL", Messages.FORGOTTEN_SQL, "bigint, int", "run_messages_age"),
+          hot("HeartbeatWriter.BEAT_SQL", constant("worker.HeartbeatWriter", "BEAT_SQL"), "", WORKERS),
+          hot("HeartbeatWriter.LOOK_SQL", constant("worker.HeartbeatWriter", "LOOK_SQL"), "", PKEY),
+          hot(
+              "HeartbeatWriter.RENEW_SQL",
+              constant("worker.HeartbeatWriter", "RENEW_SQL"),
+              "bigint",
+              PKEY),
+          hot("WorkerRows.FIND_SQL", constant("worker.WorkerRows", "FIND_SQL"), "uuid", WORKERS));
+
+  /** Once in a worker's life, or once in a while. */
+  private static final Set<String> COLD =
+      Set.of(
+          "WorkerRows.REPLACE_SQL",
+          "WorkerRows.INSERT_SQL",
+          "WorkerRows.DRAIN_SQL",
+          "WorkerRows.OFFLINE_SQL",
+          "WorkerRows.STALE_SQL",
+          "WorkerRows.ATTACH_SQL",
+          "WorkerRows.DETACHED_SQL",
+          "WorkerRows.EVENT_SQL");
+
+  @Test
+  void every_statement_is_known_to_be_hot_or_cold() {
+    Set<String> known = new TreeSet<>(COLD);
+    HOT.forEach(hot -> known.add(hot.name));
+
+    assertThat(statements()).isEqualTo(known);
+  }
+
+  /** Among few rows any way is as good as another for these; that it is not kept, see below. */
+  private static final Set<String> VARY =
+      Set.of(
+          "InsertRuns.RIVALS_SQL",
+          "HeldRuns.SQL",
+          "CloseSteps.FAIL_OPEN_SQL",
+          "CloseSteps.END_SLEEPS_SQL",
+          "HeartbeatWriter.BEAT_SQL");
+
+  @BeforeEach
+  void empty() {
+    database.execute(
+        """
+        TRUNCATE kagzi.workflow_runs, kagzi.workflow_payloads, kagzi.step_runs, kagzi.run_messages,
+                 kagzi.workers
+        """);
+  }
+
+  @Test
+  void statements_go_by_the_same_indexes_on_empty_small_and_large_tables() throws SQLException {
+    List<Hot> certain = HOT.stream().filter(hot -> !VARY.contains(hot.name)).toList();
+
+    assertPlans("empty tables", certain);
+    fill(1, 100);
+    assertPlans("small tables", certain);
+    database.execute("ANALYZE");
+    assertPlans("small tables that were analyzed", certain);
+    fillMuch();
+    assertPlans("large tables that were small when they were analyzed", HOT);
+    database.execute("ANALYZE");
+    assertPlans("large tables", HOT);
+  }
+
+  @Test
+  void a_plan_that_was_made_on_an_empty_table_is_not_kept_while_it_grows() throws SQLException {
+    // That a table is empty can be known, and then everything seems equally good.
+    database.execute("ANALYZE");
+    try (Session session = database.open().open("lane")) {
+      for (int i = 0; i < HOT.size(); i++) {
+        prepare(session, "hot_" + i, HOT.get(i));
+        explain(session, "hot_" + i, HOT.get(i));
+      }
+      fillMuch();
+
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .untilAsserted(
+              () -> {
+                SoftAssertions all = new SoftAssertions();
+                for (int i = 0; i < HOT.size(); i++) {
+                  Hot hot = HOT.get(i);
+                  assertPlan(all, "tables that have grown", hot, explain(session, "hot_" + i, hot));
+                }
+                all.assertAll();
+              });
+    }
+  }
+
+  private static void assertPlans(String when, List<Hot> statements) throws SQLException {
+    SoftAssertions all = new SoftAssertions();
+    try (Session session = database.open().open("lane")) {
+      for (Hot hot : statements) {
+        prepare(session, "hot", hot);
+        assertPlan(all, when, hot, explain(session, "hot", hot));
+        session.query("DEALLOCATE hot").execute();
+      }
+    }
+    all.assertAll();
+  }
+
+  private static void assertPlan(SoftAssertions all, String when, Hot hot, List<String> plan) {
+    String text = "%s on %s:\n%s".formatted(hot.name, when, String.join("\n", plan));
+    Set<String> indexes = new TreeSet<>();
+    for (int i = 0; i < plan.size(); i++) {
+      Matcher scan = SCAN.matcher(plan.get(i));
+      if (scan.find() && LARGE.contains(scan.group(2))) {
+        indexes.add(String.valueOf(scan.group(1)));
+        // A walk over a whole index is no better than one over the table.
+        String below = i + 1 < plan.size() ? plan.get(i + 1) : "";
+        all.assertThat(below).as(text).contains("Index Cond:");
+      }
+    }
+    all.assertThat(indexes).as(text).isEqualTo(hot.indexes);
+  }
+
+  /** As the driver has it done: prepared once, with a plan that fits any parameters. */
+  private static void prepare(Session session, String name, Hot hot) throws SQLException {
+    List<String> types = types(hot);
+    StringBuilder sql = new StringBuilder();
+    Matcher parameter = PARAMETER.matcher(hot.sql);
+    for (int i = 1; parameter.find(); i++) {
+      parameter.appendReplacement(sql, "\\$" + i);
+    }
+    parameter.appendTail(sql);
+    session
+        .query("PREPARE %s (%s) AS %s".formatted(name, String.join(", ", types), sql))
+        .execute();
+  }
+
+  private static List<String> explain(Session session, String name, Hot hot) throws SQLException {
+    String nulls = String.join(", ", types(hot).stream().map(type -> "NULL").toList());
+    return session
+        .query("EXPLAIN EXECUTE %s (%s)".formatted(name, nulls))
+        .list(row -> row.text("QUERY PLAN"));
+  }
+
+  private static List<String> types(Hot hot) {
+    List<String> uncast = new ArrayList<>(List.of(hot.types.split(", ")));
+    List<String> types = new ArrayList<>();
+    Matcher parameter = PARAMETER.matcher(hot.sql);
+    while (parameter.find()) {
+      types.add(parameter.group(1) == null ? uncast.remove(0) : parameter.group(1));
+    }
+    return types;
+  }
+
+  private static final List<String> ROWS =
+      List.of(
+          """
+          INSERT INTO kagzi.workflow_runs
+                 (run_id, namespace, external_id, ended, task_queue, workflow_type, status,
+                  available_at, created_at)
+          SELECT id, 'default', CASE WHEN i %% 10 = 7 THEN 'order-' || i END,
+                 CASE WHEN i %% 10 = 1 THEN '00000000-0000-0000-0000-000000000000' ELSE id END,
+                 'q' || i %% 5, 't' || i %% 20,
+                 CASE WHEN i %% 10 = 1 THEN 'PENDING' ELSE 'COMPLETED' END,
+                 CASE WHEN i %% 10 = 1 THEN now() END, now()
+            FROM (SELECT i, md5(i::text)::uuid AS id FROM generate_series(%1$d, %2$d) i) g
+          """,
+          """
+          INSERT INTO kagzi.workflow_payloads (run_id, kind, data, created_at)
+          SELECT md5(i::text)::uuid, kind, '\\x0102', now()
+            FROM generate_series(%1$d, %2$d) i, unnest(ARRAY['INPUT', 'OUTPUT']) kind
+          """,
+          """
+          INSERT INTO kagzi.step_runs
+                 (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at)
+          SELECT md5((i / 10)::text)::uuid, 'step#' || i, 1, 1, 1, 'FUNCTION', 'COMPLETED',
+                 '\\x01', now()
+            FROM generate_series(%1$d, %2$d) i
+          """,
+          """
+          INSERT INTO kagzi.run_messages (to_run, step_id, what, created_at)
+          SELECT md5(i::text)::uuid, 'child', 'COMPLETED', now()
+            FROM generate_series(%1$d, %2$d) i
+          """,
+          """
+          INSERT INTO kagzi.workers
+                 (worker_id, namespace, task_queue, workflow_types, served_versions, status,
+                  registered_at, last_heartbeat_at)
+          SELECT gen_random_uuid(), 'default', 'q' || i %% 5, '{a}', '{""}',
+                 CASE WHEN i %% 10 = 0 THEN 'ONLINE' ELSE 'OFFLINE' END, now(), now()
+            FROM generate_series(%1$d, %2$d) i
+          """);
+
+  private static void fillMuch() {
+    for (int from = 101; from < 30_000; from += 5_000) {
+      fill(from, from + 4_999);
+    }
+  }
+
+  private static void fill(int from, int to) {
+    ROWS.forEach(sql -> database.execute(sql.formatted(from, to)));
+  }
+
+  private static Hot hot(String name, String sql, String types, String... indexes) {
+    return new Hot(name, sql, types, new TreeSet<>(List.of(indexes)));
+  }
+
+  private static String constant(String type, String field) {
+    try {
+      Field found = Class.forName("dev.kagzi.engine." + type).getDeclaredField(field);
+      found.setAccessible(true);
+      return (String) found.get(null);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(type + "." + field, e);
+    }
+  }
+
+  /** All constants that hold a statement, in the rooms whose statements run for every run. */
+  private static Set<String> statements() {
+    Set<String> names = new TreeSet<>();
+    try (Stream<Path> files = Files.walk(SOURCES)) {
+      for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
+        String room = SOURCES.relativize(file).getName(0).toString();
+        String type = file.getFileName().toString().replace(".java", "");
+        if (ROOMS.contains(room) && !type.equals("package-info")) {
+          for (Field field :
+              Class.forName("dev.kagzi.engine." + room + "." + type).getDeclaredFields()) {
+            if (Modifier.isStatic(field.getModifiers()) && field.getName().endsWith("SQL")) {
+              names.add(type + "." + field.getName());
+            }
+          }
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (ClassNotFoundException e) {
+      throw new IllegalStateException(e);
+    }
+    return names;
+  }
+}
