@@ -2,8 +2,8 @@ package dev.kagzi.engine;
 
 import dev.kagzi.engine.chore.BuryStaleWorkers;
 import dev.kagzi.engine.chore.Coordinator;
-import dev.kagzi.engine.chore.CountServers;
 import dev.kagzi.engine.chore.DeliverForgottenMessages;
+import dev.kagzi.engine.chore.TakePulse;
 import dev.kagzi.engine.db.Connector;
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.DatabaseConfig;
@@ -52,7 +52,7 @@ public final class Engine implements AutoCloseable {
   private final Tasks tasks;
   private final Queries queries;
   private final PostgresNotifier notifier;
-  private final CountServers servers;
+  private final TakePulse pulse;
   private final Coordinator coordinator;
   private final EngineMeter meter;
 
@@ -80,13 +80,13 @@ public final class Engine implements AutoCloseable {
     this.reports = new Reports(journal, config.limits());
     this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
     this.queries = new Queries(database, config.limits());
-    this.servers = new CountServers(database, serverId, notifier);
+    this.pulse = new TakePulse(database, serverId, notifier);
     this.coordinator =
         new Coordinator(
             List.of(
-                servers,
-                new BuryStaleWorkers(workers, config.workers().stale()),
-                new DeliverForgottenMessages(database, this::deliver),
+                pulse,
+                new BuryStaleWorkers(pulse, workers, config.workers().stale()),
+                new DeliverForgottenMessages(pulse, database, this::deliver),
                 gates.book()::forgetOld),
             config.coordinatorInterval());
     this.meter = new EngineMeter(database.meter(), gates.meter(), journal);
@@ -112,7 +112,7 @@ public final class Engine implements AutoCloseable {
     }
     Engine engine = new Engine(database, config);
     try {
-      engine.servers.beat();
+      engine.pulse.take();
       // The others have been silent while they were alone: now there is somebody to tell.
       engine.notifier.tell(new Notice.Everything());
       return engine;
@@ -193,7 +193,7 @@ public final class Engine implements AutoCloseable {
     workers.close();
     journal.close();
     try {
-      servers.leave();
+      pulse.leave();
     } catch (RuntimeException away) {
       log.atDebug().addKeyValue("cause", away.getMessage()).log("leaving was not recorded");
     }

@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -31,7 +32,7 @@ public final class Holds implements Connector {
 
   private final DatabaseConfig config;
   private final List<Hold> holds = new CopyOnWriteArrayList<>();
-  private final Map<Connection, String> lastSql = new ConcurrentHashMap<>();
+  private final Map<Connection, Set<String>> sentBy = new ConcurrentHashMap<>();
 
   public Holds(DatabaseConfig config) {
     this.config = config;
@@ -52,11 +53,12 @@ public final class Holds implements Connector {
     return hold;
   }
 
-  /** Cuts the connections whose last statement has this text in it; answers how many. */
+  /** Cuts the connections that have sent a statement with this text in it; answers how many. */
   public int cut(String sql) throws SQLException {
     int count = 0;
-    for (Map.Entry<Connection, String> entry : lastSql.entrySet()) {
-      if (entry.getValue().contains(sql) && !entry.getKey().isClosed()) {
+    for (Map.Entry<Connection, Set<String>> entry : sentBy.entrySet()) {
+      boolean matches = entry.getValue().stream().anyMatch(sent -> sent.contains(sql));
+      if (matches && !entry.getKey().isClosed()) {
         entry.getKey().abort(Runnable::run);
         count++;
       }
@@ -100,7 +102,7 @@ public final class Holds implements Connector {
 
     private void before(String sql) throws InterruptedException {
       sent.add(sql);
-      lastSql.put(real, sql);
+      sentBy.computeIfAbsent(real, link -> ConcurrentHashMap.newKeySet()).add(sql);
       for (Hold hold : holds) {
         if (!hold.atCommit && sql.contains(hold.sql)) {
           hold.pass();
@@ -149,11 +151,15 @@ public final class Holds implements Connector {
     }
 
     /** Lets go whoever is held, and whoever would be. */
-    @Override
-    public void close() {
+    public void release() {
       taken.set(true);
       holds.remove(this);
       released.countDown();
+    }
+
+    @Override
+    public void close() {
+      release();
     }
   }
 }

@@ -120,6 +120,9 @@ public final class Kagzi implements AutoCloseable {
   Worker start(List<WorkerSettings> settings, boolean drainOnShutdown) {
     Worker worker = WorkerGroup.start(connection, payloads, settings, drainOnShutdown);
     workers.add(worker);
+    for (WorkerSettings each : settings) {
+      each.codes().forEach(code -> runs.queueHints().served(code.type().name(), each.queue()));
+    }
     return worker;
   }
 

@@ -2,6 +2,7 @@ package dev.kagzi.engine.chore;
 
 import dev.kagzi.engine.worker.Workers;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Takes workers out whose heartbeats have stopped. When this server itself could not reach the
@@ -10,12 +11,14 @@ import java.time.Duration;
 public final class BuryStaleWorkers implements Chore {
   private static final long GAP_NANOS = Duration.ofSeconds(3).toNanos();
 
+  private final TakePulse pulse;
   private final Workers workers;
   private final long graceNanos;
   private long lastNanos = System.nanoTime();
   private long notBeforeNanos;
 
-  public BuryStaleWorkers(Workers workers, Duration stale) {
+  public BuryStaleWorkers(TakePulse pulse, Workers workers, Duration stale) {
+    this.pulse = pulse;
     this.workers = workers;
     this.graceNanos = stale.toNanos();
     this.notBeforeNanos = lastNanos + graceNanos;
@@ -27,9 +30,17 @@ public final class BuryStaleWorkers implements Chore {
     if (now - lastNanos > GAP_NANOS) {
       notBeforeNanos = now + graceNanos;
     }
-    if (now - notBeforeNanos >= 0) {
+    if (now - notBeforeNanos >= 0 && somebodyMayBeStale(now)) {
       workers.buryStale();
     }
     lastNanos = System.nanoTime();
+  }
+
+  /** The most silent worker has been silent for longer than all others, then and now. */
+  private boolean somebodyMayBeStale(long nowNanos) {
+    TakePulse.Reading reading = pulse.last();
+    return reading.silentMs() != null
+        && TimeUnit.MILLISECONDS.toNanos(reading.silentMs()) + (nowNanos - reading.atNanos())
+            >= graceNanos;
   }
 }

@@ -184,7 +184,12 @@ final class Gate {
       if (desk == null || !desk.polls.remove(poll)) {
         return;
       }
-      linger(desk, comesBack ? poll.request.tasksMax() + desk.takeFreed() : 0);
+      if (comesBack) {
+        linger(desk, poll.request.tasksMax() + desk.takeFreed());
+      } else {
+        // Nobody is about to come for what is on its way: the next sweep gives it back.
+        desk.linger(0, System.nanoTime());
+      }
     } finally {
       lock.unlock();
     }
@@ -207,7 +212,7 @@ final class Gate {
         if (as != null
             && desk.hasFree(as, now)
             && hasRoomBeside(backlog(as), desk, now)
-            && (best == null || desk.free(now) > best.free(now))) {
+            && (best == null || isBetter(desk, best, now))) {
           best = desk;
           bestAs = as;
         }
@@ -225,6 +230,13 @@ final class Gate {
   /** Each run that is due and not taken has a slot before the one that starts. */
   private static boolean hasRoomBeside(Backlog backlog, Desk desk, long nowNanos) {
     return !backlog.unknown && desk.free(nowNanos) > backlog.untaken;
+  }
+
+  /** A poll that stands is answered now; a worker with the more free slots has the less to do. */
+  private static boolean isBetter(Desk desk, Desk than, long nowNanos) {
+    return desk.polls.isEmpty() == than.polls.isEmpty()
+        ? desk.free(nowNanos) > than.free(nowNanos)
+        : than.polls.isEmpty();
   }
 
   private final class Reservation implements Handover {

@@ -58,7 +58,10 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         LEFT JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
       """;
 
-  /** Locks in the order of run ids, like every lane, and compares again under the lock. */
+  /**
+   * Compares again under the lock. A run that somebody has locked is left to the next heartbeat: one
+   * row that is held for long must not keep the beats of all workers from being recorded.
+   */
   static final String RENEW_SQL =
       """
       UPDATE kagzi.workflow_runs r
@@ -68,7 +71,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 FROM unnest(?::uuid[], ?::int[], ?::uuid[]) AS n (run_id, epoch, worker_id)
                 JOIN kagzi.workflow_runs x ON x.run_id = n.run_id
                ORDER BY x.run_id
-                 FOR NO KEY UPDATE OF x) AS l
+                 FOR NO KEY UPDATE OF x SKIP LOCKED) AS l
        WHERE r.run_id = l.run_id
          AND r.epoch = l.epoch
          AND r.status = 'RUNNING'

@@ -56,13 +56,14 @@ public final class Workers implements AutoCloseable {
   private final Map<WorkerId, Seen> seen = new ConcurrentHashMap<>();
   private final Map<WorkerId, Attached> attached = new ConcurrentHashMap<>();
 
-  /** What this server knows of a worker without asking. */
+  /**
+   * What this server knows of a worker without asking.
+   *
+   * @param atNanos when it learned so
+   * @param beatNanos when the last heartbeat was recorded here, or the worker first seen
+   */
   private record Seen(
-      QueueName queue,
-      WorkerStatus status,
-      WorkerLimits limits,
-      long atNanos,
-      long previousBeatNanos) {}
+      QueueName queue, WorkerStatus status, WorkerLimits limits, long atNanos, long beatNanos) {}
 
   private record Attached(UUID attachId, AttachListener listener) {}
 
@@ -167,9 +168,16 @@ public final class Workers implements AutoCloseable {
         .thenApply(
             result -> {
               if (before != null && h.claims() != null) {
-                freeUnlisted(h, before.previousBeatNanos);
+                freeUnlisted(h, before.beatNanos);
               }
               return result;
+            })
+        .whenComplete(
+            (result, refusal) -> {
+              // Another server has buried the worker: nothing more must be claimed for it here.
+              if (refusal != null && asRefusal(refusal).reason() == Refusal.Reason.NOT_FOUND) {
+                forget(h.workerId());
+              }
             });
   }
 
@@ -195,7 +203,7 @@ public final class Workers implements AutoCloseable {
     present.forEach(
         (worker, status) ->
             seen.computeIfPresent(
-                worker, (id, was) -> new Seen(was.queue, status, was.limits, now, was.atNanos)));
+                worker, (id, was) -> new Seen(was.queue, status, was.limits, now, now)));
   }
 
   /** See {@link dev.kagzi.engine.task.Tasks.Presence#require}. */
@@ -216,7 +224,10 @@ public final class Workers implements AutoCloseable {
 
   private Seen remember(WorkerRows.Known row) {
     long now = System.nanoTime();
-    Seen found = new Seen(row.queue(), row.status(), row.limits(), now, now);
+    Seen before = seen.get(row.id());
+    Seen found =
+        new Seen(
+            row.queue(), row.status(), row.limits(), now, before == null ? now : before.beatNanos);
     if (row.status() != WorkerStatus.OFFLINE) {
       seen.put(row.id(), found);
     }
@@ -317,8 +328,7 @@ public final class Workers implements AutoCloseable {
     seen.computeIfPresent(
         worker,
         (id, was) ->
-            new Seen(
-                was.queue, WorkerStatus.DRAINING, was.limits, was.atNanos, was.previousBeatNanos));
+            new Seen(was.queue, WorkerStatus.DRAINING, was.limits, was.atNanos, was.beatNanos));
     gates.dismiss(worker);
     Attached stream = attached.get(worker);
     if (stream != null) {
@@ -366,19 +376,21 @@ public final class Workers implements AutoCloseable {
         worker, (id, stream) -> stream.attachId.equals(attachId) ? null : stream);
     if (!timer.isShutdown()) {
       // The worker may only have lost its connection: it has a while to come back, to any server.
+      long brokenNanos = System.nanoTime();
       timer.schedule(
-          () -> async(() -> buryDetached(worker, attachId)),
+          () -> async(() -> buryDetached(worker, attachId, brokenNanos)),
           config.detached().toMillis() + 100,
           TimeUnit.MILLISECONDS);
     }
   }
 
-  private boolean buryDetached(WorkerId worker, UUID attachId) {
+  /** Every heartbeat since the stream broke shows that the worker lives. */
+  private boolean buryDetached(WorkerId worker, UUID attachId, long brokenNanos) {
+    long brokenMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - brokenNanos);
     Optional<WorkerRows.Known> gone =
         database.write(
             tx -> {
-              Optional<WorkerRows.Known> row =
-                  WorkerRows.detached(tx, worker, attachId, config.detached().toMillis());
+              Optional<WorkerRows.Known> row = WorkerRows.detached(tx, worker, attachId, brokenMs);
               WorkerRows.event(tx, row, "OFFLINE", "its connection broke and no heartbeat came");
               return row;
             });

@@ -15,8 +15,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.Valve;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.step.StepRef;
@@ -46,8 +48,7 @@ class FenceTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
   private static final String CLAIM = "WITH c AS MATERIALIZED";
-  private static final String BATCH_LOCK = "FOR NO KEY UPDATE";
-  private static final long VALVE = 4711;
+  private static final String BATCH_LOCK = "status, epoch, ended_epoch, locked_by";
 
   private final Stored stored = new Stored(database);
   private Holds holds;
@@ -382,20 +383,19 @@ class FenceTest {
     stored.expireLease(run);
     long looks = engine.engine().meter().dispatch().looks();
     database.execute(
-        "CREATE FUNCTION kagzi.hold_step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-            + " PERFORM pg_advisory_xact_lock_shared("
-            + VALVE
-            + "); RETURN NEW; END $$");
+        "CREATE FUNCTION kagzi.hold_step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            + Valve.WAIT
+            + " RETURN NEW; END $$");
     database.execute(
         "CREATE TRIGGER hold_step BEFORE INSERT ON kagzi.step_runs"
             + " FOR EACH ROW EXECUTE FUNCTION kagzi.hold_step()");
 
     CompletableFuture<List<ReportResult>> reported;
     Poll poll;
-    try (Valve ignored = new Valve()) {
+    try (Valve valve = new Valve(database)) {
       reported =
           engine.engine().reports().accept(NAMESPACE, List.of(stepDone(lost.claim(), "a", "1")));
-      Awaitility.await().until(stored::somebodyWaitsForALock);
+      valve.awaitSomebodyWaiting();
       poll = engine.poll(second, 1);
       Awaitility.await()
           .until(
@@ -421,44 +421,21 @@ class FenceTest {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
-    database.execute(
-        "CREATE OR REPLACE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$"
-            + " BEGIN IF current_query() LIKE '"
-            + CLAIM
-            + "%' THEN PERFORM pg_advisory_lock_shared("
-            + VALVE
-            + "); PERFORM pg_advisory_unlock_shared("
-            + VALVE
-            + "); END IF; RETURN now(); END $$");
+    Valve.inClockOf(database, CLAIM);
 
     ReportResult acknowledged;
     Poll poll;
-    try (Valve ignored = new Valve()) {
+    try (Valve valve = new Valve(database)) {
       poll = engine.poll(second, 1);
-      Awaitility.await().until(stored::somebodyWaitsForALock);
+      valve.awaitSomebodyWaiting();
       acknowledged = engine.report(stepDone(lost.claim(), "charge", "7"));
     } finally {
-      new dev.kagzi.engine.TestClock(database).reset();
+      new TestClock(database).reset();
     }
 
     assertThat(acknowledged).isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
     Task held = await(poll.tasks()).get(0);
     assertThat(held.claim()).isEqualTo(new Claim(run, 2));
     assertThat(held.steps()).extracting(RecordedStep::stepKey).containsExactly("charge");
-  }
-
-  /** Closed while it lives: whoever needs the advisory lock waits for it to go. */
-  private static final class Valve implements AutoCloseable {
-    private final dev.kagzi.engine.db.Session session;
-
-    Valve() throws java.sql.SQLException {
-      session = database.open().open("valve");
-      session.query("SELECT pg_advisory_lock(" + VALVE + ")").execute();
-    }
-
-    @Override
-    public void close() {
-      session.close();
-    }
   }
 }

@@ -55,9 +55,12 @@ final class RealServer implements AutoCloseable {
     return WorkerServiceGrpc.newBlockingStub(channel).withDeadlineAfter(10, TimeUnit.SECONDS);
   }
 
+  AdminServiceGrpc.AdminServiceBlockingStub admin() {
+    return AdminServiceGrpc.newBlockingStub(channel).withDeadlineAfter(10, TimeUnit.SECONDS);
+  }
+
   List<Step> steps(String runId) {
-    return AdminServiceGrpc.newBlockingStub(channel)
-        .withDeadlineAfter(10, TimeUnit.SECONDS)
+    return admin()
         .listSteps(
             ListStepsRequest.newBuilder()
                 .setNamespace("default")

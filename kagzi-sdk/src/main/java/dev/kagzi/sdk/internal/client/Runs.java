@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 public final class Runs {
   private final Connection connection;
   private final Payloads payloads;
+  private final QueueHints queueHints = new QueueHints();
   private final Starts starts;
   private final Watches watches;
   private final NoArgGenerator runIds = Generators.timeBasedEpochGenerator();
@@ -50,8 +51,13 @@ public final class Runs {
     return payloads;
   }
 
+  public QueueHints queueHints() {
+    return queueHints;
+  }
+
   /** The request gets a run id, so that it can be sent again until it is answered. */
   public CompletableFuture<StartWorkflowResponse> start(StartWorkflowRequest.Builder request) {
+    queueHints.starting(request.getWorkflowType(), request.getTaskQueue());
     return starts.start(request.setRunId(runIds.generate().toString()).build());
   }
 

@@ -38,22 +38,22 @@ final class Progress {
   private boolean finished;
 
   /** The last step's result, not yet handed to the reporter. */
-  private @Nullable ReportItem held;
+  private volatile @Nullable ReportItem held;
 
-  private long heldNanos;
+  private volatile long heldNanos;
 
   /** The last step's result, handed to the reporter, its answer not yet judged. */
   private @Nullable ReportItem unsettled;
 
   private @Nullable Acknowledgement acknowledgement;
 
-  private @Nullable RunningStep running;
+  private volatile @Nullable RunningStep running;
 
   private static final class RunningStep {
     final String key;
     final int attempt;
     final long startedNanos = System.nanoTime();
-    boolean announced;
+    volatile boolean announced;
 
     RunningStep(String key, int attempt) {
       this.key = key;
@@ -166,8 +166,8 @@ final class Progress {
   void hold(ReportItem stepDone) {
     lock.lock();
     try {
-      held = stepDone;
       heldNanos = System.nanoTime();
+      held = stepDone;
     } finally {
       lock.unlock();
     }
@@ -177,22 +177,39 @@ final class Progress {
    * Called a few times per second: announces long steps, sends results held for long. Thread-safe.
    */
   void tick(long nowNanos) {
+    if (!isTickDue(nowNanos)) {
+      return;
+    }
     lock.lock();
     try {
       if (ending != null || finished) {
         return;
       }
-      if (held != null && nowNanos - heldNanos > HOLD_NANOS_MAX) {
+      if (isHeldLong(nowNanos)) {
         sendHeld();
       }
       RunningStep step = running;
-      if (step != null && !step.announced && nowNanos - step.startedNanos > ANNOUNCE_AFTER_NANOS) {
+      if (step != null && isLong(step, nowNanos)) {
         step.announced = true;
         announce(step, nowNanos);
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  // Looked at without the lock, which the run's thread wants more often than this is due.
+  private boolean isTickDue(long nowNanos) {
+    RunningStep step = running;
+    return isHeldLong(nowNanos) || (step != null && isLong(step, nowNanos));
+  }
+
+  private boolean isHeldLong(long nowNanos) {
+    return held != null && nowNanos - heldNanos > HOLD_NANOS_MAX;
+  }
+
+  private static boolean isLong(RunningStep step, long nowNanos) {
+    return !step.announced && nowNanos - step.startedNanos > ANNOUNCE_AFTER_NANOS;
   }
 
   private void announce(RunningStep step, long nowNanos) {

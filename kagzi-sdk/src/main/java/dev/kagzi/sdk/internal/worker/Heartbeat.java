@@ -69,6 +69,22 @@ final class Heartbeat {
     }
   }
 
+  /**
+   * Beats out of turn. Something was refused, and the answer to a heartbeat says what that means:
+   * the worker is unknown, or shall drain, or has nothing to do with it.
+   */
+  void askNow() {
+    lock.lock();
+    try {
+      if (closed || schedule == null) {
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    beat(DEFAULT_SECONDS * 1_000L);
+  }
+
   void close() {
     lock.lock();
     try {
@@ -84,8 +100,8 @@ final class Heartbeat {
   // The deadline is the interval: an unanswered beat is over when the next one is due.
   private void beat(long deadlineMs) {
     String workerId = owner.workerId();
-    long completedNow = completed.get();
-    long failedNow = failed.get();
+    long completedNow = completed.getAndSet(0);
+    long failedNow = failed.getAndSet(0);
     HeartbeatRequest.Builder request =
         HeartbeatRequest.newBuilder()
             .setWorkerId(workerId)
@@ -111,13 +127,13 @@ final class Heartbeat {
 
     @Override
     public void onNext(HeartbeatResponse response) {
-      completed.addAndGet(-completedSent);
-      failed.addAndGet(-failedSent);
       owner.told(response);
     }
 
     @Override
     public void onError(Throwable error) {
+      completed.addAndGet(completedSent);
+      failed.addAndGet(failedSent);
       if (RpcErrors.code(error) == io.grpc.Status.Code.NOT_FOUND) {
         owner.unknown(workerId);
       }

@@ -41,8 +41,8 @@ final class Poller {
 
     void arrived(List<Task> tasks);
 
-    /** The server does not know the worker, or thinks it gone. */
-    void unknown(String workerId);
+    /** The server does not know the worker, thinks it gone, or wants it to drain. */
+    void refused();
   }
 
   private final Connection connection;
@@ -229,7 +229,7 @@ final class Poller {
     }
     connection.after(pauseMs, this::resume);
     switch (RpcErrors.code(error)) {
-      case NOT_FOUND, FAILED_PRECONDITION -> owner.unknown(poll.workerId);
+      case NOT_FOUND, FAILED_PRECONDITION -> owner.refused();
       default -> {
         if (!RpcErrors.isTransient(error)) {
           log.atWarn()

@@ -72,6 +72,11 @@ final class QueueWorker implements RunHost {
     public void told(AttachResponse event) {
       heard(event);
     }
+
+    @Override
+    public void refused() {
+      heartbeat.askNow();
+    }
   }
 
   private final class HeartbeatEvents implements Heartbeat.Owner {
@@ -113,8 +118,8 @@ final class QueueWorker implements RunHost {
     }
 
     @Override
-    public void unknown(String workerId) {
-      registration.renew(workerId);
+    public void refused() {
+      heartbeat.askNow();
     }
   }
 

@@ -32,6 +32,9 @@ final class Registration {
 
     /** The server speaks. */
     void told(AttachResponse event);
+
+    /** The server does not want the stream: it has lost the worker, or wants it to drain. */
+    void refused();
   }
 
   private final Connection connection;
@@ -279,9 +282,10 @@ final class Registration {
     } finally {
       lock.unlock();
     }
+    connection.after(pauseMs, () -> attach(broken.as));
     switch (RpcErrors.code(error)) {
-      case NOT_FOUND, FAILED_PRECONDITION -> connection.after(pauseMs, () -> renew(broken.as));
-      default -> connection.after(pauseMs, () -> attach(broken.as));
+      case NOT_FOUND, FAILED_PRECONDITION -> owner.refused();
+      default -> {}
     }
   }
 }

@@ -1,0 +1,106 @@
+package dev.kagzi.engine.chore;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.notice.Notifier;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says that this server is alive, and asks by the same statement whether there is anything for the
+ * other chores to do: so that a server with nothing to do costs next to nothing.
+ */
+public final class TakePulse implements Chore {
+  public static final String SQL =
+      """
+      WITH beat AS (
+        INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)
+        VALUES (?, ?, kagzi.clock(), kagzi.clock())
+            ON CONFLICT (server_id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at),
+      forget AS (
+        DELETE FROM kagzi.servers WHERE heartbeat_at < kagzi.clock() - interval '1 day')
+      SELECT (SELECT count(*) FROM kagzi.servers
+               WHERE server_id <> ? AND heartbeat_at > kagzi.clock() - interval '30 seconds')
+               AS others,
+             (SELECT (extract(epoch FROM kagzi.clock() - min(last_heartbeat_at)) * 1000)::bigint
+                FROM kagzi.workers
+               WHERE status <> 'OFFLINE') AS silent_ms,
+             EXISTS (SELECT FROM kagzi.run_messages
+                      WHERE created_at < kagzi.clock() - ? * interval '1 millisecond')
+               AS old_messages
+      """;
+
+  private static final int EVERY = 5;
+
+  private final Database database;
+  private final UUID serverId;
+  private final Notifier notifier;
+  private volatile Reading last = new Reading(null, false, System.nanoTime());
+  private int ticks;
+
+  /**
+   * What there is to do.
+   *
+   * @param silentMs how long the most silent worker has been silent; null when there is none
+   * @param oldMessages whether messages wait that should have been read
+   */
+  record Reading(@Nullable Long silentMs, boolean oldMessages, long atNanos) {}
+
+  public TakePulse(Database database, UUID serverId, Notifier notifier) {
+    this.database = database;
+    this.serverId = serverId;
+    this.notifier = notifier;
+  }
+
+  @Override
+  public void run() {
+    if (ticks % EVERY == 0) {
+      take();
+    }
+    ticks++;
+  }
+
+  Reading last() {
+    return last;
+  }
+
+  /** Takes the pulse now. */
+  public void take() {
+    long atNanos = System.nanoTime();
+    notifier.alone(
+        database
+            .read(
+                session ->
+                    session
+                        .query(SQL)
+                        .bind(serverId)
+                        .bind(hostname())
+                        .bind(serverId)
+                        .bind(DeliverForgottenMessages.OLD_MS)
+                        .first(
+                            row -> {
+                              last =
+                                  new Reading(
+                                      row.bigintOrNull("silent_ms"),
+                                      row.bool("old_messages"),
+                                      atNanos);
+                              return row.bigint("others") == 0;
+                            }))
+            .orElse(true));
+  }
+
+  /** This server goes: the others need not count it any longer. */
+  public void leave() {
+    database.write(
+        tx -> tx.query("DELETE FROM kagzi.servers WHERE server_id = ?").bind(serverId).update());
+  }
+
+  private static String hostname() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException unnamed) {
+      return "unknown";
+    }
+  }
+}

@@ -1,0 +1,184 @@
+package dev.kagzi.engine.run;
+
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.TYPE;
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.payload;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Starting a run, once (R95, R96, C27). */
+class StartTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static TestEngine engine;
+  private static TestEngine other;
+  private final Stored stored = new Stored(database);
+
+  @BeforeAll
+  static void open() {
+    EngineConfig config = EngineConfig.defaults().withAutoCreateNamespaces(true);
+    engine = TestEngine.start(database.config(), "starts", config);
+    other = TestEngine.start(database.config(), "starts", config);
+  }
+
+  @AfterAll
+  static void close() {
+    other.close();
+    engine.close();
+  }
+
+  private static CompletableFuture<StartResult> start(
+      TestEngine where, String namespace, String type, String externalId, RunId runId) {
+    return where
+        .engine()
+        .runs()
+        .start(
+            new StartRequest(namespace, externalId, "starts", type, "", payload("1"), null, runId));
+  }
+
+  private static void assertRefused(CompletableFuture<?> answer, Refusal.Reason reason) {
+    assertThatThrownBy(() -> await(answer))
+        .isInstanceOfSatisfying(
+            Refusal.class, refusal -> assertThat(refusal.reason()).isEqualTo(reason));
+  }
+
+  private long rows(String externalId) {
+    return stored.count(
+        "SELECT count(*) AS value FROM kagzi.workflow_runs WHERE external_id = '"
+            + externalId
+            + "'");
+  }
+
+  @Test
+  void a_start_with_the_name_of_an_active_run_finds_it() {
+    StartResult first = engine.start("order-1");
+
+    StartResult again = engine.start("order-1");
+    StartResult elsewhere = other.start("order-1");
+    StartResult inOtherNamespace = await(start(engine, "tenant", TYPE, "order-1", RunId.next()));
+
+    assertThat(first.existed()).isFalse();
+    assertThat(again).isEqualTo(new StartResult(first.runId(), true));
+    assertThat(elsewhere).isEqualTo(new StartResult(first.runId(), true));
+    assertThat(inOtherNamespace.existed()).isFalse();
+  }
+
+  @Test
+  void after_its_end_the_name_is_free_for_a_new_run() {
+    StartResult first = engine.start("order-2");
+    await(engine.engine().runs().cancel(NAMESPACE, first.runId()));
+
+    StartResult second = engine.start("order-2");
+    StartResult third = engine.start("order-2");
+
+    assertThat(second.existed()).isFalse();
+    assertThat(second.runId()).isNotEqualTo(first.runId());
+    assertThat(third).isEqualTo(new StartResult(second.runId(), true));
+    assertThat(engine.engine().queries().byExternalId(NAMESPACE, "order-2").runId())
+        .isEqualTo(second.runId());
+  }
+
+  @Test
+  void fifty_starts_with_one_name_on_two_servers_are_one_run() {
+    List<CompletableFuture<StartResult>> answers = new ArrayList<>();
+    for (int i = 0; i < 25; i++) {
+      answers.add(start(engine, NAMESPACE, TYPE, "order-3", RunId.next()));
+      answers.add(start(other, NAMESPACE, TYPE, "order-3", RunId.next()));
+    }
+
+    Set<RunId> ids = new HashSet<>();
+    int created = 0;
+    for (CompletableFuture<StartResult> answer : answers) {
+      StartResult result = await(answer);
+      ids.add(result.runId());
+      created += result.existed() ? 0 : 1;
+    }
+
+    assertThat(ids).hasSize(1);
+    assertThat(created).isEqualTo(1);
+    assertThat(rows("order-3")).isEqualTo(1);
+  }
+
+  @Test
+  void a_start_that_is_sent_again_with_its_id_is_answered_as_before() {
+    RunId id = RunId.next();
+    StartResult first = await(start(engine, NAMESPACE, TYPE, "order-4", id));
+
+    StartResult again = await(start(engine, NAMESPACE, TYPE, "order-4", id));
+    StartResult elsewhere = await(start(other, NAMESPACE, TYPE, "order-4", id));
+    List<CompletableFuture<StartResult>> together = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      together.add(start(i % 2 == 0 ? engine : other, NAMESPACE, TYPE, "order-4", id));
+    }
+
+    assertThat(first).isEqualTo(new StartResult(id, false));
+    assertThat(again).isEqualTo(first);
+    assertThat(elsewhere).isEqualTo(first);
+    assertThat(together).allMatch(answer -> await(answer).equals(first));
+    assertThat(rows("order-4")).isEqualTo(1);
+  }
+
+  @Test
+  void a_start_that_is_sent_again_after_the_runs_end_does_not_start_it_again() {
+    RunId id = RunId.next();
+    await(start(engine, NAMESPACE, TYPE, "order-5", id));
+    await(engine.engine().runs().cancel(NAMESPACE, id));
+
+    StartResult again = await(start(engine, NAMESPACE, TYPE, "order-5", id));
+
+    assertThat(again).isEqualTo(new StartResult(id, false));
+    assertThat(engine.run(id).status()).isEqualTo(RunStatus.CANCELLED);
+    assertThat(rows("order-5")).isEqualTo(1);
+  }
+
+  @Test
+  void an_id_that_another_run_has_is_refused() {
+    RunId id = RunId.next();
+    await(start(engine, NAMESPACE, TYPE, "", id));
+    String before = stored.everythingOf(id);
+
+    assertRefused(start(engine, NAMESPACE, "another-type", "", id), Refusal.Reason.ALREADY_EXISTS);
+    assertRefused(start(engine, NAMESPACE, TYPE, "order-6", id), Refusal.Reason.ALREADY_EXISTS);
+    assertRefused(start(engine, "tenant", TYPE, "", id), Refusal.Reason.INVALID_ARGUMENT);
+    assertThat(stored.everythingOf(id)).isEqualTo(before);
+  }
+
+  /** A refused start keeps no slot: the worker that stood ready for it gets the next. */
+  @Test
+  void a_refused_start_does_not_use_up_a_waiting_slot() {
+    WorkerId worker = engine.register();
+    RunId id = RunId.next();
+    await(start(engine, NAMESPACE, "another-type", "", id));
+    for (int i = 0; i < 3; i++) {
+      var poll = engine.poll(worker, 1);
+      assertRefused(start(engine, NAMESPACE, TYPE, "", id), Refusal.Reason.ALREADY_EXISTS);
+
+      RunId run = engine.start();
+      var tasks = await(poll.tasks());
+
+      assertThat(tasks).hasSize(1);
+      engine.report(done(tasks.get(0).claim(), "1"));
+      assertThat(run).isNotNull();
+    }
+  }
+}

@@ -1,0 +1,317 @@
+package dev.kagzi.engine.worker;
+
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestClock;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.task.DispatchConfig;
+import dev.kagzi.engine.task.Poll;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** How long a claim lasts, and what becomes of one that nobody keeps up (W5, W6, C1, C12, C15). */
+class LeaseTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final long LEASE_MS = 60_000;
+  private static final long FIRST_LEASE_MS = 6_000;
+
+  private final Stored stored = new Stored(database);
+  private final TestClock clock = new TestClock(database);
+  private TestEngine engine;
+  private WorkerId worker;
+  private WorkerId other;
+
+  @BeforeEach
+  void open(TestInfo test) {
+    Duration never = Duration.ofHours(1);
+    EngineConfig config =
+        EngineConfig.defaults()
+            .withWorkers(
+                new WorkerConfig(Duration.ofSeconds(3), Duration.ofMillis(LEASE_MS), never, never))
+            .withDispatch(
+                DispatchConfig.defaults()
+                    .withFirstLease(Duration.ofMillis(FIRST_LEASE_MS))
+                    .withFallbackLook(Duration.ofMillis(100)));
+    engine =
+        TestEngine.start(database.config(), test.getTestMethod().orElseThrow().getName(), config);
+    worker = engine.register();
+    other = engine.register();
+  }
+
+  @AfterEach
+  void close() {
+    clock.reset();
+    engine.close();
+  }
+
+  private HeartbeatResult beat(WorkerId who, @Nullable List<Claim> claims) {
+    return await(engine.engine().workers().heartbeat(new Heartbeat(who, claims, null, 0, 0)));
+  }
+
+  private void leaveOnLease(RunId run, Duration left) {
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET available_at = kagzi.clock() + interval '"
+            + left.toMillis()
+            + " milliseconds' WHERE run_id = '"
+            + run
+            + "'");
+  }
+
+  /** W5: every beat sets the lease to now plus its length; a long run does not pile it up. */
+  @Test
+  void a_heartbeat_sets_the_lease_and_never_adds_to_it() {
+    RunId run = engine.start();
+    List<Claim> claims = List.of(engine.claimOne(worker).claim());
+    double first = stored.dueMs(run);
+
+    beat(worker, claims);
+    double renewed = stored.dueMs(run);
+    for (int minute = 1; minute <= 5; minute++) {
+      clock.ahead(Duration.ofSeconds(40L * minute));
+      beat(worker, claims);
+    }
+
+    assertThat(first).isBetween(FIRST_LEASE_MS - 5_000.0, (double) FIRST_LEASE_MS);
+    assertThat(renewed).isBetween(LEASE_MS - 5_000.0, (double) LEASE_MS);
+    assertThat(stored.dueMs(run)).isBetween(LEASE_MS - 5_000.0, (double) LEASE_MS);
+  }
+
+  @Test
+  void a_lease_with_more_than_half_left_is_not_written_again() {
+    RunId run = engine.start();
+    List<Claim> claims = List.of(engine.claimOne(worker).claim());
+    leaveOnLease(run, Duration.ofSeconds(45));
+    String before = stored.everythingOf(run);
+
+    beat(worker, claims);
+    String half = stored.everythingOf(run);
+    leaveOnLease(run, Duration.ofSeconds(29));
+    beat(worker, claims);
+
+    assertThat(half).isEqualTo(before);
+    assertThat(stored.dueMs(run)).isBetween(LEASE_MS - 5_000.0, (double) LEASE_MS);
+  }
+
+  /** W6: what a worker no longer executes is not kept alive by it. */
+  @Test
+  void only_what_is_listed_is_renewed() {
+    RunId listed = engine.start();
+    Claim kept = engine.claimOne(worker).claim();
+    RunId dropped = engine.start();
+    engine.claimOne(worker);
+
+    HeartbeatResult result = beat(worker, List.of(kept));
+
+    assertThat(result).isEqualTo(new HeartbeatResult(false, List.of(), List.of()));
+    assertThat(stored.dueMs(listed)).isGreaterThan(FIRST_LEASE_MS);
+    assertThat(stored.dueMs(dropped)).isLessThanOrEqualTo(FIRST_LEASE_MS);
+  }
+
+  @Test
+  void a_heartbeat_hears_which_claims_are_lost_and_which_are_cancelled() {
+    engine.start();
+    Claim held = engine.claimOne(worker).claim();
+    RunId taken = engine.start();
+    Claim lost = engine.claimOne(worker).claim();
+    stored.expireLease(taken);
+    Claim now = engine.claimOne(other).claim();
+    String before = stored.everythingOf(taken);
+    RunId ended = engine.start();
+    Claim cancelled = engine.claimOne(worker).claim();
+    await(engine.engine().runs().cancel(NAMESPACE, ended));
+    Claim unknown = new Claim(RunId.next(), 1);
+
+    HeartbeatResult result = beat(worker, List.of(held, lost, cancelled, unknown));
+
+    assertThat(result.lost()).containsExactlyInAnyOrder(lost, unknown);
+    assertThat(result.cancelled()).containsExactly(cancelled);
+    assertThat(now).isEqualTo(new Claim(taken, 2));
+    assertThat(stored.everythingOf(taken)).isEqualTo(before);
+  }
+
+  /** W6: a younger claim may still be on its way to the worker; an older one it has dropped. */
+  @Test
+  void an_unlisted_claim_is_free_only_if_it_is_older_than_the_previous_heartbeat() {
+    RunId run = engine.start();
+    beat(worker, List.of());
+    Claim claim = engine.claimOne(worker).claim();
+
+    beat(worker, List.of());
+    RunView afterFirst = engine.run(run);
+    beat(worker, List.of());
+    Task again = engine.claimOne(other);
+
+    assertThat(afterFirst.status()).isEqualTo(RunStatus.RUNNING);
+    assertThat(afterFirst.epoch()).isEqualTo(claim.epoch());
+    assertThat(again.claim()).isEqualTo(new Claim(run, 2));
+    assertThat(engine.run(run).crashes()).isZero();
+  }
+
+  @Test
+  void a_claim_that_was_listed_and_is_no_longer_is_free() {
+    RunId run = engine.start();
+    Claim claim = engine.claimOne(worker).claim();
+    beat(worker, List.of(claim));
+    beat(worker, List.of(claim));
+
+    beat(worker, List.of());
+
+    assertThat(engine.claimOne(other).claim()).isEqualTo(new Claim(run, 2));
+    assertThat(engine.run(run).crashes()).isZero();
+  }
+
+  /** C1: clients that do not list what they execute keep all that they hold. */
+  @Test
+  void a_heartbeat_without_a_list_renews_all_that_the_worker_holds() {
+    RunId one = engine.start();
+    RunId two = engine.start();
+    RunId foreign = engine.start();
+    engine.claimOne(worker);
+    engine.claimOne(worker);
+    engine.claimOne(other);
+
+    HeartbeatResult result = beat(worker, null);
+
+    assertThat(result.lost()).isEmpty();
+    assertThat(stored.dueMs(one)).isGreaterThan(FIRST_LEASE_MS);
+    assertThat(stored.dueMs(two)).isGreaterThan(FIRST_LEASE_MS);
+    assertThat(stored.dueMs(foreign)).isLessThanOrEqualTo(FIRST_LEASE_MS);
+  }
+
+  /** C15, C12: the first take-over is immediate, the next in a row waits. */
+  @Test
+  void an_expired_lease_is_taken_over_and_the_second_in_a_row_waits() {
+    RunId run = engine.start();
+    engine.claimOne(worker);
+    stored.expireLease(run);
+    Task first = engine.claimOne(other);
+    RunView afterFirst = engine.run(run);
+    stored.expireLease(run);
+
+    Poll poll = engine.poll(worker, 1);
+    Awaitility.await().until(() -> engine.run(run).crashes() == 2);
+    double waitMs = stored.dueMs(run);
+    RunView waiting = engine.run(run);
+    Task second = await(poll.tasks()).get(0);
+
+    assertThat(first.claim()).isEqualTo(new Claim(run, 2));
+    assertThat(afterFirst.crashes()).isEqualTo(1);
+    assertThat(afterFirst.attempts()).isEqualTo(1);
+    assertThat(waiting.status()).isEqualTo(RunStatus.PENDING);
+    assertThat(waiting.workerId()).isNull();
+    assertThat(waitMs).isBetween(1.0, 1_250.0);
+    assertThat(second.claim().epoch()).isEqualTo(4);
+    assertThat(engine.run(run).crashes()).isEqualTo(2);
+  }
+
+  @Test
+  void a_recorded_step_makes_the_next_take_over_the_first_again() {
+    RunId run = engine.start();
+    engine.claimOne(worker);
+    stored.expireLease(run);
+    Task task = engine.claimOne(other);
+
+    ReportResult recorded = engine.report(stepDone(task.claim(), "charge", "1"));
+    int crashes = engine.run(run).crashes();
+    stored.expireLease(run);
+    Task again = engine.claimOne(worker);
+
+    assertThat(recorded).isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
+    assertThat(crashes).isZero();
+    assertThat(again.claim().epoch()).isEqualTo(3);
+    assertThat(engine.run(run).crashes()).isEqualTo(1);
+  }
+
+  @Test
+  void a_worker_that_dies_again_and_again_leaves_the_run_waiting() {
+    RunId run = engine.start();
+    engine.claimOne(worker);
+    bury(worker);
+    RunView first = engine.run(run);
+    engine.claimOne(other);
+
+    bury(other);
+    RunView second = engine.run(run);
+
+    assertThat(first.status()).isEqualTo(RunStatus.PENDING);
+    assertThat(first.crashes()).isEqualTo(1);
+    assertThat(second.crashes()).isEqualTo(2);
+    assertThat(stored.dueMs(run)).isBetween(1.0, 1_250.0);
+  }
+
+  private void bury(WorkerId who) {
+    int epoch = (int) stored.count("SELECT max(crashes) AS value FROM kagzi.workflow_runs");
+    database.execute(
+        "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
+            + who
+            + "'");
+    assertThat(engine.engine().workers().buryStale()).isEqualTo(1);
+    Awaitility.await()
+        .until(
+            () ->
+                stored.count("SELECT max(crashes) AS value FROM kagzi.workflow_runs") == epoch + 1);
+  }
+
+  /** C12: a release counts nowhere, neither for the run nor against it. */
+  @Test
+  void a_release_counts_nowhere() {
+    RunId run = engine.start();
+    engine.claimOne(worker);
+    stored.expireLease(run);
+    Task task = engine.claimOne(other);
+
+    ReportResult released = engine.report(new Report.Released(task.claim(), 0, null));
+    RunView view = engine.run(run);
+    Task again = engine.claimOne(worker);
+
+    assertThat(released).isEqualTo(new ReportResult.Accepted(RunStatus.PENDING));
+    assertThat(view.crashes()).isEqualTo(1);
+    assertThat(view.attempts()).isEqualTo(1);
+    assertThat(again.claim().epoch()).isEqualTo(3);
+  }
+
+  /** W8: a worker that drains keeps its leases until it is done, and what it leaves is free. */
+  @Test
+  void a_draining_worker_keeps_its_claims_and_gives_back_the_rest_when_it_leaves() {
+    RunId finished = engine.start();
+    Task task = engine.claimOne(worker);
+    RunId left = engine.start();
+    engine.claimOne(worker);
+    await(engine.engine().workers().deregister(worker, true));
+
+    HeartbeatResult beat = beat(worker, null);
+    ReportResult done = engine.report(done(task.claim(), "1"));
+    boolean gone = await(engine.engine().workers().deregister(worker, false));
+    Task again = engine.claimOne(other);
+
+    assertThat(beat.shouldDrain()).isTrue();
+    assertThat(done).isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
+    assertThat(gone).isTrue();
+    assertThat(engine.run(finished).status()).isEqualTo(RunStatus.COMPLETED);
+    assertThat(again.claim()).isEqualTo(new Claim(left, 2));
+    assertThat(engine.run(left).crashes()).isZero();
+  }
+}

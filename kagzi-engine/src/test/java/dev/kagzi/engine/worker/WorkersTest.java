@@ -1,0 +1,410 @@
+package dev.kagzi.engine.worker;
+
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.TYPE;
+import static dev.kagzi.engine.TestEngine.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Holds;
+import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.query.WorkerView;
+import dev.kagzi.engine.task.Poll;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.value.WorkerStatus;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The life of workers: they register, are heard, break, go silent, drain and leave. */
+class WorkersTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final Duration STALE = Duration.ofMillis(1_500);
+  private static final Duration DETACHED = Duration.ofMillis(300);
+
+  private final Stored stored = new Stored(database);
+  private Holds holds;
+  private TestEngine engine;
+
+  @BeforeEach
+  void open(TestInfo test) {
+    EngineConfig defaults = EngineConfig.defaults();
+    EngineConfig config =
+        new EngineConfig(
+            defaults.journal(),
+            defaults.dispatch(),
+            new WorkerConfig(Duration.ofSeconds(3), Duration.ofSeconds(60), STALE, DETACHED),
+            defaults.rules(),
+            defaults.limits(),
+            Duration.ofMillis(100),
+            false);
+    holds = new Holds(database.config());
+    engine =
+        TestEngine.start(
+            database.config(), test.getTestMethod().orElseThrow().getName(), config, holds);
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  private Workers workers() {
+    return engine.engine().workers();
+  }
+
+  private WorkerView view(WorkerId worker) {
+    return engine.engine().queries().worker(worker);
+  }
+
+  private CompletableFuture<HeartbeatResult> beat(WorkerId who, @Nullable List<Claim> claims) {
+    return workers().heartbeat(new Heartbeat(who, claims, null, 0, 0));
+  }
+
+  private WorkerId register(String instanceId) {
+    return await(
+        workers()
+            .register(
+                new Registration(
+                    engine.queue(),
+                    List.of(new TypeVersion(TYPE, "")),
+                    false,
+                    "host",
+                    1,
+                    "1.2.3",
+                    Map.of("zone", "a"),
+                    7,
+                    Map.of(TYPE, 3),
+                    instanceId)));
+  }
+
+  private static void assertRefused(CompletableFuture<?> answer, Refusal.Reason reason) {
+    assertThatThrownBy(() -> await(answer))
+        .satisfies(
+            thrown -> {
+              Throwable cause = thrown.getCause() instanceof Refusal ? thrown.getCause() : thrown;
+              assertThat(cause)
+                  .isInstanceOfSatisfying(
+                      Refusal.class, refusal -> assertThat(refusal.reason()).isEqualTo(reason));
+            });
+  }
+
+  private void assertOffline(WorkerId worker) {
+    assertThat(view(worker).status()).isEqualTo(WorkerStatus.OFFLINE);
+  }
+
+  /** R97, R109: what a worker says of itself is kept. */
+  @Test
+  void a_registered_worker_is_online_and_shows_what_it_said() {
+    WorkerId worker = register("");
+
+    WorkerView view = view(worker);
+
+    assertThat(view.status()).isEqualTo(WorkerStatus.ONLINE);
+    assertThat(view.hostname()).isEqualTo("host");
+    assertThat(view.version()).isEqualTo("1.2.3");
+    assertThat(view.labels()).containsEntry("zone", "a");
+    assertThat(view.queueConcurrencyLimit()).isEqualTo(7);
+    assertThat(view.workflowTypeConcurrency()).containsEntry(TYPE, 3);
+  }
+
+  /** W7, C36: the same host and pid are no identity. */
+  @Test
+  void two_registrations_with_the_same_host_and_pid_are_two_workers() {
+    WorkerId one = register("");
+    WorkerId two = register("");
+    RunId run = engine.start();
+    Claim claim = engine.claimOne(one).claim();
+
+    await(beat(two, null));
+    boolean gone = await(workers().deregister(two, false));
+
+    assertThat(one).isNotEqualTo(two);
+    assertThat(gone).isTrue();
+    assertThat(view(one).status()).isEqualTo(WorkerStatus.ONLINE);
+    assertThat(stored.dueMs(run)).isLessThanOrEqualTo(6_000);
+    assertThat(engine.run(run).workerId()).isEqualTo(one);
+    assertThat(await(beat(one, List.of(claim))).lost()).isEmpty();
+  }
+
+  @Test
+  void a_registration_replaces_the_one_of_the_same_instance_and_no_other() {
+    WorkerId one = register("nonce");
+    WorkerId elsewhere = register("other");
+
+    WorkerId two = register("nonce");
+
+    assertOffline(one);
+    assertThat(view(two).status()).isEqualTo(WorkerStatus.ONLINE);
+    assertThat(view(elsewhere).status()).isEqualTo(WorkerStatus.ONLINE);
+    assertRefused(beat(one, null), Refusal.Reason.NOT_FOUND);
+    assertRefused(engine.poll(one, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
+  }
+
+  @Test
+  void a_worker_that_registered_anew_keeps_the_claims_that_it_lists() {
+    WorkerId before = register("nonce");
+    RunId run = engine.start();
+    Claim claim = engine.claimOne(before).claim();
+    WorkerId now = register("nonce");
+
+    HeartbeatResult result = await(beat(now, List.of(claim)));
+
+    assertThat(result.lost()).isEmpty();
+    assertThat(engine.run(run).workerId()).isEqualTo(now);
+    assertThat(stored.dueMs(run)).isGreaterThan(6_000);
+  }
+
+  /** R104, R144, C42: silence is noticed, and what the worker held goes to others. */
+  @Test
+  void a_silent_worker_goes_offline_and_its_claims_are_free() {
+    WorkerId silent = engine.register();
+    WorkerId alive = engine.register();
+    RunId run = engine.start();
+    engine.claimOne(silent);
+
+    Poll poll = engine.poll(alive, 1);
+    Awaitility.await()
+        .pollInterval(Duration.ofMillis(200))
+        .until(
+            () -> {
+              await(beat(alive, List.of()));
+              return poll.tasks().isDone();
+            });
+
+    Task task = await(poll.tasks()).get(0);
+    assertThat(task.claim()).isEqualTo(new Claim(run, 2));
+    assertThat(engine.run(run).crashes()).isEqualTo(1);
+    assertOffline(silent);
+    assertThat(view(alive).status()).isEqualTo(WorkerStatus.ONLINE);
+    assertRefused(beat(silent, null), Refusal.Reason.NOT_FOUND);
+    assertRefused(engine.poll(silent, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
+    assertThat(
+            stored.text(
+                "SELECT string_agg(event || ': ' || reason, ', ' ORDER BY event_id) AS value"
+                    + " FROM kagzi.worker_events WHERE worker_id = '"
+                    + silent
+                    + "'"))
+        .isEqualTo("ONLINE: registered, OFFLINE: no heartbeat");
+  }
+
+  /** W9: being declared offline is not the end, the worker registers again and goes on. */
+  @Test
+  void a_worker_that_was_declared_offline_registers_again_and_works() {
+    WorkerId before = engine.register();
+    engine.start();
+    Claim claim = engine.claimOne(before).claim();
+    Awaitility.await().until(() -> view(before).status() == WorkerStatus.OFFLINE);
+
+    WorkerId again = engine.register();
+    Task task = engine.claimOne(again);
+
+    assertThat(again).isNotEqualTo(before);
+    assertThat(task.claim()).isEqualTo(new Claim(claim.runId(), 2));
+  }
+
+  /** C31: a broken stream is noticed sooner than silence. */
+  @Test
+  void a_broken_stream_frees_the_workers_claims_after_its_time() {
+    WorkerId broken = engine.register();
+    WorkerId other = engine.register();
+    RunId run = engine.start();
+    engine.claimOne(broken);
+    Stream stream = new Stream();
+    Attachment attachment = workers().attach(NAMESPACE, broken, stream);
+    await(stream.attached);
+
+    attachment.close();
+    Task task = engine.claimOne(other);
+
+    assertThat(task.claim()).isEqualTo(new Claim(run, 2));
+    assertOffline(broken);
+    assertThat(engine.run(run).crashes()).isEqualTo(1);
+  }
+
+  @Test
+  void a_heartbeat_after_the_stream_broke_keeps_the_worker() {
+    WorkerId worker = engine.register();
+    Stream stream = new Stream();
+    Attachment attachment = workers().attach(NAMESPACE, worker, stream);
+    await(stream.attached);
+
+    attachment.close();
+    await(beat(worker, List.of()));
+
+    Awaitility.await()
+        .during(DETACHED.plusMillis(400))
+        .atMost(5, TimeUnit.SECONDS)
+        .until(() -> view(worker).status() == WorkerStatus.ONLINE);
+  }
+
+  @Test
+  void a_worker_that_attaches_again_is_kept() {
+    WorkerId worker = engine.register();
+    Stream stream = new Stream();
+    Attachment attachment = workers().attach(NAMESPACE, worker, stream);
+    await(stream.attached);
+
+    attachment.close();
+    Stream again = new Stream();
+    workers().attach(NAMESPACE, worker, again);
+    await(again.attached);
+
+    Awaitility.await()
+        .during(DETACHED.plusMillis(400))
+        .atMost(5, TimeUnit.SECONDS)
+        .until(() -> view(worker).status() == WorkerStatus.ONLINE);
+  }
+
+  @Test
+  void a_stream_that_closed_before_it_was_attached_does_not_stay() throws Exception {
+    WorkerId worker = engine.register();
+    Stream stream = new Stream();
+
+    Attachment attachment = workers().attach(NAMESPACE, worker, stream);
+    attachment.close();
+
+    Awaitility.await().until(() -> view(worker).status() == WorkerStatus.OFFLINE);
+    assertThat(workers().stopAttached(worker, new Claim(RunId.next(), 1), RunStatus.CANCELLED))
+        .isFalse();
+  }
+
+  @Test
+  void an_unknown_worker_cannot_attach() {
+    Stream stream = new Stream();
+
+    workers().attach(NAMESPACE, WorkerId.next(), stream);
+
+    assertThat(await(stream.closed).reason()).isEqualTo(Refusal.Reason.NOT_FOUND);
+  }
+
+  /** R100, R105: a worker that drains gets no more work; a poll of it that waits is answered. */
+  @Test
+  void a_draining_worker_gets_no_more_work() {
+    WorkerId worker = engine.register();
+    Stream stream = new Stream();
+    workers().attach(NAMESPACE, worker, stream);
+    await(stream.attached);
+    Poll waiting = engine.poll(worker, 1);
+
+    await(workers().drain(worker));
+
+    assertThat(await(waiting.tasks())).isEmpty();
+    await(stream.drained);
+    assertThat(view(worker).status()).isEqualTo(WorkerStatus.DRAINING);
+    assertThat(await(beat(worker, List.of())).shouldDrain()).isTrue();
+    assertRefused(engine.poll(worker, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
+  }
+
+  /** R98, R100, R102. */
+  @Test
+  void workers_that_are_not_there_are_refused() {
+    WorkerId left = engine.register();
+    await(workers().deregister(left, false));
+    WorkerId unknown = WorkerId.next();
+
+    assertRefused(engine.poll(left, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
+    assertRefused(engine.poll(unknown, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
+    assertRefused(beat(left, null), Refusal.Reason.NOT_FOUND);
+    assertRefused(beat(unknown, null), Refusal.Reason.NOT_FOUND);
+    assertRefused(workers().drain(unknown), Refusal.Reason.NOT_FOUND);
+    assertThat(await(workers().deregister(unknown, false))).isFalse();
+    assertThatThrownBy(
+            () ->
+                workers()
+                    .register(
+                        new Registration(
+                            engine.queue(),
+                            List.of(),
+                            false,
+                            "host",
+                            1,
+                            "",
+                            Map.of(),
+                            null,
+                            Map.of(),
+                            "")))
+        .hasMessageContaining("workflow_types");
+  }
+
+  /** Another server has buried the worker: this one learns of it by the heartbeat. */
+  @Test
+  void a_worker_whose_heartbeat_was_refused_gets_no_work() {
+    WorkerId worker = engine.register();
+    Poll waiting = engine.poll(worker, 1);
+    database.execute(
+        "UPDATE kagzi.workers SET status = 'OFFLINE' WHERE worker_id = '" + worker + "'");
+
+    assertRefused(beat(worker, List.of()), Refusal.Reason.NOT_FOUND);
+
+    assertThat(waiting.tasks()).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(List.of());
+    assertRefused(engine.poll(worker, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
+  }
+
+  /** C19: heartbeats that are written together all count. */
+  @Test
+  void heartbeats_of_one_worker_in_one_batch_are_all_counted() throws Exception {
+    WorkerId worker = engine.register();
+    List<CompletableFuture<HeartbeatResult>> beats;
+    try (Holds.Hold hold = holds.commitAfter("UPDATE kagzi.workers w")) {
+      CompletableFuture<HeartbeatResult> first =
+          workers().heartbeat(new Heartbeat(worker, List.of(), 9, 1, 0));
+      hold.awaitReached();
+      beats =
+          List.of(
+              first,
+              workers().heartbeat(new Heartbeat(worker, List.of(), 8, 10, 1)),
+              workers().heartbeat(new Heartbeat(worker, List.of(), 7, 100, 2)));
+    }
+
+    beats.forEach(TestEngine::await);
+
+    assertThat(view(worker).totalCompleted()).isEqualTo(111);
+    assertThat(view(worker).totalFailed()).isEqualTo(3);
+    assertThat(view(worker).activeWorkflowCount()).isEqualTo(7);
+  }
+
+  /** The far end of a stream, as far as tests look at it. */
+  private static final class Stream implements AttachListener {
+    final CompletableFuture<Boolean> attached = new CompletableFuture<>();
+    final CompletableFuture<Boolean> drained = new CompletableFuture<>();
+    final CompletableFuture<Refusal> closed = new CompletableFuture<>();
+
+    @Override
+    public void attached() {
+      attached.complete(true);
+    }
+
+    @Override
+    public void stop(List<Claim> claims, RunStatus status) {}
+
+    @Override
+    public void drain() {
+      drained.complete(true);
+    }
+
+    @Override
+    public void closed(Refusal why) {
+      closed.complete(why);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package dev.kagzi.sdk.internal.client;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Notices the most common slip of a first program: the worker serves a workflow on one queue and
+ * the start goes to another, so that the run waits for ever. Says so once per type and queue; it
+ * may well be meant. Thread-safe.
+ */
+public final class QueueHints {
+  private static final Logger log = LoggerFactory.getLogger(QueueHints.class);
+
+  private final Map<String, Set<String>> servedQueues = new ConcurrentHashMap<>();
+  private final Set<String> said = ConcurrentHashMap.newKeySet();
+
+  /** A worker of this client serves the type on the queue. */
+  public void served(String type, String queue) {
+    servedQueues.computeIfAbsent(type, unused -> ConcurrentHashMap.newKeySet()).add(queue);
+  }
+
+  /** A run of the type is about to start on the queue; true if that was worth a word. */
+  public boolean starting(String type, String queue) {
+    Set<String> queues = servedQueues.get(type);
+    if (queues == null || queues.contains(queue) || !said.add(type + "\n" + queue)) {
+      return false;
+    }
+    log.atWarn()
+        .addKeyValue("type", type)
+        .addKeyValue("queue", queue)
+        .addKeyValue("served", queues)
+        .log(
+            "run starts on a queue on which this client's workers do not serve its type; if that is"
+                + " not meant, name the queue at the start or in the WorkflowType");
+    return true;
+  }
+}
