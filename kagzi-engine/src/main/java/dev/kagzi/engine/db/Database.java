@@ -133,9 +133,7 @@ public final class Database implements AutoCloseable {
     Connection connection = connector.open();
     Session session = new Session(connection, meter, name);
     try {
-      for (String setting : WRITER_SETTINGS) {
-        session.query(setting).execute();
-      }
+      session.query(String.join("; ", WRITER_SETTINGS)).execute();
       connectionCheck(session);
     } catch (SQLException e) {
       session.close();
