@@ -43,7 +43,7 @@ final class Judge {
     }
     write.answer(
         switch (write.report()) {
-          case Report.StepStarted r -> steps.stepStarted(row, r);
+          case Report.StepStarted r -> steps.stepStarted(row, r, write);
           case Report.StepDone r -> steps.stepDone(row, r, write);
           case Report.StepFailed r -> steps.stepFailed(row, r, write.waitsInPlace());
           case Report.Sleep r -> steps.sleep(row, r, write.waitsInPlace());

@@ -39,12 +39,13 @@ final class StepJudge {
     this.random = random;
   }
 
-  ReportResult stepStarted(RunRow row, Report.StepStarted r) {
+  ReportResult stepStarted(RunRow row, Report.StepStarted r, ReportWrite write) {
     Fence fence = row.fence(r.claim());
-    if (fence == Fence.LOST) {
+    // Sent again together with what ended the claim: it was accepted before.
+    boolean again = fence == Fence.ENDED_BY_ITSELF && write.answerBefore() instanceof Accepted;
+    if (fence != Fence.HELD && !again) {
       return new ClaimLost(row.status());
     }
-    // A claim that gave the run back has said this before: there is nothing to announce any more.
     if (fence == Fence.HELD && !batch.hasAdded(row.runId(), r.stepKey(), r.attempt())) {
       batch.add(
           step(row, r.claim(), r.stepKey(), r.attempt(), r.kind(), StepStatus.RUNNING)
