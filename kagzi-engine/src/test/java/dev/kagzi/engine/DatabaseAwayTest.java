@@ -37,6 +37,9 @@ class DatabaseAwayTest {
 
   private String queue;
   private CutProxy proxy;
+
+  // Opened by each test as it needs it.
+  @SuppressWarnings("NullAway.Init")
   private TestEngine engine;
 
   @BeforeEach

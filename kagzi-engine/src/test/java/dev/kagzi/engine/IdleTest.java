@@ -33,7 +33,8 @@ class IdleTest {
         waiting.add(engine.poll(engine.register(), 10));
       }
       StatementMeter meter = engine.engine().meter().statements();
-      Duration settle = Duration.ofSeconds(2);
+      // Two looks by the fallback: then both who look have their sessions, which cost a little.
+      Duration settle = Duration.ofSeconds(5);
       Awaitility.await().pollDelay(settle).until(() -> true);
 
       long before = meter.statements();

@@ -119,7 +119,7 @@ class ResendTest {
   }
 
   /** A write about to be sent: sending it gives the answer, without what differs between runs. */
-  private record Ready(Supplier<Object> send, Supplier<String> state) {}
+  record Ready(Supplier<Object> send, Supplier<String> state) {}
 
   /** All kinds of writes, with what PostgreSQL says when it has committed them. */
   enum Kind {

@@ -138,7 +138,7 @@ public final class WatchedConnector implements Connector {
   }
 
   private void pass(Sent what) {
-    for (Hold hold : holds) {
+    for (Hold hold : List.copyOf(holds)) {
       if (hold.which.test(what) && holds.remove(hold)) {
         hold.reached.countDown();
         Hold.await(hold.released);

@@ -59,8 +59,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       """;
 
   /**
-   * Compares again under the lock. A run that somebody has locked is left to the next heartbeat: one
-   * row that is held for long must not keep the beats of all workers from being recorded.
+   * Compares again under the lock. A run that somebody has locked is left to the next heartbeat:
+   * one row that is held for long must not keep the beats of all workers from being recorded.
    */
   static final String RENEW_SQL =
       """
@@ -85,15 +85,19 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     this.heard = heard;
   }
 
-  private record Counts(long completed, long failed) {
-    static final Counts NONE = new Counts(0, 0);
+  /** What the heartbeats of one worker in one batch say together; the last count is the present. */
+  private record Counts(@Nullable Integer active, long completed, long failed) {
+    static final Counts NONE = new Counts(null, 0, 0);
 
     static Counts of(Heartbeat beat) {
-      return new Counts(beat.completedDelta(), beat.failedDelta());
+      return new Counts(beat.activeCount(), beat.completedDelta(), beat.failedDelta());
     }
 
-    Counts plus(Counts other) {
-      return new Counts(completed + other.completed, failed + other.failed);
+    Counts plus(Counts later) {
+      return new Counts(
+          later.active == null ? active : later.active,
+          completed + later.completed,
+          failed + later.failed);
     }
   }
 
@@ -172,7 +176,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     Map<WorkerId, WorkerStatus> present = new HashMap<>();
     tx.query(BEAT_SQL)
         .bindUuids(writes, w -> id(w).value())
-        .bindNullableInts(writes, w -> w.heartbeat().activeCount())
+        .bindNullableInts(writes, w -> counts.getOrDefault(id(w), Counts.NONE).active)
         .bindLongs(writes, w -> counts.getOrDefault(id(w), Counts.NONE).completed)
         .bindLongs(writes, w -> counts.getOrDefault(id(w), Counts.NONE).failed)
         .bindNullableLongs(writes, HeartbeatWrite::recordedUs)

@@ -51,7 +51,12 @@ class JournalTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
   private String queue;
+
+  // Opened by each test as it needs it.
+  @SuppressWarnings("NullAway.Init")
   private WatchedConnector connections;
+
+  @SuppressWarnings("NullAway.Init")
   private TestEngine engine;
 
   @BeforeEach
@@ -61,9 +66,7 @@ class JournalTest {
 
   @AfterEach
   void close() {
-    if (engine != null) {
-      engine.close();
-    }
+    engine.close();
   }
 
   private void open(JournalConfig journal) {
@@ -207,19 +210,19 @@ class JournalTest {
     open(lanes(1));
     List<Claim> claims = claim(100);
     int bad = 57;
+    CompletableFuture<StartResult> first;
     List<CompletableFuture<List<ReportResult>>> answers = new ArrayList<>();
 
     connections.forget();
     try (WatchedConnector.Hold hold = connections.holdNext(A_LANES_WRITE)) {
-      CompletableFuture<?> first = engine.engine().runs().start(engine.request("", null));
+      first = engine.engine().runs().start(engine.request("", null));
       hold.awaitReached();
       for (int i = 0; i < 100; i++) {
         answers.add(accept(i == bad ? badStep(claims.get(i)) : stepDone(claims.get(i), "a", "1")));
       }
       awaitWaiting(100);
-      hold.close();
-      await(first);
     }
+    await(first);
 
     for (int i = 0; i < 100; i++) {
       ReportResult answer = await(answers.get(i)).get(0);
@@ -312,12 +315,12 @@ class JournalTest {
     List<CompletableFuture<List<ReportResult>>> answers = new ArrayList<>();
 
     try (WatchedConnector.Hold hold = connections.holdNext(A_LANES_WRITE)) {
-      List<CompletableFuture<StartResult>> starts = new ArrayList<>();
-      starts.add(engine.engine().runs().start(engine.request("", null)));
+      CompletableFuture<StartResult> held = engine.engine().runs().start(engine.request("", null));
       hold.awaitReached();
       while (engine.engine().meter().journalWaiting() < 5) {
-        starts.add(engine.engine().runs().start(engine.request("", null)));
+        held = engine.engine().runs().start(engine.request("", null));
       }
+      assertThat(held).isNotDone();
       answers.add(accept(keepingClaim(claim, "a", 1)));
       answers.add(accept(keepingClaim(claim, "a", 2)));
       answers.add(accept(stepDone(claim, "a", 3, "1")));
