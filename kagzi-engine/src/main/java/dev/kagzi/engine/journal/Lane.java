@@ -103,6 +103,7 @@ final class Lane<W extends Write<?>> {
             }
           }
           case RECONNECT -> {
+            batch.forEach(Write::becomeUncertain);
             dropSession(e);
             if (System.nanoTime() - patienceEnd > 0 || closed) {
               giveUp(batch, e);
@@ -112,7 +113,7 @@ final class Lane<W extends Write<?>> {
             pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2);
           }
         }
-      } catch (RuntimeException bug) {
+      } catch (RuntimeException | Error bug) {
         // A fault of ours: the caller must hear of it, and the lane must live on.
         log.atError().setCause(bug).addKeyValue("lane", name).log("a batch failed unexpectedly");
         dropSession(bug);
@@ -204,7 +205,7 @@ final class Lane<W extends Write<?>> {
     return fresh;
   }
 
-  private void dropSession(Exception cause) {
+  private void dropSession(Throwable cause) {
     if (session != null) {
       log.atWarn()
           .addKeyValue("lane", name)

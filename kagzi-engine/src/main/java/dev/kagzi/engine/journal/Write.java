@@ -13,6 +13,7 @@ public abstract class Write<R> {
   private final CompletableFuture<R> done = new CompletableFuture<>();
   private @Nullable R staged;
   private @Nullable Refusal refusal;
+  private boolean uncertain;
 
   /** Writes with equal keys go through the same lane, in order. */
   protected abstract UUID key();
@@ -37,6 +38,19 @@ public abstract class Write<R> {
    */
   public final @Nullable R answerBefore() {
     return staged;
+  }
+
+  /**
+   * True when this write was sent and nobody heard what became of it: what it wants to do may be done
+   * already, by itself.
+   */
+  public final boolean isUncertain() {
+    return uncertain;
+  }
+
+  /** The connection was lost while this write was under way. */
+  final void becomeUncertain() {
+    uncertain = true;
   }
 
   /** Stages a refusal: this write changes nothing, its neighbours go on. */

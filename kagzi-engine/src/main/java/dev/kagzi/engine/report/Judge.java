@@ -30,6 +30,7 @@ final class Judge {
       case BeginStep begin -> steps.begin(begin);
       case CancelRun cancel -> runs.cancel(cancel);
       case FreeClaim free -> runs.free(free);
+      case RenewLease renew -> runs.renew(renew);
       case DeliverMessages deliver -> runs.deliver(deliver);
       default -> throw new IllegalStateException("write: " + write + " (expected: a known kind)");
     }

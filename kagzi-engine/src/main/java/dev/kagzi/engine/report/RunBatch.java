@@ -30,12 +30,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What one transaction knows of its runs and makes of them. Changes gather in memory, folded by
  * key, and are flushed with one statement per kind: steps, messages, runs, payloads.
  */
 final class RunBatch {
+  private static final Logger log = LoggerFactory.getLogger(RunBatch.class);
   private static final Failure ENDED =
       Failure.of(ErrorCode.PRECONDITION_FAILED, "the run was ended while the step was open");
 
@@ -161,7 +164,16 @@ final class RunBatch {
       InsertPayloads.apply(tx, payloads);
     }
     List<Effects> all = List.copyOf(effects);
-    return () -> all.forEach(Effects::run);
+    return () -> all.forEach(RunBatch::tell);
+  }
+
+  /** One that fails must not keep the others from being told. */
+  private static void tell(Effects effect) {
+    try {
+      effect.run();
+    } catch (RuntimeException bug) {
+      log.atError().setCause(bug).log("telling of a commit failed");
+    }
   }
 
   private void writeSteps() throws SQLException {
@@ -195,9 +207,10 @@ final class RunBatch {
 
   private void answer(ReportWrite write, StepRow stored) {
     RunRow run = rows.get(write.runId());
-    if (run != null
-        && stored.status() == StepStatus.COMPLETED
-        && (stored.attempt() != 1 || stored.epoch() != run.epoch())) {
+    boolean own = stored.attempt() == 1 && run != null && stored.epoch() == run.epoch();
+    boolean decided =
+        stored.status() == StepStatus.COMPLETED ? !own : stored.status() == StepStatus.FAILED;
+    if (run != null && decided) {
       write.answer(new ReportResult.AlreadyRecorded(stored.recorded(run.nowUs(), run.attempts())));
     }
   }

@@ -154,6 +154,9 @@ final class RunJudge {
     if (row.status().isFinal()) {
       CancelResult before = write.answerBefore();
       boolean own = before != null && before.cancelled() && row.status() == before.status();
+      if (own) {
+        moves.tellEnd(row, row.status(), null);
+      }
       write.answer(new CancelResult(own, row.status()));
       return;
     }
@@ -190,5 +193,14 @@ final class RunJudge {
     }
     batch.then(() -> events.due(row.queue(), row.type(), waitMs));
     write.answer(true);
+  }
+
+  void renew(RenewLease write) {
+    RunRow row = batch.row(write.runId());
+    boolean held = row != null && row.fence(write.claim()) == Fence.HELD;
+    if (row != null && held) {
+      row.renew(write.worker(), row.nowUs() + write.leaseMs() * US_PER_MS);
+    }
+    write.answer(held);
   }
 }

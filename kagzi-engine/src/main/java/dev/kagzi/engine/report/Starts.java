@@ -149,13 +149,18 @@ final class Starts {
     }
   }
 
-  /** The slot that was kept for the run is used only if the run is the worker's indeed. */
+  /**
+   * The slot that was kept for the run is used only if the run is the worker's indeed, and only by the
+   * very write that claimed it for the worker: a caller who starts the run again must not hand the
+   * same claim out a second time.
+   */
   private void give(StartRun start, @Nullable Rival own) {
     Handover handover = start.handover();
     if (handover == null) {
       return;
     }
     if (own != null
+        && start.isUncertain()
         && own.epoch() == 1
         && own.status().equals(RunStatus.RUNNING.name())
         && handover.worker().value().equals(own.lockedBy())) {

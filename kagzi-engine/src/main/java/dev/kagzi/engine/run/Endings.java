@@ -203,9 +203,6 @@ public final class Endings implements AutoCloseable {
     try {
       long now = System.nanoTime();
       for (Map.Entry<RunId, List<Waiter>> entry : waiters.entrySet()) {
-        if (toRead.size() >= READ_MAX) {
-          break;
-        }
         for (Waiter waiter : entry.getValue()) {
           if (waiter.isDue(now)) {
             toRead.put(entry.getKey(), true);

@@ -132,6 +132,13 @@ public final class RunRow {
     this.crashes++;
   }
 
+  /** The claim lasts longer; it is the given worker's, who has registered anew perhaps. */
+  public void renew(WorkerId worker, long untilUs) {
+    this.lockedBy = worker;
+    this.availableUs = untilUs;
+    this.changed = true;
+  }
+
   /** What the run waited for has come. */
   public void wake() {
     this.status = RunStatus.PENDING;

@@ -50,7 +50,27 @@ public final class ReadSteps {
              ORDER BY s.run_id, s.created_at, s.step_id
             """;
 
+  /** How much the runs' recorded outputs and errors are; reads none of them. */
+  public static final String SIZES_SQL =
+      """
+      SELECT n.run_id,
+             (SELECT coalesce(sum(coalesce(octet_length(s.output), 0)
+                                  + coalesce(octet_length(s.error::text), 0) + 100), 0)::bigint
+                FROM kagzi.step_runs s
+               WHERE s.run_id = n.run_id) AS bytes
+        FROM unnest(?::uuid[]) AS n (run_id)
+      """;
+
   private ReadSteps() {}
+
+  /** How many bytes of history each run has, about. */
+  public static Map<RunId, Long> sizes(Session tx, Collection<RunId> runs) throws SQLException {
+    Map<RunId, Long> sizes = new HashMap<>();
+    tx.query(SIZES_SQL)
+        .bindUuids(runs, RunId::value)
+        .list(row -> sizes.put(new RunId(row.uuid("run_id")), row.bigint("bytes")));
+    return sizes;
+  }
 
   /** By step, each with its attempts in order. */
   public static Map<StepRow.Key, List<StepRow>> byKey(Session tx, Collection<StepRow.Key> keys)

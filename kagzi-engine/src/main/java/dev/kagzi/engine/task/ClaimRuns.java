@@ -15,10 +15,13 @@ import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Takes due runs for waiting slots: the i-th run for the i-th slot. */
@@ -35,14 +38,15 @@ public final class ClaimRuns {
         SELECT x.run_id, x.status AS was, x.crashes,
                row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
           FROM (SELECT r.run_id, r.status, r.crashes, r.available_at
-                  FROM unnest(?::text[], ?::text[], ?::int[]) AS t (workflow_type, version, tasks_max)
+                  FROM unnest(?::text[], ?::text[], ?::int[], ?::bigint[])
+                         AS t (workflow_type, version, tasks_max, low_us)
                  CROSS JOIN LATERAL (
                        SELECT w.run_id, w.status, w.crashes, w.available_at
                          FROM kagzi.workflow_runs w
                         WHERE w.namespace = ? AND w.task_queue = ?
                           AND w.workflow_type = t.workflow_type AND w.version = t.version
                           AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
-                          AND w.available_at >= kagzi.at(?)
+                          AND w.available_at >= kagzi.at(t.low_us)
                           AND w.available_at <= kagzi.clock()
                         ORDER BY w.available_at
                         LIMIT t.tasks_max
@@ -80,14 +84,14 @@ public final class ClaimRuns {
       """
       SELECT ceil(extract(epoch FROM min(d.available_at) - kagzi.clock()) * 1000)::bigint AS due_ms,
              (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
-        FROM unnest(?::text[], ?::text[]) AS t (workflow_type, version)
+        FROM unnest(?::text[], ?::text[], ?::bigint[]) AS t (workflow_type, version, low_us)
        CROSS JOIN LATERAL (
              SELECT w.available_at
                FROM kagzi.workflow_runs w
               WHERE w.namespace = ? AND w.task_queue = ?
                 AND w.workflow_type = t.workflow_type AND w.version = t.version
                 AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
-                AND w.available_at >= kagzi.at(?)
+                AND w.available_at >= kagzi.at(t.low_us)
                 AND w.available_at < 'infinity'
               ORDER BY w.available_at
               LIMIT 1) AS d
@@ -113,6 +117,8 @@ public final class ClaimRuns {
       SELECT workflow_type, version FROM v WHERE version IS NOT NULL LIMIT 1000
       """;
 
+  private static final long HISTORIES_BYTES_MAX = 32L << 20;
+
   private ClaimRuns() {}
 
   /** A claimed run and whose it is. */
@@ -135,14 +141,14 @@ public final class ClaimRuns {
    *
    * @param types with exact versions and limits
    * @param slots whose run the i-th is
-   * @param lowUs due times below are not looked at
+   * @param low due times below are not looked at, for each type
    */
   record Wish(
       QueueName queue,
       List<PollRequest.Wanted> types,
       List<WorkerId> slots,
       long leaseMs,
-      long lowUs) {}
+      ToLongFunction<PollRequest.Wanted> low) {}
 
   /** Claims within the open transaction. The recorded steps are read after the locks are held. */
   static List<Claimed> claim(Session tx, Wish wish, int historyBytesMax) throws SQLException {
@@ -156,9 +162,8 @@ public final class ClaimRuns {
                     t.tasksMax() == 0
                         ? wish.slots.size()
                         : Math.min(t.tasksMax(), wish.slots.size()))
-            .bind(wish.queue.namespace())
+            .bindLongs(wish.types, wish.low)            .bind(wish.queue.namespace())
             .bind(wish.queue.queue())
-            .bind(wish.lowUs)
             .bind(wish.slots.size())
             .bindUuids(wish.slots, WorkerId::value)
             .bind(wish.leaseMs)
@@ -176,31 +181,51 @@ public final class ClaimRuns {
     if (!slept.isEmpty()) {
       CloseSteps.endSleeps(tx, slept);
     }
+    Set<RunId> apart = keepApart(tx, claimedBefore, historyBytesMax);
     Map<RunId, List<RecordedStep>> histories =
         claimedBefore.isEmpty() ? Map.of() : ReadSteps.history(tx, claimedBefore);
     List<Claimed> claimed = new ArrayList<>(taken.size());
-    for (Taken run : taken) {
-      if (run.status == RunStatus.RUNNING) {
-        List<RecordedStep> steps = histories.getOrDefault(run.claim.runId(), List.of());
-        claimed.add(new Claimed(wish.slots.get(run.slot - 1), task(run, steps, historyBytesMax)));
+    for (Taken one : taken) {
+      if (one.status == RunStatus.RUNNING) {
+        RunId run = one.claim.runId();
+        claimed.add(
+            new Claimed(
+                wish.slots.get(one.slot - 1),
+                task(one, histories.getOrDefault(run, List.of()), apart.contains(run))));
       }
     }
     return claimed;
   }
 
-  private static Task task(Taken run, List<RecordedStep> steps, int historyBytesMax) {
-    long bytes = 0;
-    for (RecordedStep step : steps) {
-      bytes += step.bytes();
+  /**
+   * Takes those out of the runs whose history is too large for a task, or does not fit into memory
+   * beside the others'; their workers fetch it apart.
+   */
+  private static Set<RunId> keepApart(Session tx, Map<RunId, Integer> runs, int bytesMax)
+      throws SQLException {
+    Set<RunId> apart = new HashSet<>();
+    if (!runs.isEmpty()) {
+      long left = HISTORIES_BYTES_MAX;
+      for (Map.Entry<RunId, Long> size : ReadSteps.sizes(tx, runs.keySet()).entrySet()) {
+        if (size.getValue() > bytesMax || size.getValue() > left) {
+          apart.add(size.getKey());
+        } else {
+          left -= size.getValue();
+        }
+      }
+      runs.keySet().removeAll(apart);
     }
-    boolean apart = bytes > historyBytesMax;
+    return apart;
+  }
+
+  private static Task task(Taken run, List<RecordedStep> steps, boolean apart) {
     return new Task(
         run.claim,
         run.type,
         run.version,
         run.attempts,
         run.input,
-        apart ? List.of() : steps,
+        steps,
         apart,
         run.externalId,
         run.createdAt);
@@ -233,15 +258,18 @@ public final class ClaimRuns {
   }
 
   static NextDue nextDue(
-      Session session, QueueName queue, List<PollRequest.Wanted> types, long lowUs)
+      Session session,
+      QueueName queue,
+      List<PollRequest.Wanted> types,
+      ToLongFunction<PollRequest.Wanted> low)
       throws SQLException {
     return session
         .query(NEXT_DUE_SQL)
         .bindTexts(types, PollRequest.Wanted::type)
         .bindTexts(types, PollRequest.Wanted::version)
+        .bindLongs(types, low)
         .bind(queue.namespace())
         .bind(queue.queue())
-        .bind(lowUs)
         .first(row -> new NextDue(row.bigintOrNull("due_ms"), row.bigint("now_us")))
         .orElseThrow();
   }

@@ -46,7 +46,6 @@ final class Gate {
   private @Nullable Future<?> timer;
   private long timerNanos;
   private long retryMs = RETRY_MS_FIRST;
-  private long lowUs;
   private int entering;
 
   /**
@@ -58,6 +57,7 @@ final class Gate {
     long unknownSaid;
     int untaken;
     long said;
+    long lowUs;
 
     boolean maybe() {
       return unknown || untaken > 0;
@@ -120,13 +120,15 @@ final class Gate {
   }
 
   /**
-   * Due times below this have all been taken. Looks start here, so that index entries of ended
-   * runs, kept by somebody's old snapshot, are not walked again and again.
+   * Due times of the type below this have all been taken. Looks start here, so that index entries of
+   * ended runs, kept by somebody's old snapshot, are not walked again and again.
    */
-  long lowUs() {
+  long lowUs(PollRequest.Wanted type) {
     lock.lock();
     try {
-      return lowUs;
+      Backlog exact = backlogs.get(new TypeVersion(type.type(), type.version()));
+      Backlog any = backlogs.get(new TypeVersion(type.type(), PollRequest.ANY_VERSION));
+      return exact != null ? exact.lowUs : any != null ? any.lowUs : 0;
     } finally {
       lock.unlock();
     }
@@ -136,7 +138,7 @@ final class Gate {
   void lookBelow() {
     lock.lock();
     try {
-      lowUs = 0;
+      backlogs.values().forEach(backlog -> backlog.lowUs = 0);
     } finally {
       lock.unlock();
     }
@@ -391,7 +393,7 @@ final class Gate {
 
   private boolean hasBacklog(Desk desk) {
     boolean any = false;
-    for (PollRequest.Wanted type : desk.types()) {
+    for (PollRequest.Wanted type : desk.typesLeft()) {
       any |= backlog(new TypeVersion(type.type(), type.version())).maybe();
     }
     return any;
@@ -468,7 +470,7 @@ final class Gate {
         }
       }
       groups.values().forEach(this::takeSlots);
-      return List.copyOf(groups.values());
+      return groups.values().stream().filter(group -> !group.slots.isEmpty()).toList();
     } finally {
       lock.unlock();
     }
@@ -570,6 +572,21 @@ final class Gate {
     }
   }
 
+  /** The same after a short look: what is due of the types that it asked for has all been taken. */
+  void nextDue(Group group, ClaimRuns.NextDue next) {
+    lock.lock();
+    try {
+      if (!next.isOverdue()) {
+        for (PollRequest.Wanted type : group.types) {
+          backlog(new TypeVersion(type.type(), type.version())).lowUs = next.nowUs() - LATE_US_MAX;
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    nextDue(next);
+  }
+
   /** Sets the timer by what the database says of the next due run. */
   void nextDue(ClaimRuns.NextDue next) {
     lock.lock();
@@ -580,7 +597,6 @@ final class Gate {
         return;
       }
       retryMs = RETRY_MS_FIRST;
-      lowUs = next.nowUs() - LATE_US_MAX;
       if (next.dueMs() != null) {
         wakeAfter(next.dueMs());
       }

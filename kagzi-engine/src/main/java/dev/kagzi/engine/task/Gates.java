@@ -220,7 +220,7 @@ public final class Gates implements AutoCloseable {
     if (exact.isEmpty()) {
       return;
     }
-    ClaimRuns.NextDue next = ClaimRuns.nextDue(session, gate.queue(), exact, 0);
+    ClaimRuns.NextDue next = ClaimRuns.nextDue(session, gate.queue(), exact, type -> 0);
     if (next.isOverdue()) {
       meter.fallbackClaimed.increment();
       gate.lookBelow();
@@ -253,7 +253,7 @@ public final class Gates implements AutoCloseable {
     meter.claimed.add(claimed.size());
     gate.found(group, claimed);
     if (claimed.size() < group.slots.size() && !exact.isEmpty()) {
-      gate.nextDue(ClaimRuns.nextDue(session, gate.queue(), exact, gate.lowUs()));
+      gate.nextDue(group, ClaimRuns.nextDue(session, gate.queue(), exact, gate::lowUs));
     }
   }
 
@@ -275,7 +275,7 @@ public final class Gates implements AutoCloseable {
       slots = slots.subList(0, free);
     }
     ClaimRuns.Wish wish =
-        new ClaimRuns.Wish(queue, allowed, slots, config.firstLease().toMillis(), gate.lowUs());
+        new ClaimRuns.Wish(queue, allowed, slots, config.firstLease().toMillis(), gate::lowUs);
     return ClaimRuns.claim(tx, wish, config.answerBytesMax() / 2);
   }
 

@@ -80,6 +80,7 @@ public final class Tasks {
   }
 
   private Poll stand(PollRequest asked, boolean limited) {
+    namespaces.requireEnabled(asked.queue().namespace());
     check(asked);
     long most = gates.config().pollMax().toMillis();
     long waitMs = asked.waitMs() <= 0 ? most : Math.min(asked.waitMs(), most);
@@ -176,10 +177,5 @@ public final class Tasks {
                         run.toString(),
                         "run " + run + ": claim lost (epoch " + claim.epoch() + ")"));
     return ReadSteps.history(session, Map.of(run, attempts)).getOrDefault(run, List.of());
-  }
-
-  /** Refuses work in a namespace that is not there. */
-  public void requireNamespace(String namespace) {
-    namespaces.check(namespace);
   }
 }

@@ -15,12 +15,13 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,8 +60,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       """;
 
   /**
-   * Compares again under the lock. A run that somebody has locked is left to the next heartbeat:
-   * one row that is held for long must not keep the beats of all workers from being recorded.
+   * Compares again under the lock. A run that is locked is renewed by its lane: one row that somebody
+   * holds for long must not keep the beats of all workers from being recorded.
    */
   static final String RENEW_SQL =
       """
@@ -75,14 +76,24 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
        WHERE r.run_id = l.run_id
          AND r.epoch = l.epoch
          AND r.status = 'RUNNING'
+      RETURNING r.run_id
       """;
 
   private final long leaseMs;
-  private final Consumer<Map<WorkerId, WorkerStatus>> heard;
+  private final Listener listener;
 
-  HeartbeatWriter(long leaseMs, Consumer<Map<WorkerId, WorkerStatus>> heard) {
+  HeartbeatWriter(long leaseMs, Listener listener) {
     this.leaseMs = leaseMs;
-    this.heard = heard;
+    this.listener = listener;
+  }
+
+  /** Who is told after the commit. */
+  interface Listener {
+    /** These workers are there. */
+    void heard(Map<WorkerId, WorkerStatus> present);
+
+    /** This claim's run was locked: its lease is to be renewed by whoever has the lock. */
+    void renewElsewhere(WorkerId worker, Claim claim);
   }
 
   /** What the heartbeats of one worker in one batch say together; the last count is the present. */
@@ -135,7 +146,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     Map<WorkerId, WorkerStatus> present = beat(tx, byWorker, counts);
     Map<WorkerId, List<Claim>> lost = new HashMap<>();
     Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
-    renew(
+    List<Renewal> locked =
+        renew(
         tx,
         byWorker.values().stream().filter(w -> present.containsKey(id(w))).toList(),
         lost,
@@ -146,7 +158,10 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     for (HeartbeatWrite write : again) {
       answer(write, present.get(id(write)), Map.of(), Map.of());
     }
-    return () -> heard.accept(present);
+    return () -> {
+      listener.heard(present);
+      locked.forEach(renewal -> listener.renewElsewhere(renewal.worker, renewal.claim));
+    };
   }
 
   private static WorkerId id(HeartbeatWrite write) {
@@ -189,7 +204,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     return present;
   }
 
-  private void renew(
+  /** Answers those that were locked. */
+  private List<Renewal> renew(
       Session tx,
       List<HeartbeatWrite> writes,
       Map<WorkerId, List<Claim>> lost,
@@ -203,7 +219,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       }
     }
     if (listed.isEmpty()) {
-      return;
+      return List.of();
     }
     List<Renewal> due = new ArrayList<>();
     for (Looked run : look(tx, listed)) {
@@ -216,14 +232,18 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         gone.computeIfAbsent(run.worker, id -> new ArrayList<>()).add(run.claim);
       }
     }
-    if (!due.isEmpty()) {
-      tx.query(RENEW_SQL)
-          .bind(leaseMs)
-          .bindUuids(due, r -> r.claim.runId().value())
-          .bindInts(due, r -> r.claim.epoch())
-          .bindUuids(due, r -> r.worker.value())
-          .update();
+    if (due.isEmpty()) {
+      return due;
     }
+    Set<RunId> renewed =
+        new HashSet<>(
+            tx.query(RENEW_SQL)
+                .bind(leaseMs)
+                .bindUuids(due, r -> r.claim.runId().value())
+                .bindInts(due, r -> r.claim.epoch())
+                .bindUuids(due, r -> r.worker.value())
+                .list(row -> new RunId(row.uuid("run_id"))));
+    return due.stream().filter(r -> !renewed.contains(r.claim.runId())).toList();
   }
 
   private List<Looked> look(Session tx, List<Renewal> listed) throws SQLException {

@@ -7,6 +7,7 @@ import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.notice.Notice;
 import dev.kagzi.engine.notice.Notifier;
 import dev.kagzi.engine.report.FreeClaim;
+import dev.kagzi.engine.report.RenewLease;
 import dev.kagzi.engine.task.Gates;
 import dev.kagzi.engine.task.HeldRuns;
 import dev.kagzi.engine.task.WorkerLimits;
@@ -31,6 +32,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +50,7 @@ public final class Workers implements AutoCloseable {
   private final Gates gates;
   private final Notifier notifier;
   private final BiConsumer<List<Claim>, FreeClaim.Cause> free;
+  private final Consumer<RenewLease> renew;
   private final Journal<HeartbeatWrite> heartbeats;
   private final Executor blocking = Executors.newVirtualThreadPerTaskExecutor();
   private final ScheduledExecutorService timer =
@@ -74,7 +77,8 @@ public final class Workers implements AutoCloseable {
       Namespaces namespaces,
       Gates gates,
       Notifier notifier,
-      BiConsumer<List<Claim>, FreeClaim.Cause> free) {
+      BiConsumer<List<Claim>, FreeClaim.Cause> free,
+      Consumer<RenewLease> renew) {
     this.database = database;
     this.config = config;
     this.limits = limits;
@@ -82,11 +86,12 @@ public final class Workers implements AutoCloseable {
     this.gates = gates;
     this.notifier = notifier;
     this.free = free;
+    this.renew = renew;
     JournalConfig bounds = JournalConfig.defaults();
     this.heartbeats =
         new Journal<>(
             database,
-            () -> new HeartbeatWriter(config.lease().toMillis(), this::heard),
+            () -> new HeartbeatWriter(config.lease().toMillis(), new Heard()),
             new JournalConfig(
                 1,
                 bounds.queueBytesMax(),
@@ -193,12 +198,26 @@ public final class Workers implements AutoCloseable {
           .addKeyValue("worker", h.workerId())
           .addKeyValue("claims", dropped.size())
           .log("worker dropped claims, they are free again");
+      // Whatever becomes of it, the memory has served: an entry that is wrong must not come again.
+      dropped.forEach(gates.book()::ended);
       free.accept(dropped, FreeClaim.Cause.NOT_TAKEN);
     }
   }
 
+  private final class Heard implements HeartbeatWriter.Listener {
+    @Override
+    public void heard(Map<WorkerId, WorkerStatus> present) {
+      remember(present);
+    }
+
+    @Override
+    public void renewElsewhere(WorkerId worker, Claim claim) {
+      renew.accept(new RenewLease(worker, claim, config.lease().toMillis()));
+    }
+  }
+
   /** Called after heartbeats were recorded. */
-  private void heard(Map<WorkerId, WorkerStatus> present) {
+  private void remember(Map<WorkerId, WorkerStatus> present) {
     long now = System.nanoTime();
     present.forEach(
         (worker, status) ->

@@ -1,5 +1,6 @@
 package dev.kagzi.sdk.internal.client;
 
+import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.StartResult;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
@@ -166,9 +167,41 @@ public final class Starts {
     }
     // What has gathered goes out first, so that the server is not kept waiting for work.
     sendWhatWaits();
+    List<Pending> again = new ArrayList<>();
     for (int i = 0; i < batch.size(); i++) {
-      answer(batch.get(i), response.getResults(i));
+      if (isPassing(response.getResults(i))) {
+        again.add(batch.get(i));
+      } else {
+        answer(batch.get(i), response.getResults(i));
+      }
     }
+    if (!again.isEmpty()) {
+      sendAgain(again);
+    }
+  }
+
+  /** The server could not write the start just now; whether it did is answered when it is sent again. */
+  private static boolean isPassing(StartResult result) {
+    ErrorDetail refused = result.getRefused();
+    return result.hasRefused()
+        && refused.getCode() == ErrorCode.ERROR_CODE_UNAVAILABLE
+        && !refused.getNonRetryable();
+  }
+
+  private void sendAgain(List<Pending> batch) {
+    List<Pending> given = new ArrayList<>();
+    lock.lock();
+    try {
+      if (closed) {
+        given.addAll(batch);
+      } else {
+        putBack(batch, given);
+        pause();
+      }
+    } finally {
+      lock.unlock();
+    }
+    fail(given, new ServerUnavailableException("start: the server could not write it in time", null));
   }
 
   private static void answer(Pending start, StartResult result) {

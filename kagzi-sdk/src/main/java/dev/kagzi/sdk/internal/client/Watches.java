@@ -138,12 +138,13 @@ public final class Watches {
       toWatch = new ArrayList<>(watches.keySet());
       toForget.clear();
     }
+    // First what to forget: a run that is forgotten and watched again is to be watched.
+    if (!toForget.isEmpty()) {
+      open.requests().onNext(message().addAllForgetRunIds(toForget).build());
+    }
     for (int from = 0; from < toWatch.size(); from += MESSAGE_IDS_MAX) {
       List<String> part = toWatch.subList(from, Math.min(toWatch.size(), from + MESSAGE_IDS_MAX));
       open.requests().onNext(message().addAllWatchRunIds(part).build());
-    }
-    if (!toForget.isEmpty()) {
-      open.requests().onNext(message().addAllForgetRunIds(toForget).build());
     }
     toWatch = new ArrayList<>();
     toForget = new ArrayList<>();

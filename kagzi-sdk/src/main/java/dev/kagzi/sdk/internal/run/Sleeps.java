@@ -1,6 +1,7 @@
 package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportItem.SleepStarted;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.StepKind;
@@ -51,11 +52,24 @@ final class Sleeps {
           throw progress.end(new Ending.Parked());
         }
         progress.waitInPlace(result.getSleeping().getRemainingMs());
+        progress.hold(over(sleep.getStepKey()));
       }
       // Over already, now or long ago.
       case ACCEPTED, ALREADY_RECORDED -> {}
       case REFUSED -> throw progress.end(new Ending.Refused(result.getRefused()));
       default -> throw progress.end(new Ending.StartOver());
     }
+  }
+
+  /** Nobody else says that a sleep is over that was waited for in place; it goes with what is next. */
+  private ReportItem over(String key) {
+    return progress
+        .item()
+        .setStepDone(
+            ReportItem.StepDone.newBuilder()
+                .setStepKey(key)
+                .setAttempt(1)
+                .setKind(StepKind.STEP_KIND_SLEEP))
+        .build();
   }
 }

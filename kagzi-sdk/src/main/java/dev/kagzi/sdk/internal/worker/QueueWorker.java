@@ -160,6 +160,11 @@ final class QueueWorker implements RunHost {
 
   private void takeIn(List<Task> tasks) {
     for (Task task : tasks) {
+      RunExecution held = claims.get(task.getRunId());
+      if (held != null && held.epoch() == task.getEpoch()) {
+        // The very claim that is being executed: a second execution would be within the same fence.
+        continue;
+      }
       RunExecution run = new RunExecution(this, task);
       RunExecution former = claims.put(task.getRunId(), run);
       if (former != null) {
@@ -259,7 +264,9 @@ final class QueueWorker implements RunHost {
       case UNFINISHED -> {}
     }
     for (RunExecution next : slots.free(execution)) {
-      if (!drain.hasBegun()) {
+      if (drain.hasBegun()) {
+        next.releaseUnstarted();
+      } else {
         next.start();
       }
     }
