@@ -3,6 +3,7 @@ package dev.kagzi.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.db.StatementMeter;
+import dev.kagzi.engine.task.DispatchConfig;
 import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.worker.WorkerConfig;
 import java.time.Duration;
@@ -23,8 +24,18 @@ class IdleTest {
   void an_idle_engine_sends_less_than_one_statement_a_second() {
     // The workers of this test do not beat: they must not be found dead meanwhile.
     Duration never = Duration.ofHours(1);
+    // One who looks: a second would open its session sometime, which is not what idling costs.
+    DispatchConfig usual = DispatchConfig.defaults();
     EngineConfig config =
         EngineConfig.defaults()
+            .withDispatch(
+                new DispatchConfig(
+                    usual.pollMax(),
+                    usual.firstLease(),
+                    usual.fallbackLook(),
+                    usual.linger(),
+                    usual.answerBytesMax(),
+                    1))
             .withWorkers(
                 new WorkerConfig(Duration.ofSeconds(3), Duration.ofSeconds(60), never, never));
     try (TestEngine engine = TestEngine.start(database.config(), "idle", config)) {
@@ -33,8 +44,7 @@ class IdleTest {
         waiting.add(engine.poll(engine.register(), 10));
       }
       StatementMeter meter = engine.engine().meter().statements();
-      // Two looks by the fallback: then both who look have their sessions, which cost a little.
-      Duration settle = Duration.ofSeconds(5);
+      Duration settle = Duration.ofSeconds(2);
       Awaitility.await().pollDelay(settle).until(() -> true);
 
       long before = meter.statements();

@@ -18,6 +18,7 @@ import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.report.BegunStep;
 import dev.kagzi.engine.report.FreeClaim;
+import dev.kagzi.engine.report.RenewLease;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.report.Rules;
@@ -378,6 +379,16 @@ class ResendTest {
         return new Ready(
             () -> await(handIn(new FreeClaim(claim, FreeClaim.Cause.NOT_TAKEN))),
             () -> state(claim.runId()));
+      }
+    },
+    LEASE_RENEWED_BY_ITS_LANE(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        engine.start();
+        WorkerId worker = engine.register();
+        Claim claim = engine.claimOne(worker).claim();
+        return new Ready(
+            () -> await(handIn(new RenewLease(worker, claim, 60_000))), () -> state(claim.runId()));
       }
     },
     BEGIN_STEP(COMMIT) {
