@@ -94,8 +94,7 @@ class CostTest {
     connections.forget();
 
     List<ReportResult> answers =
-        engine.report(
-            List.of(stepDone(task.claim(), "last", "2"), done(task.claim(), "\"out\"")));
+        engine.report(List.of(stepDone(task.claim(), "last", "2"), done(task.claim(), "\"out\"")));
 
     assertThat(answers).allMatch(ReportResult.Accepted.class::isInstance);
     assertThat(connections.byLanes()).hasSize(1).allMatch(Sent::isCommit);

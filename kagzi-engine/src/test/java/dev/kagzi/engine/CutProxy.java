@@ -82,8 +82,8 @@ public final class CutProxy implements AutoCloseable {
 
   /**
    * Cuts the connection on which PostgreSQL next commits something of that sort: its answer is
-   * swallowed. The text is what PostgreSQL calls it: COMMIT, or the tag of a statement that
-   * commits itself, such as INSERT 0 1.
+   * swallowed. The text is what PostgreSQL calls it: COMMIT, or the tag of a statement that commits
+   * itself, such as INSERT 0 1.
    */
   public void cutAnswer(Predicate<String> tag) {
     next.set(tag);

@@ -116,10 +116,7 @@ class DatabaseAwayTest {
     proxy.down();
     Refusal.Reason away =
         reason(
-            engine
-                .engine()
-                .reports()
-                .accept(NAMESPACE, List.of(stepDone(task.claim(), "a", "1"))));
+            engine.engine().reports().accept(NAMESPACE, List.of(stepDone(task.claim(), "a", "1"))));
     proxy.up();
 
     assertThat(away).isEqualTo(Refusal.Reason.UNAVAILABLE);
@@ -137,20 +134,18 @@ class DatabaseAwayTest {
     try (Connection other = Database.connect(database.config())) {
       other.setAutoCommit(false);
       try (PreparedStatement lock =
-          other.prepareStatement(
-              "SELECT 1 FROM kagzi.workflow_runs WHERE run_id = ? FOR UPDATE")) {
+          other.prepareStatement("SELECT 1 FROM kagzi.workflow_runs WHERE run_id = ? FOR UPDATE")) {
         lock.setObject(1, task.claim().runId().value());
         lock.execute();
       }
       answer =
-          engine
-              .engine()
-              .reports()
-              .accept(NAMESPACE, List.of(stepDone(task.claim(), "a", "1")));
+          engine.engine().reports().accept(NAMESPACE, List.of(stepDone(task.claim(), "a", "1")));
       await().until(() -> waiting().size() == 1);
       int old = waiting().get(0);
       proxy.stall();
-      await().pollInterval(Duration.ofMillis(5)).until(() -> waiting().stream().anyMatch(pid -> pid != old));
+      await()
+          .pollInterval(Duration.ofMillis(5))
+          .until(() -> waiting().stream().anyMatch(pid -> pid != old));
 
       assertThat(waiting()).doesNotContain(old);
       other.rollback();
@@ -179,8 +174,7 @@ class DatabaseAwayTest {
 
   private long number(String sql) {
     return database.run(
-        session ->
-            session.query(sql.formatted(queue)).first(row -> row.bigint("n")).orElseThrow());
+        session -> session.query(sql.formatted(queue)).first(row -> row.bigint("n")).orElseThrow());
   }
 
   private static Refusal.Reason reason(CompletableFuture<?> answer) {

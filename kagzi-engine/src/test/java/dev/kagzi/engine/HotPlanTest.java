@@ -73,7 +73,12 @@ class HotPlanTest {
       List.of(
           hot("InsertRuns.SQL", InsertRuns.SQL, ""),
           hot("InsertRuns.ALONE_SQL", InsertRuns.ALONE_SQL, ""),
-          hot("InsertRuns.RIVALS_SQL", InsertRuns.RIVALS_SQL, "", PKEY, "workflow_runs_external_id"),
+          hot(
+              "InsertRuns.RIVALS_SQL",
+              InsertRuns.RIVALS_SQL,
+              "",
+              PKEY,
+              "workflow_runs_external_id"),
           hot("InsertPayloads.SQL", InsertPayloads.SQL, ""),
           hot("LockRuns.SQL", LockRuns.SQL, "", PKEY),
           hot("UpdateRuns.SQL", UpdateRuns.SQL, "", PKEY),
@@ -104,7 +109,11 @@ class HotPlanTest {
           hot("Messages.POST_SQL", Messages.POST_SQL, ""),
           hot("Messages.TAKE_SQL", Messages.TAKE_SQL, "", MESSAGES),
           hot("Messages.FORGOTTEN_SQL", Messages.FORGOTTEN_SQL, "bigint, int", "run_messages_age"),
-          hot("HeartbeatWriter.BEAT_SQL", constant("worker.HeartbeatWriter", "BEAT_SQL"), "", WORKERS),
+          hot(
+              "HeartbeatWriter.BEAT_SQL",
+              constant("worker.HeartbeatWriter", "BEAT_SQL"),
+              "",
+              WORKERS),
           hot("HeartbeatWriter.LOOK_SQL", constant("worker.HeartbeatWriter", "LOOK_SQL"), "", PKEY),
           hot(
               "HeartbeatWriter.RENEW_SQL",
@@ -227,9 +236,7 @@ class HotPlanTest {
       parameter.appendReplacement(sql, "\\$" + i);
     }
     parameter.appendTail(sql);
-    session
-        .query("PREPARE %s (%s) AS %s".formatted(name, String.join(", ", types), sql))
-        .execute();
+    session.query("PREPARE %s (%s) AS %s".formatted(name, String.join(", ", types), sql)).execute();
   }
 
   private static List<String> explain(Session session, String name, Hot hot) throws SQLException {

@@ -86,10 +86,12 @@ class ResendTest {
                     Thread.currentThread().getName().startsWith("kagzi-lane-")
                         ? proxy.config()
                         : database.config()));
-    // Some writes are the engine's own, and nobody outside of it hears their answer: they are handed
+    // Some writes are the engine's own, and nobody outside of it hears their answer: they are
+    // handed
     // to a journal of the same make.
     side = Database.open(database.config(), () -> Database.connect(proxy.config()));
-    journal = new Journal<>(side, () -> new RunWriter(Rules.DEFAULT, SILENCE, new Random(1)), oneLane);
+    journal =
+        new Journal<>(side, () -> new RunWriter(Rules.DEFAULT, SILENCE, new Random(1)), oneLane);
     await(handIn(new DeliverMessages(RunId.next())));
     WorkerId worker = all.register();
     all.start();
@@ -275,11 +277,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         return reporting(
-            engine,
-            claim,
-            stepDone(claim, "a", "1"),
-            stepDone(claim, "b", "2"),
-            done(claim, "3"));
+            engine, claim, stepDone(claim, "a", "1"), stepDone(claim, "b", "2"), done(claim, "3"));
       }
     },
     ANNOUNCED_AND_DONE_IN_BATCH(COMMIT) {
@@ -358,8 +356,7 @@ class ResendTest {
       @Override
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
-        engine.report(
-            new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
+        engine.report(new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
         return new Ready(
             () -> await(engine.engine().runs().cancel(NAMESPACE, claim.runId())),
             () -> state(claim.runId()));

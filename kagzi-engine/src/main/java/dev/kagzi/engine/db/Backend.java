@@ -29,12 +29,7 @@ public record Backend(int pid, String startedAt) {
   /** Ends this backend, if it still lives, through another session; returns when it is gone. */
   public void end(Session other) throws SQLException {
     boolean ended =
-        other
-            .query(END)
-            .bind(pid)
-            .bind(startedAt)
-            .first(row -> row.bool("ended"))
-            .orElse(true);
+        other.query(END).bind(pid).bind(startedAt).first(row -> row.bool("ended")).orElse(true);
     if (!ended) {
       throw new SQLException("backend " + pid + " was told to end and has not (expected: gone)");
     }

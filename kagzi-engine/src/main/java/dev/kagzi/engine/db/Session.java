@@ -64,8 +64,9 @@ public final class Session implements AutoCloseable {
 
   /**
    * A session keeps the plan that it has once made. One that was made while a table was empty may
-   * walk it from end to end, and would go on doing so while the table grows: until somebody analyzes
-   * it, or for ever. So plans are made anew from time to time; that costs a few milliseconds.
+   * walk it from end to end, and would go on doing so while the table grows: until somebody
+   * analyzes it, or for ever. So plans are made anew from time to time; that costs a few
+   * milliseconds.
    */
   private void forgetOldPlans() throws SQLException {
     long now = System.nanoTime();

@@ -9,7 +9,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * What waits for a lane, bounded in bytes. When it is full, those who come queue up before it, so
- * that nobody overtakes: a write must not arrive before an earlier one of the same run. Thread-safe.
+ * that nobody overtakes: a write must not arrive before an earlier one of the same run.
+ * Thread-safe.
  */
 final class Intake<W extends Write<?>> {
   private final long bytesMax;

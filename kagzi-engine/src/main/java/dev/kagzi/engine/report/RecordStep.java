@@ -12,7 +12,8 @@ import java.sql.SQLException;
  */
 final class RecordStep {
   // The namespace is compared in a form that no index has. On an empty table the planner finds the
-  // index of lists as good as the primary key, keeps that plan, and walks all runs of the namespace.
+  // index of lists as good as the primary key, keeps that plan, and walks all runs of the
+  // namespace.
   static final String SQL =
       """
       WITH r AS MATERIALIZED (

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   /**
-   * A beat that is sent again after its answer was lost finds its own time: it is not counted twice.
+   * A beat that is sent again after its answer was lost finds its own time: it is not counted
+   * twice.
    */
   static final String BEAT_SQL =
       """

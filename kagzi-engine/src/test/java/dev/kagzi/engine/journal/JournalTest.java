@@ -44,7 +44,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Group commit, by counting what goes over the lanes' connections. */
 class JournalTest {
-  private static final Predicate<Sent> A_LANES_WRITE = sent -> sent.isByLane() && sent.isStatement();
+  private static final Predicate<Sent> A_LANES_WRITE =
+      sent -> sent.isByLane() && sent.isStatement();
   private static final RetryPolicy SLOWLY = new RetryPolicy(5, 60_000, 1, 60_000, 0, List.of());
 
   @RegisterExtension static final TestDatabase database = new TestDatabase();
@@ -69,10 +70,7 @@ class JournalTest {
     connections = new WatchedConnector(() -> Database.connect(database.config()));
     engine =
         TestEngine.start(
-            database.config(),
-            queue,
-            EngineConfig.defaults().withJournal(journal),
-            connections);
+            database.config(), queue, EngineConfig.defaults().withJournal(journal), connections);
   }
 
   private static JournalConfig lanes(int lanes) {
@@ -152,8 +150,7 @@ class JournalTest {
         answers.add(accept(stepFailed(claims.get(i + 2), "a", 1, SLOWLY)));
         answers.add(accept(sleep(claims.get(i + 3), "nap", 60_000)));
         answers.add(accept(TestEngine.failed(claims.get(i + 4), "no")));
-        answers.add(
-            engine.engine().runs().cancel(TestEngine.NAMESPACE, claims.get(i + 5).runId()));
+        answers.add(engine.engine().runs().cancel(TestEngine.NAMESPACE, claims.get(i + 5).runId()));
         answers.add(engine.engine().runs().start(engine.request("", null)));
       }
       awaitWaiting(80);
@@ -308,7 +305,8 @@ class JournalTest {
   @Test
   void writes_that_wait_before_a_full_journal_keep_their_order_too() {
     open(
-        new JournalConfig(1, 1_000, 8 << 20, 2_000, Duration.ofSeconds(10), Duration.ofSeconds(10)));
+        new JournalConfig(
+            1, 1_000, 8 << 20, 2_000, Duration.ofSeconds(10), Duration.ofSeconds(10)));
     List<Claim> claims = claim(1);
     Claim claim = claims.get(0);
     List<CompletableFuture<List<ReportResult>>> answers = new ArrayList<>();
