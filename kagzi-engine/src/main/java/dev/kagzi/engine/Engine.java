@@ -74,7 +74,14 @@ public final class Engine implements AutoCloseable {
             claims -> free(claims, FreeClaim.Cause.NOT_TAKEN));
     this.workers =
         new Workers(
-            database, config.workers(), config.limits(), namespaces, gates, notifier, this::free, journal::append);
+            database,
+            config.workers(),
+            config.limits(),
+            namespaces,
+            gates,
+            notifier,
+            this::free,
+            journal::append);
     wiring.connect(gates, workers);
     this.runs = new Runs(journal, namespaces, config.limits(), gates::reserve);
     this.reports = new Reports(journal, config.limits());

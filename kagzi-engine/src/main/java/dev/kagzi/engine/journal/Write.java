@@ -41,8 +41,8 @@ public abstract class Write<R> {
   }
 
   /**
-   * True when this write was sent and nobody heard what became of it: what it wants to do may be done
-   * already, by itself.
+   * True when this write was sent and nobody heard what became of it: what it wants to do may be
+   * done already, by itself.
    */
   public final boolean isUncertain() {
     return uncertain;

@@ -150,9 +150,9 @@ final class Starts {
   }
 
   /**
-   * The slot that was kept for the run is used only if the run is the worker's indeed, and only by the
-   * very write that claimed it for the worker: a caller who starts the run again must not hand the
-   * same claim out a second time.
+   * The slot that was kept for the run is used only if the run is the worker's indeed, and only by
+   * the very write that claimed it for the worker: a caller who starts the run again must not hand
+   * the same claim out a second time.
    */
   private void give(StartRun start, @Nullable Rival own) {
     Handover handover = start.handover();

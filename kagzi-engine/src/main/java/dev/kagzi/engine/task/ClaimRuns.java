@@ -162,7 +162,8 @@ public final class ClaimRuns {
                     t.tasksMax() == 0
                         ? wish.slots.size()
                         : Math.min(t.tasksMax(), wish.slots.size()))
-            .bindLongs(wish.types, wish.low)            .bind(wish.queue.namespace())
+            .bindLongs(wish.types, wish.low)
+            .bind(wish.queue.namespace())
             .bind(wish.queue.queue())
             .bind(wish.slots.size())
             .bindUuids(wish.slots, WorkerId::value)

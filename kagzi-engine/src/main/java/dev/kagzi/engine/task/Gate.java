@@ -120,8 +120,8 @@ final class Gate {
   }
 
   /**
-   * Due times of the type below this have all been taken. Looks start here, so that index entries of
-   * ended runs, kept by somebody's old snapshot, are not walked again and again.
+   * Due times of the type below this have all been taken. Looks start here, so that index entries
+   * of ended runs, kept by somebody's old snapshot, are not walked again and again.
    */
   long lowUs(PollRequest.Wanted type) {
     lock.lock();

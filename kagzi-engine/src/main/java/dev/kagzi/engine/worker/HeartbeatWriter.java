@@ -60,8 +60,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       """;
 
   /**
-   * Compares again under the lock. A run that is locked is renewed by its lane: one row that somebody
-   * holds for long must not keep the beats of all workers from being recorded.
+   * Compares again under the lock. A run that is locked is renewed by its lane: one row that
+   * somebody holds for long must not keep the beats of all workers from being recorded.
    */
   static final String RENEW_SQL =
       """
@@ -148,10 +148,10 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
     List<Renewal> locked =
         renew(
-        tx,
-        byWorker.values().stream().filter(w -> present.containsKey(id(w))).toList(),
-        lost,
-        cancelled);
+            tx,
+            byWorker.values().stream().filter(w -> present.containsKey(id(w))).toList(),
+            lost,
+            cancelled);
     for (HeartbeatWrite write : byWorker.values()) {
       answer(write, present.get(id(write)), lost, cancelled);
     }
