@@ -134,17 +134,6 @@ class GateTest {
         .toList();
   }
 
-  /** Until the gate knows that nothing is due, since its last look was short. */
-  private void drain(WorkerId worker) {
-    long before = meter().handedOver();
-    while (meter().handedOver() == before) {
-      Poll poll = engine.poll(worker, 2);
-      engine.start();
-      Task task = await(poll.tasks()).get(0);
-      engine.report(done(task.claim(), "1"));
-    }
-  }
-
   private static List<RunId> ids(List<Task> tasks) {
     return tasks.stream().map(task -> task.claim().runId()).toList();
   }
@@ -245,7 +234,7 @@ class GateTest {
   @Test
   void a_release_wakes_a_waiting_poll() {
     WorkerId worker = engine.register();
-    drain(worker);
+    engine.settle(worker);
     WorkerId other = engine.register();
     RunId run = engine.start();
     Task task = engine.claimOne(worker);
@@ -260,7 +249,7 @@ class GateTest {
   @Test
   void a_worker_that_leaves_wakes_a_waiting_poll() {
     WorkerId worker = engine.register();
-    drain(worker);
+    engine.settle(worker);
     WorkerId other = engine.register();
     RunId run = engine.start();
     engine.claimOne(worker);
@@ -276,7 +265,7 @@ class GateTest {
   @Test
   void one_start_wakes_one_slot_and_asks_nobody() {
     WorkerId first = engine.register();
-    drain(first);
+    engine.settle(first);
     List<Poll> polls = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       polls.add(engine.poll(engine.register(), 1));
@@ -355,7 +344,7 @@ class GateTest {
   @Test
   void a_types_own_maximum_is_kept_by_starts_that_are_handed_over() {
     WorkerId idle = engine.register();
-    drain(idle);
+    engine.settle(idle);
     WorkerId worker = engine.register();
     Poll poll = poll(worker, 20, new PollRequest.Wanted(TYPE, "", 1));
     await(engine.engine().workers().deregister(idle, false));
@@ -394,7 +383,7 @@ class GateTest {
   void a_start_between_two_polls_waits_for_the_next() {
     restart(Duration.ofSeconds(10), DEFAULTS.answerBytesMax());
     WorkerId worker = engine.register();
-    drain(worker);
+    engine.settle(worker);
     Poll first = engine.poll(worker, 5);
     engine.start();
     await(first.tasks());
@@ -415,7 +404,7 @@ class GateTest {
   void a_start_goes_to_a_poll_that_stands_rather_than_to_one_that_may_come() {
     restart(Duration.ofSeconds(10), DEFAULTS.answerBytesMax());
     WorkerId away = engine.register();
-    drain(away);
+    engine.settle(away);
     Poll answered = engine.poll(away, 100);
     engine.start();
     await(answered.tasks());
@@ -430,7 +419,7 @@ class GateTest {
   void a_start_that_its_worker_does_not_come_for_goes_to_another() {
     restart(Duration.ofSeconds(3), DEFAULTS.answerBytesMax());
     WorkerId worker = engine.register();
-    drain(worker);
+    engine.settle(worker);
     Poll first = engine.poll(worker, 5);
     engine.start();
     await(first.tasks());

@@ -9,6 +9,7 @@ import dev.kagzi.protocol.v1.StartWorkflowsResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /** Many starts in one call, each with a result of its own, in the order of the request. */
 final class BulkStart {
@@ -16,7 +17,9 @@ final class BulkStart {
 
   private BulkStart() {}
 
-  static CompletableFuture<StartWorkflowsResponse> begin(Runs runs, StartWorkflowsRequest request) {
+  /** Completes with what writes the answer. */
+  static CompletableFuture<Supplier<StartWorkflowsResponse>> begin(
+      Runs runs, StartWorkflowsRequest request) {
     Starts.checkCount(request.getStartsCount(), STARTS_MAX);
     int count = request.getStartsCount();
     List<StartRequest> readable = new ArrayList<>(count);
@@ -32,7 +35,7 @@ final class BulkStart {
     }
     List<CompletableFuture<StartResult>> answers = runs.startAll(readable);
     return CompletableFuture.allOf(answers.toArray(new CompletableFuture<?>[0]))
-        .handle((none, someFailed) -> response(refused, answers));
+        .handle((none, someFailed) -> () -> response(refused, answers));
   }
 
   private static StartWorkflowsResponse response(

@@ -3,6 +3,7 @@ package dev.kagzi.server.grpc;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -12,11 +13,26 @@ final class Calls {
   private Calls() {}
 
   /**
+   * From so many items on, an answer is written on a thread of the edge instead of the engine's,
+   * which has the next commit to see to. Below, the change of threads would cost more.
+   */
+  private static final int ITEMS_ASIDE = 8;
+
+  /**
    * Starts {@code call} on the present thread and answers when its future completes, on the thread
    * that completes it.
    */
   static <T, M> void answer(
       StreamObserver<M> caller, Supplier<CompletableFuture<T>> call, Function<T, M> reply) {
+    answer(caller, Runnable::run, call, reply);
+  }
+
+  /** The same; the answer is written where {@code writer} says. */
+  static <T, M> void answer(
+      StreamObserver<M> caller,
+      Executor writer,
+      Supplier<CompletableFuture<T>> call,
+      Function<T, M> reply) {
     ignoreCancel(caller);
     CompletableFuture<T> answer;
     try {
@@ -25,7 +41,13 @@ final class Calls {
       caller.onError(Errors.of(e));
       return;
     }
-    answer.whenComplete((value, problem) -> send(caller, value, problem, reply));
+    answer.whenComplete(
+        (value, problem) -> writer.execute(() -> send(caller, value, problem, reply)));
+  }
+
+  /** Where an answer of so many items is written. */
+  static Executor writer(int items, Executor aside) {
+    return items < ITEMS_ASIDE ? Runnable::run : aside;
   }
 
   private static <T, M> void send(

@@ -83,7 +83,9 @@ final class EndQueue {
   List<RunId> leftOut() {
     lock.lock();
     try {
-      return queued.isEmpty() ? leftOut.stream().limit(LEFT_OUT_BATCH).toList() : List.of();
+      return queued.isEmpty() && !leftOut.isEmpty()
+          ? leftOut.stream().limit(LEFT_OUT_BATCH).toList()
+          : List.of();
     } finally {
       lock.unlock();
     }

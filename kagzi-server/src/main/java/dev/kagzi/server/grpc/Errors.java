@@ -4,6 +4,8 @@ import com.google.protobuf.Any;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
@@ -47,6 +49,13 @@ final class Errors {
             .setMessage(detail.getMessage())
             .addDetails(Any.pack(detail))
             .build());
+  }
+
+  /** Ends a call that has no observer yet. */
+  static void close(ServerCall<?, ?> call, Throwable problem) {
+    StatusRuntimeException why = of(problem);
+    Metadata trailers = why.getTrailers();
+    call.close(why.getStatus(), trailers == null ? new Metadata() : trailers);
   }
 
   /** The same, for an item of a call that goes on. */

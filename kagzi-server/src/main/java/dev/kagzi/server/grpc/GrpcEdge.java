@@ -4,7 +4,6 @@ import dev.kagzi.engine.Engine;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceImplBase;
 import io.grpc.BindableService;
 import io.grpc.Server;
-import io.grpc.ServerInterceptors;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
@@ -102,10 +101,8 @@ public final class GrpcEdge implements AutoCloseable {
             .maxInboundMetadataSize(HEADER_BYTES_MAX)
             .maxConcurrentCallsPerConnection(CALLS_PER_CONNECTION_MAX)
             .addService(serving.service());
-    NotYet notYet = new NotYet();
     for (BindableService service : services) {
-      builder.addService(
-          ReadableRequests.guard(ServerInterceptors.intercept(service.bindService(), notYet)));
+      builder.addService(ReadableRequests.guard(NotYet.refuse(service.bindService())));
     }
     if (settings.reflection()) {
       builder.addService(ProtoReflectionServiceV1.newInstance());

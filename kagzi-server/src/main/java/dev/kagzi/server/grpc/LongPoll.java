@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * given back, so that they do not lie with a worker that will never know of them.
  */
 final class LongPoll<M> implements OpenCalls.OpenCall {
-  private final OpenCalls calls;
+  private final EdgeRoom room;
   private final ServerCallStreamObserver<M> caller;
   private final Function<List<Task>, M> reply;
   private final Consumer<List<Task>> giveBack;
@@ -26,25 +26,25 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
   private volatile @Nullable Poll poll;
 
   private LongPoll(
-      OpenCalls calls,
+      EdgeRoom room,
       StreamObserver<M> caller,
       Function<List<Task>, M> reply,
       Consumer<List<Task>> giveBack) {
-    this.calls = calls;
+    this.room = room;
     this.caller = Calls.stream(caller);
     this.reply = reply;
     this.giveBack = giveBack;
   }
 
   static <M> void open(
-      OpenCalls calls,
+      EdgeRoom room,
       StreamObserver<M> caller,
       Supplier<Poll> start,
       Function<List<Task>, M> reply,
       Consumer<List<Task>> giveBack) {
-    LongPoll<M> call = new LongPoll<>(calls, caller, reply, giveBack);
+    LongPoll<M> call = new LongPoll<>(room, caller, reply, giveBack);
     call.caller.setOnCancelHandler(call::gone);
-    calls.add(call);
+    room.calls().add(call);
     if (!call.ended.get()) {
       call.begin(start);
     }
@@ -74,7 +74,8 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
         caller.onError(Errors.of(problem));
       }
     } else if (first && !caller.isCancelled()) {
-      Calls.send(caller, () -> reply.apply(tasks));
+      Calls.writer(tasks.size(), room.senders())
+          .execute(() -> Calls.send(caller, () -> reply.apply(tasks)));
     } else if (!tasks.isEmpty()) {
       giveBack.accept(tasks);
     }
@@ -98,7 +99,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
     if (!ended.compareAndSet(false, true)) {
       return false;
     }
-    calls.remove(this);
+    room.calls().remove(this);
     return true;
   }
 

@@ -3,13 +3,10 @@ package dev.kagzi.server.grpc;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
-import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
-import io.grpc.ServerCallHandler;
-import io.grpc.ServerInterceptor;
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -18,7 +15,7 @@ import java.util.stream.Stream;
  * Answers UNIMPLEMENTED to the calls that the protocol has and this server does not yet. They are
  * named here, all of them, so that none is missed by oversight.
  */
-final class NotYet implements ServerInterceptor {
+final class NotYet {
   private static final Set<String> METHODS =
       Stream.concat(
               WorkflowScheduleServiceGrpc.getServiceDescriptor().getMethods().stream(),
@@ -31,18 +28,27 @@ final class NotYet implements ServerInterceptor {
           .map(MethodDescriptor::getFullMethodName)
           .collect(Collectors.toUnmodifiableSet());
 
-  @Override
-  public <Q, A> ServerCall.Listener<Q> interceptCall(
-      ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
-    MethodDescriptor<Q, A> method = call.getMethodDescriptor();
-    if (!METHODS.contains(method.getFullMethodName())) {
-      return next.startCall(call, headers);
+  private NotYet() {}
+
+  /** The same service, in which the calls that are to come are refused. */
+  static ServerServiceDefinition refuse(ServerServiceDefinition service) {
+    ServerServiceDefinition.Builder refusing =
+        ServerServiceDefinition.builder(service.getServiceDescriptor());
+    for (ServerMethodDefinition<?, ?> method : service.getMethods()) {
+      refusing.addMethod(refusing(method));
     }
-    StatusRuntimeException refusal =
-        Errors.of(Errors.unimplemented("call", String.valueOf(method.getBareMethodName())));
-    Metadata trailers = refusal.getTrailers();
-    Status status = refusal.getStatus();
-    call.close(status, trailers == null ? new Metadata() : trailers);
-    return new ServerCall.Listener<>() {};
+    return refusing.build();
+  }
+
+  private static <Q, A> ServerMethodDefinition<Q, A> refusing(ServerMethodDefinition<Q, A> method) {
+    if (!METHODS.contains(method.getMethodDescriptor().getFullMethodName())) {
+      return method;
+    }
+    return method.withServerCallHandler(
+        (call, headers) -> {
+          String name = String.valueOf(call.getMethodDescriptor().getBareMethodName());
+          Errors.close(call, Errors.unimplemented("call", name));
+          return new ServerCall.Listener<>() {};
+        });
   }
 }

@@ -96,10 +96,7 @@ final class ReadableRequests implements ServerInterceptor {
         return;
       }
       refused = true;
-      StatusRuntimeException why =
-          Errors.of(Refusal.invalid("request", "bytes", "a message of the protocol"));
-      Metadata trailers = why.getTrailers();
-      call.close(why.getStatus(), trailers == null ? new Metadata() : trailers);
+      Errors.close(call, Refusal.invalid("request", "bytes", "a message of the protocol"));
       // For the handler this is a caller that has gone: it lets go of what it holds.
       super.onCancel();
     }

@@ -10,6 +10,7 @@ import dev.kagzi.protocol.v1.ReportResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /** A worker's batch of reports. One that cannot be read is refused alone. */
 final class ReportCall {
@@ -17,7 +18,8 @@ final class ReportCall {
 
   private ReportCall() {}
 
-  static CompletableFuture<ReportResponse> begin(Reports reports, ReportRequest request) {
+  /** Completes with what writes the answer. */
+  static CompletableFuture<Supplier<ReportResponse>> begin(Reports reports, ReportRequest request) {
     int count = request.getItemsCount();
     if (count > ITEMS_MAX) {
       throw Refusal.invalid("items", count + " items", "at most " + ITEMS_MAX + " in one call");
@@ -36,7 +38,9 @@ final class ReportCall {
       }
     }
     String namespace = Arguments.namespace(request.getNamespace());
-    return reports.accept(namespace, readable).thenApply(results -> response(refused, results));
+    return reports
+        .accept(namespace, readable)
+        .thenApply(results -> () -> response(refused, results));
   }
 
   private static ReportResponse response(Refusal[] refused, List<ReportResult> results) {

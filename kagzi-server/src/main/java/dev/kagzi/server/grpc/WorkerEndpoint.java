@@ -41,6 +41,7 @@ import dev.kagzi.protocol.v1.WorkerServiceGrpc.WorkerServiceImplBase;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** How workers join, take work, say what happened and leave. */
 final class WorkerEndpoint extends WorkerServiceImplBase {
@@ -92,7 +93,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   @Override
   public void pollTask(PollTaskRequest request, StreamObserver<PollTaskResponse> caller) {
     LongPoll.open(
-        room.calls(),
+        room,
         caller,
         () ->
             room.engine()
@@ -108,7 +109,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   @Override
   public void pollTasks(PollTasksRequest request, StreamObserver<PollTasksResponse> caller) {
     LongPoll.open(
-        room.calls(),
+        room,
         caller,
         () -> room.engine().tasks().poll(pollRequest(request)),
         Protos::tasks,
@@ -145,7 +146,11 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
 
   @Override
   public void report(ReportRequest request, StreamObserver<ReportResponse> caller) {
-    Calls.answer(caller, () -> ReportCall.begin(reports(), request), response -> response);
+    Calls.answer(
+        caller,
+        Calls.writer(request.getItemsCount(), room.senders()),
+        () -> ReportCall.begin(reports(), request),
+        Supplier::get);
   }
 
   @Override

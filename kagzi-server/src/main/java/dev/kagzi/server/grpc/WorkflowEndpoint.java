@@ -26,6 +26,7 @@ import dev.kagzi.protocol.v1.WorkflowStatus;
 import io.grpc.stub.StreamObserver;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** Starting runs, looking at them, waiting for them, ending them. */
 final class WorkflowEndpoint extends WorkflowServiceImplBase {
@@ -57,7 +58,10 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   public void startWorkflows(
       StartWorkflowsRequest request, StreamObserver<StartWorkflowsResponse> caller) {
     Calls.answer(
-        caller, () -> BulkStart.begin(room.engine().runs(), request), response -> response);
+        caller,
+        Calls.writer(request.getStartsCount(), room.senders()),
+        () -> BulkStart.begin(room.engine().runs(), request),
+        Supplier::get);
   }
 
   @Override

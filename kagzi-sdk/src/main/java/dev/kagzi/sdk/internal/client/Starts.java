@@ -180,7 +180,10 @@ public final class Starts {
     }
   }
 
-  /** The server could not write the start just now; whether it did is answered when it is sent again. */
+  /**
+   * The server could not write the start just now; whether it did is answered when it is sent
+   * again.
+   */
   private static boolean isPassing(StartResult result) {
     ErrorDetail refused = result.getRefused();
     return result.hasRefused()
@@ -201,7 +204,9 @@ public final class Starts {
     } finally {
       lock.unlock();
     }
-    fail(given, new ServerUnavailableException("start: the server could not write it in time", null));
+    fail(
+        given,
+        new ServerUnavailableException("start: the server could not write it in time", null));
   }
 
   private static void answer(Pending start, StartResult result) {

@@ -61,7 +61,9 @@ final class Sleeps {
     }
   }
 
-  /** Nobody else says that a sleep is over that was waited for in place; it goes with what is next. */
+  /**
+   * Nobody else says that a sleep is over that was waited for in place; it goes with what is next.
+   */
   private ReportItem over(String key) {
     return progress
         .item()
