@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -70,16 +71,22 @@ class SignalTest extends RealServerTest {
   }
 
   private Process startWorker() throws IOException {
-    return new ProcessBuilder(
+    List<String> command = new ArrayList<>();
+    if (System.getProperty("os.name").equals("Linux")) {
+      // A shell's background jobs ignore Ctrl-C, and their children inherit that: whoever starts the
+      // build must not decide what this test sees.
+      command.addAll(List.of("env", "--default-signal=INT,TERM"));
+    }
+    command.addAll(
+        List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "--enable-native-access=ALL-UNNAMED",
             "-cp",
             System.getProperty("java.class.path"),
             WorkerProcess.class.getName(),
             server.address(),
-            queue)
-        .redirectErrorStream(true)
-        .start();
+            queue));
+    return new ProcessBuilder(command).redirectErrorStream(true).start();
   }
 
   private static void awaitRunning(Process process) throws IOException {
