@@ -73,8 +73,8 @@ class SignalTest extends RealServerTest {
   private Process startWorker() throws IOException {
     List<String> command = new ArrayList<>();
     if (System.getProperty("os.name").equals("Linux")) {
-      // A shell's background jobs ignore Ctrl-C, and their children inherit that: whoever starts the
-      // build must not decide what this test sees.
+      // A shell's background jobs ignore Ctrl-C, and their children inherit that: whoever starts
+      // the build must not decide what this test sees.
       command.addAll(List.of("env", "--default-signal=INT,TERM"));
     }
     command.addAll(
