@@ -25,6 +25,7 @@ final class BulkExample implements Example {
   }
 
   @Override
+  @SuppressWarnings("try") // the worker works while it is open
   public String run(Kagzi kagzi) {
     try (Worker worker =
         kagzi.worker("numbers").workflow(SQUARE, BulkExample::square).maxConcurrent(200).start()) {

@@ -48,6 +48,7 @@ final class FlakyGatewayExample implements Example {
   }
 
   @Override
+  @SuppressWarnings("try") // the worker works while it is open
   public String run(Kagzi kagzi) {
     try (Worker worker = kagzi.worker("payments").workflow(PAY, this::pay).start()) {
       return kagzi.workflow(PAY).start("ada").result();

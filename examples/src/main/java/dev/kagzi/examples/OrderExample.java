@@ -30,6 +30,7 @@ final class OrderExample implements Example {
   }
 
   @Override
+  @SuppressWarnings("try") // the worker works while it is open
   public String run(Kagzi kagzi) {
     try (Worker worker =
         kagzi.worker("orders").workflow(PROCESS_ORDER, OrderExample::processOrder).start()) {
