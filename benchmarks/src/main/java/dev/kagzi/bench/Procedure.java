@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
 final class Procedure {
   private static final Duration WARM_UP_SLICE = Duration.ofSeconds(3);
   private static final int WARM_UP_SLICES_MAX = 8;
+
+  // A few runs per second do not warm a JVM up: its compilers would be at work for minutes, on the
+  // cores that the runs need.
+  private static final int WARM_UP_CALLERS = 64;
   private static final double WARM_UP_GAIN_MIN = 1.05;
   private static final Duration TRIAL = Duration.ofSeconds(2);
   private static final Duration MEASURED = Duration.ofSeconds(6);
@@ -44,7 +48,11 @@ final class Procedure {
    */
   void prepare(List<Integer> candidates, @Nullable Integer fixedRuns) {
     int runsMax = fixedRuns == null ? Integer.MAX_VALUE : fixedRuns;
-    warmUp(candidates.get(candidates.size() / 2), runsMax);
+    int callers = candidates.get(candidates.size() / 2);
+    if (callers < WARM_UP_CALLERS) {
+      warmUp(WARM_UP_CALLERS, Integer.MAX_VALUE);
+    }
+    warmUp(callers, runsMax);
     contender.database().vacuum();
     inFlight = candidates.getFirst();
     runs = runsMax;
