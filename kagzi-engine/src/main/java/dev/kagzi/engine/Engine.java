@@ -3,6 +3,7 @@ package dev.kagzi.engine;
 import dev.kagzi.engine.chore.BuryStaleWorkers;
 import dev.kagzi.engine.chore.Coordinator;
 import dev.kagzi.engine.chore.DeliverForgottenMessages;
+import dev.kagzi.engine.chore.EndOverdue;
 import dev.kagzi.engine.chore.TakePulse;
 import dev.kagzi.engine.db.Connector;
 import dev.kagzi.engine.db.Database;
@@ -13,12 +14,16 @@ import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.notice.Notice;
 import dev.kagzi.engine.notice.PostgresNotifier;
 import dev.kagzi.engine.query.Queries;
+import dev.kagzi.engine.report.ExpireRun;
+import dev.kagzi.engine.report.ExpireStep;
+import dev.kagzi.engine.report.FailCrashed;
 import dev.kagzi.engine.report.FreeClaim;
 import dev.kagzi.engine.report.Reports;
 import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
+import dev.kagzi.engine.task.ClaimRules;
 import dev.kagzi.engine.task.Gates;
 import dev.kagzi.engine.task.Tasks;
 import dev.kagzi.engine.value.Claim;
@@ -62,7 +67,15 @@ public final class Engine implements AutoCloseable {
     this.endings = new Endings(database);
     this.namespaces = new Namespaces(database, config.limits(), config.autoCreateNamespaces());
     this.notifier = new PostgresNotifier(database, serverId, this::hear);
-    Wiring wiring = new Wiring(endings, notifier, this::deliver);
+    this.pulse = new TakePulse(database, serverId, notifier);
+    EndOverdue endOverdue =
+        new EndOverdue(
+            pulse,
+            database,
+            config.rules().stepGraceMs(),
+            run -> append(new ExpireRun(run)),
+            step -> append(new ExpireStep(step)));
+    Wiring wiring = new Wiring(endings, notifier, this::deliver, endOverdue::expires);
     this.journal =
         new Journal<>(
             database, () -> new RunWriter(config.rules(), wiring, new Random()), config.journal());
@@ -70,8 +83,12 @@ public final class Engine implements AutoCloseable {
         new Gates(
             database,
             config.dispatch(),
-            config.workers().lease().toMillis(),
-            claims -> free(claims, FreeClaim.Cause.NOT_TAKEN));
+            new ClaimRules(
+                config.workers().lease().toMillis(),
+                config.rules().crashes(),
+                config.rules().stepTimeoutMs()),
+            claims -> free(claims, FreeClaim.Cause.NOT_TAKEN),
+            run -> append(new FailCrashed(run)));
     this.workers =
         new Workers(
             database,
@@ -83,17 +100,24 @@ public final class Engine implements AutoCloseable {
             this::free,
             journal::append);
     wiring.connect(gates, workers);
-    this.runs = new Runs(journal, namespaces, config.limits(), gates::reserve);
+    this.queries = new Queries(database, config.limits());
+    this.runs =
+        new Runs(
+            database,
+            journal,
+            namespaces,
+            config.limits(),
+            config.workers().heartbeat().toMillis(),
+            gates::reserve);
     this.reports = new Reports(journal, config.limits());
     this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
-    this.queries = new Queries(database, config.limits());
-    this.pulse = new TakePulse(database, serverId, notifier);
     this.coordinator =
         new Coordinator(
             List.of(
                 pulse,
                 new BuryStaleWorkers(pulse, workers, config.workers().stale()),
                 new DeliverForgottenMessages(pulse, database, this::deliver),
+                endOverdue,
                 gates.book()::forgetOld),
             config.coordinatorInterval());
     this.meter = new EngineMeter(database.meter(), gates.meter(), journal);
@@ -144,7 +168,11 @@ public final class Engine implements AutoCloseable {
   }
 
   private void deliver(RunId run) {
-    journal.append(new DeliverMessages(run));
+    append(new DeliverMessages(run));
+  }
+
+  private void append(RunWrite<?> write) {
+    journal.append(write);
   }
 
   private void free(List<Claim> claims, FreeClaim.Cause cause) {

@@ -14,6 +14,7 @@ import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.Workers;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Brings what was committed to whoever waits for it: here, and on other servers. */
@@ -21,13 +22,15 @@ final class Wiring implements RunEvents {
   private final Endings endings;
   private final Notifier notifier;
   private final Consumer<RunId> deliver;
+  private final LongConsumer expires;
   private volatile @Nullable Gates gates;
   private volatile @Nullable Workers workers;
 
-  Wiring(Endings endings, Notifier notifier, Consumer<RunId> deliver) {
+  Wiring(Endings endings, Notifier notifier, Consumer<RunId> deliver, LongConsumer expires) {
     this.endings = endings;
     this.notifier = notifier;
     this.deliver = deliver;
+    this.expires = expires;
   }
 
   /** The journal comes before those who write to it: they are connected once all are there. */
@@ -47,6 +50,11 @@ final class Wiring implements RunEvents {
       gates.due(queue, type, delayMs);
     }
     notifier.tell(new Notice.Work(queue, type, delayMs));
+  }
+
+  @Override
+  public void expires(long delayMs) {
+    expires.accept(delayMs);
   }
 
   @Override

@@ -38,6 +38,7 @@ public final class TakePulse implements Chore {
   private final Notifier notifier;
   private volatile Reading last = new Reading(null, false, System.nanoTime());
   private int ticks;
+  private volatile int beats;
 
   /**
    * What there is to do.
@@ -61,6 +62,11 @@ public final class TakePulse implements Chore {
     ticks++;
   }
 
+  /** How many pulses were taken. */
+  int beats() {
+    return beats;
+  }
+
   Reading last() {
     return last;
   }
@@ -68,6 +74,7 @@ public final class TakePulse implements Chore {
   /** Takes the pulse now. */
   public void take() {
     long atNanos = System.nanoTime();
+    beats = ticks / EVERY + 1;
     notifier.alone(
         database
             .read(

@@ -7,6 +7,7 @@ import java.util.UUID;
  * A namespace as it stood when it was looked at.
  *
  * @param enabled a disabled one accepts no start and hands out no work
+ * @param failureHandlerTaskQueue where a handler of all failures was registered last; empty: nowhere
  */
 public record NamespaceView(
     UUID id,
@@ -15,4 +16,5 @@ public record NamespaceView(
     String description,
     boolean enabled,
     Instant createdAt,
-    Instant updatedAt) {}
+    Instant updatedAt,
+    String failureHandlerTaskQueue) {}

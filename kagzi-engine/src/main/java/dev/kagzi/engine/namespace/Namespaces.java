@@ -12,13 +12,15 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Creates, changes and lists namespaces, and knows which of them work. Thread-safe; blocks. */
 public final class Namespaces {
   private static final String COLUMNS =
-      "namespace, id, display_name, description, enabled, created_at, updated_at";
+      "namespace, id, display_name, description, enabled, created_at, updated_at,"
+          + " failure_handler_task_queue";
 
   private static final String INSERT =
       """
@@ -35,6 +37,7 @@ public final class Namespaces {
       """
       UPDATE kagzi.namespaces
          SET display_name = coalesce(?, display_name), description = coalesce(?, description),
+             failure_handler_task_queue = CASE WHEN ? THEN NULL ELSE failure_handler_task_queue END,
              updated_at = kagzi.clock()
        WHERE namespace = ?
       RETURNING\s"""
@@ -47,6 +50,15 @@ public final class Namespaces {
        WHERE namespace = ?
       RETURNING\s"""
           + COLUMNS;
+
+  // Written only when it changes: every worker that has the type says it again at its start.
+  private static final String MARK_FAILURE_HANDLER =
+      """
+      UPDATE kagzi.namespaces
+         SET failure_handler_task_queue = ?
+       WHERE namespace = ?
+         AND failure_handler_task_queue IS DISTINCT FROM ?
+      """;
 
   private static final String LIST_FIRST =
       "SELECT " + COLUMNS + " FROM kagzi.namespaces ORDER BY namespace LIMIT ?";
@@ -160,9 +172,16 @@ public final class Namespaces {
     return database.read(session -> Pager.page(page, "namespaces", new All(session)));
   }
 
-  /** Changes what is not null. Refused with NOT_FOUND. */
+  /**
+   * Changes what is not null. Refused with NOT_FOUND.
+   *
+   * @param clearFailureHandler forgets that a handler of all failures was registered
+   */
   public NamespaceView update(
-      String namespace, @Nullable String displayName, @Nullable String description) {
+      String namespace,
+      @Nullable String displayName,
+      @Nullable String description,
+      boolean clearFailureHandler) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("display_name", displayName);
     if (description != null) {
@@ -175,9 +194,16 @@ public final class Namespaces {
                     .query(UPDATE)
                     .bind(displayName)
                     .bind(description)
+                    .bind(clearFailureHandler)
                     .bind(namespace)
                     .first(Namespaces::view))
         .orElseThrow(() -> Refusal.notFound("namespace", namespace));
+  }
+
+  /** Failures in the namespace are handled, on this queue unless nearer; within a transaction. */
+  public static void markFailureHandler(Session tx, String namespace, String queue)
+      throws SQLException {
+    tx.query(MARK_FAILURE_HANDLER).bind(queue).bind(namespace).bind(queue).update();
   }
 
   /** From now on it accepts starts and hands out work. Refused with NOT_FOUND. */
@@ -244,6 +270,7 @@ public final class Namespaces {
         row.text("description"),
         row.bool("enabled"),
         row.time("created_at"),
-        row.time("updated_at"));
+        row.time("updated_at"),
+        Objects.requireNonNullElse(row.textOrNull("failure_handler_task_queue"), ""));
   }
 }

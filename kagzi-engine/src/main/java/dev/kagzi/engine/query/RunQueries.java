@@ -7,6 +7,7 @@ import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Pager;
 import dev.kagzi.engine.page.Times;
+import dev.kagzi.engine.retry.RetryPolicyJson;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
@@ -33,7 +34,9 @@ final class RunQueries {
                     OR r.status = 'PENDING' AND r.available_at > kagzi.clock()
                   THEN nullif(r.available_at, 'infinity') END AS wake_up_at,
              r.locked_by, r.parent_run_id, r.parent_step_id, r.schedule_id, r.cron_expr,
-             r.deadline_at, r.origin, r.crashes, r.epoch, r.blocked_by""";
+             r.deadline_at, r.origin, r.crashes, r.epoch, r.blocked_by, r.retry_policy,
+             r.execution_timeout_ms, r.step_timeout_ms, r.heartbeat_timeout_ms,
+             r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, r.retry_of""";
 
   private static final String RUNS = "  FROM kagzi.workflow_runs r";
 
@@ -63,7 +66,12 @@ final class RunQueries {
              CASE WHEN octet_length(i.data) > ? THEN '' ELSE i.data END AS input,
              i.metadata AS input_metadata,
              CASE WHEN octet_length(o.data) > ? THEN '' ELSE o.data END AS output,
-             o.metadata AS output_metadata
+             o.metadata AS output_metadata,
+             CASE WHEN p.status IN ('FAILED', 'TIMED_OUT') THEN (
+               SELECT h.run_id FROM kagzi.workflow_runs h
+                WHERE h.failed_run_id = p.run_id
+                ORDER BY h.created_at DESC, h.workflow_type = '__kagzi_failure_handler', h.run_id
+                LIMIT 1) END AS failure_handler
         FROM page p
         LEFT JOIN kagzi.workflow_payloads i ON i.run_id = p.run_id AND i.kind = 'INPUT'
         LEFT JOIN kagzi.workflow_payloads o ON o.run_id = p.run_id AND o.kind = 'OUTPUT'
@@ -77,6 +85,8 @@ final class RunQueries {
       SELECT namespace, run_id, external_id, task_queue, workflow_type, status, version, attempts,
              created_at, started_at, finished_at, wake_up_at, locked_by, parent_run_id,
              parent_step_id, schedule_id, cron_expr, deadline_at, origin, crashes, epoch, fits,
+             retry_policy, execution_timeout_ms, step_timeout_ms, heartbeat_timeout_ms,
+             on_failure_workflow, on_failure_task_queue, failed_run_id, retry_of, failure_handler,
              CASE WHEN fits THEN error END AS error,
              CASE WHEN fits THEN blocked_by END AS blocked_by,
              CASE WHEN fits THEN input END AS input, input_metadata,
@@ -280,7 +290,7 @@ final class RunQueries {
     return new RunView(
         row.text("namespace"),
         new RunId(row.uuid("run_id")),
-        externalId == null ? "" : externalId,
+        orEmpty(externalId),
         row.text("task_queue"),
         row.text("workflow_type"),
         RunStatus.valueOf(row.text("status")),
@@ -302,7 +312,25 @@ final class RunQueries {
         Origin.valueOf(row.text("origin")),
         row.integer("crashes"),
         row.integer("epoch"),
-        Weight.failure(row, "blocked_by"));
+        Weight.failure(row, "blocked_by"),
+        setup(row));
+  }
+
+  private static RunView.Setup setup(Row row) throws SQLException {
+    return new RunView.Setup(
+        RetryPolicyJson.decode(row.textOrNull("retry_policy")),
+        row.bigintOrNull("execution_timeout_ms"),
+        row.bigintOrNull("step_timeout_ms"),
+        row.bigintOrNull("heartbeat_timeout_ms"),
+        orEmpty(row.textOrNull("on_failure_workflow")),
+        orEmpty(row.textOrNull("on_failure_task_queue")),
+        orNull(row.uuidOrNull("failure_handler"), RunId::new),
+        orNull(row.uuidOrNull("failed_run_id"), RunId::new),
+        orNull(row.uuidOrNull("retry_of"), RunId::new));
+  }
+
+  private static String orEmpty(@Nullable String text) {
+    return text == null ? "" : text;
   }
 
   private static <T> @Nullable T orNull(@Nullable UUID id, Function<UUID, T> of) {

@@ -1,5 +1,6 @@
 package dev.kagzi.engine.query;
 
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Payload;
@@ -48,4 +49,26 @@ public record RunView(
     Origin origin,
     int crashes,
     int epoch,
-    @Nullable Failure blockedBy) {}
+    @Nullable Failure blockedBy,
+    Setup setup) {
+
+  /**
+   * How the run was started, and what belongs to it.
+   *
+   * @param retryPolicy as it is stored; null for none
+   * @param onFailureWorkflow empty for none
+   * @param failureHandler the run that handles, or has handled, this run's failure
+   * @param failedRun the run whose failure this one handles
+   * @param retryOf the run that this one repeats
+   */
+  public record Setup(
+      @Nullable RetryPolicy retryPolicy,
+      @Nullable Long executionTimeoutMs,
+      @Nullable Long stepTimeoutMs,
+      @Nullable Long heartbeatTimeoutMs,
+      String onFailureWorkflow,
+      String onFailureTaskQueue,
+      @Nullable RunId failureHandler,
+      @Nullable RunId failedRun,
+      @Nullable RunId retryOf) {}
+}

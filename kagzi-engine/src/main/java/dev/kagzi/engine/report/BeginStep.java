@@ -15,6 +15,7 @@ final class BeginStep extends RunWrite<BegunStep> {
   private final StepKind kind;
   private final @Nullable Payload input;
   private final @Nullable RetryPolicy policy;
+  private final long timeoutMs;
 
   BeginStep(
       String namespace,
@@ -22,7 +23,8 @@ final class BeginStep extends RunWrite<BegunStep> {
       String stepKey,
       StepKind kind,
       @Nullable Payload input,
-      @Nullable RetryPolicy policy) {
+      @Nullable RetryPolicy policy,
+      long timeoutMs) {
     super(claim.runId(), stepKey.length() + (input == null ? 0 : input.bytes()));
     this.namespace = namespace;
     this.claim = claim;
@@ -30,6 +32,7 @@ final class BeginStep extends RunWrite<BegunStep> {
     this.kind = kind;
     this.input = input;
     this.policy = policy;
+    this.timeoutMs = timeoutMs;
   }
 
   String namespace() {
@@ -54,5 +57,10 @@ final class BeginStep extends RunWrite<BegunStep> {
 
   @Nullable RetryPolicy policy() {
     return policy;
+  }
+
+  /** How long the attempt may take; 0: the run's time-out, else the server's. */
+  long timeoutMs() {
+    return timeoutMs;
   }
 }

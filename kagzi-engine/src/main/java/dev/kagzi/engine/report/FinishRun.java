@@ -21,7 +21,7 @@ final class FinishRun {
       WITH u AS (
         UPDATE kagzi.workflow_runs
            SET status = 'COMPLETED', available_at = NULL, locked_by = NULL, blocked_by = NULL,
-               ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id
+               ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
          WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
            AND parent_run_id IS NULL
         RETURNING run_id, attempts),

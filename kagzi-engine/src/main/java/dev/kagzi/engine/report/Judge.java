@@ -2,6 +2,7 @@ package dev.kagzi.engine.report;
 
 import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.run.CancelRun;
+import dev.kagzi.engine.run.ResumeRun;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.RunWrite;
@@ -21,7 +22,7 @@ final class Judge {
     Moves moves = new Moves(batch, events);
     this.batch = batch;
     this.steps = new StepJudge(batch, rules, moves, random);
-    this.runs = new RunJudge(batch, rules, moves, events);
+    this.runs = new RunJudge(batch, rules, moves, events, random);
   }
 
   void decide(RunWrite<?> write) {
@@ -29,6 +30,10 @@ final class Judge {
       case ReportWrite report -> report(report);
       case BeginStep begin -> steps.begin(begin);
       case CancelRun cancel -> runs.cancel(cancel);
+      case ResumeRun resume -> runs.resume(resume);
+      case ExpireRun expire -> runs.expire(expire);
+      case ExpireStep expire -> steps.expire(expire);
+      case FailCrashed crashed -> runs.failCrashed(crashed);
       case FreeClaim free -> runs.free(free);
       case RenewLease renew -> runs.renew(renew);
       case DeliverMessages deliver -> runs.deliver(deliver);

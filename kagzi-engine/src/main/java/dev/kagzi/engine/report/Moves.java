@@ -9,6 +9,7 @@ import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,60 @@ final class Moves {
     }
     batch.then(() -> events.claimEnded(claim));
     tellEnd(row, status, output);
+  }
+
+  /**
+   * The run fails for good: by its own code, or by somebody who found that it cannot go on. Its
+   * handlers start with it.
+   */
+  void fail(RunRow row, RunStatus status, Failure why) {
+    WorkerId worker = row.lockedBy();
+    Claim claim = new Claim(row.runId(), row.epoch());
+    row.endFromOutside(status, why);
+    batch.closeSteps(row.runId());
+    stop(worker, claim, status);
+    handle(row, status, why);
+    tellEnd(row, status, null);
+  }
+
+  /** Starts what handles the failure of a run. */
+  void handle(RunRow row, RunStatus status, Failure why) {
+    FailureNews news = batch.news(row.runId());
+    if (news != null) {
+      Handlers.of(row, status, why, news).forEach(batch::start);
+    }
+  }
+
+  /** Whoever executes the run is to stop. */
+  void stop(@Nullable WorkerId worker, Claim claim, RunStatus status) {
+    if (worker != null) {
+      batch.then(() -> events.stop(worker, claim, status));
+      batch.then(() -> events.claimEnded(claim));
+    }
+  }
+
+  /** A worker's code hangs: the run is due elsewhere. */
+  void takeFromHungWorker(RunRow row, long dueUs) {
+    WorkerId worker = row.lockedBy();
+    Claim claim = new Claim(row.runId(), row.epoch());
+    row.takeFromHungWorker(dueUs);
+    stop(worker, claim, row.status());
+    long delayMs = remainingMs(row, dueUs);
+    batch.then(() -> events.due(row.queue(), row.type(), delayMs));
+  }
+
+  /** The claim's run has failed and is tried again as a whole. */
+  void retry(RunRow row, Failure why, long dueUs) {
+    Claim claim = new Claim(row.runId(), row.epoch());
+    row.retry(dueUs, why);
+    batch.then(() -> events.claimEnded(claim));
+    long delayMs = remainingMs(row, dueUs);
+    batch.then(() -> events.due(row.queue(), row.type(), delayMs));
+  }
+
+  /** Something is over after so many milliseconds. */
+  void expires(long delayMs) {
+    batch.then(() -> events.expires(delayMs));
   }
 
   void tellEnd(RunRow row, RunStatus status, @Nullable Payload output) {

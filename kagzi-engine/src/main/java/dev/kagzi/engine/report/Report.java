@@ -14,9 +14,21 @@ public sealed interface Report {
   /** By which right. */
   Claim claim();
 
-  /** A step takes its time: it shows as running. */
+  /**
+   * A step takes its time: it shows as running.
+   *
+   * @param timeoutMs how long it may take in all; 0: the run's time-out, else the server's
+   * @param policy the step's own, for the case that the server ends the attempt
+   */
   record StepStarted(
-      Claim claim, String stepKey, int attempt, StepKind kind, @Nullable Payload input, long ranMs)
+      Claim claim,
+      String stepKey,
+      int attempt,
+      StepKind kind,
+      @Nullable Payload input,
+      long ranMs,
+      long timeoutMs,
+      @Nullable RetryPolicy policy)
       implements Report {}
 
   /** A step gave a result. */

@@ -96,6 +96,7 @@ public final class Reports {
       case Report.StepStarted r -> {
         checkStep(r.stepKey(), r.attempt());
         limits.checkPayload("input", r.input());
+        checkWait("timeout_ms", r.timeoutMs());
       }
       case Report.StepDone r -> {
         checkStep(r.stepKey(), r.attempt());
@@ -155,11 +156,14 @@ public final class Reports {
       StepKind kind,
       @Nullable Payload input,
       @Nullable RetryPolicy policy,
+      long timeoutMs,
       @Nullable Integer epoch) {
     limits.checkStepKey("step_name", stepName);
+    checkWait("start_to_close_timeout_ms", timeoutMs);
     limits.checkPayload("input", input);
     BeginStep begin =
-        new BeginStep(namespace, new Claim(run, orAny(epoch)), stepName, kind, input, policy);
+        new BeginStep(
+            namespace, new Claim(run, orAny(epoch)), stepName, kind, input, policy, timeoutMs);
     journal.append(begin);
     return begin.done();
   }

@@ -1,5 +1,6 @@
 package dev.kagzi.engine.report;
 
+import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.retry.RetryPolicy;
 
 /**
@@ -7,21 +8,26 @@ import dev.kagzi.engine.retry.RetryPolicy;
  *
  * @param defaultPolicy where neither step nor run have one
  * @param shortWaitMs a wait below this is waited for in place
- * @param crashBackoffFirstMs the second take-over in a row waits this long, later ones twice as
- *     long each
- * @param crashBackoffMaxMs up to here
+ * @param crashes what becomes of runs whose workers die
+ * @param stepTimeoutMs how long an attempt of a step may take where neither step nor run say
+ *     otherwise
+ * @param stepGraceMs so much later the server ends an attempt that its worker should have ended
  */
 public record Rules(
-    RetryPolicy defaultPolicy, long shortWaitMs, long crashBackoffFirstMs, long crashBackoffMaxMs) {
+    RetryPolicy defaultPolicy,
+    long shortWaitMs,
+    CrashPolicy crashes,
+    long stepTimeoutMs,
+    long stepGraceMs) {
 
-  public static final Rules DEFAULT = new Rules(RetryPolicy.DEFAULT, 1_000, 1_000, 60_000);
+  public static final Rules DEFAULT =
+      new Rules(RetryPolicy.DEFAULT, 1_000, CrashPolicy.DEFAULT, 600_000, 5_000);
 
-  /** How long a run waits that was taken over so often before without making progress. */
-  public long crashBackoffMs(int crashes) {
-    if (crashes == 0) {
-      return 0;
-    }
-    double delay = (double) crashBackoffFirstMs * Math.pow(2, Math.min(crashes - 1, 30));
-    return (long) Math.min((double) crashBackoffMaxMs, delay);
+  public Rules withCrashes(CrashPolicy other) {
+    return new Rules(defaultPolicy, shortWaitMs, other, stepTimeoutMs, stepGraceMs);
+  }
+
+  public Rules withStepGraceMs(long graceMs) {
+    return new Rules(defaultPolicy, shortWaitMs, crashes, stepTimeoutMs, graceMs);
   }
 }

@@ -5,9 +5,13 @@ import dev.kagzi.engine.journal.BatchWriter.Effects;
 import dev.kagzi.engine.message.Messages;
 import dev.kagzi.engine.message.RunMessage;
 import dev.kagzi.engine.run.InsertPayloads;
+import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.LockRuns;
+import dev.kagzi.engine.run.Reopen;
 import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.run.UpdateRuns;
 import dev.kagzi.engine.step.CloseSteps;
 import dev.kagzi.engine.step.ReadSteps;
@@ -20,6 +24,7 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepStatus;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -49,9 +54,13 @@ final class RunBatch {
   private final List<RunMessage> messages = new ArrayList<>();
   private final List<InsertPayloads.Item> payloads = new ArrayList<>();
   private final Set<RunId> endedWithOpenSteps = new LinkedHashSet<>();
+  private final List<StartRun> starts = new ArrayList<>();
+  private final Set<RunId> renewed = new LinkedHashSet<>();
   private Map<RunId, RunRow> rows = Map.of();
   private Map<StepRow.Key, List<StepRow>> known = Map.of();
   private Map<RunId, List<RunMessage>> inbox = Map.of();
+  private Map<RunId, FailureNews> news = Map.of();
+  private Map<RunId, RunId> successors = Map.of();
 
   RunBatch(Session tx) {
     this.tx = tx;
@@ -73,6 +82,29 @@ final class RunBatch {
     if (!ids.isEmpty()) {
       inbox = Messages.take(tx, ids);
     }
+  }
+
+  /** Reads what is needed of runs that may fail in this batch. */
+  void readNews(Collection<RunId> ids) throws SQLException {
+    if (!ids.isEmpty()) {
+      news = FailureNews.read(tx, ids);
+    }
+  }
+
+  void readSuccessors(Collection<RunId> ids) throws SQLException {
+    if (!ids.isEmpty()) {
+      successors = Reopen.successors(tx, ids);
+    }
+  }
+
+  /** Null when it was not read, or there is no such run. */
+  @Nullable FailureNews news(RunId id) {
+    return news.get(id);
+  }
+
+  /** The active run that has the external id of a run that has ended. */
+  @Nullable RunId successor(RunId id) {
+    return successors.get(id);
   }
 
   /** The locked run; null when there is none. */
@@ -128,6 +160,16 @@ final class RunBatch {
     payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.OUTPUT, output));
   }
 
+  /** Adds a run that starts because of what happens to another. */
+  void start(StartRun run) {
+    starts.add(run);
+  }
+
+  /** The run's time begins anew. */
+  void renewDeadline(RunId runId) {
+    renewed.add(runId);
+  }
+
   void closeSteps(RunId runId) {
     endedWithOpenSteps.add(runId);
   }
@@ -143,7 +185,10 @@ final class RunBatch {
   }
 
   /** Writes what has gathered. */
-  Effects flush() throws SQLException {
+  Effects flush(RunEvents events) throws SQLException {
+    if (!starts.isEmpty()) {
+      startOthers(events);
+    }
     writeSteps();
     if (!endedWithOpenSteps.isEmpty()) {
       CloseSteps.failOpen(tx, endedWithOpenSteps, ENDED);
@@ -160,11 +205,29 @@ final class RunBatch {
     if (!changed.isEmpty()) {
       UpdateRuns.apply(tx, changed);
     }
+    if (!renewed.isEmpty()) {
+      Long expiresMs = Reopen.renewDeadlines(tx, renewed);
+      if (expiresMs != null) {
+        then(() -> events.expires(expiresMs));
+      }
+    }
     if (!payloads.isEmpty()) {
       InsertPayloads.apply(tx, payloads);
     }
     List<Effects> all = List.copyOf(effects);
     return () -> all.forEach(RunBatch::tell);
+  }
+
+  /** A run that is there already was started by the same write, sent before. */
+  private void startOthers(RunEvents events) throws SQLException {
+    Map<RunId, Instant> created = InsertRuns.insert(tx, starts);
+    for (StartRun start : starts) {
+      Instant at = created.get(start.runId());
+      if (at != null) {
+        input(start.runId(), start.request().input());
+        then(() -> Starts.tell(start, at, events));
+      }
+    }
   }
 
   /** One that fails must not keep the others from being told. */

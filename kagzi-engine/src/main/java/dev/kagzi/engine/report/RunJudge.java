@@ -4,21 +4,35 @@ import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.message.RunMessage;
 import dev.kagzi.engine.report.ReportResult.Accepted;
 import dev.kagzi.engine.report.ReportResult.ClaimLost;
+import dev.kagzi.engine.report.ReportResult.RetryScheduled;
+import dev.kagzi.engine.retry.RetryDecision;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.retry.RetryPolicyJson;
 import dev.kagzi.engine.run.CancelResult;
 import dev.kagzi.engine.run.CancelRun;
+import dev.kagzi.engine.run.ResumeResult;
+import dev.kagzi.engine.run.ResumeRun;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.RunRow.Fence;
 import dev.kagzi.engine.step.StepRow;
 import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.ErrorCode;
+import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
 import dev.kagzi.engine.value.WorkerId;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.random.RandomGenerator;
 
 /** Decides what becomes of runs: their end, their waiting, and what others do to them. */
 final class RunJudge {
@@ -28,12 +42,15 @@ final class RunJudge {
   private final Rules rules;
   private final Moves moves;
   private final RunEvents events;
+  private final RandomGenerator random;
 
-  RunJudge(RunBatch batch, Rules rules, Moves moves, RunEvents events) {
+  RunJudge(
+      RunBatch batch, Rules rules, Moves moves, RunEvents events, RandomGenerator random) {
     this.batch = batch;
     this.rules = rules;
     this.moves = moves;
     this.events = events;
+    this.random = random;
   }
 
   ReportResult done(RunRow row, Report.Done r) {
@@ -52,16 +69,45 @@ final class RunJudge {
 
   ReportResult failed(RunRow row, Report.Failed r) {
     return switch (row.fence(r.claim())) {
-      case HELD -> {
-        moves.end(row, RunStatus.FAILED, r.failure(), null);
-        yield new Accepted(RunStatus.FAILED);
-      }
-      case ENDED_BY_ITSELF ->
-          row.status() == RunStatus.FAILED
-              ? new Accepted(RunStatus.FAILED)
-              : new ClaimLost(row.status());
+      case HELD -> failOrRetry(row, r.failure());
+      case ENDED_BY_ITSELF -> failedBefore(row, r.claim());
       case LOST -> new ClaimLost(row.status());
     };
+  }
+
+  /** The start set a policy: then the run is tried again, unless it has begun to undo its work. */
+  private ReportResult failOrRetry(RunRow row, Failure why) {
+    RetryPolicy policy = RetryPolicyJson.decode(row.retryPolicy());
+    FailureNews news = batch.news(row.runId());
+    if (policy != null
+        && (news == null || !news.compensated())
+        && policy.after(row.attempts(), why, random) instanceof RetryDecision.RetryAfter retry) {
+      long dueUs = row.nowUs() + retry.delayMs() * US_PER_MS;
+      moves.retry(row, why, dueUs);
+      return new RetryScheduled(row.attempts(), retry.delayMs(), instant(dueUs), false);
+    }
+    moves.end(row, RunStatus.FAILED, why, null);
+    moves.handle(row, RunStatus.FAILED, why);
+    return new Accepted(RunStatus.FAILED);
+  }
+
+  /** Sent again: what the claim ended with was its failure. */
+  private static ReportResult failedBefore(RunRow row, Claim claim) {
+    boolean claimedSince = claim.epoch() != Claim.ANY && row.epoch() > claim.epoch();
+    if (row.status() == RunStatus.FAILED && !claimedSince) {
+      return new Accepted(RunStatus.FAILED);
+    }
+    if (claimedSince || row.status() == RunStatus.PENDING) {
+      Long dueUs = row.availableUs();
+      long atUs = claimedSince || dueUs == null ? row.nowUs() : dueUs;
+      return new RetryScheduled(
+          row.attempts(), Moves.remainingMs(row, atUs), instant(atUs), false);
+    }
+    return new ClaimLost(row.status());
+  }
+
+  private static Instant instant(long us) {
+    return Instant.EPOCH.plus(us, ChronoUnit.MICROS);
   }
 
   ReportResult released(RunRow row, Report.Released r) {
@@ -162,14 +208,98 @@ final class RunJudge {
     }
     WorkerId worker = row.lockedBy();
     Claim claim = new Claim(row.runId(), row.epoch());
-    row.endFromOutside(RunStatus.CANCELLED, null);
+    row.endFromOutside(write.end(), write.why());
     batch.closeSteps(row.runId());
-    if (worker != null) {
-      batch.then(() -> events.stop(worker, claim, RunStatus.CANCELLED));
-      batch.then(() -> events.claimEnded(claim));
+    moves.stop(worker, claim, write.end());
+    moves.tellEnd(row, write.end(), null);
+    write.answer(new CancelResult(true, write.end()));
+  }
+
+  void resume(ResumeRun write) {
+    RunRow row = batch.row(write.runId());
+    if (row == null || !row.queue().namespace().equals(write.namespace())) {
+      write.refuse(Refusal.notFound("run", write.runId()));
+      return;
     }
-    moves.tellEnd(row, RunStatus.CANCELLED, null);
-    write.answer(new CancelResult(true, RunStatus.CANCELLED));
+    if (row.status() != RunStatus.FAILED && row.status() != RunStatus.TIMED_OUT) {
+      ResumeResult before = write.answerBefore();
+      boolean own = before != null && before.resumed() && !row.status().isFinal();
+      write.answer(new ResumeResult(own, row.status()));
+      return;
+    }
+    RunId successor = batch.successor(row.runId());
+    if (successor != null) {
+      write.refuse(
+          Refusal.of(
+              Refusal.Reason.FAILED_PRECONDITION,
+              "run",
+              successor.toString(),
+              "run "
+                  + row.runId()
+                  + " cannot be resumed: run "
+                  + successor
+                  + " with the same external_id is active (expected: none)"));
+      return;
+    }
+    row.resume();
+    batch.renewDeadline(row.runId());
+    batch.then(() -> events.due(row.queue(), row.type(), 0));
+    write.answer(new ResumeResult(true, RunStatus.PENDING));
+  }
+
+  void expire(ExpireRun write) {
+    RunRow row = batch.row(write.runId());
+    FailureNews news = batch.news(write.runId());
+    Long deadlineUs = news == null ? null : news.deadlineUs();
+    if (row == null
+        || row.status().isFinal()
+        || news == null
+        || deadlineUs == null
+        || deadlineUs > row.nowUs()) {
+      write.answer(Boolean.TRUE.equals(write.answerBefore()));
+      return;
+    }
+    moves.fail(row, RunStatus.TIMED_OUT, timedOut(row, news));
+    write.answer(true);
+  }
+
+  private static Failure timedOut(RunRow row, FailureNews news) {
+    String time =
+        news.executionTimeoutMs() == null
+            ? "its deadline"
+            : "its time of " + Duration.ofMillis(news.executionTimeoutMs());
+    return new Failure(
+        ErrorCode.TIMEOUT,
+        "run did not end within " + time,
+        false,
+        0,
+        "run",
+        row.runId().toString(),
+        Map.of("kind", "TIMEOUT"));
+  }
+
+  void failCrashed(FailCrashed write) {
+    RunRow row = batch.row(write.runId());
+    if (row == null || row.status() != RunStatus.PENDING || !rules.crashes().isOver(row.crashes())) {
+      write.answer(Boolean.TRUE.equals(write.answerBefore()));
+      return;
+    }
+    moves.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
+    write.answer(true);
+  }
+
+  private static Failure crashed(RunRow row, int crashes) {
+    return new Failure(
+        ErrorCode.INTERNAL,
+        "run was taken over "
+            + crashes
+            + " times in a row without recording a step: each of its workers ended or went silent"
+            + " while it executed the run",
+        true,
+        0,
+        "run",
+        row.runId().toString(),
+        Map.of("kind", "UNKNOWN", "crashes", Integer.toString(crashes)));
   }
 
   void free(FreeClaim write) {
@@ -180,8 +310,14 @@ final class RunJudge {
     }
     WorkerId worker = row.lockedBy();
     long delayMs = 0;
+    if (write.cause() == FreeClaim.Cause.WORKER_GONE
+        && rules.crashes().isOver(row.crashes() + 1)) {
+      moves.fail(row, RunStatus.FAILED, crashed(row, row.crashes() + 1));
+      write.answer(true);
+      return;
+    }
     if (write.cause() == FreeClaim.Cause.WORKER_GONE) {
-      delayMs = rules.crashBackoffMs(row.crashes());
+      delayMs = rules.crashes().delayMs(row.crashes(), random);
       row.takeFromDeadWorker(row.nowUs() + delayMs * US_PER_MS);
     } else {
       row.release(row.nowUs(), null);
@@ -199,7 +335,8 @@ final class RunJudge {
     RunRow row = batch.row(write.runId());
     boolean held = row != null && row.fence(write.claim()) == Fence.HELD;
     if (row != null && held) {
-      row.renew(write.worker(), row.nowUs() + write.leaseMs() * US_PER_MS);
+      long leaseMs = row.leaseMs() == null ? write.leaseMs() : row.leaseMs();
+      row.renew(write.worker(), row.nowUs() + leaseMs * US_PER_MS);
     }
     write.answer(held);
   }

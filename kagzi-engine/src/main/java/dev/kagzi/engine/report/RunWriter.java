@@ -5,10 +5,12 @@ import dev.kagzi.engine.journal.BatchWriter;
 import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.message.RunMessage;
 import dev.kagzi.engine.run.InsertRuns;
+import dev.kagzi.engine.run.ResumeRun;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.step.StepRow;
@@ -52,7 +54,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
     RunBatch batch = new RunBatch(tx);
     if (!others.isEmpty()) {
-      lockAndRead(batch, others);
+      lockAndRead(batch, others, rules);
     }
     if (!starts.isEmpty()) {
       new Starts(tx, batch, events).insert(starts);
@@ -61,14 +63,15 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     for (RunWrite<?> write : others) {
       judge.decide(write);
     }
-    Effects effects = batch.flush();
+    Effects effects = batch.flush(events);
     return () -> {
       effects.run();
       events.committed();
     };
   }
 
-  private static void lockAndRead(RunBatch batch, List<RunWrite<?>> writes) throws SQLException {
+  private static void lockAndRead(RunBatch batch, List<RunWrite<?>> writes, Rules rules)
+      throws SQLException {
     Set<RunId> ids = new LinkedHashSet<>();
     Set<RunId> receivers = new LinkedHashSet<>();
     for (RunWrite<?> write : writes) {
@@ -84,6 +87,30 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       addKeys(batch, write, keys);
     }
     batch.readSteps(keys);
+    Set<RunId> failing = new LinkedHashSet<>();
+    Set<RunId> resumed = new LinkedHashSet<>();
+    for (RunWrite<?> write : writes) {
+      if (mayFail(batch, write, rules)) {
+        failing.add(write.runId());
+      } else if (write instanceof ResumeRun) {
+        resumed.add(write.runId());
+      }
+    }
+    batch.readNews(failing);
+    batch.readSuccessors(resumed);
+  }
+
+  private static boolean mayFail(RunBatch batch, RunWrite<?> write, Rules rules) {
+    return switch (write) {
+      case ReportWrite report -> report.report() instanceof Report.Failed;
+      case ExpireRun ignored -> true;
+      case FailCrashed ignored -> true;
+      case FreeClaim free -> {
+        RunRow row = batch.row(free.runId());
+        yield row != null && rules.crashes().isOver(row.crashes() + 1);
+      }
+      default -> false;
+    };
   }
 
   private static boolean readsMessages(RunWrite<?> write) {
@@ -96,6 +123,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     RunId runId = write.runId();
     switch (write) {
       case BeginStep begin -> keys.add(new StepRow.Key(runId, begin.stepKey()));
+      case ExpireStep expire -> keys.add(new StepRow.Key(runId, expire.step().stepKey()));
       case ReportWrite report -> addKeys(batch, report, keys);
       case DeliverMessages ignored -> addWaitedFor(batch, runId, List.of(), keys);
       default -> {}
@@ -163,7 +191,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
   }
 
   private @Nullable Effects startAlone(Session session, StartRun start) throws SQLException {
-    if (!start.lineage().equals(StartRun.Lineage.CLIENT)) {
+    if (!start.lineage().equals(StartRun.Lineage.CLIENT)
+        || !start.request().options().equals(StartOptions.NONE)) {
       return null;
     }
     Instant createdAt = InsertRuns.insertAlone(session, start);

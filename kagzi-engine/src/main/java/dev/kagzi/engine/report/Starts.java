@@ -2,6 +2,7 @@ package dev.kagzi.engine.report;
 
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.run.Handover;
+import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.InsertRuns.Rival;
 import dev.kagzi.engine.run.RunEvents;
@@ -52,11 +53,11 @@ final class Starts {
 
   /** A rival may end between the insert and the look: then the insert is due again. */
   private void insertRounds(List<StartRun> starts) throws SQLException {
-    List<StartRun> open = starts;
+    List<StartRun> open = answerEnded(starts);
     for (int round = 0; round < ROUNDS_MAX && !open.isEmpty(); round++) {
       Map<RunId, Instant> created = InsertRuns.insert(tx, open);
       List<StartRun> hindered = new ArrayList<>();
-      for (StartRun start : open) {
+      for (StartRun start : withoutSuperfluous(open, created)) {
         Instant at = created.get(start.runId());
         if (at == null) {
           hindered.add(start);
@@ -79,6 +80,56 @@ final class Starts {
     }
   }
 
+  /** Starts that are content with a run that has ended are answered with it; the rest are left. */
+  private List<StartRun> answerEnded(List<StartRun> starts) throws SQLException {
+    List<StartRun> content = starts.stream().filter(Starts::takesEnded).toList();
+    if (content.isEmpty()) {
+      return starts;
+    }
+    Map<RunId, List<Rival>> ended = InsertRuns.ended(tx, content);
+    List<StartRun> open = new ArrayList<>();
+    for (StartRun start : starts) {
+      List<Rival> found = ended.getOrDefault(start.runId(), List.of());
+      if (found.isEmpty()) {
+        open.add(start);
+      } else {
+        boolean own = found.get(0).runId().equals(start.runId());
+        give(start, null);
+        start.answer(new StartResult(found.get(0).runId(), !own));
+      }
+    }
+    return open;
+  }
+
+  /**
+   * A run with the same external id may have come and gone between the first look and the insert.
+   * Now that the place is taken nobody else can start one: what this look finds is all there is.
+   */
+  private List<StartRun> withoutSuperfluous(List<StartRun> starts, Map<RunId, Instant> created)
+      throws SQLException {
+    List<StartRun> inserted =
+        starts.stream()
+            .filter(start -> takesEnded(start) && created.containsKey(start.runId()))
+            .toList();
+    if (inserted.isEmpty()) {
+      return starts;
+    }
+    List<StartRun> superfluous = new ArrayList<>(inserted);
+    superfluous.removeAll(answerEnded(inserted));
+    if (superfluous.isEmpty()) {
+      return starts;
+    }
+    InsertRuns.takeBack(tx, superfluous);
+    List<StartRun> left = new ArrayList<>(starts);
+    left.removeAll(superfluous);
+    return left;
+  }
+
+  private static boolean takesEnded(StartRun start) {
+    return start.request().options().ifExists() == IfExists.USE_EXISTING_ANY
+        && !start.request().externalId().isEmpty();
+  }
+
   private void started(StartRun start, Instant createdAt) {
     if (!start.request().input().isEmpty()) {
       batch.input(start.runId(), start.request().input());
@@ -90,6 +141,10 @@ final class Starts {
   /** Tells of a run that has started. */
   static void tell(StartRun start, Instant createdAt, RunEvents events) {
     events.started(start.request().namespace(), start.runId());
+    Long expiresMs = start.expiresMs(createdAt);
+    if (expiresMs != null) {
+      events.expires(expiresMs);
+    }
     Handover handover = start.handover();
     if (handover == null) {
       events.due(start.queue(), start.type(), 0);
@@ -120,7 +175,21 @@ final class Starts {
       }
     }
     give(start, null);
-    start.answer(new StartResult(rivals.get(0).runId(), true));
+    Rival active = rivals.get(0);
+    if (start.request().options().ifExists() == IfExists.REJECT) {
+      start.refuse(
+          Refusal.of(
+              Refusal.Reason.ALREADY_EXISTS,
+              "run",
+              active.runId().toString(),
+              "external_id: "
+                  + Refusal.shorten(start.request().externalId())
+                  + " is taken by the active run "
+                  + active.runId()
+                  + " (expected: no active run with it)"));
+    } else {
+      start.answer(new StartResult(active.runId(), true));
+    }
   }
 
   /** The id is taken: by this very start, sent before, or by a stranger. */

@@ -22,6 +22,7 @@ final class StepBuilder {
   private @Nullable Failure failure;
   private @Nullable String retryPolicy;
   private @Nullable Long dueUs;
+  private @Nullable Long timeoutUs;
   private long ranMs;
 
   StepBuilder(
@@ -64,6 +65,11 @@ final class StepBuilder {
     return this;
   }
 
+  StepBuilder timeoutUs(@Nullable Long value) {
+    this.timeoutUs = value;
+    return this;
+  }
+
   StepBuilder ranMs(long value) {
     this.ranMs = Math.max(0, value);
     return this;
@@ -84,6 +90,7 @@ final class StepBuilder {
         failure,
         retryPolicy,
         dueUs,
+        timeoutUs,
         ranMs);
   }
 }

@@ -14,6 +14,8 @@ import dev.kagzi.engine.run.RunRow.Fence;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.step.StepRow;
 import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.ErrorCode;
+import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
@@ -21,7 +23,9 @@ import dev.kagzi.engine.value.StepStatus;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** Decides what becomes of the steps of a run. */
 final class StepJudge {
@@ -50,10 +54,72 @@ final class StepJudge {
       batch.add(
           step(row, r.claim(), r.stepKey(), r.attempt(), r.kind(), StepStatus.RUNNING)
               .input(r.input())
+              .retryPolicy(RetryPolicyJson.encode(r.policy()))
+              .timeoutUs(timeoutUs(row, r.timeoutMs(), r.ranMs()))
               .ranMs(r.ranMs())
               .row());
     }
     return new Accepted(RunStatus.RUNNING);
+  }
+
+  /** When an attempt that began a while ago has taken too long. */
+  private long timeoutUs(RunRow row, long ownMs, long ranMs) {
+    long timeoutMs = ownMs;
+    if (timeoutMs == 0) {
+      timeoutMs = row.stepTimeoutMs() == null ? rules.stepTimeoutMs() : row.stepTimeoutMs();
+    }
+    long leftMs = Math.max(0, timeoutMs - Math.max(0, ranMs));
+    moves.expires(leftMs + rules.stepGraceMs());
+    return row.nowUs() + leftMs * US_PER_MS;
+  }
+
+  /** An attempt has taken too long and its worker says nothing: the run goes on elsewhere. */
+  void expire(ExpireStep write) {
+    RunRow row = batch.row(write.runId());
+    StepRef step = write.step();
+    StepRow open = row == null ? null : openAttempt(row, step);
+    if (row == null || open == null) {
+      write.answer(Boolean.TRUE.equals(write.answerBefore()));
+      return;
+    }
+    Claim claim = new Claim(row.runId(), step.epoch());
+    if (row.fence(claim) != Fence.HELD) {
+      // Of a claim that is gone. Whoever has the run now announces the step anew; until then it has
+      // no time-out.
+      batch.add(open);
+      write.answer(false);
+      return;
+    }
+    Failure why =
+        new Failure(
+            ErrorCode.TIMEOUT,
+            "step " + step.stepKey() + " timed out, and its worker did not say so",
+            false,
+            0,
+            "step",
+            step.stepKey(),
+            Map.of("kind", "TIMEOUT"));
+    Report.StepFailed failed =
+        new Report.StepFailed(
+            claim, step.stepKey(), step.attempt(), open.input(), why, null, true, 0);
+    List<StepRow> attempts = batch.attempts(row.runId(), step.stepKey());
+    long dueUs =
+        failStep(row, failed, attempts, false) instanceof RetryScheduled retry
+            ? row.nowUs() + retry.delayMs() * US_PER_MS
+            : row.nowUs();
+    moves.takeFromHungWorker(row, dueUs);
+    write.answer(true);
+  }
+
+  private @Nullable StepRow openAttempt(RunRow row, StepRef step) {
+    for (StepRow attempt : batch.attempts(row.runId(), step.stepKey())) {
+      if (attempt.attempt() == step.attempt()
+          && attempt.epoch() == step.epoch()
+          && attempt.status() == StepStatus.RUNNING) {
+        return attempt;
+      }
+    }
+    return null;
   }
 
   ReportResult stepDone(RunRow row, Report.StepDone r, ReportWrite write) {
@@ -272,6 +338,8 @@ final class StepJudge {
             .input(write.input())
             .retryPolicy(RetryPolicyJson.encode(write.policy()))
             .dueUs(open == null ? null : open.dueUs())
+            .timeoutUs(
+                write.kind() == StepKind.FUNCTION ? timeoutUs(row, write.timeoutMs(), 0) : null)
             .row();
     batch.add(begun);
     write.answer(new BegunStep(ref(begun), true, null));

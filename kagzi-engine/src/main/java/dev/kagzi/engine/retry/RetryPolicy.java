@@ -16,13 +16,25 @@ public record RetryPolicy(
     double coefficient,
     long delayMaxMs,
     double jitter,
-    List<String> nonRetryable) {
+    List<String> nonRetryable,
+    List<String> retryableKinds) {
 
   /** As many attempts as it takes. */
   public static final int UNLIMITED = -1;
 
   /** What holds where neither step nor run say otherwise. */
   public static final RetryPolicy DEFAULT = new RetryPolicy(3, 1_000, 2.0, 60_000, 0.25, List.of());
+
+  /** A policy for errors of any kind. */
+  public RetryPolicy(
+      int attemptsMax,
+      long delayFirstMs,
+      double coefficient,
+      long delayMaxMs,
+      double jitter,
+      List<String> nonRetryable) {
+    this(attemptsMax, delayFirstMs, coefficient, delayMaxMs, jitter, nonRetryable, List.of());
+  }
 
   /** A worker's wish to be tried later is granted up to here. */
   public static final long RETRY_AFTER_MS_MAX = 30L * 24 * 60 * 60 * 1000;
@@ -52,6 +64,7 @@ public record RetryPolicy(
         delayFirstMs + " to " + DELAY_MS_MAX);
     check(jitter >= 0 && jitter <= 1, "jitter", jitter, "0.0 to 1.0");
     nonRetryable = List.copyOf(nonRetryable);
+    retryableKinds = List.copyOf(retryableKinds);
   }
 
   /** Decides after the given attempt, counted from 1, has failed. */
@@ -59,10 +72,14 @@ public record RetryPolicy(
     if (failure.nonRetryable()) {
       return new RetryDecision.GiveUp("the failure is marked as not retryable");
     }
-    for (String prefix : nonRetryable) {
-      if (failure.message().startsWith(prefix) || prefix.equals(failure.metadata().get("type"))) {
-        return new RetryDecision.GiveUp("failures like \"" + prefix + "\" are not retried");
+    for (String like : nonRetryable) {
+      if (isLike(failure, like)) {
+        return new RetryDecision.GiveUp("failures like \"" + like + "\" are not retried");
       }
+    }
+    String kind = failure.metadata().getOrDefault("kind", "UNKNOWN");
+    if (!retryableKinds.isEmpty() && !retryableKinds.contains(kind)) {
+      return new RetryDecision.GiveUp("failures of kind " + kind + " are not retried");
     }
     if (attemptsMax != UNLIMITED && attempt >= attemptsMax) {
       return new RetryDecision.GiveUp(
@@ -73,6 +90,15 @@ public record RetryPolicy(
             ? Math.min(failure.retryAfterMs(), RETRY_AFTER_MS_MAX)
             : delayMs(attempt, random);
     return new RetryDecision.RetryAfter(delayMs);
+  }
+
+  /** By the beginning of the message or of the type's name, by a supertype, or by kind. */
+  private static boolean isLike(Failure failure, String like) {
+    String type = failure.metadata().getOrDefault("type", "");
+    return failure.message().startsWith(like)
+        || (!type.isEmpty() && type.startsWith(like))
+        || like.equals(failure.metadata().get("kind"))
+        || List.of(failure.metadata().getOrDefault("supertypes", "").split(",")).contains(like);
   }
 
   private long delayMs(int attempt, RandomGenerator random) {

@@ -28,6 +28,11 @@ public final class RetryPolicyJson {
             policy.nonRetryable().forEach(json::writeString);
             json.writeEndArray();
           }
+          if (!policy.retryableKinds().isEmpty()) {
+            json.writeArrayPropertyStart("retryable_kinds");
+            policy.retryableKinds().forEach(json::writeString);
+            json.writeEndArray();
+          }
         });
   }
 
@@ -48,6 +53,7 @@ public final class RetryPolicyJson {
     private long delayMaxMs = RetryPolicy.DEFAULT.delayMaxMs();
     private double jitter = RetryPolicy.DEFAULT.jitter();
     private final List<String> nonRetryable = new ArrayList<>();
+    private final List<String> retryableKinds = new ArrayList<>();
 
     @Override
     public void read(String name, JsonParser parser) {
@@ -57,18 +63,27 @@ public final class RetryPolicyJson {
         case "backoff_coefficient" -> coefficient = parser.getDoubleValue();
         case "maximum_interval_ms" -> delayMaxMs = parser.getLongValue();
         case "jitter" -> jitter = parser.getDoubleValue();
-        case "non_retryable_errors" -> {
-          while (parser.nextToken() != JsonToken.END_ARRAY) {
-            nonRetryable.add(parser.getString());
-          }
-        }
+        case "non_retryable_errors" -> readTexts(parser, nonRetryable);
+        case "retryable_kinds" -> readTexts(parser, retryableKinds);
         default -> parser.skipChildren();
+      }
+    }
+
+    private static void readTexts(JsonParser parser, List<String> texts) {
+      while (parser.nextToken() != JsonToken.END_ARRAY) {
+        texts.add(parser.getString());
       }
     }
 
     RetryPolicy policy() {
       return new RetryPolicy(
-          attemptsMax, delayFirstMs, coefficient, delayMaxMs, jitter, nonRetryable);
+          attemptsMax,
+          delayFirstMs,
+          coefficient,
+          delayMaxMs,
+          jitter,
+          nonRetryable,
+          retryableKinds);
     }
   }
 }

@@ -3,7 +3,7 @@ package dev.kagzi.engine.run;
 import dev.kagzi.engine.value.RunStatus;
 
 /**
- * What became of a wish to cancel.
+ * What became of a wish to cancel or to terminate.
  *
  * @param cancelled false when the run had ended before
  * @param status the run's status now

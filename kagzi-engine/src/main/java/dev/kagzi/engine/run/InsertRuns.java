@@ -1,5 +1,6 @@
 package dev.kagzi.engine.run;
 
+import dev.kagzi.engine.db.Query;
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.retry.RetryPolicyJson;
@@ -8,6 +9,7 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.Uuids;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -48,6 +50,46 @@ public final class InsertRuns {
           ON CONFLICT DO NOTHING
       RETURNING run_id, created_at
       """;
+
+  /** The same for runs that ask for more. */
+  public static final String OPTIONS_SQL =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
+              origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
+              available_at, created_at, started_at, deadline_at, execution_timeout_ms,
+              step_timeout_ms, heartbeat_timeout_ms, on_failure_workflow, on_failure_task_queue,
+              retry_of, failed_run_id)
+      SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
+             n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
+             CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
+             CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
+             n.locked_by,
+             CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
+             kagzi.clock() + n.lease_ms * interval '1 millisecond',
+             kagzi.clock(),
+             CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
+             d.deadline_at,
+             ceil(extract(epoch FROM d.deadline_at - kagzi.clock()) * 1000)::bigint,
+             n.step_timeout_ms, n.heartbeat_timeout_ms, n.on_failure_workflow,
+             n.on_failure_task_queue, n.retry_of, n.failed_run_id
+        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
+                    ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[], ?::bigint[],
+                    ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::uuid[],
+                    ?::uuid[])
+               AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
+                     retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms,
+                     execution_timeout_ms, deadline_us, step_timeout_ms, heartbeat_timeout_ms,
+                     on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id)
+       CROSS JOIN LATERAL (
+             SELECT least(kagzi.clock() + n.execution_timeout_ms * interval '1 millisecond',
+                          kagzi.at(n.deadline_us)) AS deadline_at) AS d
+          ON CONFLICT DO NOTHING
+      RETURNING run_id, created_at
+      """;
+
+  /** Takes back what was inserted in the same transaction. */
+  static final String DELETE_SQL = "DELETE FROM kagzi.workflow_runs WHERE run_id = ANY (?::uuid[])";
 
   /** One run with its input, by a statement that commits itself. */
   public static final String ALONE_SQL =
@@ -96,6 +138,24 @@ public final class InsertRuns {
              ) AS r ON true
       """;
 
+  /** The latest run that has ended with the external id. */
+  public static final String ENDED_SQL =
+      """
+      SELECT n.run_id AS wanted, r.run_id, r.namespace, r.external_id, r.workflow_type, r.locked_by,
+             r.epoch, r.status, r.created_at
+        FROM unnest(?::uuid[], ?::text[], ?::text[]) AS n (run_id, namespace, external_id)
+        JOIN LATERAL (
+               SELECT * FROM (
+                        SELECT * FROM kagzi.workflow_runs b
+                         WHERE b.namespace = n.namespace
+                           AND b.external_id = n.external_id
+                           AND b.ended <> '00000000-0000-0000-0000-000000000000'
+                        OFFSET 0) AS e
+                ORDER BY e.created_at DESC, e.run_id DESC
+                LIMIT 1
+             ) AS r ON true
+      """;
+
   private InsertRuns() {}
 
   /** What stands where a run was to be inserted. */
@@ -114,8 +174,12 @@ public final class InsertRuns {
   public static Map<RunId, Instant> insert(Session tx, List<StartRun> starts) throws SQLException {
     List<StartRun> ordered = new ArrayList<>(starts);
     ordered.sort(ORDER);
+    // All by one statement: by two, servers that start runs with the same external ids could wait
+    // for each other in a circle.
+    boolean plain = ordered.stream().allMatch(StartRun::isPlain);
     Map<RunId, Instant> created = new HashMap<>();
-    tx.query(SQL)
+    Query query = tx.query(plain ? SQL : OPTIONS_SQL);
+    query
         .bindUuids(ordered, s -> s.runId().value())
         .bindTexts(ordered, s -> s.request().namespace())
         .bindTexts(ordered, InsertRuns::externalId)
@@ -127,9 +191,38 @@ public final class InsertRuns {
         .bindUuids(ordered, s -> id(s.lineage().parent()))
         .bindTexts(ordered, s -> s.lineage().parentStep())
         .bindUuids(ordered, InsertRuns::lockedBy)
-        .bindLongs(ordered, InsertRuns::leaseMs)
-        .list(row -> created.put(new RunId(row.uuid("run_id")), row.time("created_at")));
+        .bindLongs(ordered, InsertRuns::leaseMs);
+    if (!plain) {
+      bindOptions(query, ordered);
+    }
+    query.list(row -> created.put(new RunId(row.uuid("run_id")), row.time("created_at")));
     return created;
+  }
+
+  private static void bindOptions(Query query, List<StartRun> starts) throws SQLException {
+    query
+        .bindNullableLongs(starts, s -> s.request().options().executionTimeoutMs())
+        .bindNullableLongs(starts, InsertRuns::deadlineUs)
+        .bindNullableLongs(starts, s -> s.request().options().stepTimeoutMs())
+        .bindNullableLongs(starts, s -> s.request().options().heartbeatTimeoutMs())
+        .bindTexts(starts, s -> orNull(s.request().options().onFailureWorkflow()))
+        .bindTexts(starts, s -> orNull(s.request().options().onFailureTaskQueue()))
+        .bindUuids(starts, s -> id(s.lineage().retryOf()))
+        .bindUuids(starts, s -> id(s.lineage().failedRun()));
+  }
+
+  private static @Nullable Long deadlineUs(StartRun start) {
+    Instant deadline = start.request().options().deadline();
+    return deadline == null ? null : ChronoUnit.MICROS.between(Instant.EPOCH, deadline);
+  }
+
+  private static @Nullable String orNull(String text) {
+    return text.isEmpty() ? null : text;
+  }
+
+  /** Takes runs back that this transaction has inserted. */
+  public static void takeBack(Session tx, List<StartRun> starts) throws SQLException {
+    tx.query(DELETE_SQL).bindUuids(starts, s -> s.runId().value()).update();
   }
 
   /** Inserts one run with its input; null when something stood in its way. */
@@ -156,9 +249,20 @@ public final class InsertRuns {
   /** Looks for what stood in the way of these. */
   public static Map<RunId, List<Rival>> rivals(Session tx, List<StartRun> starts)
       throws SQLException {
+    return rivals(tx, RIVALS_SQL, starts);
+  }
+
+  /** Looks for the latest run that has ended with the external id of each. */
+  public static Map<RunId, List<Rival>> ended(Session tx, List<StartRun> starts)
+      throws SQLException {
+    return rivals(tx, ENDED_SQL, starts);
+  }
+
+  private static Map<RunId, List<Rival>> rivals(Session tx, String sql, List<StartRun> starts)
+      throws SQLException {
     Map<RunId, List<Rival>> found = new HashMap<>();
     List<Rival> rivals =
-        tx.query(RIVALS_SQL)
+        tx.query(sql)
             .bindUuids(starts, s -> s.runId().value())
             .bindTexts(starts, s -> s.request().namespace())
             .bindTexts(starts, InsertRuns::externalId)

@@ -15,6 +15,9 @@ public interface RunEvents {
   /** A run can be claimed after so many milliseconds. */
   void due(QueueName queue, TypeVersion type, long delayMs);
 
+  /** Something is over after so many milliseconds: a run's time, or a step's. */
+  void expires(long delayMs);
+
   /** A run has ended. */
   void ended(RunEnd end);
 

@@ -25,6 +25,8 @@ public final class RunRow {
   private final @Nullable RunId parent;
   private final @Nullable String parentStep;
   private final @Nullable String retryPolicy;
+  private final @Nullable Long stepTimeoutMs;
+  private final @Nullable Long leaseMs;
   private final long nowUs;
 
   private RunStatus status;
@@ -32,7 +34,7 @@ public final class RunRow {
   private int endedEpoch;
   private @Nullable WorkerId lockedBy;
   private @Nullable Long availableUs;
-  private final int attempts;
+  private int attempts;
   private int crashes;
   private @Nullable Failure failure;
   private @Nullable Failure blockedBy;
@@ -47,6 +49,8 @@ public final class RunRow {
     this.parent = identity.parent();
     this.parentStep = identity.parentStep();
     this.retryPolicy = identity.retryPolicy();
+    this.stepTimeoutMs = identity.stepTimeoutMs();
+    this.leaseMs = identity.leaseMs();
     this.status = state.status();
     this.epoch = state.epoch();
     this.endedEpoch = state.endedEpoch();
@@ -65,7 +69,9 @@ public final class RunRow {
       TypeVersion type,
       @Nullable RunId parent,
       @Nullable String parentStep,
-      @Nullable String retryPolicy) {}
+      @Nullable String retryPolicy,
+      @Nullable Long stepTimeoutMs,
+      @Nullable Long leaseMs) {}
 
   record State(
       RunStatus status,
@@ -103,6 +109,22 @@ public final class RunRow {
     this.waitsFor = List.of();
   }
 
+  /** The claim ends here: the run has failed, and is tried again as a whole. */
+  public void retry(long untilUs, Failure why) {
+    giveBack(RunStatus.PENDING, untilUs);
+    this.failure = why;
+    this.endedEpoch = epoch;
+    this.attempts++;
+    this.crashes = 0;
+  }
+
+  /** A run that has failed goes on where it was. */
+  public void resume() {
+    giveBack(RunStatus.PENDING, nowUs);
+    this.attempts++;
+    this.crashes = 0;
+  }
+
   /** The run is ended by somebody who does not hold it. */
   public void endFromOutside(RunStatus end, @Nullable Failure why) {
     giveBack(end, null);
@@ -130,6 +152,11 @@ public final class RunRow {
   public void takeFromDeadWorker(long untilUs) {
     giveBack(RunStatus.PENDING, untilUs);
     this.crashes++;
+  }
+
+  /** The claim is taken from a worker that hangs. */
+  public void takeFromHungWorker(long untilUs) {
+    giveBack(RunStatus.PENDING, untilUs);
   }
 
   /** The claim lasts longer; it is the given worker's, who has registered anew perhaps. */
@@ -187,6 +214,16 @@ public final class RunRow {
   /** As stored; decoded only by who needs it. */
   public @Nullable String retryPolicy() {
     return retryPolicy;
+  }
+
+  /** How long an attempt of a step may take; null: the server's default. */
+  public @Nullable Long stepTimeoutMs() {
+    return stepTimeoutMs;
+  }
+
+  /** The run's own lease; null: the server's. */
+  public @Nullable Long leaseMs() {
+    return leaseMs;
   }
 
   public long nowUs() {

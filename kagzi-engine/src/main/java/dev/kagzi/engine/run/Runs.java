@@ -1,34 +1,55 @@
 package dev.kagzi.engine.run;
 
+import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.value.ErrorCode;
+import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Starts and cancels runs. Thread-safe; nothing blocks. */
 public final class Runs {
+  private static final int BEATS_MIN = 3;
+  private static final long TIME_MS_MAX = Duration.ofDays(100L * 366).toMillis();
+  private static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
+
+  private final Database database;
   private final Journal<RunWrite<?>> journal;
   private final Namespaces namespaces;
   private final Limits limits;
+  private final long heartbeatMs;
   private final BiFunction<QueueName, TypeVersion, @Nullable Handover> slots;
 
-  /** {@code slots} finds a waiting worker for a run that is about to start. */
+  /**
+   * Starts nothing yet.
+   *
+   * @param heartbeatMs how often workers beat
+   * @param slots finds a waiting worker for a run that is about to start
+   */
   public Runs(
+      Database database,
       Journal<RunWrite<?>> journal,
       Namespaces namespaces,
       Limits limits,
+      long heartbeatMs,
       BiFunction<QueueName, TypeVersion, @Nullable Handover> slots) {
+    this.database = database;
     this.journal = journal;
     this.namespaces = namespaces;
     this.limits = limits;
+    this.heartbeatMs = heartbeatMs;
     this.slots = slots;
   }
 
@@ -136,13 +157,85 @@ public final class Runs {
     limits.checkOptionalName("version", request.version());
     limits.checkExternalId("external_id", request.externalId());
     limits.checkPayload("input", request.input());
+    check(request.options());
     namespaces.requireEnabled(request.namespace());
+  }
+
+  private void check(StartOptions options) {
+    checkTime("execution_timeout_ms", options.executionTimeoutMs(), 1);
+    checkTime("step_timeout_ms", options.stepTimeoutMs(), 1);
+    // Fewer beats than this, and a single lost one costs the run its worker.
+    checkTime("heartbeat_timeout_ms", options.heartbeatTimeoutMs(), BEATS_MIN * heartbeatMs);
+    Instant deadline = options.deadline();
+    if (deadline != null && (deadline.isBefore(Instant.EPOCH) || deadline.isAfter(LATEST))) {
+      throw Refusal.invalid("deadline", deadline, Instant.EPOCH + " to " + LATEST);
+    }
+    limits.checkOptionalName("on_failure_workflow", options.onFailureWorkflow());
+    limits.checkOptionalName("on_failure_task_queue", options.onFailureTaskQueue());
+    if (options.onFailureWorkflow().isEmpty() && !options.onFailureTaskQueue().isEmpty()) {
+      throw Refusal.invalid(
+          "on_failure_task_queue",
+          options.onFailureTaskQueue() + " without on_failure_workflow",
+          "both, or none");
+    }
+  }
+
+  private static void checkTime(String field, @Nullable Long millis, long leastMs) {
+    if (millis != null && (millis < leastMs || millis > TIME_MS_MAX)) {
+      throw Refusal.invalid(field, millis + " ms", leastMs + " to " + TIME_MS_MAX + " ms");
+    }
   }
 
   /** Completes when the run has ended, or has been found to have ended before. */
   public CompletableFuture<CancelResult> cancel(String namespace, RunId run) {
-    CancelRun cancel = new CancelRun(namespace, run);
-    journal.append(cancel);
-    return cancel.done();
+    return end(new CancelRun(namespace, run, null));
+  }
+
+  /** The same, and the run counts as failed for the given reason; nobody handles that failure. */
+  public CompletableFuture<CancelResult> terminate(String namespace, RunId run, String reason) {
+    limits.checkText("reason", reason);
+    String message = reason.isEmpty() ? "terminated" : "terminated: " + reason;
+    Failure why =
+        new Failure(
+            ErrorCode.UNSPECIFIED,
+            message,
+            true,
+            0,
+            "run",
+            run.toString(),
+            Map.of("type", "terminated"));
+    return end(new CancelRun(namespace, run, why));
+  }
+
+  private CompletableFuture<CancelResult> end(CancelRun write) {
+    journal.append(write);
+    return write.done();
+  }
+
+  /**
+   * Starts a run that has ended once more, as it was started then: a new run, unless the old one or
+   * another with its external id is active. Blocks.
+   *
+   * @param newId chosen by the caller, who may then repeat the call safely; null for a new one
+   */
+  public CompletableFuture<RetryResult> retry(
+      String namespace, RunId run, @Nullable RunId newId) {
+    RunId id = newId == null ? RunId.next() : newId;
+    FormerRun former =
+        database
+            .read(session -> FormerRun.find(session, namespace, run, id))
+            .orElseThrow(() -> Refusal.notFound("run", run));
+    if (!former.status().isFinal()) {
+      return CompletableFuture.completedFuture(new RetryResult(run, true));
+    }
+    return startFor(former.request(), StartRun.Lineage.retryOf(run))
+        .thenApply(result -> new RetryResult(result.runId(), result.existed()));
+  }
+
+  /** Lets a run that has failed go on where it was. */
+  public CompletableFuture<ResumeResult> resume(String namespace, RunId run) {
+    ResumeRun resume = new ResumeRun(namespace, run);
+    journal.append(resume);
+    return resume.done();
   }
 }

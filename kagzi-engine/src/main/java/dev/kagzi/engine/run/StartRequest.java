@@ -10,8 +10,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param externalId the caller's own name for the run; empty for none
  * @param version empty for the type's default
- * @param retryPolicy for the run's steps, and for the run as a whole; null for the server's default
+ * @param retryPolicy for steps that have none of their own, and for the run as a whole; null: steps
+ *     follow the server's default, and the run is not tried again
  * @param runId chosen by the caller, who may then repeat the call safely; null for a new one
+ * @param options what most starts do not ask for
  */
 public record StartRequest(
     String namespace,
@@ -21,4 +23,28 @@ public record StartRequest(
     String version,
     Payload input,
     @Nullable RetryPolicy retryPolicy,
-    @Nullable RunId runId) {}
+    @Nullable RunId runId,
+    StartOptions options) {
+
+  /** An ordinary start. */
+  public StartRequest(
+      String namespace,
+      String externalId,
+      String taskQueue,
+      String workflowType,
+      String version,
+      Payload input,
+      @Nullable RetryPolicy retryPolicy,
+      @Nullable RunId runId) {
+    this(
+        namespace,
+        externalId,
+        taskQueue,
+        workflowType,
+        version,
+        input,
+        retryPolicy,
+        runId,
+        StartOptions.NONE);
+  }
+}

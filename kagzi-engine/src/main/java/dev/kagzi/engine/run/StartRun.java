@@ -4,6 +4,8 @@ import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /** The write that brings a run into being. */
@@ -12,10 +14,32 @@ public final class StartRun extends RunWrite<StartResult> {
   private final Lineage lineage;
   private final @Nullable Handover handover;
 
-  /** Who started the run, and where it reports its end. */
-  public record Lineage(Origin origin, @Nullable RunId parent, @Nullable String parentStep) {
+  /**
+   * Where the run comes from, and where it reports its end.
+   *
+   * @param retryOf the run that it repeats
+   * @param failedRun the run whose failure it handles
+   */
+  public record Lineage(
+      Origin origin,
+      @Nullable RunId parent,
+      @Nullable String parentStep,
+      @Nullable RunId retryOf,
+      @Nullable RunId failedRun) {
     /** A run that a client started. */
-    public static final Lineage CLIENT = new Lineage(Origin.CLIENT, null, null);
+    public static final Lineage CLIENT = new Lineage(Origin.CLIENT, null, null, null, null);
+
+    public Lineage(Origin origin, @Nullable RunId parent, @Nullable String parentStep) {
+      this(origin, parent, parentStep, null, null);
+    }
+
+    public static Lineage retryOf(RunId run) {
+      return new Lineage(Origin.RETRY, null, null, run, null);
+    }
+
+    public static Lineage handlerOf(RunId failedRun) {
+      return new Lineage(Origin.FAILURE_HANDLER, null, null, null, failedRun);
+    }
   }
 
   /** The request's run id is the caller's, or a new one. */
@@ -36,6 +60,22 @@ public final class StartRun extends RunWrite<StartResult> {
 
   public @Nullable Handover handover() {
     return handover;
+  }
+
+  /** True when it needs only the columns that every run has. */
+  public boolean isPlain() {
+    return request.options().isPlain() && lineage.retryOf() == null && lineage.failedRun() == null;
+  }
+
+  /** After how many milliseconds the run has to be over; null: never. */
+  public @Nullable Long expiresMs(Instant createdAt) {
+    Long timeoutMs = request.options().executionTimeoutMs();
+    Instant deadline = request.options().deadline();
+    if (deadline == null) {
+      return timeoutMs;
+    }
+    long untilMs = Math.max(0, createdAt.until(deadline, ChronoUnit.MILLIS));
+    return timeoutMs == null ? untilMs : Math.min(timeoutMs, untilMs);
   }
 
   public QueueName queue() {

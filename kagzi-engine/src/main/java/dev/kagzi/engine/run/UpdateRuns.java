@@ -19,16 +19,19 @@ public final class UpdateRuns {
              available_at = kagzi.at(n.available_us),
              locked_by = n.locked_by,
              ended_epoch = n.ended_epoch,
+             attempts = n.attempts,
              crashes = n.crashes,
-             error = coalesce(n.error::jsonb, r.error),
+             error = CASE WHEN n.status = 'COMPLETED' THEN NULL
+                          ELSE coalesce(n.error::jsonb, r.error) END,
              blocked_by = n.blocked_by::jsonb,
              waits_for = string_to_array(n.waits_for, E'\\n'),
              waits_for_all = n.waits_for_all,
              finished_at = CASE WHEN n.ended THEN kagzi.clock() END,
-             ended = CASE WHEN n.ended THEN r.run_id ELSE r.ended END
+             ended = CASE WHEN n.ended THEN r.run_id
+                          ELSE '00000000-0000-0000-0000-000000000000' END
         FROM unnest(?::uuid[], ?::int[], ?::text[], ?::bigint[], ?::uuid[], ?::int[], ?::int[],
-                    ?::text[], ?::text[], ?::text[], ?::boolean[], ?::boolean[])
-               AS n (run_id, epoch, status, available_us, locked_by, ended_epoch, crashes,
+                    ?::int[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::boolean[])
+               AS n (run_id, epoch, status, available_us, locked_by, ended_epoch, attempts, crashes,
                      error, blocked_by, waits_for, waits_for_all, ended)
        WHERE r.run_id = n.run_id
          AND r.epoch = n.epoch
@@ -45,6 +48,7 @@ public final class UpdateRuns {
             .bindNullableLongs(rows, RunRow::availableUs)
             .bindUuids(rows, r -> id(r.lockedBy()))
             .bindInts(rows, RunRow::endedEpoch)
+            .bindInts(rows, RunRow::attempts)
             .bindInts(rows, RunRow::crashes)
             .bindTexts(rows, r -> json(r.failure()))
             .bindTexts(rows, r -> json(r.blockedBy()))

@@ -122,6 +122,7 @@ public final class ReadSteps {
         error == null ? null : Json.decodeFailure(error),
         row.textOrNull("retry_policy"),
         row.bigintOrNull("due_us"),
+        null,
         0);
   }
 

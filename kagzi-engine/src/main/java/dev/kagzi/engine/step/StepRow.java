@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param runAttempt the attempt of the run within which it was made
  * @param isFinal a failure that the workflow's code has seen
  * @param dueUs when the next attempt may run, or when a sleep is over
+ * @param timeoutUs when an open attempt has taken too long
  * @param ranMs how long it has been running when it was reported
  */
 public record StepRow(
@@ -29,6 +30,7 @@ public record StepRow(
     @Nullable Failure failure,
     @Nullable String retryPolicy,
     @Nullable Long dueUs,
+    @Nullable Long timeoutUs,
     long ranMs) {
 
   /** Names the step within all runs. */

@@ -37,17 +37,19 @@ public final class WriteSteps {
       """
       INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status, final,
                                    input, input_metadata, output, output_metadata, error,
-                                   retry_policy, due_at, created_at, started_at, finished_at)
+                                   retry_policy, due_at, timeout_at, created_at, started_at,
+                                   finished_at)
       SELECT n.run_id, n.step_id, n.attempt, n.epoch, n.run_attempt, n.kind, n.status, n.final,
              n.input, n.input_metadata::jsonb, n.output, n.output_metadata::jsonb, n.error::jsonb,
-             n.retry_policy::jsonb, kagzi.at(n.due_us), kagzi.clock(),
+             n.retry_policy::jsonb, kagzi.at(n.due_us), kagzi.at(n.timeout_us), kagzi.clock(),
              kagzi.clock() - n.ran_ms * interval '1 millisecond',
              CASE WHEN n.status IN ('COMPLETED', 'FAILED') THEN kagzi.clock() END
         FROM unnest(?::uuid[], ?::text[], ?::int[], ?::int[], ?::int[], ?::text[], ?::text[],
                     ?::boolean[], ?::bytea[], ?::text[], ?::bytea[], ?::text[], ?::text[],
-                    ?::text[], ?::bigint[], ?::bigint[])
+                    ?::text[], ?::bigint[], ?::bigint[], ?::bigint[])
                AS n (run_id, step_id, attempt, epoch, run_attempt, kind, status, final, input,
-                     input_metadata, output, output_metadata, error, retry_policy, due_us, ran_ms)
+                     input_metadata, output, output_metadata, error, retry_policy, due_us,
+                     timeout_us, ran_ms)
           ON CONFLICT (run_id, step_id, attempt) DO UPDATE
              SET status = excluded.status, epoch = excluded.epoch, final = excluded.final,
                  input = coalesce(step_runs.input, excluded.input),
@@ -55,7 +57,8 @@ public final class WriteSteps {
                  output = excluded.output, output_metadata = excluded.output_metadata,
                  error = excluded.error,
                  retry_policy = coalesce(step_runs.retry_policy, excluded.retry_policy),
-                 due_at = excluded.due_at, finished_at = excluded.finished_at
+                 due_at = excluded.due_at, timeout_at = excluded.timeout_at,
+                 finished_at = excluded.finished_at
            WHERE step_runs.status = 'RUNNING'
       """;
 
@@ -93,6 +96,7 @@ public final class WriteSteps {
         .bindTexts(steps, s -> json(s.failure()))
         .bindTexts(steps, StepRow::retryPolicy)
         .bindNullableLongs(steps, StepRow::dueUs)
+        .bindNullableLongs(steps, StepRow::timeoutUs)
         .bindLongs(steps, StepRow::ranMs)
         .update();
   }

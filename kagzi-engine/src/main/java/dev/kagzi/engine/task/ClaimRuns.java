@@ -2,6 +2,7 @@ package dev.kagzi.engine.task;
 
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.step.CloseSteps;
 import dev.kagzi.engine.step.ReadSteps;
 import dev.kagzi.engine.step.RecordedStep;
@@ -36,6 +37,8 @@ public final class ClaimRuns {
       """
       WITH c AS MATERIALIZED (
         SELECT x.run_id, x.status AS was, x.crashes,
+               x.status = 'RUNNING' AND x.crashes > 0
+                 OR x.crashes + (x.status = 'RUNNING')::int > k.crashes_max AS aside,
                row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
           FROM (SELECT r.run_id, r.status, r.crashes, r.available_at
                   FROM unnest(?::text[], ?::text[], ?::int[], ?::bigint[])
@@ -48,31 +51,34 @@ public final class ClaimRuns {
                           AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
                           AND w.available_at >= kagzi.at(t.low_us)
                           AND w.available_at <= kagzi.clock()
+                          AND (w.deadline_at IS NULL OR w.deadline_at > kagzi.clock())
                         ORDER BY w.available_at
                         LIMIT t.tasks_max
                           FOR NO KEY UPDATE SKIP LOCKED) AS r
                  ORDER BY r.available_at, r.run_id
-                 LIMIT ?) AS x),
+                 LIMIT ?) AS x,
+               (VALUES (?::int)) AS k (crashes_max)),
       u AS (
         UPDATE kagzi.workflow_runs w
            SET epoch = w.epoch + 1,
-               status = CASE WHEN c.was = 'RUNNING' AND c.crashes > 0 THEN 'PENDING'
-                             ELSE 'RUNNING' END,
-               locked_by = CASE WHEN c.was = 'RUNNING' AND c.crashes > 0 THEN NULL
-                                ELSE (?::uuid[])[c.slot] END,
+               status = CASE WHEN c.aside THEN 'PENDING' ELSE 'RUNNING' END,
+               locked_by = CASE WHEN c.aside THEN NULL ELSE (?::uuid[])[c.slot] END,
                claimed_at = kagzi.clock(),
                available_at = kagzi.clock()
-                 + CASE WHEN c.was = 'RUNNING' AND c.crashes > 0
-                        THEN least(60000, 1000 * 2 ^ least(c.crashes - 1, 20))
-                               * (0.75 + 0.5 * random())
-                        ELSE ? END * interval '1 millisecond',
+                 + CASE WHEN c.aside
+                        THEN least(?::bigint, ?::bigint * 2 ^ greatest(0, least(c.crashes - 1, 30))
+                                                * (0.75 + 0.5 * random()))
+                        ELSE ?::bigint END * interval '1 millisecond',
                crashes = w.crashes + CASE WHEN c.was = 'RUNNING' THEN 1 ELSE 0 END,
                started_at = coalesce(w.started_at, kagzi.clock()),
                waits_for = NULL
           FROM c
          WHERE w.run_id = c.run_id
         RETURNING w.run_id, w.epoch, w.status, w.workflow_type, w.version, w.attempts, w.external_id,
-                  w.created_at, c.slot, c.was)
+                  w.created_at, w.crashes, w.step_timeout_ms,
+                  ceil(extract(epoch FROM w.deadline_at - kagzi.clock()) * 1000)::bigint
+                    AS deadline_in_ms,
+                  c.slot, c.was)
       SELECT u.*, p.data, p.metadata
         FROM u
         LEFT JOIN kagzi.workflow_payloads p ON p.run_id = u.run_id AND p.kind = 'INPUT'
@@ -93,6 +99,7 @@ public final class ClaimRuns {
                 AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
                 AND w.available_at >= kagzi.at(t.low_us)
                 AND w.available_at < 'infinity'
+                AND (w.deadline_at IS NULL OR w.deadline_at > kagzi.clock())
               ORDER BY w.available_at
               LIMIT 1) AS d
       """;
@@ -124,6 +131,15 @@ public final class ClaimRuns {
   /** A claimed run and whose it is. */
   record Claimed(WorkerId worker, Task task) {}
 
+  /**
+   * What a look found.
+   *
+   * @param crashed runs that were taken over too often
+   */
+  record Found(List<Claimed> claimed, List<RunId> crashed) {
+    static final Found NOTHING = new Found(List.of(), List.of());
+  }
+
   private record Taken(
       int slot,
       RunStatus status,
@@ -134,6 +150,9 @@ public final class ClaimRuns {
       int attempts,
       String externalId,
       Instant createdAt,
+      int crashes,
+      @Nullable Long stepTimeoutMs,
+      @Nullable Long deadlineInMs,
       @Nullable Payload input) {}
 
   /**
@@ -148,10 +167,12 @@ public final class ClaimRuns {
       List<PollRequest.Wanted> types,
       List<WorkerId> slots,
       long leaseMs,
-      ToLongFunction<PollRequest.Wanted> low) {}
+      ToLongFunction<PollRequest.Wanted> low,
+      ClaimRules rules) {}
 
   /** Claims within the open transaction. The recorded steps are read after the locks are held. */
-  static List<Claimed> claim(Session tx, Wish wish, int historyBytesMax) throws SQLException {
+  static Found claim(Session tx, Wish wish, int historyBytesMax) throws SQLException {
+    CrashPolicy crashes = wish.rules.crashes();
     List<Taken> taken =
         tx.query(SQL)
             .bindTexts(wish.types, PollRequest.Wanted::type)
@@ -166,7 +187,10 @@ public final class ClaimRuns {
             .bind(wish.queue.namespace())
             .bind(wish.queue.queue())
             .bind(wish.slots.size())
+            .bind(crashes.limit())
             .bindUuids(wish.slots, WorkerId::value)
+            .bind(crashes.delayMaxMs())
+            .bind(crashes.delayFirstMs())
             .bind(wish.leaseMs)
             .list(ClaimRuns::map);
     List<RunId> slept = new ArrayList<>();
@@ -186,16 +210,23 @@ public final class ClaimRuns {
     Map<RunId, List<RecordedStep>> histories =
         claimedBefore.isEmpty() ? Map.of() : ReadSteps.history(tx, claimedBefore);
     List<Claimed> claimed = new ArrayList<>(taken.size());
+    List<RunId> crashed = new ArrayList<>();
     for (Taken one : taken) {
-      if (one.status == RunStatus.RUNNING) {
+      if (crashes.isOver(one.crashes)) {
+        crashed.add(one.claim.runId());
+      } else if (one.status == RunStatus.RUNNING) {
         RunId run = one.claim.runId();
         claimed.add(
             new Claimed(
                 wish.slots.get(one.slot - 1),
-                task(one, histories.getOrDefault(run, List.of()), apart.contains(run))));
+                task(
+                    one,
+                    histories.getOrDefault(run, List.of()),
+                    apart.contains(run),
+                    wish.rules.stepTimeoutMs())));
       }
     }
-    return claimed;
+    return new Found(claimed, crashed);
   }
 
   /**
@@ -219,7 +250,8 @@ public final class ClaimRuns {
     return apart;
   }
 
-  private static Task task(Taken run, List<RecordedStep> steps, boolean apart) {
+  private static Task task(
+      Taken run, List<RecordedStep> steps, boolean apart, long stepTimeoutMs) {
     return new Task(
         run.claim,
         run.type,
@@ -229,7 +261,9 @@ public final class ClaimRuns {
         steps,
         apart,
         run.externalId,
-        run.createdAt);
+        run.createdAt,
+        run.deadlineInMs,
+        run.stepTimeoutMs == null ? stepTimeoutMs : run.stepTimeoutMs);
   }
 
   private static Taken map(Row row) throws SQLException {
@@ -244,6 +278,9 @@ public final class ClaimRuns {
         row.integer("attempts"),
         Objects.requireNonNullElse(row.textOrNull("external_id"), ""),
         row.time("created_at"),
+        row.integer("crashes"),
+        row.bigintOrNull("step_timeout_ms"),
+        row.bigintOrNull("deadline_in_ms"),
         data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))));
   }
 

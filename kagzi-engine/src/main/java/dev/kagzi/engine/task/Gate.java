@@ -275,7 +275,9 @@ final class Gate {
               List.of(),
               false,
               run.request().externalId(),
-              createdAt);
+              createdAt,
+              run.expiresMs(createdAt),
+              stepTimeoutMs(run));
       lock.lock();
       try {
         desk.unreserve(1);
@@ -284,6 +286,11 @@ final class Gate {
         lock.unlock();
       }
       gates.dirty(Gate.this);
+    }
+
+    private long stepTimeoutMs(StartRun run) {
+      Long own = run.request().options().stepTimeoutMs();
+      return own == null ? gates.rules().stepTimeoutMs() : own;
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.run.Handover;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
@@ -30,8 +31,9 @@ public final class Gates implements AutoCloseable {
 
   private final Database database;
   private final DispatchConfig config;
-  private final long leaseMsMax;
+  private final ClaimRules rules;
   private final Consumer<List<Claim>> giveBack;
+  private final Consumer<RunId> failCrashed;
   private final DispatchMeter meter = new DispatchMeter();
   private final ClaimBook book = new ClaimBook();
   private final Map<QueueName, Gate> gates = new ConcurrentHashMap<>();
@@ -44,13 +46,21 @@ public final class Gates implements AutoCloseable {
   /** A look that a gate asked for, or the slow fallback. */
   private record Errand(Gate gate, boolean fallback) {}
 
-  /** Claims that nobody takes are handed to {@code giveBack}. */
+  /**
+   * Claims that nobody takes are handed to {@code giveBack}, runs that were taken over too often to
+   * {@code failCrashed}.
+   */
   public Gates(
-      Database database, DispatchConfig config, long leaseMsMax, Consumer<List<Claim>> giveBack) {
+      Database database,
+      DispatchConfig config,
+      ClaimRules rules,
+      Consumer<List<Claim>> giveBack,
+      Consumer<RunId> failCrashed) {
     this.database = database;
     this.config = config;
-    this.leaseMsMax = leaseMsMax;
+    this.rules = rules;
     this.giveBack = giveBack;
+    this.failCrashed = failCrashed;
     this.timer =
         new ScheduledThreadPoolExecutor(
             1, work -> Thread.ofPlatform().name("kagzi-timer").daemon().unstarted(work));
@@ -135,6 +145,10 @@ public final class Gates implements AutoCloseable {
 
   void giveBack(List<Claim> claims) {
     giveBack.accept(claims);
+  }
+
+  ClaimRules rules() {
+    return rules;
   }
 
   DispatchConfig config() {
@@ -248,8 +262,12 @@ public final class Gates implements AutoCloseable {
 
   private void look(Session session, Gate gate, Gate.Group group) throws SQLException {
     List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, gate.queue(), group.types);
-    List<ClaimRuns.Claimed> claimed =
-        exact.isEmpty() ? List.of() : session.inTransaction(tx -> claim(tx, gate, group, exact));
+    ClaimRuns.Found found =
+        exact.isEmpty()
+            ? ClaimRuns.Found.NOTHING
+            : session.inTransaction(tx -> claim(tx, gate, group, exact));
+    List<ClaimRuns.Claimed> claimed = found.claimed();
+    found.crashed().forEach(failCrashed);
     meter.claimed.add(claimed.size());
     gate.found(group, claimed);
     if (claimed.size() < group.slots.size() && !exact.isEmpty()) {
@@ -257,7 +275,7 @@ public final class Gates implements AutoCloseable {
     }
   }
 
-  private List<ClaimRuns.Claimed> claim(
+  private ClaimRuns.Found claim(
       Session tx, Gate gate, Gate.Group group, List<PollRequest.Wanted> types) throws SQLException {
     QueueName queue = gate.queue();
     List<PollRequest.Wanted> allowed = types;
@@ -265,17 +283,18 @@ public final class Gates implements AutoCloseable {
     if (!group.limits.isNone()) {
       WorkerId worker = slots.get(0);
       HeldRuns.lock(tx, worker);
-      List<HeldRuns.Held> held = HeldRuns.of(tx, worker, queue, types, leaseMsMax);
+      List<HeldRuns.Held> held = HeldRuns.of(tx, worker, queue, types, rules.leaseMsMax());
       allowed = HeldRuns.within(group.limits, types, held);
       Integer all = group.limits.all();
       int free = all == null ? slots.size() : Math.min(slots.size(), all - held.size());
       if (allowed.isEmpty() || free <= 0) {
-        return List.of();
+        return ClaimRuns.Found.NOTHING;
       }
       slots = slots.subList(0, free);
     }
     ClaimRuns.Wish wish =
-        new ClaimRuns.Wish(queue, allowed, slots, config.firstLease().toMillis(), gate::lowUs);
+        new ClaimRuns.Wish(
+            queue, allowed, slots, config.firstLease().toMillis(), gate::lowUs, rules);
     return ClaimRuns.claim(tx, wish, config.answerBytesMax() / 2);
   }
 

@@ -13,7 +13,8 @@ import java.util.Map;
 
 /**
  * Finds the runs that a worker holds. There is no index by worker: its leases end within a known
- * time, so the claim index finds them in that window, whatever else sleeps or has ended.
+ * time, so the claim index finds them in that window, whatever else sleeps or has ended. Only runs
+ * with a lease of their own have one.
  */
 public final class HeldRuns {
   public static final String SQL =
@@ -29,7 +30,16 @@ public final class HeldRuns {
                 AND w.available_at > kagzi.clock()
                 AND w.available_at <= kagzi.clock() + ? * interval '1 millisecond'
                 AND w.status = 'RUNNING'
-                AND w.locked_by = ?) AS h
+                AND w.locked_by = ?
+                AND w.heartbeat_timeout_ms IS NULL) AS h
+      UNION ALL
+      SELECT w.run_id, w.epoch, w.workflow_type
+        FROM kagzi.workflow_runs w
+       WHERE w.locked_by = ?
+         AND w.heartbeat_timeout_ms IS NOT NULL
+         AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+         AND w.available_at > kagzi.clock()
+         AND w.status = 'RUNNING'
       """;
 
   private HeldRuns() {}
@@ -60,6 +70,7 @@ public final class HeldRuns {
         .bind(queue.namespace())
         .bind(queue.queue())
         .bind(leaseMsMax)
+        .bind(worker.value())
         .bind(worker.value())
         .list(
             row ->

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param steps recorded by earlier claims, in the order in which they were recorded
  * @param historyApart the recorded steps are too many for a task; the worker fetches them apart
+ * @param deadlineInMs how long the run may still take; null: as long as it takes
+ * @param stepTimeoutMs how long an attempt of a step may take that says nothing else
  */
 public record Task(
     Claim claim,
@@ -22,7 +24,9 @@ public record Task(
     List<RecordedStep> steps,
     boolean historyApart,
     String externalId,
-    Instant createdAt) {
+    Instant createdAt,
+    @Nullable Long deadlineInMs,
+    long stepTimeoutMs) {
 
   /** How much of a message's budget this task takes. */
   public int bytes() {

@@ -2,6 +2,10 @@ package dev.kagzi.engine.value;
 
 import com.fasterxml.uuid.Generators;
 import com.fasterxml.uuid.impl.TimeBasedEpochRandomGenerator;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -13,6 +17,24 @@ public record RunId(UUID value) implements Comparable<RunId> {
   /** A new id that nobody else has. */
   public static RunId next() {
     return new RunId(GENERATOR.generate());
+  }
+
+  /**
+   * The id of a run that follows from this one and from a word: always the same, and of the same
+   * time.
+   */
+  public RunId derived(String word) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update(value.toString().getBytes(StandardCharsets.US_ASCII));
+      digest.update(word.getBytes(StandardCharsets.UTF_8));
+      ByteBuffer hash = ByteBuffer.wrap(digest.digest());
+      long high = (value.getMostSignificantBits() & ~0xffffL) | 0x8000L | (hash.getLong() & 0xfffL);
+      long low = (hash.getLong() & 0x3fff_ffff_ffff_ffffL) | 0x8000_0000_0000_0000L;
+      return new RunId(new UUID(high, low));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("SHA-256: not there (expected: in every JDK)", e);
+    }
   }
 
   /** The id that the text spells, or nothing when it spells none. */

@@ -53,9 +53,10 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   static final String LOOK_SQL =
       """
       SELECT n.worker_id, n.run_id, n.epoch, r.epoch AS present_epoch, r.status, r.locked_by,
-             extract(epoch FROM r.available_at - kagzi.clock()) * 1000 < n.renew_below_ms AS short
+             extract(epoch FROM r.available_at - kagzi.clock()) * 1000
+               < coalesce(r.heartbeat_timeout_ms, n.lease_ms) / 2 AS short
         FROM unnest(?::uuid[], ?::uuid[], ?::int[], ?::bigint[])
-               AS n (worker_id, run_id, epoch, renew_below_ms)
+               AS n (worker_id, run_id, epoch, lease_ms)
         LEFT JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
       """;
 
@@ -66,7 +67,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   static final String RENEW_SQL =
       """
       UPDATE kagzi.workflow_runs r
-         SET available_at = kagzi.clock() + ? * interval '1 millisecond',
+         SET available_at = kagzi.clock()
+               + coalesce(r.heartbeat_timeout_ms, ?) * interval '1 millisecond',
              locked_by = l.worker_id
         FROM (SELECT x.run_id, n.epoch, n.worker_id
                 FROM unnest(?::uuid[], ?::int[], ?::uuid[]) AS n (run_id, epoch, worker_id)
@@ -251,7 +253,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         .bindUuids(listed, r -> r.worker.value())
         .bindUuids(listed, r -> r.claim.runId().value())
         .bindInts(listed, r -> r.claim.epoch())
-        .bindLongs(listed, r -> leaseMs / 2)
+        .bindLongs(listed, r -> leaseMs)
         .list(
             row -> {
               String status = row.textOrNull("status");

@@ -8,6 +8,7 @@ import dev.kagzi.engine.notice.Notice;
 import dev.kagzi.engine.notice.Notifier;
 import dev.kagzi.engine.report.FreeClaim;
 import dev.kagzi.engine.report.RenewLease;
+import dev.kagzi.engine.run.FailureHandler;
 import dev.kagzi.engine.task.Gates;
 import dev.kagzi.engine.task.HeldRuns;
 import dev.kagzi.engine.task.WorkerLimits;
@@ -117,6 +118,10 @@ public final class Workers implements AutoCloseable {
                   tx -> {
                     List<WorkerRows.Known> before = WorkerRows.replace(tx, r);
                     WorkerRows.insert(tx, id, r);
+                    if (r.served().stream().anyMatch(t -> t.type().equals(FailureHandler.TYPE))) {
+                      Namespaces.markFailureHandler(
+                          tx, r.queue().namespace(), r.queue().queue());
+                    }
                     WorkerRows.event(tx, ids(before), "OFFLINE", "registered again");
                     WorkerRows.event(tx, List.of(id), "ONLINE", "registered");
                     return before;

@@ -86,13 +86,14 @@ final class Arguments {
     ErrorCode code = errorCode(error.getCode());
     long retryAfterMs = notNegative("error.retry_after_ms", error.getRetryAfterMs());
     return new Failure(
-        code,
-        error.getMessage(),
-        error.getNonRetryable(),
-        retryAfterMs,
-        error.getSubject(),
-        error.getSubjectId(),
-        error.getMetadataMap());
+            code,
+            error.getMessage(),
+            error.getNonRetryable(),
+            retryAfterMs,
+            error.getSubject(),
+            error.getSubjectId(),
+            error.getMetadataMap())
+        .bounded();
   }
 
   private static ErrorCode errorCode(dev.kagzi.protocol.v1.ErrorCode code) {
@@ -124,7 +125,8 @@ final class Arguments {
         coefficient == 0 ? defaults.coefficient() : coefficient,
         delayMaxMs == 0 ? Math.max(defaults.delayMaxMs(), first) : delayMaxMs,
         policy.hasJitter() ? policy.getJitter() : defaults.jitter(),
-        policy.getNonRetryableErrorsList());
+        policy.getNonRetryableErrorsList(),
+        policy.getRetryableKindsList());
   }
 
   /** A kind that is not said is a function. */
@@ -161,7 +163,7 @@ final class Arguments {
     };
   }
 
-  private static Refusal unknownEnum(String field) {
+  static Refusal unknownEnum(String field) {
     return Refusal.invalid(field, "a number that this server does not know", "a value of the enum");
   }
 

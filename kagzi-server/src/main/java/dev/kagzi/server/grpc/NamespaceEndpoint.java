@@ -74,7 +74,8 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
             namespaces.update(
                 Arguments.namespace(request.getNamespace()),
                 request.hasDisplayName() ? request.getDisplayName() : null,
-                request.hasDescription() ? request.getDescription() : null),
+                request.hasDescription() ? request.getDescription() : null,
+                request.getClearFailureHandler()),
         now -> UpdateNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
   }
 

@@ -2,7 +2,6 @@ package dev.kagzi.server.grpc;
 
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
-import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerMethodDefinition;
@@ -20,8 +19,6 @@ final class NotYet {
       Stream.concat(
               WorkflowScheduleServiceGrpc.getServiceDescriptor().getMethods().stream(),
               Stream.of(
-                  WorkflowServiceGrpc.getRetryWorkflowMethod(),
-                  WorkflowServiceGrpc.getTerminateWorkflowMethod(),
                   AdminServiceGrpc.getGetStatsMethod(),
                   AdminServiceGrpc.getGetQueueDepthMethod(),
                   AdminServiceGrpc.getListWorkflowTypesMethod()))

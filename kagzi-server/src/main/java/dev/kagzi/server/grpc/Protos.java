@@ -179,7 +179,11 @@ final class Protos {
             .setAttempt(task.attempt())
             .setHistoryApart(task.historyApart())
             .setExternalId(task.externalId())
-            .setCreatedAt(timestamp(task.createdAt()));
+            .setCreatedAt(timestamp(task.createdAt()))
+            .setStepTimeoutMs(task.stepTimeoutMs());
+    if (task.deadlineInMs() != null) {
+      message.setDeadlineInMs(task.deadlineInMs());
+    }
     setPayload(task.input(), message::setInput);
     for (RecordedStep step : task.steps()) {
       message.addSteps(recordedStep(step));
@@ -362,6 +366,7 @@ final class Protos {
         .setEnabled(namespace.enabled())
         .setCreatedAt(timestamp(namespace.createdAt()))
         .setUpdatedAt(timestamp(namespace.updatedAt()))
+        .setFailureHandlerTaskQueue(namespace.failureHandlerTaskQueue())
         .build();
   }
 

@@ -39,7 +39,9 @@ final class ReportItems {
         Arguments.positive("attempt", step.getAttempt()),
         Arguments.stepKind(step.getKind()),
         optional(step.hasInput(), step.getInput()),
-        Arguments.notNegative("running_ms", step.getRunningMs()));
+        Arguments.notNegative("running_ms", step.getRunningMs()),
+        Arguments.notNegative("timeout_ms", step.getTimeoutMs()),
+        step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy()) : null);
   }
 
   private static Report stepDone(Claim claim, ReportItem.StepDone step) {

@@ -1,9 +1,12 @@
 package dev.kagzi.server.grpc;
 
+import dev.kagzi.engine.run.IfExists;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.IdConflictPolicy;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a wish to start a run. A field whose feature this server does not have is refused: nothing
@@ -24,21 +27,37 @@ final class Starts {
         request.getVersion(),
         Arguments.payload(request.getInput()),
         request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy()) : null,
-        request.getRunId().isEmpty() ? null : Arguments.runId(request.getRunId()));
+        request.getRunId().isEmpty() ? null : Arguments.runId(request.getRunId()),
+        options(request));
+  }
+
+  private static StartOptions options(StartWorkflowRequest request) {
+    return new StartOptions(
+        timeMs("execution_timeout_ms", request.getExecutionTimeoutMs()),
+        request.hasDeadline() ? Arguments.instant("deadline", request.getDeadline()) : null,
+        timeMs("step_timeout_ms", request.getStepTimeoutMs()),
+        timeMs("heartbeat_timeout_ms", request.getHeartbeatTimeoutMs()),
+        request.getOnFailureWorkflow(),
+        request.getOnFailureTaskQueue(),
+        ifExists(request.getIdConflictPolicy()));
+  }
+
+  private static @Nullable Long timeMs(String field, long millis) {
+    return millis == 0 ? null : Long.valueOf(Arguments.notNegative(field, millis));
+  }
+
+  private static IfExists ifExists(IdConflictPolicy policy) {
+    return switch (policy) {
+      case ID_CONFLICT_POLICY_UNSPECIFIED, ID_CONFLICT_POLICY_USE_EXISTING -> IfExists.USE_EXISTING;
+      case ID_CONFLICT_POLICY_REJECT -> IfExists.REJECT;
+      case ID_CONFLICT_POLICY_USE_EXISTING_ANY -> IfExists.USE_EXISTING_ANY;
+      case UNRECOGNIZED -> throw Arguments.unknownEnum("id_conflict_policy");
+    };
   }
 
   private static void refuseUnsupported(StartWorkflowRequest request) {
-    refuse(request.getExecutionTimeoutMs() != 0, "execution_timeout_ms");
-    refuse(request.getStepTimeoutMs() != 0, "step_timeout_ms");
-    refuse(request.getHeartbeatTimeoutMs() != 0, "heartbeat_timeout_ms");
-    refuse(!request.getOnFailureWorkflow().isEmpty(), "on_failure_workflow");
-    refuse(!request.getOnFailureTaskQueue().isEmpty(), "on_failure_task_queue");
     refuse(request.hasStartAt(), "start_at");
-    refuse(
-        request.getIdConflictPolicy() != IdConflictPolicy.ID_CONFLICT_POLICY_UNSPECIFIED,
-        "id_conflict_policy");
     refuse(request.getPriority() != 0, "priority");
-    refuse(request.hasDeadline(), "deadline");
     refuse(!request.getParentRunId().isEmpty(), "parent_run_id");
     refuse(!request.getParentStepId().isEmpty(), "parent_step_id");
     refuse(request.getHeadersCount() != 0, "headers");

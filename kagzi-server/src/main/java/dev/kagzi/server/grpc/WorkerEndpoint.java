@@ -186,18 +186,20 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   public void beginStep(BeginStepRequest request, StreamObserver<BeginStepResponse> caller) {
     Calls.answer(
         caller,
-        () -> {
-          Starts.refuseField(request.getStartToCloseTimeoutMs() != 0, "start_to_close_timeout_ms");
-          return reports()
-              .begin(
-                  Arguments.namespace(request.getNamespace()),
-                  Arguments.runId(request.getRunId()),
-                  request.getStepName(),
-                  Arguments.stepKind(request.getKind()),
-                  request.hasInput() ? Arguments.payload(request.getInput()) : null,
-                  request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy()) : null,
-                  request.hasEpoch() ? request.getEpoch() : null);
-        },
+        () ->
+            reports()
+                .begin(
+                    Arguments.namespace(request.getNamespace()),
+                    Arguments.runId(request.getRunId()),
+                    request.getStepName(),
+                    Arguments.stepKind(request.getKind()),
+                    request.hasInput() ? Arguments.payload(request.getInput()) : null,
+                    request.hasRetryPolicy()
+                        ? Arguments.retryPolicy(request.getRetryPolicy())
+                        : null,
+                    Arguments.notNegative(
+                        "start_to_close_timeout_ms", request.getStartToCloseTimeoutMs()),
+                    request.hasEpoch() ? request.getEpoch() : null),
         WorkerEndpoint::begun);
   }
 

@@ -15,10 +15,16 @@ import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.GetWorkflowResponse;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsResponse;
+import dev.kagzi.protocol.v1.ResumeWorkflowRequest;
+import dev.kagzi.protocol.v1.ResumeWorkflowResponse;
+import dev.kagzi.protocol.v1.RetryWorkflowRequest;
+import dev.kagzi.protocol.v1.RetryWorkflowResponse;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.protocol.v1.StartWorkflowsRequest;
 import dev.kagzi.protocol.v1.StartWorkflowsResponse;
+import dev.kagzi.protocol.v1.TerminateWorkflowRequest;
+import dev.kagzi.protocol.v1.TerminateWorkflowResponse;
 import dev.kagzi.protocol.v1.WatchWorkflowsRequest;
 import dev.kagzi.protocol.v1.WatchWorkflowsResponse;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceImplBase;
@@ -161,6 +167,66 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
         .setCancelled(result.cancelled())
         .setStatus(Protos.status(result.status()))
         .build();
+  }
+
+  @Override
+  public void terminateWorkflow(
+      TerminateWorkflowRequest request, StreamObserver<TerminateWorkflowResponse> caller) {
+    Calls.answer(
+        caller,
+        () ->
+            room.engine()
+                .runs()
+                .terminate(
+                    Arguments.namespace(request.getNamespace()),
+                    Arguments.runId(request.getRunId()),
+                    request.getReason()),
+        result ->
+            TerminateWorkflowResponse.newBuilder()
+                .setTerminated(result.cancelled())
+                .setStatus(Protos.status(result.status()))
+                .build());
+  }
+
+  @Override
+  public void resumeWorkflow(
+      ResumeWorkflowRequest request, StreamObserver<ResumeWorkflowResponse> caller) {
+    Calls.answer(
+        caller,
+        () ->
+            room.engine()
+                .runs()
+                .resume(
+                    Arguments.namespace(request.getNamespace()),
+                    Arguments.runId(request.getRunId())),
+        result ->
+            ResumeWorkflowResponse.newBuilder()
+                .setResumed(result.resumed())
+                .setStatus(Protos.status(result.status()))
+                .build());
+  }
+
+  @Override
+  public void retryWorkflow(
+      RetryWorkflowRequest request, StreamObserver<RetryWorkflowResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () ->
+                room.engine()
+                    .runs()
+                    .retry(
+                        Arguments.namespace(request.getNamespace()),
+                        Arguments.runId(request.getRunId()),
+                        request.getNewRunId().isEmpty()
+                            ? null
+                            : Arguments.runId(request.getNewRunId()))
+                    .join(),
+            result ->
+                RetryWorkflowResponse.newBuilder()
+                    .setNewRunId(result.runId().toString())
+                    .setAlreadyRunning(result.alreadyRunning())
+                    .build());
   }
 
   @Override

@@ -1,0 +1,106 @@
+package dev.kagzi.engine.report;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.run.FailureHandler;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Origin;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What has to be known of a run that is about to fail: who handles it, and whether it may be tried
+ * again. Read only for such runs; all others do without.
+ *
+ * @param deadlineUs when its time is over; null: never
+ * @param handlerType the run's own handler; empty for none
+ * @param handlerQueue where that is; empty for the run's queue
+ * @param globalQueue where the handler of all failures is; null for none
+ * @param input as far as a handler gets it
+ * @param compensated the code has seen a final failure in this attempt, and went on
+ */
+record FailureNews(
+    Origin origin,
+    String externalId,
+    @Nullable Instant startedAt,
+    Instant now,
+    @Nullable Long deadlineUs,
+    @Nullable Long executionTimeoutMs,
+    String handlerType,
+    String handlerQueue,
+    @Nullable String globalQueue,
+    @Nullable Payload input,
+    boolean compensated) {
+
+  /** A larger input is not copied; the handler finds it with the run. */
+  private static final int INPUT_BYTES_MAX = 1 << 20;
+
+  // A handler of all failures runs on the queue of the failed run if somebody there has it, else
+  // where it was registered last.
+  static final String SQL =
+      """
+      SELECT r.run_id, r.origin, r.external_id, r.started_at, kagzi.clock() AS now,
+             (extract(epoch FROM r.deadline_at) * 1000000)::bigint AS deadline_us,
+             r.execution_timeout_ms,
+             r.on_failure_workflow, r.on_failure_task_queue,
+             CASE WHEN m.failure_handler_task_queue IS NULL THEN NULL
+                  WHEN EXISTS (SELECT FROM kagzi.workers w
+                                WHERE w.namespace = r.namespace
+                                  AND w.task_queue = r.task_queue
+                                  AND w.status = 'ONLINE'
+                                  AND ? = ANY (w.workflow_types)) THEN r.task_queue
+                  ELSE m.failure_handler_task_queue END AS global_queue,
+             p.data, p.metadata,
+             r.retry_policy IS NOT NULL AND EXISTS (
+               SELECT FROM kagzi.step_runs f
+                 JOIN kagzi.step_runs s
+                   ON s.run_id = f.run_id AND s.step_id <> f.step_id
+                  AND s.started_at > f.finished_at
+                WHERE f.run_id = r.run_id AND f.final AND f.status = 'FAILED'
+                  AND f.run_attempt = r.attempts) AS compensated
+        FROM unnest(?::uuid[]) AS n (run_id)
+        JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
+        LEFT JOIN kagzi.namespaces m ON m.namespace = r.namespace
+        LEFT JOIN kagzi.workflow_payloads p
+          ON p.run_id = r.run_id AND p.kind = 'INPUT'
+         AND (r.on_failure_workflow IS NOT NULL OR m.failure_handler_task_queue IS NOT NULL)
+         AND octet_length(p.data) <= ?
+      """;
+
+  static Map<RunId, FailureNews> read(Session tx, Collection<RunId> runs) throws SQLException {
+    Map<RunId, FailureNews> found = new HashMap<>();
+    tx.query(SQL)
+        .bind(FailureHandler.TYPE)
+        .bindUuids(runs, RunId::value)
+        .bind(INPUT_BYTES_MAX)
+        .list(row -> found.put(new RunId(row.uuid("run_id")), map(row)));
+    return found;
+  }
+
+  private static FailureNews map(Row row) throws SQLException {
+    byte[] data = row.bytes("data");
+    return new FailureNews(
+        Origin.valueOf(row.text("origin")),
+        orEmpty(row.textOrNull("external_id")),
+        row.timeOrNull("started_at"),
+        row.time("now"),
+        row.bigintOrNull("deadline_us"),
+        row.bigintOrNull("execution_timeout_ms"),
+        orEmpty(row.textOrNull("on_failure_workflow")),
+        orEmpty(row.textOrNull("on_failure_task_queue")),
+        row.textOrNull("global_queue"),
+        data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
+        row.bool("compensated"));
+  }
+
+  private static String orEmpty(@Nullable String text) {
+    return Objects.requireNonNullElse(text, "");
+  }
+}

@@ -1,0 +1,36 @@
+package dev.kagzi.engine.step;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.RunId;
+import java.sql.SQLException;
+import java.util.List;
+
+/** Finds the open attempts that have taken too long. */
+public final class OverdueSteps {
+  public static final String SQL =
+      """
+      SELECT run_id, step_id, attempt, epoch
+        FROM kagzi.step_runs
+       WHERE timeout_at IS NOT NULL AND status = 'RUNNING'
+         AND timeout_at <= kagzi.clock() - ? * interval '1 millisecond'
+       ORDER BY timeout_at
+       LIMIT ?
+      """;
+
+  private OverdueSteps() {}
+
+  /** Their workers should have ended them so many milliseconds ago. */
+  public static List<StepRef> find(Session session, long graceMs, int max) throws SQLException {
+    return session
+        .query(SQL)
+        .bind(graceMs)
+        .bind(max)
+        .list(
+            row ->
+                new StepRef(
+                    new RunId(row.uuid("run_id")),
+                    row.text("step_id"),
+                    row.integer("attempt"),
+                    row.integer("epoch")));
+  }
+}
