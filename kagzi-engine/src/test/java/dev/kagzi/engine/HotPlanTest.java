@@ -9,8 +9,11 @@ import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.InsertPayloads;
 import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.LockRuns;
+import dev.kagzi.engine.run.OverdueRuns;
+import dev.kagzi.engine.run.Reopen;
 import dev.kagzi.engine.run.UpdateRuns;
 import dev.kagzi.engine.step.CloseSteps;
+import dev.kagzi.engine.step.OverdueSteps;
 import dev.kagzi.engine.step.ReadSteps;
 import dev.kagzi.engine.step.WriteSteps;
 import dev.kagzi.engine.task.ClaimRuns;
@@ -79,6 +82,27 @@ class HotPlanTest {
               "",
               PKEY,
               "workflow_runs_external_id"),
+          hot("InsertRuns.OPTIONS_SQL", InsertRuns.OPTIONS_SQL, ""),
+          hot("InsertRuns.ENDED_SQL", InsertRuns.ENDED_SQL, "", "workflow_runs_external_id"),
+          hot("InsertRuns.DELETE_SQL", constant("run.InsertRuns", "DELETE_SQL"), "", PKEY),
+          hot(
+              "Reopen.SUCCESSORS_SQL",
+              Reopen.SUCCESSORS_SQL,
+              "",
+              PKEY,
+              "workflow_runs_external_id"),
+          hot("Reopen.RENEW_DEADLINES_SQL", Reopen.RENEW_DEADLINES_SQL, "", PKEY),
+          hot("OverdueRuns.SQL", OverdueRuns.SQL, "int", "workflow_runs_deadline"),
+          hot("OverdueSteps.SQL", OverdueSteps.SQL, "bigint, int", "step_runs_timeout"),
+          hot("FormerRun.SQL", constant("run.FormerRun", "SQL"), "uuid, text", PKEY, PAYLOADS),
+          hot(
+              "FailureNews.SQL",
+              constant("report.FailureNews", "SQL"),
+              "text, int",
+              PKEY,
+              PAYLOADS,
+              STEPS,
+              "workers_queue"),
           hot("InsertPayloads.SQL", InsertPayloads.SQL, ""),
           hot("LockRuns.SQL", LockRuns.SQL, "", PKEY),
           hot("UpdateRuns.SQL", UpdateRuns.SQL, "", PKEY),
@@ -99,13 +123,18 @@ class HotPlanTest {
           hot(
               "ClaimRuns.SQL",
               ClaimRuns.SQL,
-              "text, text, bigint, int, bigint",
+              "text, text, int",
               CLAIM,
               PKEY,
               PAYLOADS),
           hot("ClaimRuns.NEXT_DUE_SQL", ClaimRuns.NEXT_DUE_SQL, "text, text, bigint", CLAIM),
           hot("ClaimRuns.VERSIONS_SQL", ClaimRuns.VERSIONS_SQL, "text, text, text, text", CLAIM),
-          hot("HeldRuns.SQL", HeldRuns.SQL, "text, text, bigint, uuid", CLAIM),
+          hot(
+              "HeldRuns.SQL",
+              HeldRuns.SQL,
+              "text, text, bigint, uuid, uuid",
+              CLAIM,
+              "workflow_runs_own_lease"),
           hot("Tasks.CLAIM_SQL", constant("task.Tasks", "CLAIM_SQL"), "uuid, text, int", PKEY),
           hot("Messages.POST_SQL", Messages.POST_SQL, ""),
           hot("Messages.TAKE_SQL", Messages.TAKE_SQL, "", MESSAGES),
@@ -147,6 +176,9 @@ class HotPlanTest {
   private static final Set<String> VARY =
       Set.of(
           "InsertRuns.RIVALS_SQL",
+          "InsertRuns.ENDED_SQL",
+          "Reopen.SUCCESSORS_SQL",
+          "FailureNews.SQL",
           "HeldRuns.SQL",
           "CloseSteps.FAIL_OPEN_SQL",
           "CloseSteps.END_SLEEPS_SQL",

@@ -17,6 +17,9 @@ import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.report.BegunStep;
+import dev.kagzi.engine.report.ExpireRun;
+import dev.kagzi.engine.report.ExpireStep;
+import dev.kagzi.engine.report.FailCrashed;
 import dev.kagzi.engine.report.FreeClaim;
 import dev.kagzi.engine.report.RenewLease;
 import dev.kagzi.engine.report.Report;
@@ -24,10 +27,14 @@ import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.report.Rules;
 import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.run.StartOptions;
+import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.run.StartRun;
+import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.Claim;
@@ -44,6 +51,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -322,6 +330,108 @@ class ResendTest {
         return reporting(engine, claim, failed(claim, "no"));
       }
     },
+    FAILED_WITH_A_HANDLER(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claimOf(engine, StartOptions.NONE.withOnFailure("cleanup", "repairs"), null);
+        return reporting(engine, claim, failed(claim, "no"));
+      }
+    },
+    FAILED_AND_TRIED_AGAIN(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claimOf(engine, StartOptions.NONE, SLOWLY);
+        return reporting(engine, claim, failed(claim, "no"));
+      }
+    },
+    START_WITH_OPTIONS(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        RunId run = RunId.next();
+        StartOptions options =
+            StartOptions.NONE
+                .withExecutionTimeoutMs(3_600_000)
+                .withStepTimeoutMs(1_000)
+                .withHeartbeatTimeoutMs(9_000)
+                .withOnFailure("cleanup", "");
+        return new Ready(
+            () -> plain(await(engine.engine().runs().start(request(engine, run, options, null))), run),
+            () -> state(run));
+      }
+    },
+    START_THAT_IS_CONTENT_WITH_AN_ENDED_RUN(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        String external = "external " + RunId.next();
+        RunId run = engine.start(external).runId();
+        await(engine.engine().runs().cancel(NAMESPACE, run));
+        StartRequest request =
+            new StartRequest(
+                NAMESPACE,
+                external,
+                engine.queue().queue(),
+                TestEngine.TYPE,
+                "",
+                payload("1"),
+                null,
+                null,
+                StartOptions.NONE.withIfExists(IfExists.USE_EXISTING_ANY));
+        return new Ready(
+            () -> plain(await(engine.engine().runs().start(request)), run), () -> state(run));
+      }
+    },
+    TERMINATE(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        RunId run = engine.start();
+        return new Ready(
+            () -> await(engine.engine().runs().terminate(NAMESPACE, run, "enough")),
+            () -> state(run));
+      }
+    },
+    RESUME(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(failed(claim, "no"));
+        return new Ready(
+            () -> await(engine.engine().runs().resume(NAMESPACE, claim.runId())),
+            () -> state(claim.runId()));
+      }
+    },
+    RUN_EXPIRED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim =
+            claimOf(engine, StartOptions.NONE.withExecutionTimeoutMs(3_600_000), null);
+        database.execute(
+            "UPDATE kagzi.workflow_runs SET deadline_at = now() WHERE run_id = '"
+                + claim.runId()
+                + "'");
+        return new Ready(
+            () -> await(handIn(new ExpireRun(claim.runId()))), () -> state(claim.runId()));
+      }
+    },
+    STEP_EXPIRED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
+        return new Ready(
+            () ->
+                await(handIn(new ExpireStep(new StepRef(claim.runId(), "a", 1, claim.epoch())))),
+            () -> state(claim.runId()));
+      }
+    },
+    CRASHED_RUN_FAILED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        RunId run = engine.start();
+        database.execute(
+            "UPDATE kagzi.workflow_runs SET crashes = 11 WHERE run_id = '" + run + "'");
+        return new Ready(() -> await(handIn(new FailCrashed(run))), () -> state(run));
+      }
+    },
     RELEASED(COMMIT) {
       @Override
       Ready ready(TestEngine engine) {
@@ -409,6 +519,7 @@ class ResendTest {
                               StepKind.FUNCTION,
                               payload("1"),
                               SLOWLY,
+                              0,
                               null));
               return List.of(
                   begun.execute(),
@@ -496,6 +607,26 @@ class ResendTest {
 
   private static TestEngine onNewQueue() {
     return all.onQueue("queue-" + QUEUES.incrementAndGet());
+  }
+
+  private static StartRequest request(
+      TestEngine engine, RunId run, StartOptions options, @Nullable RetryPolicy policy) {
+    return new StartRequest(
+        NAMESPACE,
+        "",
+        engine.queue().queue(),
+        TestEngine.TYPE,
+        "",
+        payload("1"),
+        policy,
+        run,
+        options);
+  }
+
+  private static Claim claimOf(
+      TestEngine engine, StartOptions options, @Nullable RetryPolicy policy) {
+    await(engine.engine().runs().start(request(engine, RunId.next(), options, policy)));
+    return engine.claimOne(engine.register()).claim();
   }
 
   private static Claim claim(TestEngine engine) {

@@ -52,12 +52,14 @@ class RoomsTest {
           Map.entry("run", Set.of("db", "journal", "namespace", "retry", "value")),
           Map.entry("step", Set.of("db", "retry", "value")),
           Map.entry("message", Set.of("db", "run", "value")),
-          Map.entry("task", Set.of("db", "namespace", "run", "step", "value")),
+          Map.entry("task", Set.of("db", "namespace", "retry", "run", "step", "value")),
           Map.entry("report", Set.of("db", "journal", "message", "retry", "run", "step", "value")),
           Map.entry(
-              "worker", Set.of("db", "journal", "namespace", "notice", "report", "task", "value")),
-          Map.entry("chore", Set.of("db", "message", "notice", "value", "worker")),
-          Map.entry("query", Set.of("db", "page", "step", "value")));
+              "worker",
+              Set.of("db", "journal", "namespace", "notice", "report", "run", "task", "value")),
+          Map.entry(
+              "chore", Set.of("db", "message", "notice", "run", "step", "value", "worker")),
+          Map.entry("query", Set.of("db", "page", "retry", "step", "value")));
 
   /** The room to which each table belongs. */
   private static final Map<String, String> OWNERS =

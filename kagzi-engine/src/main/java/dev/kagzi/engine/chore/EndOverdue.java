@@ -82,7 +82,10 @@ public final class EndOverdue implements Chore {
     database
         .read(
             session ->
-                session.query(NEXT_SQL).bind(graceMs).first(row -> optional(row.bigintOrNull("next_ms"))))
+                session
+                    .query(NEXT_SQL)
+                    .bind(graceMs)
+                    .first(row -> optional(row.bigintOrNull("next_ms"))))
         .flatMap(next -> next)
         .ifPresent(next -> expires(Math.max(0, next)));
   }

@@ -7,7 +7,8 @@ import java.util.UUID;
  * A namespace as it stood when it was looked at.
  *
  * @param enabled a disabled one accepts no start and hands out no work
- * @param failureHandlerTaskQueue where a handler of all failures was registered last; empty: nowhere
+ * @param failureHandlerTaskQueue where a handler of all failures was registered last; empty:
+ *     nowhere
  */
 public record NamespaceView(
     UUID id,

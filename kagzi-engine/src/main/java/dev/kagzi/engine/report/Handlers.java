@@ -97,10 +97,6 @@ final class Handlers {
             });
     return new Payload(
         json.getBytes(StandardCharsets.UTF_8),
-        Map.of(
-            "content-type",
-            "application/json",
-            FailureHandler.EVENT_KEY,
-            FailureHandler.EVENT));
+        Map.of("content-type", "application/json", FailureHandler.EVENT_KEY, FailureHandler.EVENT));
   }
 }

@@ -29,7 +29,19 @@ public sealed interface Report {
       long ranMs,
       long timeoutMs,
       @Nullable RetryPolicy policy)
-      implements Report {}
+      implements Report {
+
+    /** With the time-out and the policy of the run. */
+    public StepStarted(
+        Claim claim,
+        String stepKey,
+        int attempt,
+        StepKind kind,
+        @Nullable Payload input,
+        long ranMs) {
+      this(claim, stepKey, attempt, kind, input, ranMs, 0, null);
+    }
+  }
 
   /** A step gave a result. */
   record StepDone(

@@ -44,8 +44,7 @@ final class RunJudge {
   private final RunEvents events;
   private final RandomGenerator random;
 
-  RunJudge(
-      RunBatch batch, Rules rules, Moves moves, RunEvents events, RandomGenerator random) {
+  RunJudge(RunBatch batch, Rules rules, Moves moves, RunEvents events, RandomGenerator random) {
     this.batch = batch;
     this.rules = rules;
     this.moves = moves;
@@ -97,11 +96,11 @@ final class RunJudge {
     if (row.status() == RunStatus.FAILED && !claimedSince) {
       return new Accepted(RunStatus.FAILED);
     }
-    if (claimedSince || row.status() == RunStatus.PENDING) {
+    boolean retried = row.attempts() > 1 && row.retryPolicy() != null;
+    if (retried && (claimedSince || row.status() == RunStatus.PENDING)) {
       Long dueUs = row.availableUs();
       long atUs = claimedSince || dueUs == null ? row.nowUs() : dueUs;
-      return new RetryScheduled(
-          row.attempts(), Moves.remainingMs(row, atUs), instant(atUs), false);
+      return new RetryScheduled(row.attempts(), Moves.remainingMs(row, atUs), instant(atUs), false);
     }
     return new ClaimLost(row.status());
   }
@@ -259,11 +258,11 @@ final class RunJudge {
       write.answer(Boolean.TRUE.equals(write.answerBefore()));
       return;
     }
-    moves.fail(row, RunStatus.TIMED_OUT, timedOut(row, news));
+    moves.fail(row, RunStatus.TIMED_OUT, timedOut(news));
     write.answer(true);
   }
 
-  private static Failure timedOut(RunRow row, FailureNews news) {
+  private static Failure timedOut(FailureNews news) {
     String time =
         news.executionTimeoutMs() == null
             ? "its deadline"
@@ -273,22 +272,24 @@ final class RunJudge {
         "run did not end within " + time,
         false,
         0,
-        "run",
-        row.runId().toString(),
+        "",
+        "",
         Map.of("kind", "TIMEOUT"));
   }
 
   void failCrashed(FailCrashed write) {
     RunRow row = batch.row(write.runId());
-    if (row == null || row.status() != RunStatus.PENDING || !rules.crashes().isOver(row.crashes())) {
+    if (row == null
+        || row.status() != RunStatus.PENDING
+        || !rules.crashes().isOver(row.crashes())) {
       write.answer(Boolean.TRUE.equals(write.answerBefore()));
       return;
     }
-    moves.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
+    moves.fail(row, RunStatus.FAILED, crashed(row.crashes()));
     write.answer(true);
   }
 
-  private static Failure crashed(RunRow row, int crashes) {
+  private static Failure crashed(int crashes) {
     return new Failure(
         ErrorCode.INTERNAL,
         "run was taken over "
@@ -297,8 +298,8 @@ final class RunJudge {
             + " while it executed the run",
         true,
         0,
-        "run",
-        row.runId().toString(),
+        "",
+        "",
         Map.of("kind", "UNKNOWN", "crashes", Integer.toString(crashes)));
   }
 
@@ -310,9 +311,8 @@ final class RunJudge {
     }
     WorkerId worker = row.lockedBy();
     long delayMs = 0;
-    if (write.cause() == FreeClaim.Cause.WORKER_GONE
-        && rules.crashes().isOver(row.crashes() + 1)) {
-      moves.fail(row, RunStatus.FAILED, crashed(row, row.crashes() + 1));
+    if (write.cause() == FreeClaim.Cause.WORKER_GONE && rules.crashes().isOver(row.crashes() + 1)) {
+      moves.fail(row, RunStatus.FAILED, crashed(row.crashes() + 1));
       write.answer(true);
       return;
     }

@@ -96,8 +96,8 @@ final class StepJudge {
             "step " + step.stepKey() + " timed out, and its worker did not say so",
             false,
             0,
-            "step",
-            step.stepKey(),
+            "",
+            "",
             Map.of("kind", "TIMEOUT"));
     Report.StepFailed failed =
         new Report.StepFailed(

@@ -77,13 +77,7 @@ public final class RetryPolicyJson {
 
     RetryPolicy policy() {
       return new RetryPolicy(
-          attemptsMax,
-          delayFirstMs,
-          coefficient,
-          delayMaxMs,
-          jitter,
-          nonRetryable,
-          retryableKinds);
+          attemptsMax, delayFirstMs, coefficient, delayMaxMs, jitter, nonRetryable, retryableKinds);
     }
   }
 }

@@ -40,14 +40,13 @@ public final class Reopen {
     Map<RunId, RunId> found = new HashMap<>();
     tx.query(SUCCESSORS_SQL)
         .bindUuids(runs, RunId::value)
-        .list(
-            row -> found.put(new RunId(row.uuid("run_id")), new RunId(row.uuid("successor"))));
+        .list(row -> found.put(new RunId(row.uuid("run_id")), new RunId(row.uuid("successor"))));
     return found;
   }
 
   /** Answers after how many milliseconds the first of them has to be over; null when none has. */
-  public static @Nullable Long renewDeadlines(
-      Session tx, Collection<RunId> runs) throws SQLException {
+  public static @Nullable Long renewDeadlines(Session tx, Collection<RunId> runs)
+      throws SQLException {
     return tx
         .query(RENEW_DEADLINES_SQL)
         .bindUuids(runs, RunId::value)

@@ -201,8 +201,8 @@ public final class Runs {
             message,
             true,
             0,
-            "run",
-            run.toString(),
+            "",
+            "",
             Map.of("type", "terminated"));
     return end(new CancelRun(namespace, run, why));
   }
@@ -218,8 +218,7 @@ public final class Runs {
    *
    * @param newId chosen by the caller, who may then repeat the call safely; null for a new one
    */
-  public CompletableFuture<RetryResult> retry(
-      String namespace, RunId run, @Nullable RunId newId) {
+  public CompletableFuture<RetryResult> retry(String namespace, RunId run, @Nullable RunId newId) {
     RunId id = newId == null ? RunId.next() : newId;
     FormerRun former =
         database

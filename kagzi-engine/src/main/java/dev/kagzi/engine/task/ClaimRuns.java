@@ -250,8 +250,7 @@ public final class ClaimRuns {
     return apart;
   }
 
-  private static Task task(
-      Taken run, List<RecordedStep> steps, boolean apart, long stepTimeoutMs) {
+  private static Task task(Taken run, List<RecordedStep> steps, boolean apart, long stepTimeoutMs) {
     return new Task(
         run.claim,
         run.type,

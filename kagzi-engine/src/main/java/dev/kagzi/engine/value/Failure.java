@@ -49,10 +49,7 @@ public record Failure(
       return text;
     }
     StringBuilder clean = new StringBuilder(Math.min(text.length(), lengthMax));
-    text.codePoints()
-        .filter(c -> !isGarbling(c))
-        .limit(lengthMax)
-        .forEach(clean::appendCodePoint);
+    text.codePoints().filter(c -> !isGarbling(c)).limit(lengthMax).forEach(clean::appendCodePoint);
     return fits ? clean.toString() : clean.append("...").toString();
   }
 

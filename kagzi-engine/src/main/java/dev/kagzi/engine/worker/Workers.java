@@ -119,8 +119,7 @@ public final class Workers implements AutoCloseable {
                     List<WorkerRows.Known> before = WorkerRows.replace(tx, r);
                     WorkerRows.insert(tx, id, r);
                     if (r.served().stream().anyMatch(t -> t.type().equals(FailureHandler.TYPE))) {
-                      Namespaces.markFailureHandler(
-                          tx, r.queue().namespace(), r.queue().queue());
+                      Namespaces.markFailureHandler(tx, r.queue().namespace(), r.queue().queue());
                     }
                     WorkerRows.event(tx, ids(before), "OFFLINE", "registered again");
                     WorkerRows.event(tx, List.of(id), "ONLINE", "registered");

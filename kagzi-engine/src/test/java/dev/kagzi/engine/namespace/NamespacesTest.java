@@ -54,11 +54,11 @@ class NamespacesTest {
   void an_update_changes_what_it_names() {
     namespaces.create(name, "Name", "Description");
 
-    namespaces.update(name, null, "Other");
+    namespaces.update(name, null, "Other", false);
     assertThat(namespaces.get(name).displayName()).isEqualTo("Name");
     assertThat(namespaces.get(name).description()).isEqualTo("Other");
 
-    NamespaceView updated = namespaces.update(name, "", null);
+    NamespaceView updated = namespaces.update(name, "", null, false);
     assertThat(updated.displayName()).isEmpty();
     assertThat(updated.description()).isEqualTo("Other");
     assertThat(updated).isEqualTo(namespaces.get(name));
@@ -69,7 +69,7 @@ class NamespacesTest {
     for (ThrowingCallable call :
         List.<ThrowingCallable>of(
             () -> namespaces.get(name),
-            () -> namespaces.update(name, "x", "y"),
+            () -> namespaces.update(name, "x", "y", false),
             () -> namespaces.enable(name),
             () -> namespaces.disable(name),
             () -> namespaces.check(name),

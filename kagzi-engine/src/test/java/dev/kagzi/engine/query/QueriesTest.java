@@ -89,7 +89,8 @@ class QueriesTest {
                 Origin.CHILD,
                 2,
                 7,
-                new Failure(ErrorCode.UNSPECIFIED, "unknown step", false, 0, "", "", Map.of())));
+                new Failure(ErrorCode.UNSPECIFIED, "unknown step", false, 0, "", "", Map.of()),
+                new RunView.Setup(null, null, null, null, "", "", null, null, null)));
     assertThat(queries.runs(RunFilter.all(namespace), PageSpec.FIRST).items())
         .containsExactly(view);
   }

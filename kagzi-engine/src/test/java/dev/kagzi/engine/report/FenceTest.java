@@ -168,7 +168,7 @@ class FenceTest {
     assertClaimLost(reports.sleep(NAMESPACE, nap, Duration.ofMillis(10), null));
     assertClaimLost(reports.completeRun(NAMESPACE, run, payload("1"), 1));
     assertClaimLost(reports.failRun(NAMESPACE, run, failure("late"), 1));
-    assertClaimLost(reports.begin(NAMESPACE, run, "next", StepKind.FUNCTION, null, null, 1));
+    assertClaimLost(reports.begin(NAMESPACE, run, "next", StepKind.FUNCTION, null, null, 0, 1));
     assertThat(stored.everythingOf(run)).isEqualTo(before);
   }
 
@@ -177,7 +177,7 @@ class FenceTest {
   }
 
   private BegunStep begin(RunId run, String name, StepKind kind) {
-    return await(engine.engine().reports().begin(NAMESPACE, run, name, kind, null, null, null));
+    return await(engine.engine().reports().begin(NAMESPACE, run, name, kind, null, null, 0, null));
   }
 
   private static void assertClaimLost(CompletableFuture<?> answer) {

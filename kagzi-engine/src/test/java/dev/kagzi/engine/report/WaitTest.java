@@ -63,7 +63,7 @@ class WaitTest {
   }
 
   private BegunStep begin(RunId run, String name, StepKind kind) {
-    return await(engine.engine().reports().begin(NAMESPACE, run, name, kind, null, null, null));
+    return await(engine.engine().reports().begin(NAMESPACE, run, name, kind, null, null, 0, null));
   }
 
   private String dueAt(RunId run, String step) {
@@ -335,6 +335,7 @@ class WaitTest {
                         StepKind.FUNCTION,
                         payload("1"),
                         policy(9, 30_000),
+                        0,
                         null))
             .ref();
 

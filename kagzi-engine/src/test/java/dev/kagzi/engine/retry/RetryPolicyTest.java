@@ -141,6 +141,72 @@ class RetryPolicyTest {
   }
 
   @Test
+  void errors_are_told_apart_by_supertype_by_kind_and_by_the_beginning_of_their_type() {
+    Failure failure =
+        new Failure(
+            ErrorCode.UNSPECIFIED,
+            "connection reset",
+            false,
+            0,
+            "",
+            "",
+            Map.of(
+                "type",
+                "com.acme.pay.GatewayException",
+                "supertypes",
+                "java.net.SocketException,java.io.IOException",
+                "kind",
+                "NETWORK"));
+
+    for (String like : List.of("java.io.IOException", "NETWORK", "com.acme.pay.", "connection")) {
+      assertThat(policyWithout(like).after(1, failure, random))
+          .as(like)
+          .isInstanceOf(RetryDecision.GiveUp.class);
+    }
+    for (String other : List.of("java.io.UncheckedIOException", "NET", "acme", "reset")) {
+      assertThat(policyWithout(other).after(1, failure, random))
+          .as(other)
+          .isInstanceOf(RetryDecision.RetryAfter.class);
+    }
+  }
+
+  private static RetryPolicy policyWithout(String like) {
+    return new RetryPolicy(-1, 1, 1, 1, 0, List.of(like));
+  }
+
+  @Test
+  void a_policy_for_some_kinds_gives_up_on_all_others() {
+    RetryPolicy policy =
+        new RetryPolicy(-1, 1, 1, 1, 0, List.of(), List.of("NETWORK", "TIMEOUT"));
+
+    assertThat(policy.after(1, kind("TIMEOUT"), random))
+        .isInstanceOf(RetryDecision.RetryAfter.class);
+    assertThat(policy.after(1, kind("VALIDATION"), random))
+        .isInstanceOf(RetryDecision.GiveUp.class);
+    assertThat(policy.after(1, FAILURE, random)).isInstanceOf(RetryDecision.GiveUp.class);
+  }
+
+  private static Failure kind(String kind) {
+    return new Failure(ErrorCode.UNSPECIFIED, "boom", false, 0, "", "", Map.of("kind", kind));
+  }
+
+  @Test
+  void crashes_wait_longer_each_time_up_to_the_cap_and_the_first_does_not_wait() {
+    CrashPolicy policy = new CrashPolicy(1_000, 60_000, 10);
+
+    assertThat(policy.delayMs(0, random)).isZero();
+    for (int round = 0; round < 1_000; round++) {
+      for (int before = 1; before < 12; before++) {
+        double exact = Math.min(60_000, 1_000 * Math.pow(2, before - 1));
+        assertThat((double) policy.delayMs(before, random))
+            .isBetween(exact * 0.75 - 1, Math.min(60_000, exact * 1.25 + 1));
+      }
+    }
+    assertThat(policy.isOver(10)).isFalse();
+    assertThat(policy.isOver(11)).isTrue();
+  }
+
+  @Test
   void nonsense_is_refused_with_its_field() {
     assertRefused("maximum_attempts", 0, 1, 2, 1, 0);
     assertRefused("maximum_attempts", -2, 1, 2, 1, 0);
@@ -168,7 +234,8 @@ class RetryPolicyTest {
               1 + random.nextDouble(),
               first + random.nextLong(100_000),
               random.nextDouble(),
-              random.nextBoolean() ? List.of() : List.of("a\"\\", "", "😀\u2028"));
+              random.nextBoolean() ? List.of() : List.of("a\"\\", "", "😀\u2028"),
+              random.nextBoolean() ? List.of() : List.of("NETWORK", "TIMEOUT"));
 
       assertThat(RetryPolicyJson.decode(RetryPolicyJson.encode(policy))).isEqualTo(policy);
     }

@@ -56,6 +56,24 @@ class StartTest {
             new StartRequest(namespace, externalId, "starts", type, "", payload("1"), null, runId));
   }
 
+  private static CompletableFuture<StartResult> start(
+      TestEngine where, String externalId, IfExists policy) {
+    return where
+        .engine()
+        .runs()
+        .start(
+            new StartRequest(
+                NAMESPACE,
+                externalId,
+                "starts",
+                TYPE,
+                "",
+                payload("1"),
+                null,
+                null,
+                StartOptions.NONE.withIfExists(policy)));
+  }
+
   private static void assertRefused(CompletableFuture<?> answer, Refusal.Reason reason) {
     assertThatThrownBy(() -> await(answer))
         .isInstanceOfSatisfying(
@@ -149,6 +167,71 @@ class StartTest {
     assertThat(again).isEqualTo(new StartResult(id, false));
     assertThat(engine.run(id).status()).isEqualTo(RunStatus.CANCELLED);
     assertThat(rows("order-5")).isEqualTo(1);
+  }
+
+  @Test
+  void a_start_may_ask_to_be_refused_while_a_run_with_its_name_is_active() {
+    StartResult first = await(start(engine, "reject-1", IfExists.REJECT));
+
+    assertThatThrownBy(() -> await(start(other, "reject-1", IfExists.REJECT)))
+        .isInstanceOfSatisfying(
+            Refusal.class,
+            refusal -> {
+              assertThat(refusal.reason()).isEqualTo(Refusal.Reason.ALREADY_EXISTS);
+              assertThat(refusal).hasMessageContaining(first.runId().toString());
+            });
+    await(engine.engine().runs().cancel(NAMESPACE, first.runId()));
+    assertThat(await(start(engine, "reject-1", IfExists.REJECT)).existed()).isFalse();
+  }
+
+  @Test
+  void a_start_may_be_content_with_a_run_that_has_ended() {
+    StartResult first = await(start(engine, "any-1", IfExists.USE_EXISTING_ANY));
+    StartResult active = await(start(engine, "any-1", IfExists.USE_EXISTING_ANY));
+    await(engine.engine().runs().cancel(NAMESPACE, first.runId()));
+    StartResult ended = await(start(other, "any-1", IfExists.USE_EXISTING_ANY));
+
+    assertThat(first.existed()).isFalse();
+    assertThat(active).isEqualTo(new StartResult(first.runId(), true));
+    assertThat(ended).isEqualTo(new StartResult(first.runId(), true));
+    assertThat(rows("any-1")).isEqualTo(1);
+  }
+
+  @Test
+  void of_several_that_have_ended_the_latest_is_found() {
+    StartResult first = engine.start("any-2");
+    await(engine.engine().runs().cancel(NAMESPACE, first.runId()));
+    StartResult second = engine.start("any-2");
+    await(engine.engine().runs().cancel(NAMESPACE, second.runId()));
+
+    assertThat(await(start(engine, "any-2", IfExists.USE_EXISTING_ANY)))
+        .isEqualTo(new StartResult(second.runId(), true));
+  }
+
+  /** A run that comes and goes between a start's look and its insert (W43). */
+  @Test
+  void starts_that_are_content_with_any_run_make_one_however_fast_it_ends() {
+    for (int round = 0; round < 20; round++) {
+      String name = "any-fast-" + round;
+      List<CompletableFuture<StartResult>> answers = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        TestEngine where = i % 2 == 0 ? engine : other;
+        answers.add(
+            start(where, name, IfExists.USE_EXISTING_ANY)
+                .thenCompose(
+                    started ->
+                        where
+                            .engine()
+                            .runs()
+                            .cancel(NAMESPACE, started.runId())
+                            .thenApply(cancelled -> started)));
+      }
+      Set<RunId> ids = new HashSet<>();
+      answers.forEach(answer -> ids.add(await(answer).runId()));
+
+      assertThat(ids).hasSize(1);
+      assertThat(rows(name)).isEqualTo(1);
+    }
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.query.WorkerView;
 import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.step.RecordedStep;
@@ -303,7 +304,47 @@ final class Protos {
     setText(run.parentStepId(), message::setParentStepId);
     setText(run.scheduleId(), message::setScheduleId);
     setText(run.cronExpr(), message::setCronExpr);
+    setError(run.blockedBy(), message::setBlockedBy);
+    setSetup(run.setup(), message);
     return message.build();
+  }
+
+  private static void setSetup(RunView.Setup setup, Workflow.Builder message) {
+    if (setup.executionTimeoutMs() != null) {
+      message.setTimeoutMs(setup.executionTimeoutMs());
+      message.setExecutionTimeoutMs(setup.executionTimeoutMs());
+    }
+    if (setup.stepTimeoutMs() != null) {
+      message.setStepTimeoutMs(setup.stepTimeoutMs());
+    }
+    if (setup.heartbeatTimeoutMs() != null) {
+      message.setHeartbeatTimeoutMs(setup.heartbeatTimeoutMs());
+    }
+    if (!setup.onFailureWorkflow().isEmpty()) {
+      message.setOnFailureWorkflow(setup.onFailureWorkflow());
+    }
+    if (!setup.onFailureTaskQueue().isEmpty()) {
+      message.setOnFailureTaskQueue(setup.onFailureTaskQueue());
+    }
+    setText(setup.failureHandler(), message::setFailureHandlerRunId);
+    setText(setup.failedRun(), message::setFailedRunId);
+    setText(setup.retryOf(), message::setRetryOf);
+    RetryPolicy policy = setup.retryPolicy();
+    if (policy != null) {
+      message.setRetryPolicy(retryPolicy(policy));
+    }
+  }
+
+  private static dev.kagzi.protocol.v1.RetryPolicy retryPolicy(RetryPolicy policy) {
+    return dev.kagzi.protocol.v1.RetryPolicy.newBuilder()
+        .setMaximumAttempts(policy.attemptsMax())
+        .setInitialIntervalMs(policy.delayFirstMs())
+        .setBackoffCoefficient(policy.coefficient())
+        .setMaximumIntervalMs(policy.delayMaxMs())
+        .setJitter(policy.jitter())
+        .addAllNonRetryableErrors(policy.nonRetryable())
+        .addAllRetryableKinds(policy.retryableKinds())
+        .build();
   }
 
   static Step step(StepView step) {

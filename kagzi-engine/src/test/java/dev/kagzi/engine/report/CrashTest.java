@@ -1,0 +1,135 @@
+package dev.kagzi.engine.report;
+
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.retry.CrashPolicy;
+import dev.kagzi.engine.task.DispatchConfig;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.Heartbeat;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A run that kills its workers does not do so for ever (C12, R61, W17). */
+class CrashTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private final Stored stored = new Stored(database);
+  private TestEngine engine;
+
+  @BeforeEach
+  void open(TestInfo test) {
+    EngineConfig config = EngineConfig.defaults();
+    engine =
+        TestEngine.start(
+            database.config(),
+            test.getTestMethod().orElseThrow().getName(),
+            config
+                .withRules(config.rules().withCrashes(new CrashPolicy(20, 100, 3)))
+                .withDispatch(
+                    DispatchConfig.defaults().withFallbackLook(Duration.ofMillis(100))));
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  /** A worker takes the run and dies, so that its registration shows it. */
+  private void die() {
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    await(
+        engine
+            .engine()
+            .workers()
+            .heartbeat(
+                new Heartbeat(
+                    worker, List.of(task.claim()), null, 0, 0)));
+    database.execute(
+        "UPDATE kagzi.workers SET last_heartbeat_at = now() - interval '1 hour' WHERE worker_id = '"
+            + worker
+            + "'");
+    engine.engine().workers().buryStale();
+  }
+
+  private void awaitFailed(RunId run) {
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(() -> assertThat(engine.run(run).status()).isEqualTo(RunStatus.FAILED));
+  }
+
+  @Test
+  void a_run_whose_workers_die_fails_over_the_limit_and_says_so() {
+    RunId run = engine.start();
+
+    for (int i = 0; i < 4; i++) {
+      die();
+    }
+
+    awaitFailed(run);
+    RunView end = engine.run(run);
+    assertThat(end.error().message()).contains("taken over 4 times in a row");
+    assertThat(end.attempts()).isEqualTo(1);
+  }
+
+  @Test
+  void a_run_whose_leases_end_fails_over_the_limit_too() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+    for (int i = 0; i < 3; i++) {
+      engine.claimOne(worker);
+      stored.expireLease(run);
+    }
+
+    engine.claimOne(worker);
+    stored.expireLease(run);
+    engine.poll(worker, 1);
+
+    awaitFailed(run);
+    assertThat(engine.run(run).error().message()).contains("taken over 4 times");
+  }
+
+  @Test
+  void a_recorded_step_ends_the_row_of_crashes() {
+    RunId run = engine.start();
+    die();
+    die();
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    assertThat(engine.run(run).crashes()).isEqualTo(2);
+
+    engine.report(stepDone(task.claim(), "a", "1"));
+
+    assertThat(engine.run(run).crashes()).isZero();
+  }
+
+  @Test
+  void a_release_counts_nowhere() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+
+    for (int i = 0; i < 6; i++) {
+      Task task = engine.claimOne(worker);
+      engine.report(new Report.Released(task.claim(), 0, null));
+    }
+
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.PENDING);
+    assertThat(engine.run(run).crashes()).isZero();
+  }
+}

@@ -1,0 +1,241 @@
+package dev.kagzi.engine.run;
+
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.TYPE;
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.failed;
+import static dev.kagzi.engine.TestEngine.payload;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static dev.kagzi.engine.TestEngine.stepFailed;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.Origin;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Terminating, repeating and resuming runs. */
+class AgainTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final RetryPolicy POLICY = new RetryPolicy(1, 10, 1.0, 10, 0, List.of("x"));
+
+  private final Stored stored = new Stored(database);
+  private String queue;
+  private TestEngine engine;
+  private WorkerId worker;
+
+  @BeforeEach
+  void open(TestInfo test) {
+    queue = test.getTestMethod().orElseThrow().getName();
+    engine = TestEngine.start(database.config(), queue);
+    worker = engine.register();
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  private Runs runs() {
+    return engine.engine().runs();
+  }
+
+  private RunId startWithEverything() {
+    StartOptions options =
+        StartOptions.NONE
+            .withExecutionTimeoutMs(3_600_000)
+            .withStepTimeoutMs(5_000)
+            .withHeartbeatTimeoutMs(9_000)
+            .withOnFailure("cleanup", "repairs");
+    return await(
+            runs()
+                .start(
+                    new StartRequest(
+                        NAMESPACE,
+                        "again-" + queue,
+                        queue,
+                        TYPE,
+                        "",
+                        payload("\"in\""),
+                        POLICY,
+                        null,
+                        options)))
+        .runId();
+  }
+
+  @Test
+  void terminate_ends_a_run_as_failed_with_the_reason_and_is_done_once() {
+    RunId run = engine.start();
+    Task task = engine.claimOne(worker);
+
+    assertThat(await(runs().terminate(NAMESPACE, run, "no longer needed")))
+        .isEqualTo(new CancelResult(true, RunStatus.FAILED));
+    assertThat(await(runs().terminate(NAMESPACE, run, "again")))
+        .isEqualTo(new CancelResult(false, RunStatus.FAILED));
+
+    assertThat(engine.run(run).error().message()).isEqualTo("terminated: no longer needed");
+    assertThat(engine.report(done(task.claim(), "1")))
+        .isEqualTo(new ReportResult.ClaimLost(RunStatus.FAILED));
+  }
+
+  @Test
+  void pending_and_sleeping_runs_are_terminated_too() {
+    RunId pending = engine.start();
+    await(runs().terminate(NAMESPACE, pending, ""));
+    RunId sleeping = engine.start();
+    engine.report(TestEngine.sleep(engine.claimOne(worker).claim(), "nap", 3_600_000));
+    await(runs().terminate(NAMESPACE, sleeping, ""));
+
+    assertThat(engine.run(pending).status()).isEqualTo(RunStatus.FAILED);
+    assertThat(engine.run(sleeping).status()).isEqualTo(RunStatus.FAILED);
+    assertThat(engine.run(sleeping).wakeUpAt()).isNull();
+  }
+
+  @Test
+  void a_repeated_run_has_all_that_the_first_was_started_with() {
+    RunId run = startWithEverything();
+    engine.report(failed(engine.claimOne(worker).claim(), "no"));
+
+    RetryResult result = await(runs().retry(NAMESPACE, run, null));
+
+    assertThat(result.alreadyRunning()).isFalse();
+    RunView first = engine.run(run);
+    RunView second = engine.run(result.runId());
+    assertThat(second.runId()).isNotEqualTo(run);
+    assertThat(second.status()).isEqualTo(RunStatus.PENDING);
+    assertThat(second.input()).isEqualTo(first.input());
+    assertThat(second.externalId()).isEqualTo(first.externalId());
+    assertThat(second.origin()).isEqualTo(Origin.RETRY);
+    assertThat(second.setup().retryOf()).isEqualTo(run);
+    assertThat(second.setup().retryPolicy()).isEqualTo(POLICY);
+    assertThat(second.setup().executionTimeoutMs()).isEqualTo(3_600_000);
+    assertThat(second.setup().stepTimeoutMs()).isEqualTo(5_000);
+    assertThat(second.setup().heartbeatTimeoutMs()).isEqualTo(9_000);
+    assertThat(second.setup().onFailureWorkflow()).isEqualTo("cleanup");
+    assertThat(second.setup().onFailureTaskQueue()).isEqualTo("repairs");
+    assertThat(second.deadlineAt()).isAfter(Instant.now().plusSeconds(3_000));
+  }
+
+  @Test
+  void a_run_that_is_active_is_not_repeated_nor_is_one_whose_external_id_is() {
+    RunId run = startWithEverything();
+    assertThat(await(runs().retry(NAMESPACE, run, null))).isEqualTo(new RetryResult(run, true));
+    await(runs().cancel(NAMESPACE, run));
+    RunId second = await(runs().retry(NAMESPACE, run, null)).runId();
+
+    assertThat(await(runs().retry(NAMESPACE, run, null))).isEqualTo(new RetryResult(second, true));
+  }
+
+  @Test
+  void a_repetition_that_is_asked_for_again_with_its_id_is_one_run() {
+    RunId run = engine.start();
+    engine.report(done(engine.claimOne(worker).claim(), "1"));
+    RunId chosen = RunId.next();
+
+    assertThat(await(runs().retry(NAMESPACE, run, chosen)))
+        .isEqualTo(new RetryResult(chosen, false));
+    assertThat(await(runs().retry(NAMESPACE, run, chosen)))
+        .isEqualTo(new RetryResult(chosen, false));
+  }
+
+  @Test
+  void a_run_of_another_namespace_is_not_there() {
+    RunId run = engine.start();
+
+    assertThatThrownBy(() -> await(runs().retry("other", run, null)))
+        .hasMessageContaining(run.toString());
+    assertThatThrownBy(() -> await(runs().resume("other", run)))
+        .hasMessageContaining(run.toString());
+    assertThatThrownBy(() -> await(runs().terminate("other", run, "")))
+        .hasMessageContaining(run.toString());
+  }
+
+  @Test
+  void a_resumed_run_keeps_its_completed_steps_and_executes_the_failed_one_with_fresh_attempts() {
+    RunId run = startWithEverything();
+    Task first = engine.claimOne(worker);
+    engine.report(stepDone(first.claim(), "a", "1"));
+    assertThat(engine.report(stepFailed(first.claim(), "b", 1, null)))
+        .isInstanceOf(ReportResult.FinalFailure.class);
+    engine.report(failed(first.claim(), "b failed"));
+    Instant before = engine.run(run).deadlineAt();
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET deadline_at = deadline_at - interval '1 hour'"
+            + " WHERE run_id = '"
+            + run
+            + "'");
+
+    assertThat(await(runs().resume(NAMESPACE, run)))
+        .isEqualTo(new ResumeResult(true, RunStatus.PENDING));
+    assertThat(await(runs().resume(NAMESPACE, run)))
+        .isEqualTo(new ResumeResult(false, RunStatus.PENDING));
+
+    RunView resumed = engine.run(run);
+    assertThat(resumed.attempts()).isEqualTo(2);
+    assertThat(resumed.finishedAt()).isNull();
+    assertThat(resumed.deadlineAt()).isAfterOrEqualTo(before);
+    Task second = engine.claimOne(worker);
+    assertThat(second.steps())
+        .extracting(RecordedStep::stepKey, step -> step.result().getClass().getSimpleName())
+        .containsExactlyInAnyOrder(
+            tuple("a", "Output"),
+            tuple("b", "Retry"));
+    engine.report(stepDone(second.claim(), "b", 2, "2"));
+    assertThat(engine.report(done(second.claim(), "3")))
+        .isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
+    assertThat(engine.run(run).error()).isNull();
+  }
+
+  @Test
+  void runs_that_completed_or_were_cancelled_are_not_resumed() {
+    RunId completed = engine.start();
+    engine.report(done(engine.claimOne(worker).claim(), "1"));
+    RunId cancelled = engine.start();
+    await(runs().cancel(NAMESPACE, cancelled));
+
+    assertThat(await(runs().resume(NAMESPACE, completed)))
+        .isEqualTo(new ResumeResult(false, RunStatus.COMPLETED));
+    assertThat(await(runs().resume(NAMESPACE, cancelled)))
+        .isEqualTo(new ResumeResult(false, RunStatus.CANCELLED));
+  }
+
+  @Test
+  void a_run_whose_external_id_was_taken_by_another_is_not_resumed() {
+    RunId run = startWithEverything();
+    engine.report(failed(engine.claimOne(worker).claim(), "no"));
+    RunId successor = startWithEverything();
+
+    assertThatThrownBy(() -> await(runs().resume(NAMESPACE, run)))
+        .hasMessageContaining(successor.toString());
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.FAILED);
+  }
+
+  @Test
+  void a_resumed_run_has_its_external_id_again() {
+    RunId run = startWithEverything();
+    engine.report(failed(engine.claimOne(worker).claim(), "no"));
+
+    await(runs().resume(NAMESPACE, run));
+
+    assertThat(startWithEverything()).isEqualTo(run);
+  }
+}
