@@ -355,7 +355,9 @@ class ResendTest {
                 .withHeartbeatTimeoutMs(9_000)
                 .withOnFailure("cleanup", "");
         return new Ready(
-            () -> plain(await(engine.engine().runs().start(request(engine, run, options, null))), run),
+            () ->
+                plain(
+                    await(engine.engine().runs().start(request(engine, run, options, null))), run),
             () -> state(run));
       }
     },
@@ -402,8 +404,7 @@ class ResendTest {
     RUN_EXPIRED(COMMIT) {
       @Override
       Ready ready(TestEngine engine) {
-        Claim claim =
-            claimOf(engine, StartOptions.NONE.withExecutionTimeoutMs(3_600_000), null);
+        Claim claim = claimOf(engine, StartOptions.NONE.withExecutionTimeoutMs(3_600_000), null);
         database.execute(
             "UPDATE kagzi.workflow_runs SET deadline_at = now() WHERE run_id = '"
                 + claim.runId()
@@ -418,8 +419,7 @@ class ResendTest {
         Claim claim = claim(engine);
         engine.report(new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
         return new Ready(
-            () ->
-                await(handIn(new ExpireStep(new StepRef(claim.runId(), "a", 1, claim.epoch())))),
+            () -> await(handIn(new ExpireStep(new StepRef(claim.runId(), "a", 1, claim.epoch())))),
             () -> state(claim.runId()));
       }
     },

@@ -57,8 +57,7 @@ class RoomsTest {
           Map.entry(
               "worker",
               Set.of("db", "journal", "namespace", "notice", "report", "run", "task", "value")),
-          Map.entry(
-              "chore", Set.of("db", "message", "notice", "run", "step", "value", "worker")),
+          Map.entry("chore", Set.of("db", "message", "notice", "run", "step", "value", "worker")),
           Map.entry("query", Set.of("db", "page", "retry", "step", "value")));
 
   /** The room to which each table belongs. */

@@ -153,6 +153,12 @@ public final class TestEngine implements AutoCloseable {
     return engine.queries().run(NAMESPACE, id);
   }
 
+  /** What the run failed with. */
+  public String error(RunId id) {
+    Failure error = run(id).error();
+    return error == null ? "" : error.message();
+  }
+
   public CompletableFuture<Optional<RunEnd>> end(RunId id) {
     CompletableFuture<Optional<RunEnd>> end = new CompletableFuture<>();
     var unused = engine.endings().watch(NAMESPACE, id, end::complete);

@@ -32,8 +32,6 @@ class UnimplementedTest {
           "kagzi.v1.WorkflowScheduleService/PauseWorkflowSchedule",
           "kagzi.v1.WorkflowScheduleService/ResumeWorkflowSchedule",
           "kagzi.v1.WorkflowScheduleService/ListScheduleRuns",
-          "kagzi.v1.WorkflowService/RetryWorkflow",
-          "kagzi.v1.WorkflowService/TerminateWorkflow",
           "kagzi.v1.AdminService/GetStats",
           "kagzi.v1.AdminService/GetQueueDepth",
           "kagzi.v1.AdminService/ListWorkflowTypes");

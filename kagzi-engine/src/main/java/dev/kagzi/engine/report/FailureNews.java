@@ -43,7 +43,8 @@ record FailureNews(
   private static final int INPUT_BYTES_MAX = 1 << 20;
 
   // A handler of all failures runs on the queue of the failed run if somebody there has it, else
-  // where it was registered last.
+  // where it was registered last. The worker's status is compared in a form that no index has: the
+  // index of queues is to be taken.
   static final String SQL =
       """
       SELECT r.run_id, r.origin, r.external_id, r.started_at, kagzi.clock() AS now,
@@ -54,7 +55,7 @@ record FailureNews(
                   WHEN EXISTS (SELECT FROM kagzi.workers w
                                 WHERE w.namespace = r.namespace
                                   AND w.task_queue = r.task_queue
-                                  AND w.status = 'ONLINE'
+                                  AND w.status || '' = 'ONLINE'
                                   AND ? = ANY (w.workflow_types)) THEN r.task_queue
                   ELSE m.failure_handler_task_queue END AS global_queue,
              p.data, p.metadata,

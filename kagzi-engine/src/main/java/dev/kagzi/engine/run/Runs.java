@@ -196,14 +196,7 @@ public final class Runs {
     limits.checkText("reason", reason);
     String message = reason.isEmpty() ? "terminated" : "terminated: " + reason;
     Failure why =
-        new Failure(
-            ErrorCode.UNSPECIFIED,
-            message,
-            true,
-            0,
-            "",
-            "",
-            Map.of("type", "terminated"));
+        new Failure(ErrorCode.UNSPECIFIED, message, true, 0, "", "", Map.of("type", "terminated"));
     return end(new CancelRun(namespace, run, why));
   }
 

@@ -65,7 +65,8 @@ class HandlersTest {
   }
 
   private RunId start(StartOptions options) {
-    return start(options, new Payload("{\"a\":1}".getBytes(StandardCharsets.UTF_8), Map.of("k", "v")));
+    return start(
+        options, new Payload("{\"a\":1}".getBytes(StandardCharsets.UTF_8), Map.of("k", "v")));
   }
 
   private RunId start(StartOptions options, Payload input) {
@@ -201,8 +202,7 @@ class HandlersTest {
 
     assertThat(handlersOf(run)).isEqualTo(2);
     RunId shown = engine.run(run).setup().failureHandler();
-    assertThat(engine.run(Objects.requireNonNull(shown)).workflowType())
-        .isEqualTo(CLEANUP);
+    assertThat(engine.run(Objects.requireNonNull(shown)).workflowType()).isEqualTo(CLEANUP);
   }
 
   @Test
@@ -258,8 +258,7 @@ class HandlersTest {
 
     fail("no");
 
-    Payload input =
-        Objects.requireNonNull(handlerTask(repairs, CLEANUP).input());
+    Payload input = Objects.requireNonNull(handlerTask(repairs, CLEANUP).input());
     assertThat(input.data().length).isLessThan(2_000);
     assertThat(engine.run(run).input().data()).hasSize((1 << 20) + 1);
   }

@@ -129,9 +129,7 @@ class RunRetryTest {
     Task second = engine.claimOne(worker);
     assertThat(second.steps())
         .extracting(RecordedStep::stepKey, step -> step.result().getClass().getSimpleName())
-        .containsExactlyInAnyOrder(
-            tuple("a", "Output"),
-            tuple("b", "Retry"));
+        .containsExactlyInAnyOrder(tuple("a", "Output"), tuple("b", "Retry"));
     assertThat(engine.report(stepDone(second.claim(), "b", 2, "2")))
         .isInstanceOf(ReportResult.Accepted.class);
   }

@@ -100,7 +100,7 @@ class TimeoutTest {
     awaitStatus(run, RunStatus.TIMED_OUT);
 
     RunView end = engine.run(run);
-    assertThat(end.error().message()).contains("PT0.05S");
+    assertThat(engine.error(run)).contains("PT0.05S");
     assertThat(end.finishedAt()).isNotNull();
     assertThat(end.epoch()).isZero();
   }
@@ -111,8 +111,7 @@ class TimeoutTest {
     RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(500));
     Task task = await(poll.tasks()).get(0);
     assertThat(task.deadlineInMs()).isBetween(1L, 500L);
-    engine.report(
-        new Report.StepStarted(task.claim(), "slow", 1, StepKind.FUNCTION, null, 300));
+    engine.report(new Report.StepStarted(task.claim(), "slow", 1, StepKind.FUNCTION, null, 300));
 
     awaitStatus(run, RunStatus.TIMED_OUT);
 

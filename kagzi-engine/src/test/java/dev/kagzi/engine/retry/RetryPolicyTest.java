@@ -176,8 +176,7 @@ class RetryPolicyTest {
 
   @Test
   void a_policy_for_some_kinds_gives_up_on_all_others() {
-    RetryPolicy policy =
-        new RetryPolicy(-1, 1, 1, 1, 0, List.of(), List.of("NETWORK", "TIMEOUT"));
+    RetryPolicy policy = new RetryPolicy(-1, 1, 1, 1, 0, List.of(), List.of("NETWORK", "TIMEOUT"));
 
     assertThat(policy.after(1, kind("TIMEOUT"), random))
         .isInstanceOf(RetryDecision.RetryAfter.class);

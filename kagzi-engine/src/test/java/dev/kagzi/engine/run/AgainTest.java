@@ -12,7 +12,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.query.RunView;
@@ -38,7 +37,6 @@ class AgainTest {
 
   private static final RetryPolicy POLICY = new RetryPolicy(1, 10, 1.0, 10, 0, List.of("x"));
 
-  private final Stored stored = new Stored(database);
   private String queue;
   private TestEngine engine;
   private WorkerId worker;
@@ -92,7 +90,7 @@ class AgainTest {
     assertThat(await(runs().terminate(NAMESPACE, run, "again")))
         .isEqualTo(new CancelResult(false, RunStatus.FAILED));
 
-    assertThat(engine.run(run).error().message()).isEqualTo("terminated: no longer needed");
+    assertThat(engine.error(run)).isEqualTo("terminated: no longer needed");
     assertThat(engine.report(done(task.claim(), "1")))
         .isEqualTo(new ReportResult.ClaimLost(RunStatus.FAILED));
   }
@@ -196,9 +194,7 @@ class AgainTest {
     Task second = engine.claimOne(worker);
     assertThat(second.steps())
         .extracting(RecordedStep::stepKey, step -> step.result().getClass().getSimpleName())
-        .containsExactlyInAnyOrder(
-            tuple("a", "Output"),
-            tuple("b", "Retry"));
+        .containsExactlyInAnyOrder(tuple("a", "Output"), tuple("b", "Retry"));
     engine.report(stepDone(second.claim(), "b", 2, "2"));
     assertThat(engine.report(done(second.claim(), "3")))
         .isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
