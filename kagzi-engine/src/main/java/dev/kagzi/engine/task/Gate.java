@@ -264,7 +264,6 @@ final class Gate {
       if (!open.compareAndSet(true, false)) {
         return;
       }
-      gates.meter().handedOver.increment();
       Task task =
           new Task(
               new Claim(run.runId(), 1),
@@ -279,7 +278,9 @@ final class Gate {
       lock.lock();
       try {
         desk.unreserve(1);
-        hand(desk, task);
+        if (hand(desk, task)) {
+          gates.meter().handedOver.increment();
+        }
       } finally {
         lock.unlock();
       }
@@ -300,14 +301,21 @@ final class Gate {
     }
   }
 
-  /** Puts a task on its way; if its worker was dismissed meanwhile, the sweep gives it back. */
-  private void hand(Desk desk, Task task) {
-    gates.book().handed(desk.worker, task.claim(), queue);
+  /**
+   * Puts a task on its way; if its worker was dismissed meanwhile, the sweep gives it back. False
+   * when it was on its way before.
+   */
+  private boolean hand(Desk desk, Task task) {
+    // A start that was repeated, and then sent again, takes the run of the first for its own.
+    if (!gates.book().handed(desk.worker, task.claim(), queue)) {
+      return false;
+    }
     desk.outbox.add(task);
     if (desks.get(desk.worker) != desk) {
       Task orphan = desk.outbox.remove();
       gates.giveBack(List.of(orphan.claim()));
     }
+    return true;
   }
 
   /** Answers polls whose tasks have come. */
