@@ -46,6 +46,7 @@ final class Gate {
   private @Nullable Future<?> timer;
   private long timerNanos;
   private long retryMs = RETRY_MS_FIRST;
+  private boolean retries;
   private int entering;
 
   /**
@@ -464,6 +465,7 @@ final class Gate {
     try {
       lastLookNanos = System.nanoTime();
       lookAgain = false;
+      retries = false;
       Map<GroupKey, Group> groups = new LinkedHashMap<>();
       for (Desk desk : desks.values()) {
         if (!desk.polls.isEmpty() && desk.free(lastLookNanos) > 0 && hasBacklog(desk)) {
@@ -604,7 +606,6 @@ final class Gate {
         retryLater();
         return;
       }
-      retryMs = RETRY_MS_FIRST;
       if (next.dueMs() != null) {
         wakeAfter(next.dueMs());
       }
@@ -614,6 +615,7 @@ final class Gate {
   }
 
   private void retryLater() {
+    retries = true;
     wakeAfter(retryMs);
     retryMs = Math.min(RETRY_MS_MAX, retryMs * 2);
   }
@@ -622,6 +624,11 @@ final class Gate {
     lock.lock();
     try {
       lookQueued = false;
+      if (!retries) {
+        // Only once no group has something to retry: one that finds all in order must not make the
+        // gate look again and again on behalf of one whose run is locked, or beyond its limit.
+        retryMs = RETRY_MS_FIRST;
+      }
       boolean again = lookAgain;
       for (Desk desk : desks.values()) {
         again |=
