@@ -14,14 +14,20 @@ import dev.kagzi.engine.notice.Notice;
 import dev.kagzi.engine.notice.PostgresNotifier;
 import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.report.FreeClaim;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.ReportWrite;
 import dev.kagzi.engine.report.Reports;
 import dev.kagzi.engine.report.RunWriter;
+import dev.kagzi.engine.report.StepCounts;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.task.Gates;
+import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.task.Tasks;
 import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.worker.Workers;
 import java.sql.SQLException;
@@ -43,6 +49,7 @@ public final class Engine implements AutoCloseable {
 
   private final Database database;
   private final Journal<RunWrite<?>> journal;
+  private final StepCounts stepCounts;
   private final Gates gates;
   private final Endings endings;
   private final Namespaces namespaces;
@@ -62,7 +69,8 @@ public final class Engine implements AutoCloseable {
     this.endings = new Endings(database);
     this.namespaces = new Namespaces(database, config.limits(), config.autoCreateNamespaces());
     this.notifier = new PostgresNotifier(database, serverId, this::hear);
-    Wiring wiring = new Wiring(endings, notifier, this::deliver);
+    this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
+    Wiring wiring = new Wiring(endings, notifier, stepCounts, this::deliver);
     this.journal =
         new Journal<>(
             database, () -> new RunWriter(config.rules(), wiring, new Random()), config.journal());
@@ -71,7 +79,8 @@ public final class Engine implements AutoCloseable {
             database,
             config.dispatch(),
             config.workers().lease().toMillis(),
-            claims -> free(claims, FreeClaim.Cause.NOT_TAKEN));
+            claims -> free(claims, FreeClaim.Cause.NOT_TAKEN),
+            this::admit);
     this.workers =
         new Workers(
             database,
@@ -84,7 +93,7 @@ public final class Engine implements AutoCloseable {
             journal::append);
     wiring.connect(gates, workers);
     this.runs = new Runs(journal, namespaces, config.limits(), gates::reserve);
-    this.reports = new Reports(journal, config.limits());
+    this.reports = new Reports(journal, config.limits(), stepCounts);
     this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
     this.queries = new Queries(database, config.limits());
     this.pulse = new TakePulse(database, serverId, notifier);
@@ -94,7 +103,8 @@ public final class Engine implements AutoCloseable {
                 pulse,
                 new BuryStaleWorkers(pulse, workers, config.workers().stale()),
                 new DeliverForgottenMessages(pulse, database, this::deliver),
-                gates.book()::forgetOld),
+                gates.book()::forgetOld,
+                stepCounts::forgetOld),
             config.coordinatorInterval());
     this.meter = new EngineMeter(database.meter(), gates.meter(), journal);
   }
@@ -145,6 +155,20 @@ public final class Engine implements AutoCloseable {
 
   private void deliver(RunId run) {
     journal.append(new DeliverMessages(run));
+  }
+
+  /**
+   * A run with more steps than the limit is not executed any further: it fails. Its history would
+   * be read by every claim.
+   */
+  private boolean admit(QueueName queue, Task task) {
+    Optional<Failure> tooMany = stepCounts.claimed(task.claim(), task.stepsRecorded());
+    tooMany.ifPresent(
+        why -> {
+          Report failed = new Report.Failed(task.claim(), why);
+          journal.append(new ReportWrite(queue.namespace(), failed, true));
+        });
+    return tooMany.isEmpty();
   }
 
   private void free(List<Claim> claims, FreeClaim.Cause cause) {

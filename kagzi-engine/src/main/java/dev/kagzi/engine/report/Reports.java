@@ -28,10 +28,12 @@ public final class Reports {
 
   private final Journal<RunWrite<?>> journal;
   private final Limits limits;
+  private final StepCounts steps;
 
-  public Reports(Journal<RunWrite<?>> journal, Limits limits) {
+  public Reports(Journal<RunWrite<?>> journal, Limits limits, StepCounts steps) {
     this.journal = journal;
     this.limits = limits;
+    this.steps = steps;
   }
 
   /** One result for each, in order; completes when all of them are durable. */
@@ -121,6 +123,7 @@ public final class Reports {
       }
       case Report.Parked r -> r.steps().forEach(step -> limits.checkStepKey("step_key", step));
     }
+    steps.check(report);
   }
 
   private void checkStep(String stepKey, int attempt) {

@@ -94,12 +94,20 @@ public final class ReadSteps {
 
   private ReadSteps() {}
 
-  /** How many bytes of history each run has, about. */
-  public static Map<RunId, Long> sizes(Session tx, Collection<RunId> runs) throws SQLException {
-    Map<RunId, Long> sizes = new HashMap<>();
+  /** How large a run's history is, in bytes about. */
+  public record Size(int steps, long bytes) {
+    public static final Size NONE = new Size(0, 0);
+  }
+
+  public static Map<RunId, Size> sizes(Session tx, Collection<RunId> runs) throws SQLException {
+    Map<RunId, Size> sizes = new HashMap<>();
     tx.query(SIZES_SQL)
         .bindUuids(runs, RunId::value)
-        .list(row -> sizes.put(new RunId(row.uuid("run_id")), row.bigint("bytes")));
+        .list(
+            row ->
+                sizes.put(
+                    new RunId(row.uuid("run_id")),
+                    new Size(row.integer("steps"), row.bigint("bytes"))));
     return sizes;
   }
 

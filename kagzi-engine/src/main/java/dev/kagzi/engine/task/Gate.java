@@ -272,6 +272,7 @@ final class Gate {
               run.request().version(),
               1,
               run.request().input().isEmpty() ? null : run.request().input(),
+              0,
               List.of(),
               false,
               run.request().externalId(),

@@ -18,6 +18,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,6 +33,7 @@ public final class Gates implements AutoCloseable {
   private final DispatchConfig config;
   private final long leaseMsMax;
   private final Consumer<List<Claim>> giveBack;
+  private final BiPredicate<QueueName, Task> admission;
   private final DispatchMeter meter = new DispatchMeter();
   private final ClaimBook book = new ClaimBook();
   private final Map<QueueName, Gate> gates = new ConcurrentHashMap<>();
@@ -44,13 +46,21 @@ public final class Gates implements AutoCloseable {
   /** A look that a gate asked for, or the slow fallback. */
   private record Errand(Gate gate, boolean fallback) {}
 
-  /** Claims that nobody takes are handed to {@code giveBack}. */
+  /**
+   * Claims that nobody takes are handed to {@code giveBack}. A run that a look has claimed is given
+   * to a worker if {@code admission} says so; if not, that has ended the claim itself.
+   */
   public Gates(
-      Database database, DispatchConfig config, long leaseMsMax, Consumer<List<Claim>> giveBack) {
+      Database database,
+      DispatchConfig config,
+      long leaseMsMax,
+      Consumer<List<Claim>> giveBack,
+      BiPredicate<QueueName, Task> admission) {
     this.database = database;
     this.config = config;
     this.leaseMsMax = leaseMsMax;
     this.giveBack = giveBack;
+    this.admission = admission;
     this.timer =
         new ScheduledThreadPoolExecutor(
             1, work -> Thread.ofPlatform().name("kagzi-timer").daemon().unstarted(work));
@@ -248,8 +258,10 @@ public final class Gates implements AutoCloseable {
 
   private void look(Session session, Gate gate, Gate.Group group) throws SQLException {
     List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, gate.queue(), group.types);
-    List<ClaimRuns.Claimed> claimed =
+    List<ClaimRuns.Claimed> all =
         exact.isEmpty() ? List.of() : session.inTransaction(tx -> claim(tx, gate, group, exact));
+    List<ClaimRuns.Claimed> claimed =
+        all.stream().filter(run -> admission.test(gate.queue(), run.task())).toList();
     meter.claimed.add(claimed.size());
     gate.found(group, claimed);
     if (claimed.size() < group.slots.size() && !exact.isEmpty()) {
