@@ -217,8 +217,9 @@ public final class Reports {
   /** Completes a run; without an epoch, whoever holds it. */
   public CompletableFuture<RunStatus> completeRun(
       String namespace, RunId run, @Nullable Payload output, @Nullable Integer epoch) {
+    // Each step of a simple client is shown as running from its beginning: some may be left so.
     return simple(
-        namespace, new Report.Done(new Claim(run, orAny(epoch)), output), Reports::status);
+        namespace, new Report.Done(new Claim(run, orAny(epoch)), output, true), Reports::status);
   }
 
   /** Fails a run; without an epoch, whoever holds it. */
