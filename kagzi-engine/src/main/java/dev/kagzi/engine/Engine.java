@@ -18,15 +18,21 @@ import dev.kagzi.engine.report.ExpireRun;
 import dev.kagzi.engine.report.ExpireStep;
 import dev.kagzi.engine.report.FailCrashed;
 import dev.kagzi.engine.report.FreeClaim;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.ReportWrite;
 import dev.kagzi.engine.report.Reports;
 import dev.kagzi.engine.report.RunWriter;
+import dev.kagzi.engine.report.StepCounts;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.task.ClaimRules;
 import dev.kagzi.engine.task.Gates;
+import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.task.Tasks;
 import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.worker.Workers;
 import java.sql.SQLException;
@@ -48,6 +54,7 @@ public final class Engine implements AutoCloseable {
 
   private final Database database;
   private final Journal<RunWrite<?>> journal;
+  private final StepCounts stepCounts;
   private final Gates gates;
   private final Endings endings;
   private final Namespaces namespaces;
@@ -67,6 +74,7 @@ public final class Engine implements AutoCloseable {
     this.endings = new Endings(database);
     this.namespaces = new Namespaces(database, config.limits(), config.autoCreateNamespaces());
     this.notifier = new PostgresNotifier(database, serverId, this::hear);
+    this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
     this.pulse = new TakePulse(database, serverId, notifier);
     EndOverdue endOverdue =
         new EndOverdue(
@@ -75,7 +83,7 @@ public final class Engine implements AutoCloseable {
             config.rules().stepGraceMs(),
             run -> append(new ExpireRun(run)),
             step -> append(new ExpireStep(step)));
-    Wiring wiring = new Wiring(endings, notifier, this::deliver, endOverdue::expires);
+    Wiring wiring = new Wiring(endings, notifier, stepCounts, this::deliver, endOverdue::expires);
     this.journal =
         new Journal<>(
             database, () -> new RunWriter(config.rules(), wiring, new Random()), config.journal());
@@ -88,7 +96,8 @@ public final class Engine implements AutoCloseable {
                 config.rules().crashes(),
                 config.rules().stepTimeoutMs()),
             claims -> free(claims, FreeClaim.Cause.NOT_TAKEN),
-            run -> append(new FailCrashed(run)));
+            run -> append(new FailCrashed(run)),
+            this::admit);
     this.workers =
         new Workers(
             database,
@@ -109,7 +118,7 @@ public final class Engine implements AutoCloseable {
             config.limits(),
             config.workers().heartbeat().toMillis(),
             gates::reserve);
-    this.reports = new Reports(journal, config.limits());
+    this.reports = new Reports(journal, config.limits(), stepCounts);
     this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
     this.coordinator =
         new Coordinator(
@@ -118,7 +127,8 @@ public final class Engine implements AutoCloseable {
                 new BuryStaleWorkers(pulse, workers, config.workers().stale()),
                 new DeliverForgottenMessages(pulse, database, this::deliver),
                 endOverdue,
-                gates.book()::forgetOld),
+                gates.book()::forgetOld,
+                stepCounts::forgetOld),
             config.coordinatorInterval());
     this.meter = new EngineMeter(database.meter(), gates.meter(), journal);
   }
@@ -173,6 +183,20 @@ public final class Engine implements AutoCloseable {
 
   private void append(RunWrite<?> write) {
     journal.append(write);
+  }
+
+  /**
+   * A run with more steps than the limit is not executed any further: it fails. Its history would
+   * be read by every claim.
+   */
+  private boolean admit(QueueName queue, Task task) {
+    Optional<Failure> tooMany = stepCounts.claimed(task.claim(), task.stepsRecorded());
+    tooMany.ifPresent(
+        why -> {
+          Report failed = new Report.Failed(task.claim(), why);
+          journal.append(new ReportWrite(queue.namespace(), failed, true));
+        });
+    return tooMany.isEmpty();
   }
 
   private void free(List<Claim> claims, FreeClaim.Cause cause) {

@@ -47,6 +47,11 @@ public record EngineConfig(
         journal, dispatch, other, rules, limits, coordinatorInterval, autoCreateNamespaces);
   }
 
+  public EngineConfig withLimits(Limits other) {
+    return new EngineConfig(
+        journal, dispatch, workers, rules, other, coordinatorInterval, autoCreateNamespaces);
+  }
+
   public EngineConfig withRules(Rules other) {
     return new EngineConfig(
         journal, dispatch, workers, other, limits, coordinatorInterval, autoCreateNamespaces);

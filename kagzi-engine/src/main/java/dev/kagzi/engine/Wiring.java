@@ -2,6 +2,7 @@ package dev.kagzi.engine;
 
 import dev.kagzi.engine.notice.Notice;
 import dev.kagzi.engine.notice.Notifier;
+import dev.kagzi.engine.report.StepCounts;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.RunEvents;
@@ -21,14 +22,21 @@ import org.jspecify.annotations.Nullable;
 final class Wiring implements RunEvents {
   private final Endings endings;
   private final Notifier notifier;
+  private final StepCounts stepCounts;
   private final Consumer<RunId> deliver;
   private final LongConsumer expires;
   private volatile @Nullable Gates gates;
   private volatile @Nullable Workers workers;
 
-  Wiring(Endings endings, Notifier notifier, Consumer<RunId> deliver, LongConsumer expires) {
+  Wiring(
+      Endings endings,
+      Notifier notifier,
+      StepCounts stepCounts,
+      Consumer<RunId> deliver,
+      LongConsumer expires) {
     this.endings = endings;
     this.notifier = notifier;
+    this.stepCounts = stepCounts;
     this.deliver = deliver;
     this.expires = expires;
   }
@@ -65,6 +73,7 @@ final class Wiring implements RunEvents {
 
   @Override
   public void claimEnded(Claim claim) {
+    stepCounts.ended(claim.runId());
     if (gates != null) {
       gates.claimEnded(claim);
     }

@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,6 +44,7 @@ public final class CutProxy implements AutoCloseable {
   private final AtomicReference<Predicate<String>> next = new AtomicReference<>();
   private final List<String> cuts = new CopyOnWriteArrayList<>();
   private final AtomicInteger turnedAway = new AtomicInteger();
+  private volatile Consumer<String> listener = tag -> {};
   private volatile boolean down;
 
   public CutProxy(DatabaseConfig behind) {
@@ -87,6 +89,23 @@ public final class CutProxy implements AutoCloseable {
    */
   public void cutAnswer(Predicate<String> tag) {
     next.set(tag);
+  }
+
+  /** The same, and from then on the database is away. */
+  public void downAfter(Predicate<String> tag) {
+    cutAnswer(
+        text -> {
+          if (!tag.test(text)) {
+            return false;
+          }
+          down();
+          return true;
+        });
+  }
+
+  /** Tells of everything that PostgreSQL commits, by the same text. */
+  public void listen(Consumer<String> tags) {
+    listener = tags;
   }
 
   /** What was cut so far. */
@@ -184,6 +203,9 @@ public final class CutProxy implements AutoCloseable {
 
     /** False when the answer was the one to cut. */
     private boolean pass(Answer answer, OutputStream out) throws IOException {
+      if (answer.committed()) {
+        listener.accept(answer.tag);
+      }
       Predicate<String> wanted = next.get();
       if (wanted != null
           && answer.committed()

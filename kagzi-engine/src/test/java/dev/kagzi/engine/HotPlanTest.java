@@ -111,6 +111,7 @@ class HotPlanTest {
           hot("WriteSteps.SQL", WriteSteps.SQL, ""),
           hot("ReadSteps.BY_KEY_SQL", ReadSteps.BY_KEY_SQL, "", STEPS),
           hot("ReadSteps.HISTORY_SQL", ReadSteps.HISTORY_SQL, "", STEPS),
+          hot("ReadSteps.PAGE_SQL", ReadSteps.PAGE_SQL, "uuid, text, int, bigint", STEPS),
           hot("ReadSteps.SIZES_SQL", ReadSteps.SIZES_SQL, "", STEPS),
           hot("CloseSteps.FAIL_OPEN_SQL", CloseSteps.FAIL_OPEN_SQL, "", STEPS),
           hot("CloseSteps.END_SLEEPS_SQL", CloseSteps.END_SLEEPS_SQL, "", STEPS),

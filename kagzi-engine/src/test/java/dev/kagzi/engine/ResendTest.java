@@ -432,6 +432,22 @@ class ResendTest {
         return new Ready(() -> await(handIn(new FailCrashed(run))), () -> state(run));
       }
     },
+    FAILED_WITH_AN_OPEN_STEP(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, null, 300));
+        return reporting(engine, claim, failed(claim, "no"));
+      }
+    },
+    DONE_WITH_AN_OPEN_STEP(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, null, 300));
+        return reporting(engine, claim, new Report.Done(claim, payload("1"), true));
+      }
+    },
     RELEASED(COMMIT) {
       @Override
       Ready ready(TestEngine engine) {

@@ -432,6 +432,32 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
+  void the_end_names_open_steps_that_the_code_did_not_come_by() {
+    worker((ctx, name) -> ctx.step("new", String.class, () -> "done")).start();
+
+    RunHandle<String> leaves = startWithRecorded(step("gone").setOpen(true).build());
+    RunHandle<String> leavesSleep = startWithRecorded(step("nap").setSleepsMs(10).build());
+    RunHandle<String> comesBy = startWithRecorded(step("new").setOpen(true).build());
+    RunHandle<String> hasNone = startWithRecorded(step("gone").setOutput(json("1")).build());
+
+    assertThat(openSteps(leaves)).isTrue();
+    assertThat(openSteps(leavesSleep)).isTrue();
+    assertThat(openSteps(comesBy)).isFalse();
+    assertThat(openSteps(hasNone)).isFalse();
+  }
+
+  private boolean openSteps(RunHandle<String> run) {
+    assertThat(run.result(SOON)).isEqualTo("done");
+    return server.workers.reports.stream()
+        .flatMap(report -> report.getItemsList().stream())
+        .filter(item -> item.getRunId().equals(run.runId()) && item.hasWorkflowDone())
+        .findFirst()
+        .orElseThrow()
+        .getWorkflowDone()
+        .getOpenSteps();
+  }
+
+  @Test
   void a_step_that_takes_its_time_is_announced() {
     CountDownLatch end = new CountDownLatch(1);
     worker(

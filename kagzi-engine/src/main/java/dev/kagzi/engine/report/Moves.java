@@ -31,6 +31,10 @@ final class Moves {
     if (output != null) {
       batch.output(row.runId(), output);
     }
+    if (status != RunStatus.COMPLETED) {
+      // Seldom enough to look for open steps each time.
+      batch.closeSteps(row.runId());
+    }
     batch.then(() -> events.claimEnded(claim));
     tellEnd(row, status, output);
   }

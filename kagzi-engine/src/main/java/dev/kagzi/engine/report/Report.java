@@ -80,8 +80,17 @@ public sealed interface Report {
       boolean keepClaim)
       implements Report {}
 
-  /** The run is done. */
-  record Done(Claim claim, @Nullable Payload output) implements Report {}
+  /**
+   * The run is done.
+   *
+   * @param openSteps steps may be shown as running that the run's code has left behind: they are
+   *     closed. Only the worker knows that for nothing; to look for them costs each run a statement
+   */
+  record Done(Claim claim, @Nullable Payload output, boolean openSteps) implements Report {
+    public Done(Claim claim, @Nullable Payload output) {
+      this(claim, output, false);
+    }
+  }
 
   /** The run's code gave up. */
   record Failed(Claim claim, Failure failure) implements Report {}

@@ -28,10 +28,12 @@ public final class Reports {
 
   private final Journal<RunWrite<?>> journal;
   private final Limits limits;
+  private final StepCounts steps;
 
-  public Reports(Journal<RunWrite<?>> journal, Limits limits) {
+  public Reports(Journal<RunWrite<?>> journal, Limits limits, StepCounts steps) {
     this.journal = journal;
     this.limits = limits;
+    this.steps = steps;
   }
 
   /** One result for each, in order; completes when all of them are durable. */
@@ -122,6 +124,7 @@ public final class Reports {
       }
       case Report.Parked r -> r.steps().forEach(step -> limits.checkStepKey("step_key", step));
     }
+    steps.check(report);
   }
 
   private void checkStep(String stepKey, int attempt) {
@@ -218,8 +221,9 @@ public final class Reports {
   /** Completes a run; without an epoch, whoever holds it. */
   public CompletableFuture<RunStatus> completeRun(
       String namespace, RunId run, @Nullable Payload output, @Nullable Integer epoch) {
+    // Each step of a simple client is shown as running from its beginning: some may be left so.
     return simple(
-        namespace, new Report.Done(new Claim(run, orAny(epoch)), output), Reports::status);
+        namespace, new Report.Done(new Claim(run, orAny(epoch)), output, true), Reports::status);
   }
 
   /** Fails a run; without an epoch, whoever holds it. */

@@ -55,6 +55,9 @@ final class RunJudge {
   ReportResult done(RunRow row, Report.Done r) {
     return switch (row.fence(r.claim())) {
       case HELD -> {
+        if (r.openSteps()) {
+          batch.closeSteps(row.runId());
+        }
         moves.end(row, RunStatus.COMPLETED, null, r.output());
         yield new Accepted(RunStatus.COMPLETED);
       }

@@ -176,7 +176,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       return switch (report.report()) {
         case Report.StepDone done when StepJudge.needsNoRead(done) ->
             stepAlone(session, report, done);
-        case Report.Done done -> finishAlone(session, report, done, null, null);
+        case Report.Done done when !done.openSteps() ->
+            finishAlone(session, report, done, null, null);
         default -> null;
       };
     }
@@ -185,6 +186,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
             && StepJudge.needsNoRead(step)
             && writes.get(1) instanceof ReportWrite second
             && second.report() instanceof Report.Done done
+            && !done.openSteps()
             && done.claim().equals(step.claim())
         ? finishAlone(session, second, done, report, step)
         : null;

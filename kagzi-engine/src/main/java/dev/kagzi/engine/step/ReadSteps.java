@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads steps of runs whose lock is held. */
 public final class ReadSteps {
+  private static final int PAGE_STEPS_MAX = 1_000;
+
   private static final String COLUMNS =
       """
       s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
@@ -50,25 +52,62 @@ public final class ReadSteps {
              ORDER BY s.run_id, s.created_at, s.step_id
             """;
 
-  /** How much the runs' recorded outputs and errors are; reads none of them. */
+  /**
+   * The next steps of one run, each by its last attempt, in the order of their keys: as many as
+   * fit, and one at least. Large values stay where they are stored until the row is known to fit.
+   */
+  public static final String PAGE_SQL =
+      "SELECT "
+          + COLUMNS
+          + """
+            , (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
+              FROM (SELECT l.*, sum(l.bytes) OVER (ORDER BY l.step_id) - l.bytes AS bytes_before
+                      FROM (SELECT DISTINCT ON (x.step_id) x.*,
+                                   coalesce(octet_length(x.output), 0)
+                                     + coalesce(octet_length(x.output_metadata::text), 0)
+                                     + coalesce(octet_length(x.error::text), 0)
+                                     + octet_length(x.step_id) + 100 AS bytes
+                              FROM kagzi.step_runs x
+                             WHERE x.run_id = ? AND x.step_id > ?
+                             ORDER BY x.step_id, x.attempt DESC
+                             LIMIT ?) AS l) AS s
+             WHERE s.bytes_before = 0 OR s.bytes_before + s.bytes <= ?
+             ORDER BY s.step_id
+            """;
+
+  /**
+   * How many steps the runs have, by their first attempts, and how much their recorded outputs and
+   * errors are; reads none of them.
+   */
   public static final String SIZES_SQL =
       """
-      SELECT n.run_id,
-             (SELECT coalesce(sum(coalesce(octet_length(s.output), 0)
-                                  + coalesce(octet_length(s.error::text), 0) + 100), 0)::bigint
-                FROM kagzi.step_runs s
-               WHERE s.run_id = n.run_id) AS bytes
+      SELECT n.run_id, h.steps, h.bytes
         FROM unnest(?::uuid[]) AS n (run_id)
+       CROSS JOIN LATERAL (
+             SELECT count(*) FILTER (WHERE s.attempt = 1) AS steps,
+                    coalesce(sum(coalesce(octet_length(s.output), 0)
+                                 + coalesce(octet_length(s.error::text), 0) + 100), 0)::bigint
+                      AS bytes
+               FROM kagzi.step_runs s
+              WHERE s.run_id = n.run_id) AS h
       """;
 
   private ReadSteps() {}
 
-  /** How many bytes of history each run has, about. */
-  public static Map<RunId, Long> sizes(Session tx, Collection<RunId> runs) throws SQLException {
-    Map<RunId, Long> sizes = new HashMap<>();
+  /** How large a run's history is, in bytes about. */
+  public record Size(int steps, long bytes) {
+    public static final Size NONE = new Size(0, 0);
+  }
+
+  public static Map<RunId, Size> sizes(Session tx, Collection<RunId> runs) throws SQLException {
+    Map<RunId, Size> sizes = new HashMap<>();
     tx.query(SIZES_SQL)
         .bindUuids(runs, RunId::value)
-        .list(row -> sizes.put(new RunId(row.uuid("run_id")), row.bigint("bytes")));
+        .list(
+            row ->
+                sizes.put(
+                    new RunId(row.uuid("run_id")),
+                    new Size(row.integer("steps"), row.bigint("bytes"))));
     return sizes;
   }
 
@@ -103,6 +142,21 @@ public final class ReadSteps {
               return step.runId();
             });
     return found;
+  }
+
+  /**
+   * The steps of a run that come after the key given, in the order of their keys; none when there
+   * are no more. One page is as much as fits into so many bytes, or a single step that does not.
+   */
+  public static List<RecordedStep> page(
+      Session session, RunId run, int runAttempt, String after, long bytesMax) throws SQLException {
+    return session
+        .query(PAGE_SQL)
+        .bind(run.value())
+        .bind(after)
+        .bind(PAGE_STEPS_MAX)
+        .bind(bytesMax)
+        .list(row -> map(row).recorded(row.bigint("now_us"), runAttempt));
   }
 
   private static StepRow map(Row row) throws SQLException {

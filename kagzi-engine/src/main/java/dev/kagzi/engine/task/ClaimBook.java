@@ -25,8 +25,11 @@ public final class ClaimBook {
   /** A claim in a worker's hands. */
   public record Held(int epoch, WorkerId worker, QueueName queue, long sinceNanos) {}
 
-  void handed(WorkerId worker, Claim claim, QueueName queue) {
-    held.put(claim.runId(), new Held(claim.epoch(), worker, queue, System.nanoTime()));
+  /** Answers whether the claim is new: one that was handed out before is not handed out again. */
+  boolean handed(WorkerId worker, Claim claim, QueueName queue) {
+    Held before =
+        held.put(claim.runId(), new Held(claim.epoch(), worker, queue, System.nanoTime()));
+    return before == null || before.epoch != claim.epoch();
   }
 
   /** The claim has ended; answers who had it, if this server knows. */

@@ -206,7 +206,9 @@ public final class ClaimRuns {
     if (!slept.isEmpty()) {
       CloseSteps.endSleeps(tx, slept);
     }
-    Set<RunId> apart = keepApart(tx, claimedBefore, historyBytesMax);
+    Map<RunId, ReadSteps.Size> sizes =
+        claimedBefore.isEmpty() ? Map.of() : ReadSteps.sizes(tx, claimedBefore.keySet());
+    Set<RunId> apart = keepApart(sizes, claimedBefore, historyBytesMax);
     Map<RunId, List<RecordedStep>> histories =
         claimedBefore.isEmpty() ? Map.of() : ReadSteps.history(tx, claimedBefore);
     List<Claimed> claimed = new ArrayList<>(taken.size());
@@ -221,6 +223,7 @@ public final class ClaimRuns {
                 wish.slots.get(one.slot - 1),
                 task(
                     one,
+                    sizes.getOrDefault(run, ReadSteps.Size.NONE).steps(),
                     histories.getOrDefault(run, List.of()),
                     apart.contains(run),
                     wish.rules.stepTimeoutMs())));
@@ -233,30 +236,35 @@ public final class ClaimRuns {
    * Takes those out of the runs whose history is too large for a task, or does not fit into memory
    * beside the others'; their workers fetch it apart.
    */
-  private static Set<RunId> keepApart(Session tx, Map<RunId, Integer> runs, int bytesMax)
-      throws SQLException {
+  private static Set<RunId> keepApart(
+      Map<RunId, ReadSteps.Size> sizes, Map<RunId, Integer> runs, int bytesMax) {
     Set<RunId> apart = new HashSet<>();
-    if (!runs.isEmpty()) {
-      long left = HISTORIES_BYTES_MAX;
-      for (Map.Entry<RunId, Long> size : ReadSteps.sizes(tx, runs.keySet()).entrySet()) {
-        if (size.getValue() > bytesMax || size.getValue() > left) {
-          apart.add(size.getKey());
-        } else {
-          left -= size.getValue();
-        }
+    long left = HISTORIES_BYTES_MAX;
+    for (Map.Entry<RunId, ReadSteps.Size> size : sizes.entrySet()) {
+      long bytes = size.getValue().bytes();
+      if (bytes > bytesMax || bytes > left) {
+        apart.add(size.getKey());
+      } else {
+        left -= bytes;
       }
-      runs.keySet().removeAll(apart);
     }
+    runs.keySet().removeAll(apart);
     return apart;
   }
 
-  private static Task task(Taken run, List<RecordedStep> steps, boolean apart, long stepTimeoutMs) {
+  private static Task task(
+      Taken run,
+      int stepsRecorded,
+      List<RecordedStep> steps,
+      boolean apart,
+      long stepTimeoutMs) {
     return new Task(
         run.claim,
         run.type,
         run.version,
         run.attempts,
         run.input,
+        stepsRecorded,
         steps,
         apart,
         run.externalId,

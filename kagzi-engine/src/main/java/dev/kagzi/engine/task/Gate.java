@@ -46,6 +46,7 @@ final class Gate {
   private @Nullable Future<?> timer;
   private long timerNanos;
   private long retryMs = RETRY_MS_FIRST;
+  private boolean retries;
   private int entering;
 
   /**
@@ -264,7 +265,6 @@ final class Gate {
       if (!open.compareAndSet(true, false)) {
         return;
       }
-      gates.meter().handedOver.increment();
       Task task =
           new Task(
               new Claim(run.runId(), 1),
@@ -272,6 +272,7 @@ final class Gate {
               run.request().version(),
               1,
               run.request().input().isEmpty() ? null : run.request().input(),
+              0,
               List.of(),
               false,
               run.request().externalId(),
@@ -281,7 +282,9 @@ final class Gate {
       lock.lock();
       try {
         desk.unreserve(1);
-        hand(desk, task);
+        if (hand(desk, task)) {
+          gates.meter().handedOver.increment();
+        }
       } finally {
         lock.unlock();
       }
@@ -307,14 +310,21 @@ final class Gate {
     }
   }
 
-  /** Puts a task on its way; if its worker was dismissed meanwhile, the sweep gives it back. */
-  private void hand(Desk desk, Task task) {
-    gates.book().handed(desk.worker, task.claim(), queue);
+  /**
+   * Puts a task on its way; if its worker was dismissed meanwhile, the sweep gives it back. False
+   * when it was on its way before.
+   */
+  private boolean hand(Desk desk, Task task) {
+    // A start that was repeated, and then sent again, takes the run of the first for its own.
+    if (!gates.book().handed(desk.worker, task.claim(), queue)) {
+      return false;
+    }
     desk.outbox.add(task);
     if (desks.get(desk.worker) != desk) {
       Task orphan = desk.outbox.remove();
       gates.giveBack(List.of(orphan.claim()));
     }
+    return true;
   }
 
   /** Answers polls whose tasks have come. */
@@ -463,6 +473,7 @@ final class Gate {
     try {
       lastLookNanos = System.nanoTime();
       lookAgain = false;
+      retries = false;
       Map<GroupKey, Group> groups = new LinkedHashMap<>();
       for (Desk desk : desks.values()) {
         if (!desk.polls.isEmpty() && desk.free(lastLookNanos) > 0 && hasBacklog(desk)) {
@@ -603,7 +614,6 @@ final class Gate {
         retryLater();
         return;
       }
-      retryMs = RETRY_MS_FIRST;
       if (next.dueMs() != null) {
         wakeAfter(next.dueMs());
       }
@@ -613,6 +623,7 @@ final class Gate {
   }
 
   private void retryLater() {
+    retries = true;
     wakeAfter(retryMs);
     retryMs = Math.min(RETRY_MS_MAX, retryMs * 2);
   }
@@ -621,6 +632,11 @@ final class Gate {
     lock.lock();
     try {
       lookQueued = false;
+      if (!retries) {
+        // Only once no group has something to retry: one that finds all in order must not make the
+        // gate look again and again on behalf of one whose run is locked, or beyond its limit.
+        retryMs = RETRY_MS_FIRST;
+      }
       boolean again = lookAgain;
       for (Desk desk : desks.values()) {
         again |=

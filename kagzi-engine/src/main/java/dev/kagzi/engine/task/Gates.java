@@ -19,6 +19,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,6 +35,7 @@ public final class Gates implements AutoCloseable {
   private final ClaimRules rules;
   private final Consumer<List<Claim>> giveBack;
   private final Consumer<RunId> failCrashed;
+  private final BiPredicate<QueueName, Task> admission;
   private final DispatchMeter meter = new DispatchMeter();
   private final ClaimBook book = new ClaimBook();
   private final Map<QueueName, Gate> gates = new ConcurrentHashMap<>();
@@ -48,19 +50,23 @@ public final class Gates implements AutoCloseable {
 
   /**
    * Claims that nobody takes are handed to {@code giveBack}, runs that were taken over too often to
-   * {@code failCrashed}.
+   * {@code failCrashed}. A run that a look has
+   * claimed is given to a worker if {@code admission} says so; if not, that has ended the claim
+   * itself.
    */
   public Gates(
       Database database,
       DispatchConfig config,
       ClaimRules rules,
       Consumer<List<Claim>> giveBack,
-      Consumer<RunId> failCrashed) {
+      Consumer<RunId> failCrashed,
+      BiPredicate<QueueName, Task> admission) {
     this.database = database;
     this.config = config;
     this.rules = rules;
     this.giveBack = giveBack;
     this.failCrashed = failCrashed;
+    this.admission = admission;
     this.timer =
         new ScheduledThreadPoolExecutor(
             1, work -> Thread.ofPlatform().name("kagzi-timer").daemon().unstarted(work));
@@ -266,7 +272,10 @@ public final class Gates implements AutoCloseable {
         exact.isEmpty()
             ? ClaimRuns.Found.NOTHING
             : session.inTransaction(tx -> claim(tx, gate, group, exact));
-    List<ClaimRuns.Claimed> claimed = found.claimed();
+    List<ClaimRuns.Claimed> claimed =
+        found.claimed().stream()
+            .filter(run -> admission.test(gate.queue(), run.task()))
+            .toList();
     found.crashed().forEach(failCrashed);
     meter.claimed.add(claimed.size());
     gate.found(group, claimed);

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a worker receives: a claim with all that it needs to go on where the run was.
  *
+ * @param stepsRecorded how many steps the run has
  * @param steps recorded by earlier claims, in the order in which they were recorded
  * @param historyApart the recorded steps are too many for a task; the worker fetches them apart
  * @param deadlineInMs how long the run may still take; null: as long as it takes
@@ -21,6 +22,7 @@ public record Task(
     String version,
     int attempt,
     @Nullable Payload input,
+    int stepsRecorded,
     List<RecordedStep> steps,
     boolean historyApart,
     String externalId,

@@ -14,7 +14,6 @@ import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -140,42 +139,44 @@ public final class Tasks {
     }
   }
 
-  /** Gives all recorded steps of a claimed run, page by page; blocks. */
+  /**
+   * Gives all recorded steps of a claimed run, page by page, in the order of their keys; blocks. A
+   * page is read once the one before it was taken, and the claim is looked at each time: whatever
+   * the history's size, a page or two of it are in memory, and no connection waits for a slow
+   * reader.
+   */
   public void history(String namespace, Claim claim, Consumer<List<RecordedStep>> pages) {
-    List<RecordedStep> steps = database.read(session -> steps(session, namespace, claim));
-    List<RecordedStep> page = new ArrayList<>();
-    int bytes = 0;
-    for (RecordedStep step : steps) {
-      if (!page.isEmpty() && bytes + step.bytes() > PAGE_BYTES_MAX) {
-        pages.accept(List.copyOf(page));
-        page.clear();
-        bytes = 0;
-      }
-      page.add(step);
-      bytes += step.bytes();
-    }
-    if (!page.isEmpty()) {
-      pages.accept(List.copyOf(page));
+    List<RecordedStep> page = page(namespace, claim, "");
+    while (!page.isEmpty()) {
+      pages.accept(page);
+      page = page(namespace, claim, page.getLast().stepKey());
     }
   }
 
-  private static List<RecordedStep> steps(Session session, String namespace, Claim claim)
+  private List<RecordedStep> page(String namespace, Claim claim, String after) {
+    return database.read(
+        session -> {
+          int attempt = requireClaim(session, namespace, claim);
+          return ReadSteps.page(session, claim.runId(), attempt, after, PAGE_BYTES_MAX);
+        });
+  }
+
+  /** The attempt that the claimed run is in; refuses a claim that is not held. */
+  private static int requireClaim(Session session, String namespace, Claim claim)
       throws SQLException {
     RunId run = claim.runId();
-    int attempts =
-        session
-            .query(CLAIM_SQL)
-            .bind(run.value())
-            .bind(namespace)
-            .bind(claim.epoch())
-            .first(row -> row.integer("attempts"))
-            .orElseThrow(
-                () ->
-                    Refusal.of(
-                        Refusal.Reason.ABORTED,
-                        "run",
-                        run.toString(),
-                        "run " + run + ": claim lost (epoch " + claim.epoch() + ")"));
-    return ReadSteps.history(session, Map.of(run, attempts)).getOrDefault(run, List.of());
+    return session
+        .query(CLAIM_SQL)
+        .bind(run.value())
+        .bind(namespace)
+        .bind(claim.epoch())
+        .first(row -> row.integer("attempts"))
+        .orElseThrow(
+            () ->
+                Refusal.of(
+                    Refusal.Reason.ABORTED,
+                    "run",
+                    run.toString(),
+                    "run " + run + ": claim lost (epoch " + claim.epoch() + ")"));
   }
 }

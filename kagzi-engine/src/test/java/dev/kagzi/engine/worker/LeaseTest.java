@@ -11,6 +11,7 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
@@ -23,6 +24,7 @@ import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -113,6 +115,43 @@ class LeaseTest {
 
     assertThat(half).isEqualTo(before);
     assertThat(stored.dueMs(run)).isBetween(LEASE_MS - 5_000.0, (double) LEASE_MS);
+  }
+
+  /** One row that somebody holds must neither cost the others their leases nor lose its own. */
+  @Test
+  void a_locked_run_keeps_no_other_from_being_renewed_and_is_renewed_once_it_is_free()
+      throws Exception {
+    List<RunId> runs = List.of(engine.start(), engine.start(), engine.start());
+    Claim locked = engine.claimOne(worker).claim();
+    Claim beside = engine.claimOne(worker).claim();
+    Claim foreign = engine.claimOne(other).claim();
+    runs.forEach(run -> leaveOnLease(run, Duration.ofSeconds(20)));
+    Duration soon = Duration.ofSeconds(2);
+
+    try (Session holder = database.open().open("holder")) {
+      holder.query("SET idle_in_transaction_session_timeout = 0").execute();
+      holder.inTransaction(
+          tx -> {
+            tx.query("SELECT FROM kagzi.workflow_runs WHERE run_id = ? FOR UPDATE")
+                .bind(locked.runId().value())
+                .execute();
+            for (int beat = 0; beat < 3; beat++) {
+              assertThat(beating(worker, List.of(locked, beside))).succeedsWithin(soon);
+              assertThat(beating(other, List.of(foreign))).succeedsWithin(soon);
+            }
+            assertThat(stored.dueMs(beside.runId())).isGreaterThan(LEASE_MS - 10_000.0);
+            assertThat(stored.dueMs(foreign.runId())).isGreaterThan(LEASE_MS - 10_000.0);
+            assertThat(stored.dueMs(locked.runId())).isLessThan(20_000);
+            return true;
+          });
+    }
+
+    Awaitility.await().until(() -> stored.dueMs(locked.runId()) > LEASE_MS - 10_000);
+    assertThat(engine.run(locked.runId()).epoch()).isEqualTo(locked.epoch());
+  }
+
+  private CompletableFuture<HeartbeatResult> beating(WorkerId who, List<Claim> claims) {
+    return engine.engine().workers().heartbeat(new Heartbeat(who, claims, null, 0, 0));
   }
 
   /** W6: what a worker no longer executes is not kept alive by it. */

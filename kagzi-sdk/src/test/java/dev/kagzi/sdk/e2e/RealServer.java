@@ -1,5 +1,6 @@
 package dev.kagzi.sdk.e2e;
 
+import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
@@ -18,10 +19,21 @@ import java.util.concurrent.TimeUnit;
 /** A server on a database of its own, which can be stopped and started on the same port. */
 final class RealServer implements AutoCloseable {
   private final String database = SharedPostgres.createDatabase();
-  private KagziServer server = start(0);
-  private final int port = server.grpcPort();
-  private final ManagedChannel channel =
-      NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+  private final EngineConfig engine;
+  private KagziServer server;
+  private final int port;
+  private final ManagedChannel channel;
+
+  RealServer() {
+    this(EngineConfig.defaults());
+  }
+
+  RealServer(EngineConfig engine) {
+    this.engine = engine.withAutoCreateNamespaces(true);
+    this.server = start(0);
+    this.port = server.grpcPort();
+    this.channel = NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+  }
 
   private KagziServer start(int port) {
     EmbeddedPostgres postgres = SharedPostgres.server();
@@ -32,7 +44,7 @@ final class RealServer implements AutoCloseable {
             .dbUrl(postgres.jdbcUrl(database))
             .dbUser(postgres.user())
             .dbPassword(postgres.password())
-            .autoCreateNamespaces(true)
+            .engine(engine)
             .unsafeDatabase()
             .closeTimeout(Duration.ofSeconds(2))
             .build());

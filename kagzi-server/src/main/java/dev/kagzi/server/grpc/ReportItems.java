@@ -22,7 +22,8 @@ final class ReportItems {
       case WORKFLOW_DONE ->
           new Report.Done(
               claim,
-              optional(item.getWorkflowDone().hasOutput(), item.getWorkflowDone().getOutput()));
+              optional(item.getWorkflowDone().hasOutput(), item.getWorkflowDone().getOutput()),
+              item.getWorkflowDone().getOpenSteps());
       case WORKFLOW_FAILED ->
           new Report.Failed(claim, Arguments.failure(item.getWorkflowFailed().getError()));
       case RELEASED -> released(claim, item.getReleased());

@@ -130,6 +130,19 @@ final class RunContext implements WorkflowContext {
     sleeps.sleepUntil(key, history.remove(key), Objects.requireNonNull(until, "until"));
   }
 
+  /**
+   * Whether the record shows steps as running that the code did not come by, since it has changed
+   * or took another way. What it came by has ended with it.
+   */
+  boolean leavesOpenSteps() {
+    for (RecordedStep step : history.values()) {
+      if (step.hasOpen() || step.hasSleepsMs()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private void checkUse() {
     if (!Thread.currentThread().equals(thread)) {
       throw new ContextMisuseException(

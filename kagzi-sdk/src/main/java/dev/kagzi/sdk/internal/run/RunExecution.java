@@ -90,7 +90,7 @@ public final class RunExecution {
       Map<String, RecordedStep> history = Histories.load(host, task, progress);
       RunContext context = new RunContext(host, task, history, progress);
       Object output = code.run(context, input(code));
-      complete(code, output);
+      complete(code, output, context.leavesOpenSteps());
     } catch (SuspendedError e) {
       conclude(progress.ending());
     } catch (Throwable e) {
@@ -118,11 +118,12 @@ public final class RunExecution {
     }
   }
 
-  private void complete(Code<?, ?> code, @Nullable Object output) {
+  private void complete(Code<?, ?> code, @Nullable Object output, boolean openSteps) {
     warnIfSwallowed();
     ReportItem.WorkflowDone done =
         ReportItem.WorkflowDone.newBuilder()
             .setOutput(host.payloads().encode(output, code.type().outputType()))
+            .setOpenSteps(openSteps)
             .build();
     progress.finish(progress.item().setWorkflowDone(done).build(), this::endAnswered);
   }

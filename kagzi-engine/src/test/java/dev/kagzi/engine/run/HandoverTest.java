@@ -1,0 +1,232 @@
+package dev.kagzi.engine.run;
+
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.payload;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kagzi.engine.CutProxy;
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.db.Connector;
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.journal.JournalConfig;
+import dev.kagzi.engine.task.DispatchConfig;
+import dev.kagzi.engine.task.Poll;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.WorkerConfig;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * A run that starts goes to a waiting worker from memory: once, and only if it is that worker's,
+ * whatever is repeated by callers and sent again by lanes.
+ */
+class HandoverTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  /** What PostgreSQL says of a lone start that it has stored, and of one that it has not. */
+  private static final String STORED = "SELECT 1";
+
+  private static final String HINDERED = "SELECT 0";
+
+  private final Stored stored = new Stored(database);
+  private final List<TestEngine> open = new ArrayList<>();
+  private CutProxy proxy;
+  private String queue;
+
+  @BeforeEach
+  void openProxy(TestInfo test) {
+    queue = test.getTestMethod().orElseThrow().getName();
+    proxy = new CutProxy(database.config());
+  }
+
+  @AfterEach
+  void close() {
+    open.reversed().forEach(TestEngine::close);
+    proxy.close();
+  }
+
+  /**
+   * Only its lane goes by way of the proxy: what others do must not be cut by mistake. Whoever
+   * comes up makes the others look at everything, so that the server whose gate is to be settled
+   * comes last.
+   */
+  private TestEngine serverBehindProxy() {
+    return server(
+        () ->
+            Database.connect(
+                Thread.currentThread().getName().startsWith("kagzi-lane-")
+                    ? proxy.config()
+                    : database.config()));
+  }
+
+  private TestEngine server() {
+    return server(() -> Database.connect(database.config()));
+  }
+
+  private TestEngine server(Connector connector) {
+    Duration never = Duration.ofHours(1);
+    // What is not handed out as it should be must not be found by a look instead.
+    EngineConfig config =
+        EngineConfig.defaults()
+            .withJournal(
+                new JournalConfig(
+                    1, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10)))
+            .withDispatch(
+                DispatchConfig.defaults()
+                    .withFallbackLook(never)
+                    .withFirstLease(Duration.ofMinutes(1)))
+            .withWorkers(
+                new WorkerConfig(Duration.ofSeconds(3), Duration.ofMinutes(1), never, never));
+    TestEngine engine = TestEngine.start(database.config(), queue, config, connector);
+    open.add(engine);
+    return engine;
+  }
+
+  private static CompletableFuture<StartResult> start(TestEngine engine, RunId run) {
+    return engine.engine().runs().start(engine.request("", run));
+  }
+
+  private static List<Claim> claims(Poll poll) {
+    return await(poll.tasks()).stream().map(Task::claim).toList();
+  }
+
+  /** A server that has just come up knows nothing of what another has handed out. */
+  @Test
+  void a_start_that_is_repeated_on_another_server_hands_nothing_out() {
+    TestEngine here = server();
+    WorkerId worker = here.register();
+    RunId run = RunId.next();
+    Poll first = here.poll(worker, 1);
+    await(start(here, run));
+    List<Claim> given = claims(first);
+    TestEngine there = server();
+    there.settle(worker);
+    Poll second = there.poll(worker, 5);
+
+    StartResult again = await(start(there, run));
+    RunId next = there.start();
+
+    assertThat(again).isEqualTo(new StartResult(run, false));
+    assertThat(given).containsExactly(new Claim(run, 1));
+    assertThat(claims(second)).containsExactly(new Claim(next, 1));
+  }
+
+  @Test
+  void a_start_that_is_sent_again_does_not_hand_out_a_claim_that_was_taken_over_since() {
+    TestEngine there = server();
+    TestEngine here = serverBehindProxy();
+    WorkerId worker = here.register();
+    here.settle(worker);
+    Poll waiting = here.poll(worker, 1);
+    RunId run = RunId.next();
+
+    proxy.downAfter(STORED::equals);
+    CompletableFuture<StartResult> start = start(here, run);
+    Awaitility.await().until(() -> proxy.cuts().equals(List.of(STORED)));
+    stored.expireLease(run);
+    Claim taken = there.claimOne(worker).claim();
+    proxy.up();
+    StartResult answer = await(start);
+    RunId next = here.start();
+
+    assertThat(answer).isEqualTo(new StartResult(run, false));
+    assertThat(taken).isEqualTo(new Claim(run, 2));
+    assertThat(claims(waiting)).containsExactly(new Claim(next, 1));
+  }
+
+  @Test
+  void a_start_that_is_sent_again_does_not_hand_out_a_run_of_another_worker() {
+    TestEngine there = server();
+    RunId run = RunId.next();
+    WorkerId other = there.register();
+    Poll first = there.poll(other, 1);
+    await(start(there, run));
+    List<Claim> given = claims(first);
+    TestEngine here = serverBehindProxy();
+    WorkerId worker = here.register();
+    here.settle(worker);
+    Poll waiting = here.poll(worker, 1);
+
+    proxy.cutAnswer(HINDERED::equals);
+    StartResult again = await(start(here, run));
+    RunId next = here.start();
+
+    assertThat(proxy.cuts()).containsExactly(HINDERED);
+    assertThat(again).isEqualTo(new StartResult(run, false));
+    assertThat(given).containsExactly(new Claim(run, 1));
+    assertThat(claims(waiting)).containsExactly(new Claim(next, 1));
+    assertThat(here.run(run).workerId()).isEqualTo(other);
+  }
+
+  /** The lane cannot know whether the run that it finds is its own write's, or the first one's. */
+  @Test
+  void a_repeated_start_whose_answer_is_lost_does_not_hand_the_same_claim_out_again() {
+    TestEngine here = serverBehindProxy();
+    WorkerId worker = here.register();
+    here.settle(worker);
+    Poll first = here.poll(worker, 1);
+    RunId run = RunId.next();
+    await(start(here, run));
+    List<Claim> given = claims(first);
+    Poll second = here.poll(worker, 5);
+    long handedOver = here.engine().meter().dispatch().handedOver();
+
+    proxy.cutAnswer(HINDERED::equals);
+    StartResult again = await(start(here, run));
+    RunId next = here.start();
+
+    assertThat(proxy.cuts()).containsExactly(HINDERED);
+    assertThat(again).isEqualTo(new StartResult(run, false));
+    assertThat(given).containsExactly(new Claim(run, 1));
+    assertThat(claims(second)).containsExactly(new Claim(next, 1));
+    assertThat(here.engine().meter().dispatch().handedOver()).isEqualTo(handedOver + 1);
+  }
+
+  /** It hears so twice: from the lane that found a stranger, and by its own answer. */
+  @Test
+  void a_start_that_is_refused_frees_the_slot_that_was_kept_for_it_once() {
+    TestEngine here = server();
+    WorkerId worker = here.register();
+    RunId taken = RunId.next();
+    await(
+        here.engine()
+            .runs()
+            .start(
+                new StartRequest(
+                    NAMESPACE,
+                    "",
+                    here.queue().queue(),
+                    "another-type",
+                    "",
+                    payload("1"),
+                    null,
+                    taken)));
+    here.settle(worker);
+    Poll waiting = here.poll(worker, 1);
+
+    assertThatThrownBy(() -> await(start(here, taken))).isInstanceOf(Refusal.class);
+    RunId fits = here.start();
+    RunId doesNot = here.start();
+
+    assertThat(claims(waiting)).containsExactly(new Claim(fits, 1));
+    assertThat(here.run(doesNot).status()).isEqualTo(RunStatus.PENDING);
+  }
+}
