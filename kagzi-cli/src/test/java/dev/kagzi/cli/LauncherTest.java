@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LauncherTest {
+  private static final String FIRST_BUILD = "kagzi: building kagzi-cli for the first time, ";
 
   @TempDir Path folder;
 
@@ -58,7 +59,7 @@ class LauncherTest {
     Ended ended = checkout.start(link, "dev", "--name", "two words", "", "*").end();
 
     assertThat(ended.exit()).isZero();
-    assertThat(ended.err()).containsExactly("kagzi: building kagzi-cli");
+    assertThat(ended.err()).singleElement().asString().startsWith(FIRST_BUILD);
     assertThat(ended.out()).containsSubsequence("-Dkagzi.root=" + checkout.root, "-jar");
     assertThat(ended.out()).endsWith("dev", "--name", "two words", "", "*", "end of arguments");
     assertThat(Path.of(ended.jar())).hasContent("1");
@@ -83,12 +84,14 @@ class LauncherTest {
     List<String> jars = new ArrayList<>(List.of(checkout.run("dev").jar()));
 
     Files.writeString(checkout.source(), "edited");
-    jars.add(checkout.run("dev").jar());
+    Ended edited = checkout.run("dev");
+    jars.add(edited.jar());
     Files.writeString(other, "added");
     jars.add(checkout.run("dev").jar());
     Files.delete(other);
     jars.add(checkout.run("dev").jar());
 
+    assertThat(edited.err()).containsExactly("kagzi: building kagzi-cli");
     assertThat(jars).doesNotHaveDuplicates();
     assertThat(checkout.builds()).isEqualTo(4);
   }
@@ -157,7 +160,7 @@ class LauncherTest {
     checkout.holdBuilds();
     Path launcher = checkout.root.resolve("kagzi");
     Running first = checkout.start(launcher, "dev");
-    assertThat(first.said()).isEqualTo("kagzi: building kagzi-cli");
+    assertThat(first.said()).startsWith(FIRST_BUILD);
 
     Running second = checkout.start(launcher, "dev");
     assertThat(second.said()).startsWith("kagzi: waiting for another build");
@@ -178,7 +181,7 @@ class LauncherTest {
 
     Ended ended = checkout.run("dev");
 
-    assertThat(ended.err()).containsExactly("kagzi: building kagzi-cli");
+    assertThat(ended.err()).singleElement().asString().startsWith(FIRST_BUILD);
     assertThat(ended.jar()).isNotEmpty();
   }
 
@@ -192,8 +195,7 @@ class LauncherTest {
     Ended again = checkout.run("dev");
 
     assertThat(failed.exit()).isEqualTo(1);
-    assertThat(failed.err())
-        .containsExactly("kagzi: building kagzi-cli", "kagzi: the build of kagzi-cli failed");
+    assertThat(failed.err()).hasSize(2).last().isEqualTo("kagzi: the build of kagzi-cli failed");
     assertThat(failed.out()).isEmpty();
     assertThat(again.jar()).isNotEmpty();
   }
