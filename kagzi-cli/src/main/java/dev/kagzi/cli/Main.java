@@ -1,6 +1,7 @@
 package dev.kagzi.cli;
 
 import dev.kagzi.postgres.EmbeddedPostgresException;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -8,6 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The entry point: picks a command and turns its end into an exit code. */
 @Command(
@@ -20,7 +22,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     usageHelpAutoWidth = true,
     subcommands = DevCommand.class)
-public final class Main implements Runnable {
+public final class Main implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -32,7 +34,31 @@ public final class Main implements Runnable {
   }
 
   static CommandLine commandLine() {
-    return new CommandLine(new Main()).setExecutionExceptionHandler(Main::complain);
+    return new CommandLine(new Main())
+        .setParameterExceptionHandler(Main::refuse)
+        .setExecutionExceptionHandler(Main::complain);
+  }
+
+  /** Wrong usage is one line that says where to read on: a page of help would bury it. */
+  private static int refuse(ParameterException wrong, String[] arguments) {
+    CommandLine command = wrong.getCommandLine();
+    command.getErr().println("kagzi: " + describe(wrong, command));
+    command.getErr().flush();
+    return CommandLine.ExitCode.USAGE;
+  }
+
+  private static String describe(ParameterException wrong, CommandLine command) {
+    String help = "see " + command.getCommandSpec().qualifiedName() + " --help";
+    if (wrong instanceof UnmatchedArgumentException unmatched
+        && !command.getSubcommands().isEmpty()
+        && !unmatched.isUnknownOption()) {
+      return "command: %s (expected: %s; %s)"
+          .formatted(
+              unmatched.getUnmatched().getFirst(),
+              String.join(", ", command.getSubcommands().keySet()),
+              help);
+    }
+    return "%s (%s)".formatted(wrong.getMessage(), help);
   }
 
   /** What we expect to go wrong is one line; anything else is a bug and shows where it is. */
@@ -47,9 +73,11 @@ public final class Main implements Runnable {
     return CommandLine.ExitCode.SOFTWARE;
   }
 
+  /** Without a command. */
   @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "Which command? See below.");
+  public Integer call() {
+    spec.commandLine().usage(spec.commandLine().getErr());
+    return CommandLine.ExitCode.USAGE;
   }
 
   /** Reads the version that the build wrote into the jar. */

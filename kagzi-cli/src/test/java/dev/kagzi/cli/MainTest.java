@@ -31,6 +31,27 @@ class MainTest {
   }
 
   @Test
+  void unknown_command_is_one_line_that_says_which_there_are() {
+    assertThat(kagzi.execute("dve", "--port", "1")).isEqualTo(2);
+
+    assertThat(out.toString()).isEmpty();
+    assertThat(err.toString())
+        .isEqualToIgnoringNewLines("kagzi: command: dve (expected: dev; see kagzi --help)");
+  }
+
+  @Test
+  void wrong_option_is_one_line_that_says_where_to_read_on() {
+    assertThat(kagzi.execute("dev", "--prot", "1")).isEqualTo(2);
+
+    assertThat(err.toString().lines())
+        .singleElement()
+        .asString()
+        .startsWith("kagzi: ")
+        .contains("--prot")
+        .endsWith("(see kagzi dev --help)");
+  }
+
+  @Test
   void expected_failure_is_one_line() {
     kagzi
         .addSubcommand("break", new Breaking())

@@ -77,6 +77,13 @@ public final class FakeServer implements AutoCloseable {
     }
   }
 
+  /** Polls bring more runs of a type than they ask for. */
+  public void ignoreLimits() {
+    synchronized (state) {
+      state.limitsIgnored = true;
+    }
+  }
+
   public String address() {
     return "127.0.0.1:" + port;
   }
@@ -99,6 +106,15 @@ public final class FakeServer implements AutoCloseable {
     CountDownLatch gate = new CountDownLatch(1);
     gates.put(method, gate);
     return gate;
+  }
+
+  /** Calls of the method are served, but their answers wait until the latch is counted down. */
+  public CountDownLatch holdAnswer(String method) {
+    return hold(answerOf(method));
+  }
+
+  static String answerOf(String method) {
+    return method + " answer";
   }
 
   void passGate(String method) throws InterruptedException {

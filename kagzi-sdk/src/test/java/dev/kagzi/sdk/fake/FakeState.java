@@ -25,6 +25,7 @@ public final class FakeState {
   private final Map<String, FakeRun> runs = new LinkedHashMap<>();
   final Map<String, Boolean> onlineWorkers = new HashMap<>();
   boolean historyApart;
+  boolean limitsIgnored;
 
   /** Reads or changes a run. */
   public synchronized <T> T with(String runId, Function<FakeRun, T> action) {
@@ -45,7 +46,7 @@ public final class FakeState {
     return List.copyOf(runs.values());
   }
 
-  synchronized StartWorkflowResponse start(StartWorkflowRequest request) {
+  public synchronized StartWorkflowResponse start(StartWorkflowRequest request) {
     StartWorkflowResponse.Builder response =
         StartWorkflowResponse.newBuilder().setRunId(request.getRunId());
     if (runs.containsKey(request.getRunId())) {
@@ -84,7 +85,8 @@ public final class FakeState {
   private List<Task> claim(PollTasksRequest request) {
     List<Task> tasks = new ArrayList<>();
     for (TypeVersion type : request.getTypesList()) {
-      int left = type.getMaxTasks() == 0 ? Integer.MAX_VALUE : type.getMaxTasks();
+      boolean limited = type.getMaxTasks() > 0 && !limitsIgnored;
+      int left = limited ? type.getMaxTasks() : Integer.MAX_VALUE;
       for (FakeRun run : runs.values()) {
         if (left > 0 && tasks.size() < request.getMaxTasks() && matches(run, request, type)) {
           left--;

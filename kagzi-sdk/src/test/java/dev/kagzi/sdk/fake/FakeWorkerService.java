@@ -104,6 +104,12 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
     synchronized (server.state) {
       server.state.onlineWorkers.replace(request.getWorkerId(), false);
     }
+    try {
+      server.passGate(FakeServer.answerOf("Deregister"));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
     answer.onNext(DeregisterResponse.getDefaultInstance());
     answer.onCompleted();
   }
@@ -130,6 +136,7 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
                   throw Status.CANCELLED.asRuntimeException();
                 }
               });
+      server.passGate(FakeServer.answerOf("PollTasks"));
       answer.onNext(response);
       answer.onCompleted();
     } catch (InterruptedException e) {

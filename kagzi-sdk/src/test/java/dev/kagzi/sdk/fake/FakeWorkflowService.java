@@ -23,6 +23,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -32,10 +33,36 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
   public static final String REFUSED_TYPE = "refused";
 
   public final List<StartWorkflowsRequest> starts = new CopyOnWriteArrayList<>();
+
+  /** What was said on the streams of watches, once it has taken effect. */
+  public final List<WatchWorkflowsRequest> watches = new CopyOnWriteArrayList<>();
+
+  private final Map<String, ErrorDetail> refusals = new ConcurrentHashMap<>();
   private final FakeServer server;
+  private volatile boolean losesStartAnswers;
 
   FakeWorkflowService(FakeServer server) {
     this.server = server;
+    refuse(
+        REFUSED_TYPE,
+        ErrorDetail.newBuilder()
+            .setCode(ErrorCode.ERROR_CODE_INVALID_ARGUMENT)
+            .setMessage("no such thing")
+            .build());
+  }
+
+  /** Every start of the type is refused, and nothing else of its call, until {@link #accept}. */
+  public void refuse(String workflowType, ErrorDetail why) {
+    refusals.put(workflowType, why);
+  }
+
+  public void accept(String workflowType) {
+    refusals.remove(workflowType);
+  }
+
+  /** While on, starts are written and their callers hear that the server is away. */
+  public void loseStartAnswers(boolean on) {
+    losesStartAnswers = on;
   }
 
   @Override
@@ -50,19 +77,21 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
     }
     StartWorkflowsResponse.Builder response = StartWorkflowsResponse.newBuilder();
     for (StartWorkflowRequest start : request.getStartsList()) {
-      if (start.getWorkflowType().equals(REFUSED_TYPE)) {
-        response.addResults(
-            StartResult.newBuilder()
-                .setRefused(
-                    ErrorDetail.newBuilder()
-                        .setCode(ErrorCode.ERROR_CODE_INVALID_ARGUMENT)
-                        .setMessage("no such thing")));
-      } else {
-        response.addResults(StartResult.newBuilder().setStarted(server.state.start(start)));
-      }
+      response.addResults(start(start));
+    }
+    if (losesStartAnswers) {
+      answer.onError(Status.UNAVAILABLE.asException());
+      return;
     }
     answer.onNext(response.build());
     answer.onCompleted();
+  }
+
+  private StartResult start(StartWorkflowRequest start) {
+    ErrorDetail refusal = refusals.get(start.getWorkflowType());
+    return refusal != null
+        ? StartResult.newBuilder().setRefused(refusal).build()
+        : StartResult.newBuilder().setStarted(server.state.start(start)).build();
   }
 
   @Override
@@ -130,6 +159,7 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
       public void onNext(WatchWorkflowsRequest request) {
         watched.addAll(request.getWatchRunIdsList());
         watched.removeAll(Set.copyOf(request.getForgetRunIdsList()));
+        watches.add(request);
       }
 
       @Override

@@ -83,10 +83,10 @@ public final class Runs {
     try {
       return timeout == null ? end.get() : end.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      watches.forget(runId);
+      watches.forget(runId, end);
       throw new ResultTimeoutException(runId, timeout == null ? Duration.ZERO : timeout);
     } catch (InterruptedException e) {
-      watches.forget(runId);
+      watches.forget(runId, end);
       throw interrupted();
     } catch (ExecutionException e) {
       throw unwrap(e);

@@ -158,26 +158,37 @@ public final class Starts {
   }
 
   private void answered(List<Pending> batch, StartWorkflowsResponse response) {
+    List<Pending> again = notWritten(batch, response);
     lock.lock();
     try {
       callsUnderWay--;
-      backoff.reset();
+      // A server that could write nothing of it is to be asked less and less often.
+      if (again.size() < batch.size()) {
+        backoff.reset();
+      }
     } finally {
       lock.unlock();
     }
     // What has gathered goes out first, so that the server is not kept waiting for work.
     sendWhatWaits();
-    List<Pending> again = new ArrayList<>();
     for (int i = 0; i < batch.size(); i++) {
-      if (isPassing(response.getResults(i))) {
-        again.add(batch.get(i));
-      } else {
+      if (!isPassing(response.getResults(i))) {
         answer(batch.get(i), response.getResults(i));
       }
     }
     if (!again.isEmpty()) {
       sendAgain(again);
     }
+  }
+
+  private static List<Pending> notWritten(List<Pending> batch, StartWorkflowsResponse response) {
+    List<Pending> found = new ArrayList<>();
+    for (int i = 0; i < batch.size(); i++) {
+      if (isPassing(response.getResults(i))) {
+        found.add(batch.get(i));
+      }
+    }
+    return found;
   }
 
   /**

@@ -68,12 +68,18 @@ public final class Watches {
     }
   }
 
-  /** One waiter has lost its patience; after the last the server need not remember the run. */
-  public void forget(String runId) {
+  /**
+   * One waiter has lost its patience; after the last the server need not remember the run.
+   *
+   * @param end what the waiter got: if that has come to its end meanwhile, others who watch the run
+   *     anew are none of its business
+   */
+  @SuppressWarnings("ReferenceEquality")
+  public void forget(String runId, CompletableFuture<WorkflowEnd> end) {
     lock.lock();
     try {
       Watch watch = watches.get(runId);
-      if (watch != null && --watch.waiters == 0) {
+      if (watch != null && watch.end == end && --watch.waiters == 0) {
         watches.remove(runId);
         toForget.add(runId);
         sendSoon();

@@ -1,0 +1,224 @@
+package dev.kagzi.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A checkout with the launcher, in a folder whose name has a space, and with a Maven and a Java
+ * that only pretend: the one writes a jar that says which build it is of, the other says how it was
+ * called and then waits for the end of its input.
+ */
+final class LauncherCheckout implements AutoCloseable {
+  private static final Path LAUNCHER = Path.of("..", "kagzi");
+
+  private static final List<String> TOOLS =
+      List.of(
+          "cat",
+          "cp",
+          "date",
+          "find",
+          "head",
+          "ln",
+          "mkdir",
+          "mv",
+          "readlink",
+          "rm",
+          "sleep",
+          "touch",
+          "tr",
+          "wc");
+
+  private static final String MAVEN =
+      """
+      #!/bin/sh
+      echo build >>"$FAKES/builds"
+      [ ! -p "$FAKES/gate" ] || read -r open <"$FAKES/gate"
+      [ ! -e "$FAKES/broken" ] || exit 1
+      mkdir -p kagzi-cli/target/quick
+      wc -l <"$FAKES/builds" | tr -d ' ' >kagzi-cli/target/quick/kagzi-cli-all.jar
+      """;
+
+  private static final String JAVA =
+      """
+      #!/bin/sh
+      echo started by "$0"
+      for argument; do printf '%s\\n' "$argument"; done
+      echo end of arguments
+      cat >/dev/null
+      """;
+
+  final Path folder;
+  final Path root;
+  final Path fakes;
+  final Map<String, String> environment = new HashMap<>();
+  private final List<Process> processes = new ArrayList<>();
+
+  LauncherCheckout(Path folder) throws IOException {
+    this.folder = folder;
+    this.root = Files.createDirectories(folder.resolve("a checkout"));
+    this.fakes = Files.createDirectories(folder.resolve("fakes"));
+    Files.copy(LAUNCHER, root.resolve("kagzi"), StandardCopyOption.COPY_ATTRIBUTES);
+    for (String tool : TOOLS) {
+      linkTool(tool);
+    }
+    environment.put("PATH", fakes.toString());
+    environment.put("FAKES", fakes.toString());
+    environment.put("HOME", folder.toString());
+    environment.put("KAGZI_JDK_ROOT", folder.toString());
+  }
+
+  /** Sources, a Maven and a JDK: all that it takes. */
+  LauncherCheckout complete() throws IOException {
+    write(root.resolve("pom.xml"), "");
+    write(root.resolve("kagzi-cli/pom.xml"), "");
+    write(source(), "");
+    writeProgram(fakes.resolve("mvn"), MAVEN);
+    environment.put("JAVA_HOME", addJdk("jdk", 25).toString());
+    return this;
+  }
+
+  Path source() {
+    return root.resolve("kagzi-cli/src/main/java/Main.java");
+  }
+
+  Path state() {
+    return root.resolve(".kagzi");
+  }
+
+  /** A JDK of that version under a path in this folder. */
+  Path addJdk(String path, int major) throws IOException {
+    Path home = folder.resolve(path);
+    write(home.resolve("release"), "IMPLEMENTOR=\"us\"\nJAVA_VERSION=\"" + major + ".0.1\"\n");
+    writeProgram(home.resolve("bin/javac"), "");
+    writeProgram(home.resolve("bin/java"), JAVA);
+    return home;
+  }
+
+  boolean linkTool(String tool) throws IOException {
+    Optional<Path> found =
+        Stream.of(System.getenv("PATH").split(":"))
+            .map(each -> Path.of(each, tool))
+            .filter(Files::isExecutable)
+            .findFirst();
+    if (found.isPresent()) {
+      Files.createSymbolicLink(fakes.resolve(tool), found.get());
+    }
+    return found.isPresent();
+  }
+
+  static void write(Path file, String text) throws IOException {
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, text);
+  }
+
+  private static void writeProgram(Path file, String text) throws IOException {
+    write(file, text);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  int builds() throws IOException {
+    Path log = fakes.resolve("builds");
+    return Files.exists(log) ? Files.readAllLines(log).size() : 0;
+  }
+
+  /** From now on each build waits for {@link #openGate}. */
+  void holdBuilds() throws Exception {
+    Process made = new ProcessBuilder("mkfifo", fakes.resolve("gate").toString()).start();
+    if (made.waitFor() != 0) {
+      throw new AssertionError("no named pipe");
+    }
+  }
+
+  /** Lets one build go on, and waits for it to come. */
+  void openGate() throws IOException {
+    Files.writeString(fakes.resolve("gate"), "go on\n");
+  }
+
+  /** What a launcher that has ended said. */
+  record Ended(int exit, List<String> out, List<String> err) {
+
+    /** The program was started; with this as the jar. */
+    String jar() {
+      int option = out.indexOf("-jar");
+      if (option < 0) {
+        throw new AssertionError("Java was not started: " + this);
+      }
+      return out.get(option + 1);
+    }
+  }
+
+  /** Starts the launcher, with no input, and waits for its end. */
+  Ended run(String... arguments) throws Exception {
+    Running running = start(root.resolve("kagzi"), arguments);
+    return running.end();
+  }
+
+  /** Starts the launcher; what it becomes runs until its input ends. */
+  Running start(Path launcher, String... arguments) throws IOException {
+    List<String> command = new ArrayList<>(List.of(launcher.toString()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
+    builder.environment().clear();
+    builder.environment().putAll(environment);
+    Process process = builder.start();
+    processes.add(process);
+    return new Running(process);
+  }
+
+  static final class Running {
+    private final Process process;
+    private final BufferedReader out;
+    private final BufferedReader err;
+    private final List<String> outLines = new ArrayList<>();
+
+    private Running(Process process) {
+      this.process = process;
+      this.out = process.inputReader(UTF_8);
+      this.err = process.errorReader(UTF_8);
+    }
+
+    /** The next line that it says to the person who started it. */
+    String said() throws IOException {
+      return String.valueOf(err.readLine());
+    }
+
+    /** Returns when the program runs. */
+    Running awaitStarted() throws IOException {
+      for (String line = out.readLine(); line != null; line = out.readLine()) {
+        outLines.add(line);
+        if (line.equals("end of arguments")) {
+          return this;
+        }
+      }
+      throw new AssertionError("ended before the program ran: " + err.lines().toList());
+    }
+
+    Ended end() throws Exception {
+      process.getOutputStream().close();
+      outLines.addAll(out.lines().toList());
+      List<String> errLines = err.lines().toList();
+      if (!process.waitFor(20, TimeUnit.SECONDS)) {
+        throw new AssertionError("the launcher still runs");
+      }
+      return new Ended(process.exitValue(), List.copyOf(outLines), errLines);
+    }
+  }
+
+  @Override
+  public void close() {
+    processes.forEach(Process::destroyForcibly);
+  }
+}

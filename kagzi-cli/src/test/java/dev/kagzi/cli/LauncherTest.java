@@ -1,0 +1,258 @@
+package dev.kagzi.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.kagzi.cli.LauncherCheckout.Ended;
+import dev.kagzi.cli.LauncherCheckout.Running;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LauncherTest {
+  private static final String FIRST_BUILD = "kagzi: building kagzi-cli for the first time, ";
+
+  @TempDir Path folder;
+
+  @SuppressWarnings("NullAway.Init")
+  private LauncherCheckout checkout;
+
+  @BeforeEach
+  void checkOut() throws Exception {
+    // A temporary folder may be reached by a symbolic link; the launcher names places as they are.
+    checkout = new LauncherCheckout(folder.toRealPath());
+  }
+
+  @AfterEach
+  void endWhatWasStarted() {
+    checkout.close();
+  }
+
+  @Test
+  void launcher_is_plain_posix_shell() throws Exception {
+    Process check =
+        new ProcessBuilder("sh", "-n", checkout.root.resolve("kagzi").toString())
+            .redirectErrorStream(true)
+            .start();
+
+    assertThat(check.inputReader().lines()).isEmpty();
+    assertThat(check.waitFor()).isZero();
+  }
+
+  @Test
+  void first_start_builds_and_arguments_reach_java_as_they_are() throws Exception {
+    checkout.complete();
+    Path link = Files.createSymbolicLink(folder.resolve("link"), checkout.root.resolve("kagzi"));
+
+    Ended ended = checkout.start(link, "dev", "--name", "two words", "", "*").end();
+
+    assertThat(ended.exit()).isZero();
+    assertThat(ended.err()).singleElement().asString().startsWith(FIRST_BUILD);
+    assertThat(ended.out()).containsSubsequence("-Dkagzi.root=" + checkout.root, "-jar");
+    assertThat(ended.out()).endsWith("dev", "--name", "two words", "", "*", "end of arguments");
+    assertThat(Path.of(ended.jar())).hasContent("1");
+  }
+
+  @Test
+  void sources_that_have_not_changed_are_not_built_again() throws Exception {
+    checkout.complete();
+    Ended first = checkout.run("dev");
+
+    Ended second = checkout.run("dev");
+
+    assertThat(second.jar()).isEqualTo(first.jar());
+    assertThat(second.err()).isEmpty();
+    assertThat(checkout.builds()).isEqualTo(1);
+  }
+
+  @Test
+  void sources_that_were_edited_added_or_deleted_are_built_again() throws Exception {
+    checkout.complete();
+    Path other = checkout.source().resolveSibling("Other.java");
+    List<String> jars = new ArrayList<>(List.of(checkout.run("dev").jar()));
+
+    Files.writeString(checkout.source(), "edited");
+    Ended edited = checkout.run("dev");
+    jars.add(edited.jar());
+    Files.writeString(other, "added");
+    jars.add(checkout.run("dev").jar());
+    Files.delete(other);
+    jars.add(checkout.run("dev").jar());
+
+    assertThat(edited.err()).containsExactly("kagzi: building kagzi-cli");
+    assertThat(jars).doesNotHaveDuplicates();
+    assertThat(checkout.builds()).isEqualTo(4);
+  }
+
+  @Test
+  void deciding_that_nothing_has_changed_is_quick_with_all_our_sources() throws Exception {
+    checkout.complete();
+    linkOurSources();
+    checkout.run("dev");
+    List<Duration> times = new ArrayList<>();
+
+    for (int i = 0; i < 9; i++) {
+      long begun = System.nanoTime();
+      checkout.run("dev");
+      times.add(Duration.ofNanos(System.nanoTime() - begun));
+    }
+
+    assertThat(checkout.builds()).isEqualTo(1);
+    // Some 20 ms, of which most is the start of a few processes; busy machines need longer.
+    Duration median = times.stream().sorted().toList().get(4);
+    assertThat(median).isLessThan(Duration.ofMillis(500));
+  }
+
+  // The module that Maven writes to stays the checkout's own.
+  private void linkOurSources() throws IOException {
+    try (Stream<Path> modules = Files.list(Path.of("..").toRealPath())) {
+      for (Path module : modules.filter(each -> Files.exists(each.resolve("src/main"))).toList()) {
+        boolean written = module.endsWith("kagzi-cli");
+        Path link = checkout.root.resolve(module.getFileName() + (written ? "-too" : ""));
+        Files.createSymbolicLink(link, module);
+      }
+    }
+  }
+
+  @Test
+  void a_jar_in_use_is_neither_overwritten_nor_removed() throws Exception {
+    checkout.complete();
+    Running server = checkout.start(checkout.root.resolve("kagzi"), "dev").awaitStarted();
+    Path used = jars().getFirst();
+
+    for (int i = 0; i < 3; i++) {
+      Files.writeString(checkout.source(), "edited " + i);
+      checkout.run("dev");
+      assertThat(used).hasContent("1");
+    }
+    assertThat(checkout.builds()).isEqualTo(4);
+    assertThat(jars()).as("in use, current, and the one before").hasSize(3);
+    server.end();
+
+    Files.writeString(checkout.source(), "edited once more");
+    checkout.run("dev");
+    assertThat(used).doesNotExist();
+  }
+
+  private List<Path> jars() throws IOException {
+    try (Stream<Path> files = Files.list(checkout.state())) {
+      return files.filter(file -> file.toString().endsWith(".jar")).toList();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void second_start_waits_for_the_build_of_the_first(boolean flock) throws Exception {
+    assumeThat(!flock || checkout.linkTool("flock")).isTrue();
+    checkout.complete();
+    checkout.holdBuilds();
+    Path launcher = checkout.root.resolve("kagzi");
+    Running first = checkout.start(launcher, "dev");
+    assertThat(first.said()).startsWith(FIRST_BUILD);
+
+    Running second = checkout.start(launcher, "dev");
+    assertThat(second.said()).startsWith("kagzi: waiting for another build");
+    checkout.openGate();
+
+    assertThat(second.awaitStarted().end().jar()).isEqualTo(first.awaitStarted().end().jar());
+    assertThat(checkout.builds()).isEqualTo(1);
+  }
+
+  @Test
+  void a_build_that_died_holds_nobody_up() throws Exception {
+    checkout.complete();
+    Process dead = new ProcessBuilder("true").start();
+    dead.waitFor();
+    Files.createDirectories(checkout.state());
+    Files.createSymbolicLink(
+        checkout.state().resolve("lock.link"), Path.of(Long.toString(dead.pid())));
+
+    Ended ended = checkout.run("dev");
+
+    assertThat(ended.err()).singleElement().asString().startsWith(FIRST_BUILD);
+    assertThat(ended.jar()).isNotEmpty();
+  }
+
+  @Test
+  void a_failed_build_is_said_and_is_tried_again_by_the_next_start() throws Exception {
+    checkout.complete();
+    LauncherCheckout.write(checkout.fakes.resolve("broken"), "");
+
+    Ended failed = checkout.run("dev");
+    Files.delete(checkout.fakes.resolve("broken"));
+    Ended again = checkout.run("dev");
+
+    assertThat(failed.exit()).isEqualTo(1);
+    assertThat(failed.err()).hasSize(2).last().isEqualTo("kagzi: the build of kagzi-cli failed");
+    assertThat(failed.out()).isEmpty();
+    assertThat(again.jar()).isNotEmpty();
+  }
+
+  @Test
+  void without_a_jdk_of_21_or_newer_one_line_says_so() throws Exception {
+    checkout.complete();
+    checkout.environment.put("JAVA_HOME", checkout.addJdk("old", 17).toString());
+    checkout.addJdk("usr/lib/jvm/older", 11);
+
+    Ended ended = checkout.run("dev");
+
+    assertThat(ended.exit()).isEqualTo(1);
+    assertThat(ended.err())
+        .singleElement()
+        .asString()
+        .startsWith("kagzi: no JDK 21 or newer in JAVA_HOME, on the PATH,")
+        .contains("expected: one to be installed, or JAVA_HOME to name it");
+    assertThat(checkout.builds()).isZero();
+  }
+
+  @Test
+  void newest_jdk_of_the_usual_places_serves_who_names_none() throws Exception {
+    checkout.complete();
+    checkout.environment.remove("JAVA_HOME");
+    checkout.addJdk("usr/lib/jvm/seventeen", 17);
+    Path newest = checkout.addJdk(".sdkman/candidates/java/twenty-six", 26);
+    checkout.addJdk("usr/lib/jvm/twenty-one", 21);
+
+    Ended ended = checkout.run("dev");
+
+    assertThat(ended.out()).first().isEqualTo("started by " + newest.resolve("bin/java"));
+  }
+
+  @Test
+  void without_maven_one_line_says_so() throws Exception {
+    checkout.complete();
+    Files.delete(checkout.fakes.resolve("mvn"));
+
+    Ended ended = checkout.run("dev");
+
+    assertThat(ended.exit()).isEqualTo(1);
+    assertThat(ended.err())
+        .containsExactly(
+            "kagzi: Maven is needed to build Kagzi (expected: mvn 3.8.7 or newer on the PATH)");
+  }
+
+  @Test
+  void a_program_whose_sources_are_not_here_is_refused_in_one_line() throws Exception {
+    checkout.complete();
+
+    Ended ended = checkout.run("torture");
+
+    assertThat(ended.exit()).isEqualTo(1);
+    assertThat(ended.err())
+        .containsExactly(
+            "kagzi: there is no 'torture' here yet (expected: its sources in torture)");
+    assertThat(checkout.builds()).isZero();
+  }
+}

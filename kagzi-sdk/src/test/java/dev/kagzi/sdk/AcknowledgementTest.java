@@ -1,0 +1,169 @@
+package dev.kagzi.sdk;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import dev.kagzi.protocol.v1.Payload;
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.StepKind;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** How a run waits for the acknowledgement of its results, whatever its code does meanwhile. */
+class AcknowledgementTest extends FakeServerTest {
+  private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
+  private final AtomicInteger executions = new AtomicInteger();
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+  private final CountDownLatch goOn = new CountDownLatch(1);
+
+  @AfterEach
+  void openGates() {
+    goOn.countDown();
+  }
+
+  @Test
+  void an_interrupt_by_somebody_else_neither_ends_the_wait_nor_makes_it_spin() {
+    CountDownLatch reports = server.hold("Report");
+    worker(
+            (ctx, name) -> {
+              thread.set(Thread.currentThread());
+              String one = ctx.step("one", String.class, this::count);
+              ctx.step("two", () -> log.add(Thread.interrupted()));
+              return one;
+            })
+        .start();
+    RunHandle<String> run = start();
+    await().until(() -> server.calls("Report") == 1 && isParked());
+
+    requireNonNull(thread.get()).interrupt();
+
+    await().until(this::isParked);
+    assertThat(log).isEmpty();
+    reports.countDown();
+    assertThat(run.result(SOON)).isEqualTo("execution 1");
+    assertThat(epoch(run)).isEqualTo(1);
+    assertThat(steps(run)).containsExactly("one", "two");
+    assertThat(log).as("the interrupt is kept for the code").containsExactly(true);
+  }
+
+  @Test
+  void an_interrupt_by_the_code_itself_neither_ends_the_wait_nor_makes_it_spin() {
+    CountDownLatch reports = server.hold("Report");
+    worker(
+            (ctx, name) -> {
+              thread.set(Thread.currentThread());
+              String one = ctx.step("one", String.class, this::count);
+              Thread.currentThread().interrupt();
+              ctx.step("two", () -> log.add(Thread.interrupted()));
+              return one;
+            })
+        .start();
+    RunHandle<String> run = start();
+
+    await().until(() -> server.calls("Report") == 1 && isParked());
+
+    assertThat(log).isEmpty();
+    reports.countDown();
+    assertThat(run.result(SOON)).isEqualTo("execution 1");
+    assertThat(epoch(run)).isEqualTo(1);
+    assertThat(steps(run)).containsExactly("one", "two");
+    assertThat(log).as("the interrupt is kept for the code").containsExactly(true);
+  }
+
+  @Test
+  void a_result_that_was_sent_while_the_code_took_its_time_is_awaited_by_the_next_step() {
+    CountDownLatch reports = server.hold("Report");
+    worker(
+            (ctx, name) -> {
+              thread.set(Thread.currentThread());
+              ctx.step("one", () -> {});
+              goOn.await();
+              ctx.step("two", () -> log.add("two"));
+              return name;
+            })
+        .start();
+    RunHandle<String> run = start();
+    await().until(() -> server.calls("Report") == 1);
+
+    goOn.countDown();
+
+    await().until(this::isParked);
+    assertThat(log).isEmpty();
+    reports.countDown();
+    run.result(SOON);
+    assertThat(log).containsExactly("two");
+    assertThat(reportedSteps()).containsExactly("one", "two");
+  }
+
+  @Test
+  void a_run_ends_only_after_the_answer_to_a_result_that_was_sent_while_the_code_took_its_time() {
+    CountDownLatch reports = server.hold("Report");
+    worker(
+            (ctx, name) -> {
+              thread.set(Thread.currentThread());
+              String one = ctx.step("one", String.class, () -> "ours");
+              goOn.await();
+              return "used " + one;
+            })
+        .start();
+    RunHandle<String> run = start();
+    await().until(() -> server.calls("Report") == 1);
+    // Somebody else's result was first: what the code has made of its own must not count.
+    server.state.with(run.runId(), r -> r.steps.put("one", recorded("one", "\"theirs\"")));
+
+    goOn.countDown();
+
+    await().until(this::isParked);
+    reports.countDown();
+    assertThat(run.result(SOON)).isEqualTo("used theirs");
+    assertThat(epoch(run)).isEqualTo(2);
+  }
+
+  private String count() {
+    return "execution " + executions.incrementAndGet();
+  }
+
+  /**
+   * Whether the run's thread stands still in our code, not in its own. One that spins is running,
+   * or has an interrupt pending that ends each of its waits.
+   */
+  private boolean isParked() {
+    Thread code = thread.get();
+    return code != null
+        && code.getState() == Thread.State.WAITING
+        && !code.isInterrupted()
+        && Stream.of(code.getStackTrace())
+            .map(StackTraceElement::getClassName)
+            .filter(name -> name.startsWith("dev.kagzi."))
+            .findFirst()
+            .orElse("")
+            .startsWith("dev.kagzi.sdk.internal.run.");
+  }
+
+  private List<String> reportedSteps() {
+    return server.workers.reports.stream()
+        .flatMap(report -> report.getItemsList().stream())
+        .filter(ReportItem::hasStepDone)
+        .map(item -> item.getStepDone().getStepKey())
+        .toList();
+  }
+
+  private static RecordedStep recorded(String key, String json) {
+    return RecordedStep.newBuilder()
+        .setStepKey(key)
+        .setAttempt(1)
+        .setKind(StepKind.STEP_KIND_FUNCTION)
+        .setOutput(Payload.newBuilder().setData(ByteString.copyFromUtf8(json)))
+        .build();
+  }
+}

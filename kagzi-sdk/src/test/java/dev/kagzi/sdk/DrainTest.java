@@ -1,0 +1,128 @@
+package dev.kagzi.sdk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a draining worker does with runs that it has received and not started. */
+class DrainTest extends FakeServerTest {
+  private final AtomicInteger executions = new AtomicInteger();
+  private final CountDownLatch running = new CountDownLatch(1);
+  private final CountDownLatch end = new CountDownLatch(1);
+
+  @AfterEach
+  void openGates() {
+    end.countDown();
+  }
+
+  @Test
+  void runs_that_wait_for_a_slot_are_given_back_at_once_and_another_worker_takes_them()
+      throws Exception {
+    Worker draining = oneAtATime();
+    List<RunHandle<String>> runs = startAtOnce("a", "b", "c", "d");
+    assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
+    await().until(() -> draining.activeCount() == 4);
+
+    try (Kagzi other = Kagzi.connect(server.address())) {
+      other.worker().workflow(GREET, (ctx, name) -> "other " + name).start();
+      draining.shutdown();
+
+      // The first still holds the only slot: the others do not wait for it.
+      List<RunHandle<String>> waiting = runs.subList(1, 4);
+      assertThat(waiting)
+          .extracting(run -> run.result(SOON))
+          .containsExactly("other b", "other c", "other d");
+      assertThat(waiting).allSatisfy(this::assertGivenBackForNothing);
+      assertThat(runs.getFirst().status()).isEqualTo(RunStatus.RUNNING);
+    }
+    end.countDown();
+    assertThat(draining.awaitTermination(SOON)).isTrue();
+    assertThat(runs.getFirst().result(SOON)).isEqualTo("a");
+    assertThat(executions).hasValue(1);
+  }
+
+  @Test
+  void a_slot_that_becomes_free_after_the_drain_began_starts_nothing() throws Exception {
+    Worker draining = oneAtATime();
+    List<RunHandle<String>> runs = startAtOnce("a", "b", "c");
+    assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
+    await().until(() -> draining.activeCount() == 3);
+    // The drain has begun and gets no further for now.
+    CountDownLatch farewell = server.holdAnswer("Deregister");
+    draining.shutdown();
+    await().until(() -> !server.workers.deregistrations.isEmpty());
+
+    end.countDown();
+
+    await().until(() -> runs.subList(1, 3).stream().noneMatch(this::isClaimed));
+    farewell.countDown();
+    assertThat(draining.awaitTermination(SOON)).isTrue();
+    assertThat(runs.subList(1, 3)).allSatisfy(this::assertGivenBackForNothing);
+    assertThat(executions).hasValue(1);
+  }
+
+  @Test
+  void a_task_that_arrives_after_the_drain_began_is_given_back() throws Exception {
+    CountDownLatch task = server.holdAnswer("PollTasks");
+    Worker draining = worker(this::execute).start();
+    RunHandle<String> run = start();
+    await().until(() -> isClaimed(run));
+    CountDownLatch farewell = server.holdAnswer("Deregister");
+    draining.shutdown();
+    await().until(() -> !server.workers.deregistrations.isEmpty());
+
+    task.countDown();
+
+    await().until(() -> !isClaimed(run));
+    farewell.countDown();
+    assertThat(draining.awaitTermination(SOON)).isTrue();
+    assertGivenBackForNothing(run);
+    assertThat(executions).hasValue(0);
+    try (Kagzi other = Kagzi.connect(server.address())) {
+      other.worker().workflow(GREET, (ctx, name) -> "other " + name).start();
+      assertThat(run.result(SOON)).isEqualTo("other Ada");
+    }
+  }
+
+  /** A worker that is handed more than it can execute at once. */
+  private Worker oneAtATime() {
+    server.ignoreLimits();
+    return worker(this::execute).typeLimit(GREET, 1).drainTimeout(Duration.ofSeconds(20)).start();
+  }
+
+  private String execute(WorkflowContext ctx, String name) throws InterruptedException {
+    executions.incrementAndGet();
+    running.countDown();
+    end.await();
+    return name;
+  }
+
+  /** Starts runs that one poll brings together, in this order. */
+  private List<RunHandle<String>> startAtOnce(String... names) {
+    CountDownLatch gate = server.hold("PollTasks");
+    List<RunHandle<String>> runs =
+        Stream.of(names).map(name -> kagzi.workflow(GREET).start(name)).toList();
+    gate.countDown();
+    return runs;
+  }
+
+  private boolean isClaimed(RunHandle<?> run) {
+    return server.state.with(run.runId(), r -> !r.workerId.isEmpty());
+  }
+
+  private void assertGivenBackForNothing(RunHandle<?> run) {
+    assertThat(releasedDelaysMs(run)).containsExactly(0L);
+    assertThat(blockedBy(run)).isEqualTo("null");
+    assertThat(steps(run)).isEmpty();
+    int attempt = server.state.with(run.runId(), r -> r.attempt);
+    assertThat(attempt).isEqualTo(1);
+  }
+}
