@@ -52,12 +52,13 @@ record FailureNews(
              r.execution_timeout_ms,
              r.on_failure_workflow, r.on_failure_task_queue,
              CASE WHEN m.failure_handler_task_queue IS NULL THEN NULL
-                  WHEN EXISTS (SELECT FROM kagzi.workers w
-                                WHERE w.namespace = r.namespace
-                                  AND w.task_queue = r.task_queue
-                                  AND w.status || '' = 'ONLINE'
-                                  AND ? = ANY (w.workflow_types)) THEN r.task_queue
-                  ELSE m.failure_handler_task_queue END AS global_queue,
+                  ELSE coalesce((SELECT w.task_queue FROM kagzi.workers w
+                                  WHERE w.namespace = r.namespace
+                                    AND w.task_queue = r.task_queue
+                                    AND w.status || '' = 'ONLINE'
+                                    AND ? = ANY (w.workflow_types)
+                                  LIMIT 1),
+                                m.failure_handler_task_queue) END AS global_queue,
              p.data, p.metadata,
              r.retry_policy IS NOT NULL AND EXISTS (
                SELECT FROM kagzi.step_runs f
