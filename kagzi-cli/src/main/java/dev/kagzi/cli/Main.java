@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "COMMAND",
     sortOptions = false,
     usageHelpAutoWidth = true,
-    subcommands = DevCommand.class)
+    subcommands = {DevCommand.class, WorkflowCommand.class})
 public final class Main implements Runnable {
 
   @Spec private CommandSpec spec = CommandSpec.create();
