@@ -16,6 +16,8 @@ public final class Main {
     all.put("order", new OrderExample());
     all.put("flaky", new FlakyGatewayExample());
     all.put("bulk", new BulkExample());
+    all.put("saga", new SagaExample());
+    all.put("handler", new HandlerExample());
     return all;
   }
 

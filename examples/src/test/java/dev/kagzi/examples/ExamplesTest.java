@@ -48,6 +48,19 @@ class ExamplesTest {
   }
 
   @Test
+  void a_trip_that_cannot_be_booked_is_undone_in_reverse_order() {
+    assertThat(new SagaExample().run(kagzi))
+        .isEqualTo(
+            "no trip: no cars in Oslo (book flight, book hotel, cancel hotel, cancel flight)");
+  }
+
+  @Test
+  void a_payment_that_fails_is_put_aside_and_paged() {
+    assertThat(new HandlerExample().run(kagzi))
+        .isEqualTo("put aside: 4200 of ada; paged: process-payment: card of ada declined");
+  }
+
+  @Test
   void a_thousand_runs_are_started_and_gathered() {
     assertThat(new BulkExample().run(kagzi)).endsWith("add up to 333833500");
   }

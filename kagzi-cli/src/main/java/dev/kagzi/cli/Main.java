@@ -21,7 +21,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     synopsisSubcommandLabel = "COMMAND",
     sortOptions = false,
     usageHelpAutoWidth = true,
-    subcommands = DevCommand.class)
+    subcommands = {DevCommand.class, WorkflowCommand.class})
 public final class Main implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();

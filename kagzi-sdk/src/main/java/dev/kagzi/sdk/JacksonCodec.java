@@ -12,6 +12,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Payloads as JSON, by Jackson: records, beans, generics and {@code java.time} as they are. */
 public final class JacksonCodec implements PayloadCodec {
+  static final JacksonCodec DEFAULT = new JacksonCodec();
+
   private final JsonMapper mapper;
   private final ObjectWriter plainWriter;
   // Looking a type up costs Jackson more than reading a small value does.

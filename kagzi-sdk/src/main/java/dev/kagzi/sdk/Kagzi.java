@@ -139,7 +139,7 @@ public final class Kagzi implements AutoCloseable {
   public static final class Builder {
     private final List<String> addresses = new ArrayList<>();
     private String namespace = DEFAULT_NAMESPACE;
-    private PayloadCodec codec = new JacksonCodec();
+    private PayloadCodec codec = JacksonCodec.DEFAULT;
     private Duration callTimeout = Duration.ofSeconds(30);
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
 
@@ -163,8 +163,8 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * How long starts, look-ups and cancels are tried again while no server answers; 30 s if not
-     * set. Waiting for results and workers know no such limit.
+     * How long starts, look-ups, cancels and the like are tried again while no server answers; 30 s
+     * if not set. Waiting for results and workers know no such limit.
      */
     public Builder callTimeout(Duration timeout) {
       if (timeout.isNegative()) {
@@ -186,7 +186,7 @@ public final class Kagzi implements AutoCloseable {
       }
       Connection connection =
           new Connection(Channels.open(addresses, channelOptions), namespace, callTimeout);
-      return new Kagzi(connection, new Payloads(codec));
+      return new Kagzi(connection, new Payloads(new FailedEventCodec(codec)));
     }
   }
 }

@@ -9,6 +9,7 @@ public abstract sealed class KagziException extends RuntimeException
         RequestRefusedException,
         ResultTimeoutException,
         RunCancelledException,
+        RunExistsException,
         RunFailedException,
         RunNotFoundException,
         ServerUnavailableException,

@@ -7,10 +7,14 @@ public final class RunFailedException extends KagziException {
   private final Failure failure;
 
   public RunFailedException(String runId, RunStatus status, Failure failure) {
-    super("run %s ended as %s: %s".formatted(runId, status, failure), null);
+    super("run %s ended as %s%s: %s".formatted(runId, status, place(failure), failure), null);
     this.runId = runId;
     this.status = status;
     this.failure = failure;
+  }
+
+  private static String place(Failure failure) {
+    return failure.step().map(step -> " in step " + step).orElse("");
   }
 
   public String runId() {

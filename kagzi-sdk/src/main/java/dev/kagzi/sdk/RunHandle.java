@@ -1,5 +1,6 @@
 package dev.kagzi.sdk;
 
+import dev.kagzi.protocol.v1.RetryWorkflowResponse;
 import dev.kagzi.sdk.internal.client.Runs;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.time.Duration;
@@ -28,7 +29,7 @@ public final class RunHandle<O> {
     return runId;
   }
 
-  /** Whether the start found an active run with the same id and returned that one. */
+  /** Whether the start, or the retry, found a run in its place and returned that one. */
   public boolean existed() {
     return existed;
   }
@@ -70,12 +71,46 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Cancels the run: it ends at once, and code of it that is running is interrupted.
+   * Cancels the run: it ends at once as CANCELLED, and code of it that is running is interrupted.
+   * No failure handler is started.
    *
    * @return false if it had ended before
    */
   public boolean cancel() {
     return runs.cancel(runId);
+  }
+
+  /**
+   * Ends the run at once as FAILED, for a reason that is shown as its error; code of it that is
+   * running is interrupted. No failure handler is started.
+   *
+   * @return false if it had ended before
+   */
+  public boolean terminate(String reason) {
+    return runs.terminate(runId, reason);
+  }
+
+  /**
+   * Does it all again: starts a new run like this one, which has ended in whatever way, with the
+   * same input, options and id.
+   *
+   * @return the new run; if this run, or another with its id, is active, that one, with {@link
+   *     #existed()} true
+   */
+  public RunHandle<O> retry() {
+    RetryWorkflowResponse retried = runs.retry(runId);
+    return new RunHandle<>(runs, type, retried.getNewRunId(), retried.getAlreadyRunning());
+  }
+
+  /**
+   * Lets this very run, which has FAILED or TIMED_OUT, go on where it was: completed steps keep
+   * their results, the failed one is executed again with fresh attempts, and the time that its
+   * start allowed begins anew.
+   *
+   * @return false if there was nothing to resume: the run is active, was cancelled or has completed
+   */
+  public boolean resume() {
+    return runs.resume(runId);
   }
 
   @Override

@@ -14,7 +14,7 @@ public enum RunStatus {
   /** Its deadline has passed. */
   TIMED_OUT;
 
-  /** Nothing more happens to the run. */
+  /** Nothing more happens to the run, unless somebody {@linkplain RunHandle#resume resumes} it. */
   public boolean isFinished() {
     return switch (this) {
       case PENDING, RUNNING, SLEEPING -> false;

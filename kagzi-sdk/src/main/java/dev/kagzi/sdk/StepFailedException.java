@@ -30,4 +30,9 @@ public final class StepFailedException extends KagziException {
   public Failure failure() {
     return failure;
   }
+
+  /** What sort of error it was. */
+  public ErrorKind kind() {
+    return failure.kind();
+  }
 }

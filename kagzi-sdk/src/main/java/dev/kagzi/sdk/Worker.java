@@ -29,6 +29,14 @@ public interface Worker extends AutoCloseable {
   /** How many runs it holds now, over all queues. */
   int activeCount();
 
+  /**
+   * How many of those were interrupted, because their step or their run ran out of time or their
+   * run was taken away, and are still there a second later. Their code can write no more; nothing
+   * but its own end frees the slot. A number that stays above zero wants somebody to look at the
+   * worker's warnings.
+   */
+  int stuckCount();
+
   /** Begins to drain without waiting for the end: no new runs; the running ones are finished. */
   void shutdown();
 

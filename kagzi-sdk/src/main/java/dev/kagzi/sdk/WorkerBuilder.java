@@ -1,6 +1,7 @@
 package dev.kagzi.sdk;
 
 import dev.kagzi.sdk.internal.run.Code;
+import dev.kagzi.sdk.internal.run.FailureRecorder;
 import dev.kagzi.sdk.internal.run.Names;
 import dev.kagzi.sdk.internal.worker.WorkerSettings;
 import java.net.InetAddress;
@@ -13,9 +14,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Says what a worker is to do, then starts it. Not thread-safe. */
 public final class WorkerBuilder {
+  /**
+   * Name of the reserved workflow type under which {@link #onAnyFailure} registers; its runs can be
+   * listed by it.
+   */
+  public static final String ANY_FAILURE_TYPE = "__kagzi_failure_handler";
+
   private static final int MAX_CONCURRENT = 100;
   private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(30);
 
@@ -29,6 +39,10 @@ public final class WorkerBuilder {
   private String hostname = "";
   private Duration drainTimeout = DRAIN_TIMEOUT;
   private boolean drainOnShutdown = true;
+  private @Nullable Code<?, ?> anyFailure;
+  private ErrorSanitizer errorSanitizer = failure -> failure;
+  private Function<? super Throwable, ErrorKind> errorKinds = thrown -> ErrorKind.UNKNOWN;
+  private boolean recordStacks = true;
 
   WorkerBuilder(Kagzi kagzi, List<String> queues) {
     this.kagzi = kagzi;
@@ -44,8 +58,33 @@ public final class WorkerBuilder {
    */
   public <I, O> WorkerBuilder workflow(WorkflowType<I, O> type, Workflow<I, O> code) {
     Objects.requireNonNull(code, "code");
+    checkNew(type);
+    codes.add(new Code<>(type, code));
+    return this;
+  }
+
+  /**
+   * Serves the handler of all failures: a run that ends as FAILED or TIMED_OUT starts it, whatever
+   * its type and whatever handler of its own it has ({@link WorkflowStarter#onFailure}). Runs that
+   * were cancelled or terminated start none, and neither do handlers that fail themselves.
+   *
+   * <p>It is one for the whole namespace: from its first registration on every failure starts it,
+   * on the failed run's queue if a worker there has registered it, else on the queue where it was
+   * registered last. It is served on all queues of this worker, and waits there while no worker is
+   * online.
+   */
+  public WorkerBuilder onAnyFailure(Workflow<WorkflowFailedEvent, ?> handler) {
+    Objects.requireNonNull(handler, "handler");
+    WorkflowType<WorkflowFailedEvent, Object> type =
+        WorkflowType.of(ANY_FAILURE_TYPE, WorkflowFailedEvent.class, Object.class);
+    checkNew(type);
+    anyFailure = new Code<>(type, handler::run);
+    return this;
+  }
+
+  private void checkNew(WorkflowType<?, ?> type) {
     boolean known =
-        codes.stream()
+        allCodes()
             .anyMatch(
                 each ->
                     each.type().name().equals(type.name())
@@ -53,8 +92,10 @@ public final class WorkerBuilder {
     if (known) {
       throw new IllegalArgumentException("type: " + type + " (expected: registered once)");
     }
-    codes.add(new Code<>(type, code));
-    return this;
+  }
+
+  private Stream<Code<?, ?>> allCodes() {
+    return Stream.concat(codes.stream(), Stream.ofNullable(anyFailure));
   }
 
   /** How many runs are executed at once, on each queue; 100 if not set. */
@@ -106,17 +147,40 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /** Says what is stored of failures: {@link ErrorSanitizer}. Without it, all that they say. */
+  public WorkerBuilder errorSanitizer(ErrorSanitizer sanitizer) {
+    this.errorSanitizer = Objects.requireNonNull(sanitizer, "sanitizer");
+    return this;
+  }
+
+  /**
+   * Says what kind of error an exception is: {@code e -> e instanceof TooManyRequests ?
+   * ErrorKind.RATE_LIMIT : ErrorKind.UNKNOWN}. It is asked for the exception and, as long as the
+   * answer is {@link ErrorKind#UNKNOWN}, for its causes, each time before the SDK looks whether it
+   * knows the class itself. Must be thread-safe.
+   */
+  public WorkerBuilder errorKinds(Function<? super Throwable, ErrorKind> kinds) {
+    this.errorKinds = Objects.requireNonNull(kinds, "kinds");
+    return this;
+  }
+
+  /** Whether failures are stored with their stack trace; on if not set. */
+  public WorkerBuilder recordStacks(boolean on) {
+    this.recordStacks = on;
+    return this;
+  }
+
   /**
    * Starts the worker. Returns at once; the worker registers in the background and keeps trying
    * while no server answers.
    */
   public Worker start() {
-    if (codes.isEmpty()) {
+    if (allCodes().findAny().isEmpty()) {
       throw new IllegalStateException(
           "workflows: none (expected: at least one; call workflow(type, code))");
     }
     for (String type : typeLimits.keySet()) {
-      if (codes.stream().noneMatch(code -> code.type().name().equals(type))) {
+      if (allCodes().noneMatch(code -> code.type().name().equals(type))) {
         throw new IllegalStateException(
             "typeLimit: " + type + " is not served (expected: workflow(type, code) for it)");
       }
@@ -132,9 +196,21 @@ public final class WorkerBuilder {
         byQueue.computeIfAbsent(queue, unused -> new ArrayList<>()).add(code);
       }
     }
+    if (anyFailure != null) {
+      addToAll(byQueue, anyFailure);
+    }
     return byQueue.entrySet().stream()
         .map(entry -> settings(entry.getKey(), entry.getValue()))
         .toList();
+  }
+
+  // Where there is nothing else to serve, the handler's queues are the worker's own.
+  private void addToAll(Map<String, List<Code<?, ?>>> byQueue, Code<?, ?> handler) {
+    if (byQueue.isEmpty()) {
+      Set<String> its = queues.isEmpty() ? Set.of(handler.type().queue()) : queues;
+      its.forEach(queue -> byQueue.put(queue, new ArrayList<>()));
+    }
+    byQueue.values().forEach(codes -> codes.add(handler));
   }
 
   private WorkerSettings settings(String queue, List<Code<?, ?>> served) {
@@ -147,7 +223,15 @@ public final class WorkerBuilder {
     }
     String host = hostname.isEmpty() ? localHostname() : hostname;
     return new WorkerSettings(
-        queue, served, maxConcurrent, limits, labels, version, host, drainTimeout);
+        queue,
+        served,
+        maxConcurrent,
+        limits,
+        labels,
+        version,
+        host,
+        drainTimeout,
+        new FailureRecorder(errorSanitizer, errorKinds, recordStacks));
   }
 
   private static String localHostname() {

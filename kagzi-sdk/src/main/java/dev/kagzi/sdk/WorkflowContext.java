@@ -17,6 +17,10 @@ import java.util.concurrent.Callable;
  * between the end of a step's code and that moment executes the step again: steps are executed at
  * least once, and their result is recorded exactly once.
  *
+ * <p><b>Failure.</b> A step that throws, or takes longer than its {@linkplain StepBuilder#timeout
+ * time-out}, is tried again by its {@link Retry}. When no attempt is left it throws a {@link
+ * StepFailedException}, which the code may catch to go another way.
+ *
  * <p><b>Pauses.</b> A long sleep and a long retry delay release the worker: the call does not
  * return but leaves the workflow's code with an {@link Error}, and the code is executed again
  * later. {@code catch (Exception e)} does not see it; code that catches {@link Throwable} must pass

@@ -1,15 +1,17 @@
 package dev.kagzi.sdk;
 
+import dev.kagzi.protocol.v1.IdConflictPolicy;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.sdk.internal.client.Runs;
 import dev.kagzi.sdk.internal.run.Names;
 import dev.kagzi.sdk.internal.wire.Protos;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Starts runs of one type. The options hold for every start made with this object; an {@link #id}
@@ -24,22 +26,36 @@ import org.jspecify.annotations.Nullable;
 public final class WorkflowStarter<I, O> {
   private final Runs runs;
   private final WorkflowType<I, O> type;
-  private String queue;
+  private final StartWorkflowRequest.Builder options;
   private String id = "";
-  private @Nullable Retry retry;
 
   WorkflowStarter(Runs runs, WorkflowType<I, O> type) {
     this.runs = runs;
     this.type = type;
-    this.queue = type.queue();
+    this.options =
+        StartWorkflowRequest.newBuilder()
+            .setWorkflowType(type.name())
+            .setVersion(type.version())
+            .setTaskQueue(type.queue());
   }
 
   /**
    * Makes the start idempotent: while a run with this id is active, a start returns that run
-   * instead of making another.
+   * instead of making another, unless {@link #ifExists} says otherwise.
    */
   public WorkflowStarter<I, O> id(String id) {
     this.id = Names.check("id", id);
+    return this;
+  }
+
+  /** What happens when the {@link #id} is in use; {@link IdConflict#USE_EXISTING} if not set. */
+  public WorkflowStarter<I, O> ifExists(IdConflict policy) {
+    options.setIdConflictPolicy(
+        switch (policy) {
+          case USE_EXISTING -> IdConflictPolicy.ID_CONFLICT_POLICY_USE_EXISTING;
+          case REJECT -> IdConflictPolicy.ID_CONFLICT_POLICY_REJECT;
+          case USE_EXISTING_ANY -> IdConflictPolicy.ID_CONFLICT_POLICY_USE_EXISTING_ANY;
+        });
     return this;
   }
 
@@ -48,16 +64,95 @@ public final class WorkflowStarter<I, O> {
    * type carries, else {@value Kagzi#DEFAULT_QUEUE}.
    */
   public WorkflowStarter<I, O> queue(String queue) {
-    this.queue = Names.check("queue", queue);
+    options.setTaskQueue(Names.check("queue", queue));
     return this;
   }
 
   /**
-   * The policy of steps that have none of their own. Without it they follow the server's default: 3
-   * attempts, after 1 s and 2 s.
+   * The policy of steps that have none of their own, and of the run as a whole.
+   *
+   * <p>A run that fails although its steps were tried again is, with this policy, executed once
+   * more after its delay, as often as it allows: completed steps keep their results, failed ones
+   * are executed anew. There is one exception: a run whose code caught a step's final failure and
+   * then recorded further steps has compensated, and ends as FAILED.
+   *
+   * <p>Without it steps follow the server's default (3 attempts, after 1 s and 2 s), and a run that
+   * fails is not tried again as a whole.
    */
   public WorkflowStarter<I, O> retry(Retry retry) {
-    this.retry = retry;
+    options.setRetryPolicy(Protos.retryPolicy(retry));
+    return this;
+  }
+
+  /**
+   * Short for {@code retry(Retry.exponential(attempts))}.
+   *
+   * @param attempts how often a step, or the run, is executed at most, the first time included
+   */
+  public WorkflowStarter<I, O> retries(int attempts) {
+    return retry(Retry.exponential(attempts));
+  }
+
+  /**
+   * How long the run may take from its start, all waits included. Then it ends as TIMED_OUT and its
+   * code is interrupted. Without it, as long as it takes.
+   */
+  public WorkflowStarter<I, O> executionTimeout(Duration timeout) {
+    options.setExecutionTimeoutMs(Protos.timeoutMs("executionTimeout", timeout));
+    return this;
+  }
+
+  /**
+   * As {@link #executionTimeout}, until an instant of the database's clock. With both, whichever
+   * comes first.
+   */
+  public WorkflowStarter<I, O> deadline(Instant deadline) {
+    options.setDeadline(Protos.timestamp(deadline));
+    return this;
+  }
+
+  /**
+   * How long one attempt of a step may take that has no {@linkplain StepBuilder#timeout time-out}
+   * of its own. Without it, the server's default of ten minutes.
+   */
+  public WorkflowStarter<I, O> stepTimeout(Duration timeout) {
+    options.setStepTimeoutMs(Protos.timeoutMs("stepTimeout", timeout));
+    return this;
+  }
+
+  /**
+   * How long the run stays with a worker of which nothing is heard before another takes it over.
+   * Without it, the server's default of a minute; the server refuses less than three of its
+   * heartbeat intervals.
+   */
+  public WorkflowStarter<I, O> heartbeatTimeout(Duration timeout) {
+    options.setHeartbeatTimeoutMs(Protos.timeoutMs("heartbeatTimeout", timeout));
+    return this;
+  }
+
+  /**
+   * The workflow that is started when the run ends as FAILED or TIMED_OUT, once for each time that
+   * it does; not when it was cancelled or terminated. It goes to the queue that the handler's type
+   * carries, else to the queue of this run. Some worker has to serve it there.
+   */
+  public WorkflowStarter<I, O> onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
+    boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
+    return onFailureAt(handler, carriesQueue ? handler.queue() : "");
+  }
+
+  /** As {@link #onFailure(WorkflowType)}, on a queue of its own. */
+  public WorkflowStarter<I, O> onFailure(
+      WorkflowType<WorkflowFailedEvent, ?> handler, String queue) {
+    return onFailureAt(handler, Names.check("queue", queue));
+  }
+
+  private WorkflowStarter<I, O> onFailureAt(
+      WorkflowType<WorkflowFailedEvent, ?> handler, String queue) {
+    if (!handler.version().isEmpty()) {
+      throw new IllegalArgumentException(
+          "handler: " + handler + " (expected: a type without a version)");
+    }
+    options.setOnFailureWorkflow(handler.name()).setOnFailureTaskQueue(queue);
     return this;
   }
 
@@ -66,6 +161,7 @@ public final class WorkflowStarter<I, O> {
    * at most for the client's {@link Kagzi.Builder#callTimeout}.
    *
    * @throws RequestRefusedException if the server refuses it
+   * @throws RunExistsException if its id is in use and {@link IdConflict#REJECT} was asked for
    * @throws ServerUnavailableException if no server answered in time
    */
   public RunHandle<O> start(I input) {
@@ -105,17 +201,13 @@ public final class WorkflowStarter<I, O> {
   }
 
   private StartWorkflowRequest.Builder request(I input, String id) {
-    StartWorkflowRequest.Builder request =
-        StartWorkflowRequest.newBuilder()
-            .setExternalId(id)
-            .setTaskQueue(queue)
-            .setWorkflowType(type.name())
-            .setVersion(type.version())
-            .setInput(runs.payloads().encode(input, type.inputType()));
-    if (retry != null) {
-      request.setRetryPolicy(Protos.retryPolicy(retry));
+    if (id.isEmpty() && options.getIdConflictPolicyValue() != 0) {
+      throw new IllegalStateException("ifExists: without an id (expected: id(..))");
     }
-    return request;
+    return options
+        .clone()
+        .setExternalId(id)
+        .setInput(runs.payloads().encode(input, type.inputType()));
   }
 
   private RunHandle<O> handle(StartWorkflowResponse started) {

@@ -13,6 +13,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -93,6 +94,38 @@ class ClientTest extends FakeServerTest {
   }
 
   @Test
+  void an_id_that_is_active_can_be_refused_with_the_run_that_has_it() {
+    RunHandle<String> first = kagzi.workflow(GREET).id("one").start("Ada");
+
+    assertThatThrownBy(
+            () -> kagzi.workflow(GREET).id("one").ifExists(IdConflict.REJECT).start("Ada"))
+        .isInstanceOfSatisfying(
+            RunExistsException.class,
+            e -> {
+              assertThat(e.workflowId()).isEqualTo("one");
+              assertThat(e.existingRunId()).contains(first.runId());
+            })
+        .hasMessageContaining("in use");
+  }
+
+  @Test
+  void an_id_can_stand_for_a_finished_run_too() {
+    RunHandle<String> first = kagzi.workflow(GREET).id("one").start("Ada");
+    first.cancel();
+
+    RunHandle<String> second =
+        kagzi.workflow(GREET).id("one").ifExists(IdConflict.USE_EXISTING_ANY).start("Ada");
+    RunHandle<String> third =
+        kagzi.workflow(GREET).id("one").ifExists(IdConflict.USE_EXISTING).start("Ada");
+
+    assertThat(second.runId()).isEqualTo(first.runId());
+    assertThat(second.existed()).isTrue();
+    assertThat(third.existed()).isFalse();
+    assertThatThrownBy(() -> kagzi.workflow(GREET).ifExists(IdConflict.REJECT).start("Ada"))
+        .hasMessageContaining("expected: id(..)");
+  }
+
+  @Test
   void a_bulk_start_keeps_the_order_and_needs_few_calls() {
     List<String> names = IntStream.range(0, 1_200).mapToObj(i -> "name-" + i).toList();
     worker((ctx, name) -> "Hello " + name).start();
@@ -164,6 +197,85 @@ class ClientTest extends FakeServerTest {
     assertThat(run.cancel()).isFalse();
 
     assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunCancelledException.class);
+  }
+
+  @Test
+  void a_terminated_run_has_failed_for_the_reason_given() {
+    RunHandle<String> run = start();
+
+    assertThat(run.terminate("wrong customer")).isTrue();
+    assertThat(run.terminate("again")).isFalse();
+
+    assertThatThrownBy(() -> run.result(SOON))
+        .isInstanceOf(RunFailedException.class)
+        .hasMessageContaining("wrong customer");
+  }
+
+  @Test
+  void a_retry_is_a_new_run_or_the_one_that_is_active() {
+    RunHandle<String> run = start();
+    RunHandle<String> same = run.retry();
+    run.cancel();
+
+    RunHandle<String> again = run.retry();
+
+    assertThat(same.runId()).isEqualTo(run.runId());
+    assertThat(same.existed()).isTrue();
+    assertThat(again.runId()).isNotEqualTo(run.runId());
+    assertThat(again.existed()).isFalse();
+    worker((ctx, name) -> "Hello " + name).start();
+    assertThat(again.result(SOON)).isEqualTo("Hello Ada");
+  }
+
+  @Test
+  void a_failed_run_can_be_resumed_once_it_is_repaired() {
+    AtomicBoolean repaired = new AtomicBoolean();
+    worker(
+            (ctx, name) ->
+                ctx.step(
+                    "charge",
+                    String.class,
+                    () -> {
+                      if (!repaired.get()) {
+                        throw new NonRetryableException("no");
+                      }
+                      return "charged";
+                    }))
+        .start();
+    RunHandle<String> run = start();
+    assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
+    repaired.set(true);
+
+    assertThat(run.resume()).isTrue();
+
+    assertThat(run.result(SOON)).isEqualTo("charged");
+    assertThat(run.resume()).isFalse();
+  }
+
+  @Test
+  void what_is_done_to_a_run_is_sent_again_while_no_server_answers() throws Exception {
+    RunHandle<String> run = start();
+    run.cancel();
+    server.fail("RetryWorkflow", Status.UNAVAILABLE);
+    server.fail("TerminateWorkflow", Status.UNAVAILABLE);
+    server.fail("ResumeWorkflow", Status.UNAVAILABLE);
+    List<CompletableFuture<?>> calls =
+        List.of(
+            CompletableFuture.supplyAsync(run::retry),
+            CompletableFuture.supplyAsync(() -> run.terminate("x")),
+            CompletableFuture.supplyAsync(run::resume));
+    for (String method : List.of("RetryWorkflow", "TerminateWorkflow", "ResumeWorkflow")) {
+      await().until(() -> server.calls(method) > 1);
+      server.heal(method);
+    }
+
+    for (CompletableFuture<?> call : calls) {
+      call.get(10, TimeUnit.SECONDS);
+    }
+
+    assertThat(server.state.all()).hasSize(2);
+    assertThatThrownBy(() -> kagzi.run(UUID.randomUUID().toString(), GREET).retry())
+        .isInstanceOf(RunNotFoundException.class);
   }
 
   @Test

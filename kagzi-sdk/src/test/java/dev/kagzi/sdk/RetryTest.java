@@ -34,6 +34,33 @@ class RetryTest {
   }
 
   @Test
+  void what_is_not_tried_again_is_named_by_class_kind_and_beginning_of_the_message() {
+    RetryPolicy policy =
+        Protos.retryPolicy(
+            Retry.exponential(3)
+                .notOn(IllegalStateException.class)
+                .notOn(ErrorKind.VALIDATION, ErrorKind.NOT_FOUND)
+                .notOnMessage("card declined")
+                .notOn(IllegalStateException.class));
+
+    assertThat(policy.getNonRetryableErrorsList())
+        .containsExactly(
+            "java.lang.IllegalStateException", "NOT_FOUND", "VALIDATION", "card declined");
+    assertThat(policy.getRetryableKindsList()).isEmpty();
+  }
+
+  @Test
+  void what_is_tried_again_can_be_limited_to_kinds() {
+    assertThat(
+            Protos.retryPolicy(
+                    Retry.exponential(3).onlyOn(ErrorKind.TIMEOUT).onlyOn(ErrorKind.NETWORK))
+                .getRetryableKindsList())
+        .containsExactly("NETWORK", "TIMEOUT");
+    assertThat(Protos.retryPolicy(Retry.exponential(3).onlyOnRetryable()).getRetryableKindsList())
+        .containsExactly("NETWORK", "TIMEOUT", "DATABASE", "RATE_LIMIT", "UNAVAILABLE");
+  }
+
+  @Test
   void jitter_is_left_to_the_server_unless_set() {
     assertThat(Protos.retryPolicy(Retry.exponential(2)).hasJitter()).isFalse();
     assertThat(Protos.retryPolicy(Retry.exponential(2).jitter(0.1)).getJitter()).isEqualTo(0.1);
@@ -62,6 +89,10 @@ class RetryTest {
         .hasMessageContaining("PT0.001S");
     assertThatThrownBy(() -> Retry.exponential(2).jitter(2)).hasMessageContaining("2.0");
     assertThatThrownBy(() -> Retry.fixed(2, Duration.ZERO)).hasMessageContaining("PT0S");
+    assertThatThrownBy(() -> Retry.exponential(2).notOn(Throwable.class))
+        .hasMessageContaining("Retry.none()");
+    assertThatThrownBy(() -> Retry.exponential(2).notOnMessage(" "))
+        .hasMessageContaining("not blank");
   }
 
   @Test

@@ -253,11 +253,7 @@ public final class ClaimRuns {
   }
 
   private static Task task(
-      Taken run,
-      int stepsRecorded,
-      List<RecordedStep> steps,
-      boolean apart,
-      long stepTimeoutMs) {
+      Taken run, int stepsRecorded, List<RecordedStep> steps, boolean apart, long stepTimeoutMs) {
     return new Task(
         run.claim,
         run.type,

@@ -50,9 +50,8 @@ public final class Gates implements AutoCloseable {
 
   /**
    * Claims that nobody takes are handed to {@code giveBack}, runs that were taken over too often to
-   * {@code failCrashed}. A run that a look has
-   * claimed is given to a worker if {@code admission} says so; if not, that has ended the claim
-   * itself.
+   * {@code failCrashed}. A run that a look has claimed is given to a worker if {@code admission}
+   * says so; if not, that has ended the claim itself.
    */
   public Gates(
       Database database,
@@ -273,9 +272,7 @@ public final class Gates implements AutoCloseable {
             ? ClaimRuns.Found.NOTHING
             : session.inTransaction(tx -> claim(tx, gate, group, exact));
     List<ClaimRuns.Claimed> claimed =
-        found.claimed().stream()
-            .filter(run -> admission.test(gate.queue(), run.task()))
-            .toList();
+        found.claimed().stream().filter(run -> admission.test(gate.queue(), run.task())).toList();
     found.crashed().forEach(failCrashed);
     meter.claimed.add(claimed.size());
     gate.found(group, claimed);

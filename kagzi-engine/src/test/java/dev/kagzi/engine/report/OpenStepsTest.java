@@ -147,6 +147,9 @@ class OpenStepsTest {
 
   private void begin(RunId run, String step) {
     await(
-        engine.engine().reports().begin(NAMESPACE, run, step, StepKind.FUNCTION, null, null, 0, null));
+        engine
+            .engine()
+            .reports()
+            .begin(NAMESPACE, run, step, StepKind.FUNCTION, null, null, 0, null));
   }
 }

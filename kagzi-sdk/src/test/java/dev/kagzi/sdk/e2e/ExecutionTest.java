@@ -94,7 +94,7 @@ class ExecutionTest extends RealServerTest {
   }
 
   @Test
-  void the_runs_policy_holds_for_steps_without_their_own() {
+  void the_runs_policy_holds_for_steps_without_their_own_and_for_the_run() {
     kagzi
         .worker()
         .workflow(type, (ctx, name) -> ctx.step("flaky", String.class, () -> failUntil(99)))
@@ -104,7 +104,7 @@ class ExecutionTest extends RealServerTest {
         kagzi.workflow(type).retry(Retry.fixed(2, Duration.ofMillis(50))).start("Ada");
 
     assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
-    assertThat(executions).hasValue(2);
+    assertThat(executions).as("two attempts of the step in each of two of the run").hasValue(4);
   }
 
   @Test

@@ -37,7 +37,11 @@ public final class FakeRun {
 
   boolean isFinished() {
     return switch (status) {
-      case WORKFLOW_STATUS_COMPLETED, WORKFLOW_STATUS_FAILED, WORKFLOW_STATUS_CANCELLED -> true;
+      case WORKFLOW_STATUS_COMPLETED,
+          WORKFLOW_STATUS_FAILED,
+          WORKFLOW_STATUS_CANCELLED,
+          WORKFLOW_STATUS_TIMED_OUT ->
+          true;
       default -> false;
     };
   }
@@ -52,7 +56,7 @@ public final class FakeRun {
     this.dueNanos = System.nanoTime() + delayMs * 1_000_000L;
   }
 
-  void finish(WorkflowStatus status) {
+  public void finish(WorkflowStatus status) {
     this.status = status;
     this.workerId = "";
   }

@@ -1,9 +1,13 @@
 package dev.kagzi.sdk.fake;
 
 import com.google.protobuf.Timestamp;
+import dev.kagzi.protocol.v1.ErrorCode;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.IdConflictPolicy;
 import dev.kagzi.protocol.v1.PollTasksRequest;
 import dev.kagzi.protocol.v1.PollTasksResponse;
 import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.StartResult;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.protocol.v1.Task;
@@ -46,24 +50,48 @@ public final class FakeState {
     return List.copyOf(runs.values());
   }
 
-  public synchronized StartWorkflowResponse start(StartWorkflowRequest request) {
-    StartWorkflowResponse.Builder response =
-        StartWorkflowResponse.newBuilder().setRunId(request.getRunId());
+  public synchronized StartResult start(StartWorkflowRequest request) {
+    Optional<FakeRun> rival =
+        runs.values().stream().filter(run -> isRival(run, request)).findFirst();
     if (runs.containsKey(request.getRunId())) {
-      return response.build();
+      return started(request.getRunId(), false);
     }
-    Optional<FakeRun> active =
-        runs.values().stream()
-            .filter(run -> !run.isFinished())
-            .filter(run -> !request.getExternalId().isEmpty())
-            .filter(run -> run.start.getExternalId().equals(request.getExternalId()))
-            .findFirst();
-    if (active.isPresent()) {
-      return response.setRunId(active.get().id()).setAlreadyExists(true).build();
+    if (rival.isEmpty()) {
+      runs.put(request.getRunId(), new FakeRun(request));
+      notifyAll();
+      return started(request.getRunId(), false);
     }
-    runs.put(request.getRunId(), new FakeRun(request));
-    notifyAll();
-    return response.build();
+    String rivalId = rival.get().id();
+    return request.getIdConflictPolicy() == IdConflictPolicy.ID_CONFLICT_POLICY_REJECT
+        ? inUse(rivalId)
+        : started(rivalId, true);
+  }
+
+  private static boolean isRival(FakeRun run, StartWorkflowRequest request) {
+    boolean counts =
+        !run.isFinished()
+            || request.getIdConflictPolicy()
+                == IdConflictPolicy.ID_CONFLICT_POLICY_USE_EXISTING_ANY;
+    return counts
+        && !request.getExternalId().isEmpty()
+        && run.start.getExternalId().equals(request.getExternalId());
+  }
+
+  private static StartResult started(String runId, boolean existed) {
+    return StartResult.newBuilder()
+        .setStarted(StartWorkflowResponse.newBuilder().setRunId(runId).setAlreadyExists(existed))
+        .build();
+  }
+
+  private static StartResult inUse(String runId) {
+    return StartResult.newBuilder()
+        .setRefused(
+            ErrorDetail.newBuilder()
+                .setCode(ErrorCode.ERROR_CODE_CONFLICT)
+                .setSubject("run")
+                .setSubjectId(runId)
+                .setMessage("external_id: in use"))
+        .build();
   }
 
   synchronized PollTasksResponse poll(PollTasksRequest request, Runnable checkCancelled)
@@ -117,7 +145,11 @@ public final class FakeState {
             .setAttempt(run.attempt)
             .setInput(run.start.getInput())
             .setExternalId(run.start.getExternalId())
+            .setStepTimeoutMs(run.start.getStepTimeoutMs())
             .setCreatedAt(Timestamp.newBuilder().setSeconds(1_700_000_000));
+    if (run.start.getExecutionTimeoutMs() > 0) {
+      task.setDeadlineInMs(run.start.getExecutionTimeoutMs());
+    }
     if (historyApart && !run.steps.isEmpty()) {
       return task.setHistoryApart(true).build();
     }

@@ -9,10 +9,16 @@ import dev.kagzi.protocol.v1.GetWorkflowResponse;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsResponse;
 import dev.kagzi.protocol.v1.PageInfo;
+import dev.kagzi.protocol.v1.ResumeWorkflowRequest;
+import dev.kagzi.protocol.v1.ResumeWorkflowResponse;
+import dev.kagzi.protocol.v1.RetryWorkflowRequest;
+import dev.kagzi.protocol.v1.RetryWorkflowResponse;
 import dev.kagzi.protocol.v1.StartResult;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowsRequest;
 import dev.kagzi.protocol.v1.StartWorkflowsResponse;
+import dev.kagzi.protocol.v1.TerminateWorkflowRequest;
+import dev.kagzi.protocol.v1.TerminateWorkflowResponse;
 import dev.kagzi.protocol.v1.WatchWorkflowsRequest;
 import dev.kagzi.protocol.v1.WatchWorkflowsResponse;
 import dev.kagzi.protocol.v1.WorkflowEnd;
@@ -91,7 +97,7 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
     ErrorDetail refusal = refusals.get(start.getWorkflowType());
     return refusal != null
         ? StartResult.newBuilder().setRefused(refusal).build()
-        : StartResult.newBuilder().setStarted(server.state.start(start)).build();
+        : server.state.start(start);
   }
 
   @Override
@@ -123,6 +129,62 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
             });
     server.workers.stopRun(request.getRunId());
     answer.onNext(CancelWorkflowResponse.newBuilder().setCancelled(cancelled).build());
+    answer.onCompleted();
+  }
+
+  @Override
+  public void terminateWorkflow(
+      TerminateWorkflowRequest request, StreamObserver<TerminateWorkflowResponse> answer) {
+    boolean terminated =
+        server.state.with(
+            request.getRunId(),
+            run -> {
+              boolean was = !run.isFinished();
+              if (was) {
+                run.error = ErrorDetail.newBuilder().setMessage(request.getReason()).build();
+                run.finish(WorkflowStatus.WORKFLOW_STATUS_FAILED);
+              }
+              return was;
+            });
+    server.workers.stopRun(request.getRunId());
+    answer.onNext(TerminateWorkflowResponse.newBuilder().setTerminated(terminated).build());
+    answer.onCompleted();
+  }
+
+  @Override
+  public void retryWorkflow(
+      RetryWorkflowRequest request, StreamObserver<RetryWorkflowResponse> answer) {
+    FakeRun run = server.state.find(request.getRunId());
+    if (run == null) {
+      answer.onError(Status.NOT_FOUND.asException());
+      return;
+    }
+    boolean active = server.state.with(run.id(), each -> !each.isFinished());
+    String next = active ? run.id() : request.getNewRunId();
+    if (!active) {
+      server.state.start(run.start.toBuilder().setRunId(next).build());
+    }
+    answer.onNext(
+        RetryWorkflowResponse.newBuilder().setNewRunId(next).setAlreadyRunning(active).build());
+    answer.onCompleted();
+  }
+
+  @Override
+  public void resumeWorkflow(
+      ResumeWorkflowRequest request, StreamObserver<ResumeWorkflowResponse> answer) {
+    boolean resumed =
+        server.state.with(
+            request.getRunId(),
+            run -> {
+              boolean was = run.status == WorkflowStatus.WORKFLOW_STATUS_FAILED;
+              if (was) {
+                run.error = null;
+                run.steps.values().removeIf(step -> step.hasFinalFailure());
+                run.giveBack(WorkflowStatus.WORKFLOW_STATUS_PENDING, 0);
+              }
+              return was;
+            });
+    answer.onNext(ResumeWorkflowResponse.newBuilder().setResumed(resumed).build());
     answer.onCompleted();
   }
 

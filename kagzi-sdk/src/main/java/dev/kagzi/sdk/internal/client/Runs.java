@@ -7,8 +7,12 @@ import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsResponse;
+import dev.kagzi.protocol.v1.ResumeWorkflowRequest;
+import dev.kagzi.protocol.v1.RetryWorkflowRequest;
+import dev.kagzi.protocol.v1.RetryWorkflowResponse;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import dev.kagzi.protocol.v1.TerminateWorkflowRequest;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowEnd;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
@@ -23,6 +27,7 @@ import dev.kagzi.sdk.WaitInterruptedException;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.Protos;
+import io.grpc.MethodDescriptor;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -58,6 +63,11 @@ public final class Runs {
   /** The request gets a run id, so that it can be sent again until it is answered. */
   public CompletableFuture<StartWorkflowResponse> start(StartWorkflowRequest.Builder request) {
     queueHints.starting(request.getWorkflowType(), request.getTaskQueue());
+    if (!request.getOnFailureWorkflow().isEmpty()) {
+      String queue = request.getOnFailureTaskQueue();
+      queueHints.starting(
+          request.getOnFailureWorkflow(), queue.isEmpty() ? request.getTaskQueue() : queue);
+    }
     return starts.start(request.setRunId(runIds.generate().toString()).build());
   }
 
@@ -124,11 +134,7 @@ public final class Runs {
             .setNamespace(connection.namespace())
             .setRunId(runId)
             .build();
-    try {
-      return connection.call(WorkflowServiceGrpc.getGetWorkflowMethod(), request).getWorkflow();
-    } catch (RequestRefusedException e) {
-      throw notFoundOr(e, runId);
-    }
+    return call(WorkflowServiceGrpc.getGetWorkflowMethod(), request, runId).getWorkflow();
   }
 
   public Workflow getByWorkflowId(String workflowId) {
@@ -137,13 +143,8 @@ public final class Runs {
             .setNamespace(connection.namespace())
             .setExternalId(workflowId)
             .build();
-    try {
-      return connection
-          .call(WorkflowServiceGrpc.getGetWorkflowByExternalIdMethod(), request)
-          .getWorkflow();
-    } catch (RequestRefusedException e) {
-      throw notFoundOr(e, workflowId);
-    }
+    return call(WorkflowServiceGrpc.getGetWorkflowByExternalIdMethod(), request, workflowId)
+        .getWorkflow();
   }
 
   public boolean cancel(String runId) {
@@ -152,10 +153,44 @@ public final class Runs {
             .setNamespace(connection.namespace())
             .setRunId(runId)
             .build();
+    return call(WorkflowServiceGrpc.getCancelWorkflowMethod(), request, runId).getCancelled();
+  }
+
+  public boolean terminate(String runId, String reason) {
+    TerminateWorkflowRequest request =
+        TerminateWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .setReason(reason)
+            .build();
+    return call(WorkflowServiceGrpc.getTerminateWorkflowMethod(), request, runId).getTerminated();
+  }
+
+  /** The new run's id is chosen here, so that the call can be sent again until it is answered. */
+  public RetryWorkflowResponse retry(String runId) {
+    RetryWorkflowRequest request =
+        RetryWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .setNewRunId(runIds.generate().toString())
+            .build();
+    return call(WorkflowServiceGrpc.getRetryWorkflowMethod(), request, runId);
+  }
+
+  public boolean resume(String runId) {
+    ResumeWorkflowRequest request =
+        ResumeWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .build();
+    return call(WorkflowServiceGrpc.getResumeWorkflowMethod(), request, runId).getResumed();
+  }
+
+  private <Q, A> A call(MethodDescriptor<Q, A> method, Q request, String id) {
     try {
-      return connection.call(WorkflowServiceGrpc.getCancelWorkflowMethod(), request).getCancelled();
+      return connection.call(method, request);
     } catch (RequestRefusedException e) {
-      throw notFoundOr(e, runId);
+      throw e.code().equals("NOT_FOUND") ? new RunNotFoundException(id, connection.namespace()) : e;
     }
   }
 
@@ -163,12 +198,6 @@ public final class Runs {
     return connection.call(
         WorkflowServiceGrpc.getListWorkflowsMethod(),
         request.setNamespace(connection.namespace()).build());
-  }
-
-  private KagziException notFoundOr(RequestRefusedException refused, String id) {
-    return refused.code().equals("NOT_FOUND")
-        ? new RunNotFoundException(id, connection.namespace())
-        : refused;
   }
 
   public void close() {

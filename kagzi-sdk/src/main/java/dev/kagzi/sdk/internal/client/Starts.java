@@ -2,12 +2,15 @@ package dev.kagzi.sdk.internal.client;
 
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.IdConflictPolicy;
 import dev.kagzi.protocol.v1.StartResult;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.protocol.v1.StartWorkflowsRequest;
 import dev.kagzi.protocol.v1.StartWorkflowsResponse;
+import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.RequestRefusedException;
+import dev.kagzi.sdk.RunExistsException;
 import dev.kagzi.sdk.ServerUnavailableException;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
@@ -224,14 +227,19 @@ public final class Starts {
     if (result.hasStarted()) {
       start.answer.complete(result.getStarted());
     } else {
-      ErrorDetail refused = result.getRefused();
-      start.answer.completeExceptionally(
-          new RequestRefusedException(
-              refused.getCode().name().replaceFirst("^ERROR_CODE_", ""),
-              "start of %s refused: %s"
-                  .formatted(start.request.getWorkflowType(), refused.getMessage()),
-              null));
+      start.answer.completeExceptionally(refused(start.request, result.getRefused()));
     }
+  }
+
+  private static KagziException refused(StartWorkflowRequest start, ErrorDetail why) {
+    String message = "start of %s refused: %s".formatted(start.getWorkflowType(), why.getMessage());
+    // The run's own id is fresh: what is taken can only be the other.
+    if (start.getIdConflictPolicy() == IdConflictPolicy.ID_CONFLICT_POLICY_REJECT
+        && why.getCode() == ErrorCode.ERROR_CODE_CONFLICT) {
+      return new RunExistsException(start.getExternalId(), why.getSubjectId(), message);
+    }
+    return new RequestRefusedException(
+        why.getCode().name().replaceFirst("^ERROR_CODE_", ""), message, null);
   }
 
   private void failed(List<Pending> batch, Throwable error) {

@@ -10,8 +10,17 @@ sealed interface Ending {
   /** The run belongs to somebody else, or has ended, for example by a cancel. */
   record Lost() implements Ending {}
 
+  /** The run's deadline has passed: the server ends it, and nothing more is written here. */
+  record Overdue() implements Ending {}
+
   /** The worker is closing and has given the run back. */
   record Released() implements Ending {}
+
+  /**
+   * A step ran into its time-out and ignores its interrupt: others report that and give the run
+   * back.
+   */
+  record CutOff() implements Ending {}
 
   /** The code in this process cannot go on with what is recorded; other code may. */
   record Blocked(ErrorDetail why) implements Ending {}

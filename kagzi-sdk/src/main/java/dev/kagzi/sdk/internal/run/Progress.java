@@ -4,7 +4,6 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
-import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.ReportListener;
 import java.util.concurrent.TimeUnit;
@@ -22,17 +21,18 @@ import org.slf4j.LoggerFactory;
 final class Progress {
   private static final Logger log = LoggerFactory.getLogger(Progress.class);
 
-  /** A step that runs longer is shown as running. */
-  private static final long ANNOUNCE_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-
   /** A result is not held longer, if the code between two steps takes its time. */
   private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
 
   /** A larger result may be refused: nothing is sent behind it before it is acknowledged. */
   private static final int HELD_BYTES_MAX = 256 << 10;
 
+  /** Code that was interrupted is given this long to leave. */
+  private static final long LEAVE_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
+
   private final Thread thread;
   private final ReportLane lane;
+  private final Deadline deadline;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile @Nullable Ending ending;
   private boolean finished;
@@ -49,21 +49,13 @@ final class Progress {
 
   private volatile @Nullable RunningStep running;
 
-  private static final class RunningStep {
-    final String key;
-    final int attempt;
-    final long startedNanos = System.nanoTime();
-    volatile boolean announced;
+  /** Since when the code has been asked to leave; null if it was not, or has left its step. */
+  private volatile @Nullable Long interruptedNanos;
 
-    RunningStep(String key, int attempt) {
-      this.key = key;
-      this.attempt = attempt;
-    }
-  }
-
-  Progress(Thread thread, ReportLane lane) {
+  Progress(Thread thread, ReportLane lane, Deadline deadline) {
     this.thread = thread;
     this.lane = lane;
+    this.deadline = deadline;
   }
 
   ReportItem.Builder item() {
@@ -113,10 +105,10 @@ final class Progress {
         return false;
       }
       ending = why;
+      interrupt(System.nanoTime());
     } finally {
       lock.unlock();
     }
-    thread.interrupt();
     return true;
   }
 
@@ -131,15 +123,22 @@ final class Progress {
       ReportItem released =
           lane.item().setReleased(ReportItem.Released.getDefaultInstance()).build();
       sendWithHeld(released, listener);
+      interrupt(System.nanoTime());
     } finally {
       lock.unlock();
     }
-    thread.interrupt();
     return true;
   }
 
-  void stepBegins(String key, int attempt) {
-    RunningStep step = new RunningStep(key, attempt);
+  // Under the lock: an interrupt for a step must not reach the code behind it.
+  private void interrupt(long nowNanos) {
+    if (interruptedNanos == null) {
+      interruptedNanos = nowNanos;
+    }
+    thread.interrupt();
+  }
+
+  void stepBegins(RunningStep step) {
     lock.lock();
     try {
       running = step;
@@ -148,15 +147,50 @@ final class Progress {
     }
   }
 
-  /** Returns how long the step ran, in milliseconds. */
-  long stepEnds() {
+  /** The step's code has left; an interrupt that was meant for it is over with it. */
+  void stepEnds(RunningStep step) {
     lock.lock();
     try {
-      RunningStep step = running;
       running = null;
-      return step == null
-          ? 0
-          : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - step.startedNanos);
+      if (step.isInterrupted() && ending == null) {
+        interruptedNanos = null;
+        boolean unused = Thread.interrupted();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The step that is being executed now. Thread-safe. */
+  @Nullable RunningStep running() {
+    return running;
+  }
+
+  /**
+   * For how long the code has ignored its interrupt; 0 if it was not asked to leave, or only just.
+   * Thread-safe.
+   */
+  long ignoredNanos(long nowNanos) {
+    Long since = interruptedNanos;
+    return since == null || nowNanos - since < LEAVE_NANOS_MAX ? 0 : nowNanos - since;
+  }
+
+  /**
+   * Cuts the execution off from a step that has ignored its interrupt: nothing more is written by
+   * its thread. Returns that step, once, for the caller to report. Thread-safe.
+   */
+  @Nullable RunningStep cutOff(long nowNanos) {
+    RunningStep step = running;
+    if (step == null || !step.isInterrupted() || ignoredNanos(nowNanos) == 0) {
+      return null;
+    }
+    lock.lock();
+    try {
+      if (ending != null || finished || running != step) {
+        return null;
+      }
+      ending = new Ending.CutOff();
+      return step;
     } finally {
       lock.unlock();
     }
@@ -174,7 +208,8 @@ final class Progress {
   }
 
   /**
-   * Called a few times per second: announces long steps, sends results held for long. Thread-safe.
+   * Called many times per second: announces long steps, sends results held for long, interrupts
+   * what has run out of time. Thread-safe.
    */
   void tick(long nowNanos) {
     if (!isTickDue(nowNanos)) {
@@ -185,13 +220,17 @@ final class Progress {
       if (ending != null || finished) {
         return;
       }
+      if (deadline.isPast(nowNanos)) {
+        ending = new Ending.Overdue();
+        interrupt(nowNanos);
+        return;
+      }
       if (isHeldLong(nowNanos)) {
         sendHeld();
       }
       RunningStep step = running;
-      if (step != null && isLong(step, nowNanos)) {
-        step.announced = true;
-        announce(step, nowNanos);
+      if (step != null) {
+        tick(step, nowNanos);
       }
     } finally {
       lock.unlock();
@@ -201,32 +240,29 @@ final class Progress {
   // Looked at without the lock, which the run's thread wants more often than this is due.
   private boolean isTickDue(long nowNanos) {
     RunningStep step = running;
-    return isHeldLong(nowNanos) || (step != null && isLong(step, nowNanos));
+    return isHeldLong(nowNanos)
+        || deadline.isPast(nowNanos)
+        || (step != null && (step.isAnnouncementDue(nowNanos) || step.isInterruptDue(nowNanos)));
   }
 
   private boolean isHeldLong(long nowNanos) {
     return held != null && nowNanos - heldNanos > HOLD_NANOS_MAX;
   }
 
-  private static boolean isLong(RunningStep step, long nowNanos) {
-    return !step.announced && nowNanos - step.startedNanos > ANNOUNCE_AFTER_NANOS;
-  }
-
-  private void announce(RunningStep step, long nowNanos) {
-    ReportItem.StepStarted started =
-        ReportItem.StepStarted.newBuilder()
-            .setStepKey(step.key)
-            .setAttempt(step.attempt)
-            .setKind(StepKind.STEP_KIND_FUNCTION)
-            .setRunningMs(TimeUnit.NANOSECONDS.toMillis(nowNanos - step.startedNanos))
-            .build();
-    lane.send(
-        lane.item().setStepStarted(started).build(),
-        result -> {
-          if (result.hasClaimLost()) {
-            stop(new Ending.Lost());
-          }
-        });
+  private void tick(RunningStep step, long nowNanos) {
+    if (step.isAnnouncementDue(nowNanos)) {
+      lane.send(
+          lane.item().setStepStarted(step.announce(nowNanos)).build(),
+          result -> {
+            if (result.hasClaimLost()) {
+              stop(new Ending.Lost());
+            }
+          });
+    }
+    if (step.isInterruptDue(nowNanos)) {
+      step.markInterrupted();
+      interrupt(nowNanos);
+    }
   }
 
   private void sendHeld() {
@@ -376,8 +412,7 @@ final class Progress {
   }
 
   // The value was handed to the code before it was recorded. If something else is on record, the
-  // code
-  // has gone on from a value that never was: it starts over.
+  // code has gone on from a value that never was: it starts over.
   private void judge(ReportItem item, ReportResult result) {
     switch (result.getResultCase()) {
       case ACCEPTED -> {}

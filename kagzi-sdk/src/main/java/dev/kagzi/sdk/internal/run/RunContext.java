@@ -15,7 +15,6 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 
 /** The context of one execution of one run. Belongs to the run's thread, and says so to others. */
 final class RunContext implements WorkflowContext {
@@ -33,23 +32,23 @@ final class RunContext implements WorkflowContext {
     this.task = task;
     this.history = history;
     this.progress = progress;
-    this.steps = new Steps(host.payloads(), progress);
+    this.steps = new Steps(host.payloads(), host.failures(), progress, task.getStepTimeoutMs());
     this.sleeps = new Sleeps(progress);
   }
 
   @Override
   public <T> T step(String name, Class<T> type, Callable<? extends T> code) {
-    return execute(name, null, type, code);
+    return execute(name, StepOptions.NONE, type, code);
   }
 
   @Override
   public <T> T step(String name, TypeRef<T> type, Callable<? extends T> code) {
-    return execute(name, null, type.type(), code);
+    return execute(name, StepOptions.NONE, type.type(), code);
   }
 
   @Override
   public void step(String name, StepAction code) {
-    executeAction(name, null, code);
+    executeAction(name, StepOptions.NONE, code);
   }
 
   @Override
@@ -59,7 +58,7 @@ final class RunContext implements WorkflowContext {
 
   private final class Fluent implements StepBuilder {
     private final String name;
-    private @Nullable Retry retry;
+    private StepOptions options = StepOptions.NONE;
 
     Fluent(String name) {
       this.name = name;
@@ -67,40 +66,46 @@ final class RunContext implements WorkflowContext {
 
     @Override
     public StepBuilder retry(Retry retry) {
-      this.retry = Objects.requireNonNull(retry, "retry");
+      options = new StepOptions(Objects.requireNonNull(retry, "retry"), options.timeoutMs());
+      return this;
+    }
+
+    @Override
+    public StepBuilder timeout(Duration timeout) {
+      options = new StepOptions(options.retry(), Protos.timeoutMs("timeout", timeout));
       return this;
     }
 
     @Override
     public <T> T run(Class<T> type, Callable<? extends T> code) {
-      return execute(name, retry, type, code);
+      return execute(name, options, type, code);
     }
 
     @Override
     public <T> T run(TypeRef<T> type, Callable<? extends T> code) {
-      return execute(name, retry, type.type(), code);
+      return execute(name, options, type.type(), code);
     }
 
     @Override
     public void run(StepAction code) {
-      executeAction(name, retry, code);
+      executeAction(name, options, code);
     }
   }
 
   // The value is the code's own, or the codec made it for exactly this type; null stands for
   // itself.
   @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"})
-  private <T> T execute(String name, @Nullable Retry retry, Type type, Callable<?> code) {
+  private <T> T execute(String name, StepOptions options, Type type, Callable<?> code) {
     checkUse();
     String key = keys.next(name);
-    return (T) steps.execute(new Steps.Call(key, retry, type, code), history.remove(key));
+    return (T) steps.execute(new Steps.Call(key, options, type, code), history.remove(key));
   }
 
-  private void executeAction(String name, @Nullable Retry retry, StepAction code) {
+  private void executeAction(String name, StepOptions options, StepAction code) {
     Object unused =
         execute(
             name,
-            retry,
+            options,
             Void.class,
             () -> {
               code.run();

@@ -7,8 +7,8 @@ import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.PayloadException;
-import dev.kagzi.sdk.internal.wire.Protos;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,17 +25,22 @@ public final class RunExecution {
   private final Task task;
   private final Thread thread;
   private final Progress progress;
+  private final StuckCode stuck;
 
   /** The code and the last report: when both have ended, the slot is free. */
   private final AtomicInteger partsLeft = new AtomicInteger(2);
 
   private volatile RunOutcome outcome = RunOutcome.UNFINISHED;
 
+  /** Whether user code, or our own around it, is on the thread. */
+  private volatile boolean inCode;
+
   public RunExecution(RunHost host, Task task) {
     this.host = host;
     this.task = task;
     this.thread = Thread.ofVirtual().name(task.getWorkflowType()).unstarted(this::execute);
-    this.progress = new Progress(thread, host.lane(task));
+    this.progress = new Progress(thread, host.lane(task), Deadline.of(task));
+    this.stuck = new StuckCode(task, thread, progress);
   }
 
   public String runId() {
@@ -54,8 +59,51 @@ public final class RunExecution {
     thread.start();
   }
 
+  /** Called many times per second, by one thread. */
   public void tick(long nowNanos) {
     progress.tick(nowNanos);
+    RunningStep cutOff = progress.cutOff(nowNanos);
+    if (cutOff != null) {
+      // The application's code helps to record a failure: it has no place on the timers' thread,
+      // and virtual threads may all be taken by the code that does not leave.
+      Thread.ofPlatform()
+          .name("kagzi-cut-off")
+          .daemon()
+          .start(() -> reportCutOff(cutOff, nowNanos));
+    }
+    if (isStuck(nowNanos)) {
+      stuck.warn(nowNanos);
+    }
+  }
+
+  /** Whether the code was interrupted a while ago and is still there. */
+  public boolean isStuck(long nowNanos) {
+    return inCode && progress.ignoredNanos(nowNanos) > 0;
+  }
+
+  // The run goes on elsewhere, with another attempt or with the failure.
+  private void reportCutOff(RunningStep step, long nowNanos) {
+    Throwable place = new TimeoutException("the code that ignores its interrupt is here");
+    place.setStackTrace(thread.getStackTrace());
+    ErrorDetail error = host.failures().record(step.timeout(place));
+    progress.conclude(
+        progress.item().setStepFailed(step.failed(error, nowNanos)).build(), this::cutOffAnswered);
+  }
+
+  private void cutOffAnswered(ReportResult result) {
+    switch (result.getResultCase()) {
+      case RETRY_SCHEDULED -> retryScheduled(result.getRetryScheduled());
+      case CLAIM_LOST -> reportsEnded();
+      default -> giveBack(0, null);
+    }
+  }
+
+  private void retryScheduled(ReportResult.RetryScheduled retry) {
+    if (retry.getClaimKept()) {
+      giveBack(retry.getDelayMs(), null);
+    } else {
+      reportsEnded();
+    }
   }
 
   /** The claim is gone, by a cancel or a take-over: interrupts the code. */
@@ -77,15 +125,20 @@ public final class RunExecution {
   }
 
   private void execute() {
+    inCode = true;
     try {
       executeCode();
     } finally {
+      inCode = false;
       partEnded();
     }
   }
 
   private void executeCode() {
     try {
+      // It may have waited for its slot for longer than it had time, or than it was ours.
+      progress.tick(System.nanoTime());
+      progress.check();
       Code<?, ?> code = requireCode();
       Map<String, RecordedStep> history = Histories.load(host, task, progress);
       RunContext context = new RunContext(host, task, history, progress);
@@ -136,7 +189,7 @@ public final class RunExecution {
       return;
     }
     try {
-      progress.finish(failed(Protos.error(thrown)), this::endAnswered);
+      progress.finish(failed(host.failures().record(thrown)), this::endAnswered);
     } catch (SuspendedError e) {
       conclude(progress.ending());
     }
@@ -166,9 +219,18 @@ public final class RunExecution {
     switch (ending) {
       case Ending.Parked parked -> reportsEnded();
       case Ending.Lost lost -> reportsEnded();
-      // Whoever released it waits for that answer.
+      case Ending.Overdue overdue -> {
+        log.atInfo()
+            .addKeyValue("run", task.getRunId())
+            .addKeyValue("type", task.getWorkflowType())
+            .log("the run's deadline has passed, its code was interrupted");
+        reportsEnded();
+      }
+      // Whoever released it, or cut it off, waits for the answers.
       case Ending.Released released -> {}
-      case Ending.Blocked(ErrorDetail why) -> giveBack(host.blockedDelayMs(runId()), why);
+      case Ending.CutOff cutOff -> {}
+      case Ending.Blocked(ErrorDetail why) ->
+          giveBack(host.blockedDelayMs(runId()), host.failures().record(why));
       case Ending.StartOver startOver -> giveBack(0, null);
       case Ending.Refused(ErrorDetail why) -> progress.conclude(failed(why), this::endAnswered);
       case null ->
@@ -199,13 +261,7 @@ public final class RunExecution {
         outcome = outcome(result.getAccepted().getStatus());
         reportsEnded();
       }
-      case RETRY_SCHEDULED -> {
-        if (result.getRetryScheduled().getClaimKept()) {
-          giveBack(result.getRetryScheduled().getDelayMs(), null);
-        } else {
-          reportsEnded();
-        }
-      }
+      case RETRY_SCHEDULED -> retryScheduled(result.getRetryScheduled());
       case REFUSED -> endRefused(result.getRefused());
       default -> reportsEnded();
     }

@@ -15,6 +15,8 @@ public interface RunHost {
 
   Payloads payloads();
 
+  FailureRecorder failures();
+
   /** The code for the task, or null if this worker has none. */
   @Nullable Code<?, ?> code(Task task);
 

@@ -7,7 +7,6 @@ import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.sdk.PayloadException;
-import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.Protos;
@@ -18,20 +17,31 @@ import org.jspecify.annotations.Nullable;
 /** Executes steps, or finds their results in the record. Belongs to the run's thread. */
 final class Steps {
   private final Payloads payloads;
+  private final FailureRecorder failures;
   private final Progress progress;
+  private final long defaultTimeoutMs;
   private boolean executing;
 
-  Steps(Payloads payloads, Progress progress) {
+  /**
+   * @param defaultTimeoutMs of steps without a time-out of their own; 0 for none
+   */
+  Steps(Payloads payloads, FailureRecorder failures, Progress progress, long defaultTimeoutMs) {
     this.payloads = payloads;
+    this.failures = failures;
     this.progress = progress;
+    this.defaultTimeoutMs = defaultTimeoutMs;
   }
 
   /** One step as the workflow's code asks for it. */
-  record Call(String key, @Nullable Retry retry, Type type, Callable<?> code) {}
+  record Call(String key, StepOptions options, Type type, Callable<?> code) {}
 
-  /** How one attempt ended: with an output, or with what was thrown. */
-  private record Outcome(
-      @Nullable Object value, @Nullable Payload output, @Nullable Throwable thrown, long ranMs) {}
+  /** How one attempt ended. */
+  private sealed interface Outcome {
+    record Done(@Nullable Object value, ReportItem.StepDone report) implements Outcome {}
+
+    record Failed(Throwable thrown, ErrorDetail error, ReportItem.StepFailed report)
+        implements Outcome {}
+  }
 
   /** Whether the step's own code is running now. */
   boolean isExecuting() {
@@ -61,25 +71,31 @@ final class Steps {
     int attempt = firstAttempt;
     progress.settle();
     while (true) {
-      Outcome outcome = attempt(call, attempt);
-      if (outcome.output != null) {
-        progress.hold(done(call, attempt, outcome.output, outcome.ranMs));
-        return outcome.value;
-      }
-      Throwable thrown = outcome.thrown == null ? new AssertionError() : outcome.thrown;
-      ErrorDetail error = Protos.error(thrown);
-      ReportResult result = progress.report(failed(call, attempt, error, outcome.ranMs));
-      switch (result.getResultCase()) {
-        case RETRY_SCHEDULED -> attempt = awaitRetry(result.getRetryScheduled());
-        case FINAL_FAILURE ->
-            throw new StepFailedException(call.key, Protos.failure(error), thrown);
-        case ALREADY_RECORDED -> {
-          return execute(call, result.getAlreadyRecorded());
+      switch (attempt(call, attempt)) {
+        case Outcome.Done done -> {
+          progress.hold(progress.item().setStepDone(done.report).build());
+          return done.value;
         }
-        case REFUSED -> throw progress.end(new Ending.Refused(result.getRefused()));
-        default -> throw progress.end(new Ending.StartOver());
+        case Outcome.Failed failed -> {
+          ReportResult result =
+              progress.report(progress.item().setStepFailed(failed.report).build());
+          if (!result.hasRetryScheduled()) {
+            return decided(call, failed, result);
+          }
+          attempt = awaitRetry(result.getRetryScheduled());
+        }
       }
     }
+  }
+
+  private @Nullable Object decided(Call call, Outcome.Failed failed, ReportResult result) {
+    return switch (result.getResultCase()) {
+      case FINAL_FAILURE ->
+          throw new StepFailedException(call.key, Protos.failure(failed.error), failed.thrown);
+      case ALREADY_RECORDED -> execute(call, result.getAlreadyRecorded());
+      case REFUSED -> throw progress.end(new Ending.Refused(result.getRefused()));
+      default -> throw progress.end(new Ending.StartOver());
+    };
   }
 
   private int awaitRetry(ReportResult.RetryScheduled retry) {
@@ -91,10 +107,11 @@ final class Steps {
   }
 
   private Outcome attempt(Call call, int attempt) {
+    RunningStep step = new RunningStep(call.key, attempt, call.options, defaultTimeoutMs);
     Object value = null;
     Payload output = null;
     Throwable thrown = null;
-    progress.stepBegins(call.key, attempt);
+    progress.stepBegins(step);
     executing = true;
     try {
       value = call.code.call();
@@ -106,36 +123,20 @@ final class Steps {
     } finally {
       executing = false;
     }
-    long ranMs = progress.stepEnds();
+    long nowNanos = System.nanoTime();
+    progress.stepEnds(step);
     // An interrupted step throws; that is no failure of the step.
     progress.check();
-    return new Outcome(value, output, thrown, ranMs);
-  }
-
-  private ReportItem done(Call call, int attempt, Payload output, long ranMs) {
-    return progress
-        .item()
-        .setStepDone(
-            ReportItem.StepDone.newBuilder()
-                .setStepKey(call.key)
-                .setAttempt(attempt)
-                .setKind(StepKind.STEP_KIND_FUNCTION)
-                .setOutput(output)
-                .setRanMs(ranMs))
-        .build();
-  }
-
-  private ReportItem failed(Call call, int attempt, ErrorDetail error, long ranMs) {
-    ReportItem.StepFailed.Builder failed =
-        ReportItem.StepFailed.newBuilder()
-            .setStepKey(call.key)
-            .setAttempt(attempt)
-            .setError(error)
-            .setRanMs(ranMs);
-    if (call.retry != null) {
-      failed.setRetryPolicy(Protos.retryPolicy(call.retry));
+    if (output != null && !step.isExpired(nowNanos)) {
+      return new Outcome.Done(value, step.done(output, nowNanos));
     }
-    return progress.item().setStepFailed(failed).build();
+    return failed(step, step.isExpired(nowNanos) ? step.timeout(thrown) : thrown, nowNanos);
+  }
+
+  private Outcome failed(RunningStep step, @Nullable Throwable thrown, long nowNanos) {
+    Throwable failure = thrown == null ? new AssertionError("a step without an end") : thrown;
+    ErrorDetail error = failures.record(failure);
+    return new Outcome.Failed(failure, error, step.failed(error, nowNanos));
   }
 
   private @Nullable Object decode(Call call, Payload output) {

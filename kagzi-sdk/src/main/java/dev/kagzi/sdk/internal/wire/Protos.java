@@ -1,19 +1,16 @@
 package dev.kagzi.sdk.internal.wire;
 
 import com.google.protobuf.Timestamp;
+import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
-import dev.kagzi.sdk.ContextMisuseException;
+import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.Failure;
-import dev.kagzi.sdk.NonRetryableException;
-import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.Retry;
-import dev.kagzi.sdk.RetryAfterException;
 import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunStatus;
-import dev.kagzi.sdk.StepFailedException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -22,11 +19,6 @@ import java.util.Optional;
 public final class Protos {
   /** Key of the exception's class in an error's metadata. */
   private static final String TYPE = "type";
-
-  private static final String STEP = "step";
-
-  /** A longer message says no more, and has to fit into a report. */
-  private static final int MESSAGE_CHARS_MAX = 8 * 1024;
 
   private Protos() {}
 
@@ -37,7 +29,8 @@ public final class Protos {
             .setInitialIntervalMs(millis(retry.initial()))
             .setBackoffCoefficient(retry.coefficient())
             .setMaximumIntervalMs(millis(retry.max()))
-            .addAllNonRetryableErrors(retry.fatalTypes());
+            .addAllNonRetryableErrors(retry.fatalErrors());
+    retry.onlyKinds().forEach(kind -> policy.addRetryableKinds(kind.name()));
     retry.jitter().ifPresent(policy::setJitter);
     return policy.build();
   }
@@ -48,45 +41,27 @@ public final class Protos {
     return duration.equals(Duration.ofMillis(floor)) ? floor : floor + 1;
   }
 
-  /** What user code threw, as it is recorded. */
-  public static ErrorDetail error(Throwable thrown) {
-    if (thrown instanceof StepFailedException failed) {
-      return stepError(failed);
+  /** A time-out in whole milliseconds: there is some time, or none was set. */
+  public static long timeoutMs(String what, Duration timeout) {
+    if (timeout.isZero() || timeout.isNegative()) {
+      throw new IllegalArgumentException(what + ": " + timeout + " (expected: > 0)");
     }
+    return millis(timeout);
+  }
+
+  public static ErrorDetail.Builder error(Failure failure) {
     ErrorDetail.Builder error =
         ErrorDetail.newBuilder()
-            .setMessage(message(thrown))
-            .putMetadata(TYPE, thrown.getClass().getName());
-    switch (thrown) {
-      case NonRetryableException e -> error.setNonRetryable(true);
-      case PayloadException e -> error.setNonRetryable(true);
-      case ContextMisuseException e -> error.setNonRetryable(true);
-      case RetryAfterException e -> error.setRetryAfterMs(millis(e.delay()));
-      default -> {}
+            .setMessage(failure.message())
+            .setNonRetryable(failure.nonRetryable())
+            .putAllMetadata(failure.metadata());
+    if (!failure.type().isEmpty()) {
+      error.putMetadata(TYPE, failure.type());
     }
-    return error.build();
-  }
-
-  // A run that a step's failure ended shows the step's own error: that is what people look for.
-  private static ErrorDetail stepError(StepFailedException failed) {
-    Failure failure = failed.failure();
-    return ErrorDetail.newBuilder()
-        .setMessage(message(failed))
-        .setNonRetryable(failure.nonRetryable())
-        .putAllMetadata(failure.metadata())
-        .putMetadata(TYPE, failure.type())
-        .putMetadata(STEP, failed.step())
-        .build();
-  }
-
-  private static String message(Throwable thrown) {
-    String message = thrown.getMessage();
-    if (message == null) {
-      return thrown.getClass().getSimpleName();
+    if (failure.kind() == ErrorKind.TIMEOUT) {
+      error.setCode(ErrorCode.ERROR_CODE_TIMEOUT);
     }
-    return message.length() <= MESSAGE_CHARS_MAX
-        ? message
-        : message.substring(0, MESSAGE_CHARS_MAX) + "...";
+    return error;
   }
 
   public static Failure failure(ErrorDetail error) {
@@ -142,7 +117,14 @@ public final class Protos {
         run.hasFinishedAt() ? Optional.of(instant(run.getFinishedAt())) : Optional.empty(),
         run.hasWakeUpAt() ? Optional.of(instant(run.getWakeUpAt())) : Optional.empty(),
         text(run.getWorkerId()),
-        run.hasError() ? Optional.of(failure(run.getError())) : Optional.empty());
+        trouble(run));
+  }
+
+  private static Optional<Failure> trouble(Workflow run) {
+    if (run.hasError()) {
+      return Optional.of(failure(run.getError()));
+    }
+    return run.hasBlockedBy() ? Optional.of(failure(run.getBlockedBy())) : Optional.empty();
   }
 
   public static Instant instant(Timestamp timestamp) {

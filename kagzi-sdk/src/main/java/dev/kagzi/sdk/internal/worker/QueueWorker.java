@@ -10,6 +10,7 @@ import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.Reporter;
 import dev.kagzi.sdk.internal.run.Code;
+import dev.kagzi.sdk.internal.run.FailureRecorder;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.run.RunHost;
 import dev.kagzi.sdk.internal.run.RunOutcome;
@@ -20,6 +21,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,10 @@ final class QueueWorker implements RunHost {
   private final WorkerSettings settings;
   private final Map<CodeKey, Code<?, ?>> codes = new HashMap<>();
   private final Map<String, RunExecution> claims = new ConcurrentHashMap<>();
+
+  /** All that hold a slot; some of them no longer have their claim. */
+  private final Set<RunExecution> executions = ConcurrentHashMap.newKeySet();
+
   private final BlockedRuns blocked = new BlockedRuns();
   private final Slots slots;
   private final Registration registration;
@@ -143,6 +149,15 @@ final class QueueWorker implements RunHost {
     return slots.held();
   }
 
+  int stuckCount() {
+    long now = System.nanoTime();
+    return (int) executions.stream().filter(run -> run.isStuck(now)).count();
+  }
+
+  Collection<RunExecution> executions() {
+    return executions;
+  }
+
   Collection<RunExecution> running() {
     return claims.values();
   }
@@ -171,6 +186,7 @@ final class QueueWorker implements RunHost {
         // The server has taken the run back and given it to us again: the former claim is void.
         former.lose();
       }
+      executions.add(run);
       boolean mayStart = slots.take(run);
       if (drain.hasBegun()) {
         run.releaseUnstarted();
@@ -227,6 +243,11 @@ final class QueueWorker implements RunHost {
   }
 
   @Override
+  public FailureRecorder failures() {
+    return settings.failures();
+  }
+
+  @Override
   public @Nullable Code<?, ?> code(Task task) {
     return codes.get(new CodeKey(task.getWorkflowType(), task.getVersion()));
   }
@@ -263,6 +284,7 @@ final class QueueWorker implements RunHost {
       case FAILED -> heartbeat.countFailed();
       case UNFINISHED -> {}
     }
+    executions.remove(execution);
     for (RunExecution next : slots.free(execution)) {
       if (drain.hasBegun()) {
         next.releaseUnstarted();

@@ -52,7 +52,7 @@ public final class WorkerGroup implements Worker {
   private static void tick(List<QueueWorker> workers) {
     long now = System.nanoTime();
     for (QueueWorker worker : workers) {
-      for (RunExecution run : worker.running()) {
+      for (RunExecution run : worker.executions()) {
         tick(run, now);
       }
     }
@@ -116,6 +116,11 @@ public final class WorkerGroup implements Worker {
   @Override
   public int activeCount() {
     return workers.stream().mapToInt(QueueWorker::activeCount).sum();
+  }
+
+  @Override
+  public int stuckCount() {
+    return workers.stream().mapToInt(QueueWorker::stuckCount).sum();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.kagzi.sdk.internal.worker;
 
 import dev.kagzi.sdk.internal.run.Code;
+import dev.kagzi.sdk.internal.run.FailureRecorder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +21,8 @@ public record WorkerSettings(
     Map<String, String> labels,
     String version,
     String hostname,
-    Duration drainTimeout) {
+    Duration drainTimeout,
+    FailureRecorder failures) {
   public WorkerSettings {
     codes = List.copyOf(codes);
     typeLimits = Map.copyOf(typeLimits);

@@ -1,0 +1,110 @@
+package dev.kagzi.cli;
+
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
+import com.google.protobuf.MapEntry;
+import com.google.protobuf.Message;
+import com.google.protobuf.Timestamp;
+import dev.kagzi.protocol.v1.Payload;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Messages as JSON for people and their tools: the protocol's names, times as texts, states without
+ * their prefix, payloads as the JSON that they are. What is empty is left out, except for answers
+ * to yes-or-no questions.
+ */
+final class MessageJson {
+
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+  private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
+  private MessageJson() {}
+
+  static String text(JsonNode node) {
+    return MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(node);
+  }
+
+  static ObjectNode of(Message message) {
+    ObjectNode json = NODES.objectNode();
+    for (FieldDescriptor field : message.getDescriptorForType().getFields()) {
+      if (isShown(message, field)) {
+        json.set(field.getName(), value(field, message.getField(field)));
+      }
+    }
+    return json;
+  }
+
+  private static boolean isShown(Message message, FieldDescriptor field) {
+    if (field.isRepeated()) {
+      return message.getRepeatedFieldCount(field) > 0;
+    }
+    boolean isAnswer = field.getJavaType() == JavaType.BOOLEAN && !field.hasPresence();
+    return isAnswer || message.hasField(field);
+  }
+
+  private static JsonNode value(FieldDescriptor field, Object value) {
+    if (field.isMapField()) {
+      ObjectNode json = NODES.objectNode();
+      for (Object entry : (List<?>) value) {
+        MapEntry<?, ?> pair = (MapEntry<?, ?>) entry;
+        json.put(String.valueOf(pair.getKey()), String.valueOf(pair.getValue()));
+      }
+      return json;
+    }
+    if (field.isRepeated()) {
+      ArrayNode json = NODES.arrayNode();
+      ((List<?>) value).forEach(each -> json.add(one(each)));
+      return json;
+    }
+    return one(value);
+  }
+
+  private static JsonNode one(Object value) {
+    return switch (value) {
+      case Timestamp time -> NODES.stringNode(instant(time).toString());
+      case Payload payload -> payload(payload);
+      case Message message -> of(message);
+      case EnumValueDescriptor constant -> NODES.stringNode(name(constant));
+      case Boolean truth -> NODES.booleanNode(truth);
+      case Integer number -> NODES.numberNode(number);
+      case Long number -> NODES.numberNode(number);
+      case Double number -> NODES.numberNode(number);
+      default -> NODES.stringNode(String.valueOf(value));
+    };
+  }
+
+  static Instant instant(Timestamp time) {
+    return Instant.ofEpochSecond(time.getSeconds(), time.getNanos());
+  }
+
+  /** A payload that is JSON, as it is; any other as base64. */
+  static JsonNode payload(Payload payload) {
+    byte[] data = payload.getData().toByteArray();
+    if (data.length == 0) {
+      return NODES.nullNode();
+    }
+    try {
+      return MAPPER.readTree(data);
+    } catch (JacksonException e) {
+      return NODES.binaryNode(data);
+    }
+  }
+
+  /** WORKFLOW_STATUS_FAILED of WorkflowStatus is FAILED. */
+  private static String name(EnumValueDescriptor constant) {
+    String prefix = constant.getType().getName().replaceAll("(?<=[a-z])(?=[A-Z])", "_") + "_";
+    String name = constant.getName();
+    return name.startsWith(prefix.toUpperCase(Locale.ROOT))
+        ? name.substring(prefix.length())
+        : name;
+  }
+}

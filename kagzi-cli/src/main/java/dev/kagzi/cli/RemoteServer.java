@@ -1,0 +1,113 @@
+package dev.kagzi.cli;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
+import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.AdminServiceGrpc.AdminServiceBlockingStub;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceBlockingStub;
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.StatusProto;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+
+/** A server as a short command sees it: one call after the other, none tried again. */
+final class RemoteServer implements AutoCloseable {
+
+  private static final long CALL_SECONDS_MAX = 10;
+  private static final int MESSAGE_BYTES_MAX = 16 << 20;
+  private static final Pattern UUID = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-.{12}");
+
+  private final ManagedChannel channel;
+  private final String address;
+  private final String namespace;
+
+  private RemoteServer(ManagedChannel channel, String address, String namespace) {
+    this.channel = channel;
+    this.address = address;
+    this.namespace = namespace;
+  }
+
+  static RemoteServer connect(String address, String namespace) {
+    ManagedChannel channel =
+        NettyChannelBuilder.forTarget("dns:///" + address)
+            .usePlaintext()
+            .maxInboundMessageSize(MESSAGE_BYTES_MAX)
+            .build();
+    return new RemoteServer(channel, address, namespace);
+  }
+
+  String namespace() {
+    return namespace;
+  }
+
+  WorkflowServiceBlockingStub workflows() {
+    return WorkflowServiceGrpc.newBlockingStub(channel)
+        .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS);
+  }
+
+  AdminServiceBlockingStub admin() {
+    return AdminServiceGrpc.newBlockingStub(channel)
+        .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS);
+  }
+
+  /** The id of a run that was named by it, or by the id that its starter gave it. */
+  String runId(String run) {
+    if (UUID.matcher(run).matches()) {
+      return run.toLowerCase(Locale.ROOT);
+    }
+    GetWorkflowByExternalIdRequest request =
+        GetWorkflowByExternalIdRequest.newBuilder()
+            .setNamespace(namespace)
+            .setExternalId(run)
+            .build();
+    return call(() -> workflows().getWorkflowByExternalId(request)).getWorkflow().getRunId();
+  }
+
+  /** Makes a call; what goes wrong is one line for a person. */
+  <T> T call(Supplier<T> call) {
+    try {
+      return call.get();
+    } catch (StatusRuntimeException e) {
+      throw new CliException(explained(e), e);
+    }
+  }
+
+  private String explained(StatusRuntimeException failure) {
+    String said = said(failure);
+    return switch (failure.getStatus().getCode()) {
+      case UNAVAILABLE, DEADLINE_EXCEEDED ->
+          "server: " + address + " does not answer (expected: one there, or --server HOST:PORT)";
+      default -> said.isEmpty() ? failure.getStatus().getCode().name() : said;
+    };
+  }
+
+  /** The server's own words, if they came along. */
+  private static String said(StatusRuntimeException failure) {
+    com.google.rpc.Status status = StatusProto.fromThrowable(failure);
+    if (status == null) {
+      return "";
+    }
+    for (Any detail : status.getDetailsList()) {
+      if (detail.is(ErrorDetail.class)) {
+        try {
+          return detail.unpack(ErrorDetail.class).getMessage();
+        } catch (InvalidProtocolBufferException e) {
+          return status.getMessage();
+        }
+      }
+    }
+    return status.getMessage();
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+  }
+}

@@ -1,0 +1,45 @@
+package dev.kagzi.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Columns that stand under each other, as wide as what is in them. */
+final class Table {
+
+  private static final String GAP = "  ";
+
+  private final List<List<String>> rows = new ArrayList<>();
+
+  Table row(String... cells) {
+    rows.add(List.of(cells));
+    return this;
+  }
+
+  boolean isEmpty() {
+    return rows.isEmpty();
+  }
+
+  /** One line per row, each behind the indent. */
+  String text(String indent) {
+    StringBuilder text = new StringBuilder();
+    for (List<String> row : rows) {
+      StringBuilder line = new StringBuilder(indent);
+      for (int i = 0; i < row.size(); i++) {
+        line.append(row.get(i));
+        if (i < row.size() - 1) {
+          line.append(" ".repeat(width(i) - row.get(i).length())).append(GAP);
+        }
+      }
+      text.append(line.toString().stripTrailing()).append('\n');
+    }
+    return text.toString();
+  }
+
+  private int width(int column) {
+    return rows.stream()
+        .filter(row -> row.size() > column)
+        .mapToInt(row -> row.get(column).length())
+        .max()
+        .orElse(0);
+  }
+}

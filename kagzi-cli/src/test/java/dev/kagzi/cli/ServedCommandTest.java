@@ -1,0 +1,70 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.postgres.SharedPostgres;
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.WorkflowType;
+import dev.kagzi.server.KagziServer;
+import dev.kagzi.server.ServerConfig;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** Commands against a server in this process, with a worker that pays or does not. */
+@SuppressWarnings("NullAway.Init")
+abstract class ServedCommandTest {
+  static final Duration SOON = Duration.ofSeconds(30);
+
+  static final WorkflowType<String, String> PAY =
+      WorkflowType.of("pay", String.class, String.class).queue("payments");
+
+  static final WorkflowType<String, String> NOBODY_SERVES =
+      WorkflowType.of("nobody-serves", String.class, String.class);
+
+  static Kagzi kagzi;
+  private static KagziServer server;
+
+  final StringWriter out = new StringWriter();
+  final StringWriter err = new StringWriter();
+
+  @BeforeAll
+  static void open() {
+    var postgres = SharedPostgres.server();
+    server =
+        KagziServer.start(
+            ServerConfig.builder()
+                .dbUrl(postgres.jdbcUrl(SharedPostgres.createDatabase()))
+                .dbUser(postgres.user())
+                .dbPassword(postgres.password())
+                .unsafeDatabase()
+                .grpcPort(0)
+                .httpPort(0)
+                .build());
+    kagzi = Kagzi.connect(address());
+  }
+
+  @AfterAll
+  static void close() {
+    kagzi.close();
+    server.close();
+  }
+
+  static String address() {
+    return "127.0.0.1:" + server.grpcPort();
+  }
+
+  /** {@code kagzi workflow ...} on that server; returns the exit code. */
+  int workflow(String... args) {
+    out.getBuffer().setLength(0);
+    err.getBuffer().setLength(0);
+    return Main.commandLine()
+        .setOut(new PrintWriter(out))
+        .setErr(new PrintWriter(err))
+        .execute(
+            Stream.concat(
+                    Stream.of("workflow", args[0], "--server", address()), Stream.of(args).skip(1))
+                .toArray(String[]::new));
+  }
+}

@@ -1,0 +1,145 @@
+package dev.kagzi.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.RunFailedException;
+import dev.kagzi.sdk.RunHandle;
+import dev.kagzi.sdk.Worker;
+import java.io.PrintWriter;
+import java.net.ConnectException;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class WorkflowCommandTest extends ServedCommandTest {
+
+  @Test
+  void a_run_is_shown_with_every_attempt_of_its_steps() {
+    RunHandle<String> run = failedPayment();
+
+    assertThat(workflow("get", run.runId())).isZero();
+
+    assertThat(out.toString().lines())
+        .anyMatch(line -> line.matches("run +" + run.runId()))
+        .anyMatch(line -> line.matches("type +pay"))
+        .anyMatch(line -> line.matches("status +FAILED"))
+        .anyMatch(line -> line.matches("error +NETWORK java.net.ConnectException: refused 2"))
+        .anyMatch(line -> line.matches("in step +charge"))
+        .anyMatch(line -> line.matches("input +\"Ada\""))
+        .anyMatch(line -> line.matches("STEP +TRY +KIND +STATUS +STARTED +TOOK +ERROR"))
+        .anyMatch(line -> line.matches("quote +1 +FUNCTION +COMPLETED .*"))
+        .anyMatch(line -> line.matches("charge +1 +FUNCTION +FAILED .*refused 1"))
+        .anyMatch(line -> line.matches("charge +2 +FUNCTION +FAILED .*refused 2"));
+    assertThat(err.toString()).isEmpty();
+  }
+
+  @Test
+  void a_run_is_found_by_the_id_of_its_start_and_is_json_if_asked_for() {
+    RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).id("order-42").start("Ada");
+
+    assertThat(workflow("get", "order-42", "--json")).isZero();
+
+    JsonNode json = JsonMapper.builder().build().readTree(out.toString());
+    assertThat(json.at("/run_id").asString()).isEqualTo(run.runId());
+    assertThat(json.at("/status").asString()).isEqualTo("PENDING");
+    assertThat(json.at("/input").asString()).isEqualTo("Ada");
+    assertThat(json.at("/created_at").asString()).endsWith("Z");
+    assertThat(json.at("/steps").isArray()).isTrue();
+  }
+
+  @Test
+  void runs_are_listed_by_status_and_type_newest_first() {
+    String failed = failedPayment().runId();
+    String later = failedPayment().runId();
+
+    assertThat(workflow("list", "--status", "FAILED,TIMED_OUT", "--type", "pay", "--limit", "2"))
+        .isZero();
+
+    assertThat(out.toString().lines().toList())
+        .hasSize(3)
+        .satisfies(lines -> assertThat(lines.get(0)).startsWith("RUN ").contains("STATUS"))
+        .satisfies(lines -> assertThat(lines.get(1)).startsWith(later).contains("FAILED"))
+        .satisfies(lines -> assertThat(lines.get(2)).startsWith(failed).contains("refused 2"));
+    assertThat(workflow("list", "--type", "no-such-type")).isZero();
+    assertThat(out.toString()).isEqualToIgnoringNewLines("no runs");
+  }
+
+  @Test
+  void a_cancel_says_whether_it_came_in_time() {
+    RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).start("Ada");
+
+    assertThat(workflow("cancel", run.runId())).isZero();
+    assertThat(out.toString()).isEqualToIgnoringNewLines("run " + run.runId() + " cancelled");
+
+    assertThat(workflow("cancel", run.runId())).isEqualTo(1);
+    assertThat(out.toString())
+        .isEqualToIgnoringNewLines("run " + run.runId() + " had ended before as CANCELLED");
+
+    assertThat(workflow("cancel", "--json", run.runId())).isEqualTo(1);
+    assertThat(JsonMapper.builder().build().readTree(out.toString()).at("/cancelled").asBoolean())
+        .isFalse();
+  }
+
+  @Test
+  void what_is_not_there_is_said_in_one_line() {
+    String unknown = UUID.randomUUID().toString();
+
+    assertThat(workflow("get", unknown)).isEqualTo(1);
+    assertThat(err.toString()).startsWith("kagzi: ").contains(unknown).hasLineCount(1);
+    assertThat(workflow("cancel", "no-such-order")).isEqualTo(1);
+    assertThat(err.toString()).startsWith("kagzi: ").contains("no-such-order").hasLineCount(1);
+  }
+
+  @Test
+  void wrong_usage_is_exit_code_2() {
+    assertThat(workflow("get")).isEqualTo(2);
+    assertThat(workflow("list", "--limit", "0")).isEqualTo(2);
+    assertThat(err.toString()).contains("--limit: 0 (expected: at least 1)");
+    assertThat(workflow("list", "--status", "LOST")).isEqualTo(2);
+  }
+
+  @Test
+  void a_server_that_does_not_answer_is_named() {
+    int code =
+        Main.commandLine()
+            .setOut(new PrintWriter(out))
+            .setErr(new PrintWriter(err))
+            .execute("workflow", "list", "--server", "127.0.0.1:1");
+
+    assertThat(code).isEqualTo(1);
+    assertThat(err.toString())
+        .isEqualToIgnoringNewLines(
+            "kagzi: server: 127.0.0.1:1 does not answer (expected: one there, or --server"
+                + " HOST:PORT)");
+  }
+
+  @SuppressWarnings("try") // the worker works while it is open
+  private static RunHandle<String> failedPayment() {
+    AtomicInteger calls = new AtomicInteger();
+    try (Worker worker =
+        kagzi
+            .worker()
+            .workflow(
+                PAY,
+                (ctx, name) -> {
+                  ctx.step("quote", () -> {});
+                  return ctx.step("charge")
+                      .retry(Retry.fixed(2, Duration.ofMillis(10)))
+                      .run(
+                          String.class,
+                          () -> {
+                            throw new ConnectException("refused " + calls.incrementAndGet());
+                          });
+                })
+            .start()) {
+      RunHandle<String> run = kagzi.workflow(PAY).start("Ada");
+      assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
+      return run;
+    }
+  }
+}

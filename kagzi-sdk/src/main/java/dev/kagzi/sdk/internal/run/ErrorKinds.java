@@ -1,0 +1,87 @@
+package dev.kagzi.sdk.internal.run;
+
+import static java.util.Map.entry;
+
+import dev.kagzi.sdk.ErrorKind;
+import dev.kagzi.sdk.StepFailedException;
+import java.io.IOException;
+import java.util.Map;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Says what sort of error an exception is: from the outside in, the first of it and its causes that
+ * somebody knows; the application before the table. Thread-safe.
+ */
+final class ErrorKinds {
+  private static final Logger log = LoggerFactory.getLogger(ErrorKinds.class);
+
+  // By name, since a runtime may come without the modules of some of these.
+  private static final Map<String, ErrorKind> BY_CLASS =
+      Map.ofEntries(
+          entry("java.util.concurrent.TimeoutException", ErrorKind.TIMEOUT),
+          entry("java.net.SocketTimeoutException", ErrorKind.TIMEOUT),
+          entry("java.net.http.HttpTimeoutException", ErrorKind.TIMEOUT),
+          entry("java.sql.SQLTimeoutException", ErrorKind.TIMEOUT),
+          entry("java.sql.SQLException", ErrorKind.DATABASE),
+          entry("java.nio.channels.ClosedChannelException", ErrorKind.NETWORK),
+          entry("java.nio.channels.UnresolvedAddressException", ErrorKind.NETWORK),
+          entry("javax.net.ssl.SSLException", ErrorKind.NETWORK),
+          entry("dev.kagzi.sdk.ResultTimeoutException", ErrorKind.TIMEOUT),
+          entry("dev.kagzi.sdk.RunNotFoundException", ErrorKind.NOT_FOUND),
+          entry("dev.kagzi.sdk.ServerUnavailableException", ErrorKind.UNAVAILABLE));
+
+  private final Function<? super Throwable, ErrorKind> application;
+
+  ErrorKinds(Function<? super Throwable, ErrorKind> application) {
+    this.application = application;
+  }
+
+  ErrorKind of(Throwable thrown) {
+    ErrorKind kind = ofOne(thrown);
+    for (Throwable cause : Causes.of(thrown)) {
+      if (kind != ErrorKind.UNKNOWN) {
+        break;
+      }
+      kind = ofOne(cause);
+    }
+    return kind;
+  }
+
+  private ErrorKind ofOne(Throwable thrown) {
+    if (thrown instanceof StepFailedException failed) {
+      return failed.kind();
+    }
+    ErrorKind said = ask(thrown);
+    return said == ErrorKind.UNKNOWN ? byClass(thrown) : said;
+  }
+
+  // The application's code may throw, and may return null whatever its type says.
+  @SuppressWarnings({"ConstantValue", "NullAway"})
+  private ErrorKind ask(Throwable thrown) {
+    try {
+      ErrorKind said = application.apply(thrown);
+      return said == null ? ErrorKind.UNKNOWN : said;
+    } catch (Throwable e) {
+      log.atWarn()
+          .addKeyValue("type", thrown.getClass().getName())
+          .setCause(e)
+          .log("the worker's errorKinds failed, the error's kind is looked up without it");
+      return ErrorKind.UNKNOWN;
+    }
+  }
+
+  private static ErrorKind byClass(Throwable thrown) {
+    for (Class<?> type = thrown.getClass(); type != null; type = type.getSuperclass()) {
+      ErrorKind kind = BY_CLASS.get(type.getName());
+      if (kind != null) {
+        return kind;
+      }
+      if (type.getPackageName().equals("java.net") && thrown instanceof IOException) {
+        return ErrorKind.NETWORK;
+      }
+    }
+    return ErrorKind.UNKNOWN;
+  }
+}

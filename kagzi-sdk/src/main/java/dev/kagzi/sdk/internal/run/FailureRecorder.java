@@ -1,0 +1,181 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.sdk.ContextMisuseException;
+import dev.kagzi.sdk.ErrorKind;
+import dev.kagzi.sdk.ErrorSanitizer;
+import dev.kagzi.sdk.Failure;
+import dev.kagzi.sdk.NonRetryableException;
+import dev.kagzi.sdk.PayloadException;
+import dev.kagzi.sdk.RetryAfterException;
+import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns what user code threw into what is recorded. Promise: whatever the exception, the classifier
+ * and the sanitizer do, there is something to report, and it can be stored. Thread-safe.
+ */
+public final class FailureRecorder {
+  private static final Logger log = LoggerFactory.getLogger(FailureRecorder.class);
+  private static final int MESSAGE_BYTES_MAX = 8 << 10;
+  private static final int STACK_BYTES_MAX = 32 << 10;
+  private static final int CAUSE_BYTES_MAX = 1 << 10;
+  private static final int CAUSES_MAX = 10;
+  private static final int NAME_BYTES_MAX = 500;
+
+  /** A sanitizer may add what it likes, as long as the whole still fits into a report. */
+  private static final int METADATA_MAX = 40;
+
+  private final ErrorSanitizer sanitizer;
+  private final ErrorKinds kinds;
+  private final boolean stacks;
+
+  public FailureRecorder(
+      ErrorSanitizer sanitizer, Function<? super Throwable, ErrorKind> kinds, boolean stacks) {
+    this.sanitizer = sanitizer;
+    this.kinds = new ErrorKinds(kinds);
+    this.stacks = stacks;
+  }
+
+  /** What was thrown by a step or a workflow. */
+  ErrorDetail record(Throwable thrown) {
+    if (thrown instanceof StepFailedException failed) {
+      return recordedBefore(failed);
+    }
+    ErrorDetail.Builder error = Protos.error(sanitize(describe(thrown)));
+    if (thrown instanceof RetryAfterException later) {
+      error.setRetryAfterMs(Protos.millis(later.delay()));
+    }
+    return error.build();
+  }
+
+  /** What the SDK itself has to say of a run; a message of ours may quote what users store. */
+  ErrorDetail record(ErrorDetail own) {
+    Failure kept = sanitize(Protos.failure(own));
+    return Protos.error(kept).setCode(own.getCode()).build();
+  }
+
+  // A run that a step's failure ended shows the step's own error: that is what people look for, and
+  // what a policy compares. It was sanitized when the step failed.
+  private static ErrorDetail recordedBefore(StepFailedException failed) {
+    return Protos.error(failed.failure()).putMetadata("step", failed.step()).build();
+  }
+
+  private Failure describe(Throwable thrown) {
+    try {
+      return new Failure(
+          thrown.getClass().getName(), message(thrown), isNonRetryable(thrown), metadata(thrown));
+    } catch (Throwable e) {
+      // An exception is user code too: it may fail to say what it is.
+      log.atWarn()
+          .addKeyValue("type", thrown.getClass().getName())
+          .setCause(e)
+          .log("an exception could not be described, its class alone is recorded");
+      return withoutText(thrown.getClass().getName(), isNonRetryable(thrown), Map.of());
+    }
+  }
+
+  private static boolean isNonRetryable(Throwable thrown) {
+    return thrown instanceof NonRetryableException
+        || thrown instanceof PayloadException
+        || thrown instanceof ContextMisuseException;
+  }
+
+  private static String message(Throwable thrown) {
+    String message = thrown.getMessage();
+    return message == null ? thrown.getClass().getName() : message;
+  }
+
+  private Map<String, String> metadata(Throwable thrown) {
+    List<Throwable> causes = Causes.of(thrown);
+    Map<String, String> metadata = new HashMap<>();
+    metadata.put("kind", kinds.of(thrown).name());
+    metadata.put("supertypes", supertypes(thrown.getClass()));
+    if (!causes.isEmpty()) {
+      metadata.put("cause", lines(causes));
+    }
+    if (stacks) {
+      metadata.put("stack", stack(thrown));
+    }
+    causes.stream()
+        .filter(StepFailedException.class::isInstance)
+        .findFirst()
+        .ifPresent(failed -> metadata.put("step", ((StepFailedException) failed).step()));
+    return metadata;
+  }
+
+  // Up to Exception, RuntimeException or Error, which a policy may name; every one is a Throwable.
+  private static String supertypes(Class<?> type) {
+    StringBuilder names = new StringBuilder();
+    for (Class<?> each = type.getSuperclass();
+        each != null && each != Throwable.class && each != Object.class;
+        each = each.getSuperclass()) {
+      names.append(names.isEmpty() ? "" : ",").append(each.getName());
+    }
+    return names.toString();
+  }
+
+  private static String lines(List<Throwable> causes) {
+    return causes.stream()
+        .limit(CAUSES_MAX)
+        .map(cause -> cause.getClass().getName() + ": " + message(cause))
+        .map(line -> PlainText.line(line, CAUSE_BYTES_MAX))
+        .collect(Collectors.joining("\n"));
+  }
+
+  private static String stack(Throwable thrown) {
+    StringWriter text = new StringWriter();
+    thrown.printStackTrace(new PrintWriter(text));
+    return text.toString();
+  }
+
+  // The sanitizer may throw, and may return null whatever its type says.
+  @SuppressWarnings({"ConstantValue", "NullAway"})
+  private Failure sanitize(Failure failure) {
+    Failure kept = null;
+    try {
+      kept = sanitizer.sanitize(storable(failure));
+    } catch (Throwable e) {
+      log.atError()
+          .addKeyValue("type", failure.type())
+          .setCause(e)
+          .log("the worker's errorSanitizer failed, the error is stored without its text");
+    }
+    return kept == null
+        ? withoutText(failure.type(), failure.nonRetryable(), failure.metadata())
+        : storable(kept);
+  }
+
+  private static Failure withoutText(
+      String type, boolean nonRetryable, Map<String, String> metadata) {
+    Map<String, String> safe = new HashMap<>(metadata);
+    safe.keySet().retainAll(List.of("kind", "supertypes", "step"));
+    return new Failure(
+        type, "an error whose text is withheld: it could not be made safe", nonRetryable, safe);
+  }
+
+  private static Failure storable(Failure failure) {
+    Map<String, String> metadata = new HashMap<>();
+    failure.metadata().entrySet().stream()
+        .limit(METADATA_MAX)
+        .forEach(
+            entry ->
+                metadata.put(
+                    PlainText.line(entry.getKey(), NAME_BYTES_MAX),
+                    PlainText.lines(entry.getValue(), STACK_BYTES_MAX)));
+    return new Failure(
+        PlainText.line(failure.type(), NAME_BYTES_MAX),
+        PlainText.line(failure.message(), MESSAGE_BYTES_MAX),
+        failure.nonRetryable(),
+        metadata);
+  }
+}

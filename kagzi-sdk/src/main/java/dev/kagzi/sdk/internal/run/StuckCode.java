@@ -1,0 +1,55 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.Task;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Names code that was interrupted and does not leave: no one can end it, and it takes a slot until
+ * it does. Belongs to the ticks.
+ */
+final class StuckCode {
+  private static final Logger log = LoggerFactory.getLogger(StuckCode.class);
+  private static final int FRAMES_MAX = 8;
+  private static final long WARN_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  private final Task task;
+  private final Thread thread;
+  private final Progress progress;
+  private @Nullable Long warnedNanos;
+
+  StuckCode(Task task, Thread thread, Progress progress) {
+    this.task = task;
+    this.thread = thread;
+    this.progress = progress;
+  }
+
+  /** Warns at first, and once a minute from then on. */
+  void warn(long nowNanos) {
+    if (warnedNanos != null && nowNanos - warnedNanos < WARN_AGAIN_NANOS) {
+      return;
+    }
+    warnedNanos = nowNanos;
+    RunningStep step = progress.running();
+    log.atWarn()
+        .addKeyValue("run", task.getRunId())
+        .addKeyValue("type", task.getWorkflowType())
+        .addKeyValue("step", step == null ? "" : step.key())
+        .addKeyValue("running_ms", step == null ? 0 : step.ranMs(nowNanos))
+        .addKeyValue("ignored_ms", TimeUnit.NANOSECONDS.toMillis(progress.ignoredNanos(nowNanos)))
+        .addKeyValue("at", top(thread.getStackTrace()))
+        .log("code ignores its interrupt, it can write no more and keeps its slot until it leaves");
+  }
+
+  // The topmost frame alone is often the JDK's way to wait.
+  private static String top(StackTraceElement[] stack) {
+    return Arrays.stream(stack)
+        .limit(FRAMES_MAX)
+        .map(StackTraceElement::toString)
+        .collect(Collectors.joining(" < "));
+  }
+}

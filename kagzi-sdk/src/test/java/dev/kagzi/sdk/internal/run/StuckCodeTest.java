@@ -1,0 +1,61 @@
+package dev.kagzi.sdk.internal.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.report.Reporter;
+import dev.kagzi.sdk.internal.wire.Channels;
+import dev.kagzi.sdk.internal.wire.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+class StuckCodeTest {
+  private static final Logger LOGGER = (Logger) LoggerFactory.getLogger(StuckCode.class);
+
+  private final ListAppender<ILoggingEvent> warnings = new ListAppender<>();
+
+  @BeforeEach
+  void listen() {
+    warnings.start();
+    LOGGER.addAppender(warnings);
+  }
+
+  @AfterEach
+  void listenNoMore() {
+    LOGGER.detachAppender(warnings);
+  }
+
+  @Test
+  void it_is_named_at_once_and_again_after_a_minute_with_the_place_where_it_is() {
+    try (Connection nobody =
+        new Connection(
+            Channels.open(List.of("127.0.0.1:1"), UnaryOperator.identity()),
+            "default",
+            Duration.ZERO)) {
+      Task task = Task.newBuilder().setRunId("run-1").setEpoch(1).build();
+      Thread here = Thread.currentThread();
+      Progress progress =
+          new Progress(here, new Reporter(nobody, () -> "").lane("run-1", 1), Deadline.of(task));
+      StuckCode stuck = new StuckCode(task, here, progress);
+      long now = System.nanoTime();
+
+      stuck.warn(now);
+      stuck.warn(now + TimeUnit.SECONDS.toNanos(59));
+      stuck.warn(now + TimeUnit.SECONDS.toNanos(60));
+
+      assertThat(warnings.list).hasSize(2);
+      assertThat(warnings.list.getLast().getKeyValuePairs().toString())
+          .contains("run=\"run-1\"")
+          .contains("at=\"java.base/java.lang.Thread.getStackTrace");
+    }
+  }
+}
