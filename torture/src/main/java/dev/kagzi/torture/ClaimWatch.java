@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Reads over the worker's shoulder which claims it is given, since the SDK keeps epochs and attempts
- * to itself. Thread-safe.
+ * Reads over the worker's shoulder which claims it is given, since the SDK keeps epochs and
+ * attempts to itself. Thread-safe.
  */
 final class ClaimWatch implements ClientInterceptor {
   /**
@@ -78,9 +78,7 @@ final class ClaimWatch implements ClientInterceptor {
       nextAttempts.put(step.getStepKey(), step.getAttempt() + (step.hasRetry() ? 1 : 0));
     }
     Delivered claim =
-        task.getHistoryApart()
-            ? Delivered.UNSURE
-            : new Delivered(task.getEpoch(), nextAttempts);
+        task.getHistoryApart() ? Delivered.UNSURE : new Delivered(task.getEpoch(), nextAttempts);
     lock.lock();
     try {
       notBegun.computeIfAbsent(task.getRunId(), unused -> new ArrayDeque<>()).add(claim);

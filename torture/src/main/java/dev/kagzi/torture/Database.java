@@ -7,8 +7,8 @@ import java.sql.SQLException;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The fleet's PostgreSQL: durable, and killed and started again. Thread-safe; whoever kills it holds
- * its lock until it is back.
+ * The fleet's PostgreSQL: durable, and killed and started again. Thread-safe; whoever kills it
+ * holds its lock until it is back.
  */
 final class Database implements AutoCloseable {
   private static final String NAME = "kagzi";

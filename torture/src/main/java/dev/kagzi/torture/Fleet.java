@@ -1,9 +1,12 @@
 package dev.kagzi.torture;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 
 /**
@@ -11,6 +14,9 @@ import java.util.stream.Stream;
  * connection between two of them goes through a link, and so do those of the client.
  */
 final class Fleet implements AutoCloseable {
+  private static final Duration DUMP_TIME = Duration.ofSeconds(1);
+  private static final Executor START = task -> Thread.ofVirtual().name("start").start(task);
+
   private final Database database;
   private final List<Node> servers = new ArrayList<>();
   private final List<Node> workers = new ArrayList<>();
@@ -46,7 +52,7 @@ final class Fleet implements AutoCloseable {
       for (int i = 0; i < serverCount; i++) {
         fleet.startServer(i);
       }
-      fleet.workers.forEach(worker -> worker.process.start());
+      fleet.startWorkers();
       return fleet;
     } catch (RuntimeException e) {
       fleet.close();
@@ -62,8 +68,7 @@ final class Fleet implements AutoCloseable {
             "KAGZI_DB_URL", Database.url(link.port()),
             "KAGZI_DB_USER", database.user(),
             "KAGZI_DB_PASSWORD", database.password());
-    return new Node(
-        new JavaProcess(name, ServerMain.class, environment, folder), List.of(link));
+    return new Node(new JavaProcess(name, ServerMain.class, environment, folder), List.of(link));
   }
 
   private Node worker(String name, int number, Path folder) {
@@ -88,6 +93,14 @@ final class Fleet implements AutoCloseable {
       addresses.add(links.get((first + i) % links.size()).address());
     }
     return String.join(",", addresses);
+  }
+
+  private void startWorkers() {
+    CompletableFuture.allOf(
+            workers.stream()
+                .map(worker -> CompletableFuture.runAsync(worker.process::start, START))
+                .toArray(CompletableFuture<?>[]::new))
+        .join();
   }
 
   /** Starts a server, and lets all links to it lead to its new port. */
@@ -128,6 +141,15 @@ final class Fleet implements AutoCloseable {
         .filter(JavaProcess::hasDiedByItself)
         .map(JavaProcess::name)
         .toList();
+  }
+
+  /** Has the programs write down what their threads do: something hangs. */
+  void dumpThreads() {
+    Stream.concat(servers.stream(), workers.stream())
+        .map(Node::process)
+        .filter(JavaProcess::isAlive)
+        .forEach(process -> process.signal(Signal.QUIT));
+    Pause.ofUnchecked(DUMP_TIME);
   }
 
   /** Ends the programs, so that nothing more is written. */

@@ -2,9 +2,11 @@ package dev.kagzi.torture;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,9 +19,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of our programs in a process of its own, which is killed and started again: it has many lives.
- * It says on its first line that it is ready, and ends with its input, so that it does not outlive
- * this process.
+ * One of our programs in a process of its own, which is killed and started again: it has many
+ * lives. It says on its first line that it is ready, and ends with its input, so that it does not
+ * outlive this process.
  *
  * <p>Thread-safe; whoever does something to it that takes time holds its lock.
  */
@@ -100,23 +102,28 @@ final class JavaProcess implements AutoCloseable {
     return command;
   }
 
-  private static String firstLine(Process process) {
-    return CompletableFuture.supplyAsync(
-            () -> readLine(process), task -> Thread.ofVirtual().name("first-line").start(task))
-        .orTimeout(READY_MAX.toMillis(), TimeUnit.MILLISECONDS)
-        .join();
+  private String firstLine(Process process) {
+    CompletableFuture<String> first = new CompletableFuture<>();
+    Thread.ofVirtual().name("output-of-" + name).start(() -> read(process, first));
+    return first.orTimeout(READY_MAX.toMillis(), TimeUnit.MILLISECONDS).join();
   }
 
-  private static String readLine(Process process) {
-    try {
-      BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
+  /** Reads all its output; what comes after the first line are thread dumps. */
+  private void read(Process process, CompletableFuture<String> first) {
+    try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
+        Writer rest =
+            Files.newBufferedWriter(
+                log.resolveSibling(name + ".out"),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND)) {
       String line = output.readLine();
       if (line == null) {
         throw new IOException("it has ended");
       }
-      return line;
+      first.complete(line);
+      output.transferTo(rest);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      first.completeExceptionally(e);
     }
   }
 
@@ -127,6 +134,11 @@ final class JavaProcess implements AutoCloseable {
 
   void signal(Signal signal) {
     signal.send(running().pid());
+  }
+
+  boolean isAlive() {
+    Process last = process;
+    return last != null && last.isAlive();
   }
 
   /** Whether it has ended although nobody killed it. */

@@ -54,8 +54,7 @@ final class Ledger implements AutoCloseable {
   }
 
   private Moment now() {
-    return new Moment(
-        System.nanoTime(), ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant()));
+    return new Moment(System.nanoTime(), ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant()));
   }
 
   @Override

@@ -14,13 +14,7 @@ import java.util.List;
  * @param at when, taken right before the line was written
  */
 record LedgerEntry(
-    Event event,
-    String runId,
-    Author author,
-    String step,
-    int attempt,
-    String value,
-    Moment at) {
+    Event event, String runId, Author author, String step, int attempt, String value, Moment at) {
 
   private static final String SEPARATOR = "\t";
   private static final int FIELDS = 10;

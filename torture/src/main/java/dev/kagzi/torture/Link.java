@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Set;
@@ -84,17 +85,18 @@ final class Link implements AutoCloseable {
   }
 
   private void open(Socket from) {
+    Socket to = new Socket();
     sockets.add(from);
+    sockets.add(to);
     try {
       awaitFlow();
-      Socket to = new Socket(InetAddress.getLoopbackAddress(), targetPort);
-      sockets.add(to);
+      to.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), targetPort));
       from.setTcpNoDelay(true);
       to.setTcpNoDelay(true);
       Thread.ofVirtual().name("link-there").start(() -> pump(from, to));
       Thread.ofVirtual().name("link-back").start(() -> pump(to, from));
-    } catch (IOException nobodyThere) {
-      closeBoth(from, from);
+    } catch (IOException cutOrNobodyThere) {
+      closeBoth(from, to);
     }
   }
 

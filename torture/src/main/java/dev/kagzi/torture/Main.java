@@ -36,7 +36,8 @@ public final class Main implements Callable<Integer> {
       names = "--minutes",
       paramLabel = "N",
       defaultValue = "1",
-      description = "How long faults are injected; may be a fraction. Without it: ${DEFAULT-VALUE}.")
+      description =
+          "How long faults are injected; may be a fraction. Without it: ${DEFAULT-VALUE}.")
   private double minutes;
 
   @Option(

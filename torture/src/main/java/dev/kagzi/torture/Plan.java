@@ -41,8 +41,7 @@ record Plan(List<Fault> faults) {
     return new ArrayDeque<>(kinds);
   }
 
-  private static Fault fault(
-      Duration at, FaultKind kind, Random random, int servers, int workers) {
+  private static Fault fault(Duration at, FaultKind kind, Random random, int servers, int workers) {
     int targets =
         switch (kind.victim()) {
           case WORKER -> workers;

@@ -36,9 +36,7 @@ final class Recovery {
   /** One of each kind, each as short as plans have it, on the server that the client prefers. */
   private static List<Fault> faults() {
     return List.of(FaultKind.values()).stream()
-        .map(
-            kind ->
-                new Fault(Duration.ZERO, kind, 0, Duration.ofMillis(kind.lastsMsMin())))
+        .map(kind -> new Fault(Duration.ZERO, kind, 0, Duration.ofMillis(kind.lastsMsMin())))
         .toList();
   }
 

@@ -29,8 +29,9 @@ final class ReplayRules {
   }
 
   /**
-   * An execution that begins a step has what came before it on record, so every later claim is given
-   * that and must not execute it. Earlier claims may: they do not know yet that they are lost.
+   * An execution that begins a step has what came before it on record, so every later claim is
+   * given that and must not execute it. Earlier claims may: they do not know yet that they are
+   * lost.
    */
   static void noStepAgain(RunStory story, Consumer<String> violation) {
     for (Execution earlier : story.executions()) {

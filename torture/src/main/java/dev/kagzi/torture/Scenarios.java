@@ -9,8 +9,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * What the torture runs. A new scenario needs a line in {@link #ALL} and its code below; the checker
- * knows none of them by name.
+ * What the torture runs. A new scenario needs a line in {@link #ALL} and its code below; the
+ * checker knows none of them by name.
  */
 final class Scenarios {
   private static final Retry SOON = Retry.fixed(10, Duration.ofMillis(150));
@@ -30,8 +30,7 @@ final class Scenarios {
           Scenario.completing("long-sleep", script -> sleep(script, 1_100, 2_500)),
           Scenario.completing("compensation", Scenarios::compensation),
           Scenario.failing("failure", Scenarios::failure),
-          Scenario.completing("cancel", Scenarios::journey)
-              .cancelledWithin(Duration.ofSeconds(5)));
+          Scenario.completing("cancel", Scenarios::journey).cancelledWithin(Duration.ofSeconds(5)));
 
   static final Map<String, Scenario> BY_NAME =
       ALL.stream().collect(Collectors.toUnmodifiableMap(Scenario::name, Function.identity()));

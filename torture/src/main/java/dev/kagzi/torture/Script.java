@@ -30,8 +30,7 @@ final class Script {
   private final String input;
   private final List<String> values = new ArrayList<>();
 
-  private Script(
-      WorkflowContext ctx, Ledger ledger, Delivered claim, Author author, String input) {
+  private Script(WorkflowContext ctx, Ledger ledger, Delivered claim, Author author, String input) {
     this.ctx = ctx;
     this.ledger = ledger;
     this.claim = claim;

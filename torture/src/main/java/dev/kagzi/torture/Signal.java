@@ -10,7 +10,9 @@ enum Signal {
   /** Stops it where it is; it hears nothing of it. */
   STOP,
   /** Lets a stopped one go on. */
-  CONT;
+  CONT,
+  /** Has a Java process write down what its threads do. */
+  QUIT;
 
   void send(long pid) {
     try {

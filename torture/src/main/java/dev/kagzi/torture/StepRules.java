@@ -63,8 +63,7 @@ final class StepRules {
         && attempt.finishedMicros() == run.finishedMicros();
   }
 
-  private static void checkOrigin(
-      RunStory story, StepRecord attempt, Consumer<String> violation) {
+  private static void checkOrigin(RunStory story, StepRecord attempt, Consumer<String> violation) {
     Optional<LedgerEntry> origin =
         story
             .worker(Event.EXEC)

@@ -58,7 +58,6 @@ final class Tally {
     long maxNanos =
         done.stream().mapToLong(each -> each.healedNanos - each.injectedNanos).max().orElse(0);
     return "%-34s %8d %8d %10s"
-        .formatted(
-            kind.text(), done.size(), survived, Console.seconds(Duration.ofNanos(maxNanos)));
+        .formatted(kind.text(), done.size(), survived, Console.seconds(Duration.ofNanos(maxNanos)));
   }
 }

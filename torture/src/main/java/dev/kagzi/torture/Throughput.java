@@ -9,15 +9,19 @@ import java.util.Optional;
 /**
  * How many results arrived when. Counted in windows of two seconds, since results come in bursts
  * after a pause, and looked at every quarter of a second.
- *
- * @param sortedNanos when each result arrived
  */
-record Throughput(long[] sortedNanos) {
+final class Throughput {
   private static final long WINDOW_NANOS = Duration.ofSeconds(2).toNanos();
   private static final long LOOK_NANOS = Duration.ofMillis(250).toNanos();
   private static final long BEFORE_NANOS = Duration.ofSeconds(10).toNanos();
   private static final long STAYS_NANOS = Duration.ofSeconds(3).toNanos();
   private static final double BACK_SHARE = 0.9;
+
+  private final long[] sortedNanos;
+
+  private Throughput(long[] sortedNanos) {
+    this.sortedNanos = sortedNanos;
+  }
 
   static Throughput of(List<Long> resultNanos) {
     long[] sorted = resultNanos.stream().mapToLong(Long::longValue).toArray();

@@ -8,10 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One torture from the first process to the verdict: load, faults by plan, an end within bounds, and
- * the checker. Used by one thread.
+ * One torture from the first process to the verdict: load, faults by plan, an end within bounds,
+ * and the checker. Used by one thread.
  */
 final class Torture implements AutoCloseable {
   static final int SERVERS = 2;
@@ -87,10 +88,15 @@ final class Torture implements AutoCloseable {
 
   /** Does one fault and returns when it is healed. */
   void suffer(Fault fault) {
-    long injectedNanos = System.nanoTime();
+    AtomicLong injectedNanos = new AtomicLong();
     try {
-      injector.injectAndHeal(fault, () -> console.say(fault.toString()));
-      tally.healed(fault.kind(), injectedNanos);
+      injector.injectAndHeal(
+          fault,
+          () -> {
+            injectedNanos.set(System.nanoTime());
+            console.say(fault.toString());
+          });
+      tally.healed(fault.kind(), injectedNanos.get());
     } catch (RuntimeException e) {
       problems.add(fault + " was not healed: " + e.getMessage());
     }
@@ -103,6 +109,7 @@ final class Torture implements AutoCloseable {
     console.say("no more starts; waiting for the runs to end");
     if (!load.awaitResults(END_MAX)) {
       problems.add("not all results were received within " + END_MAX.toSeconds() + " s");
+      fleet.dumpThreads();
     }
     problems.addAll(load.troubles());
     fleet.diedByThemselves().forEach(name -> problems.add(name + " has ended by itself"));

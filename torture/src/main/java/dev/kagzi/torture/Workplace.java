@@ -27,8 +27,7 @@ record Workplace(Path folder) {
     try {
       Path log = data.resolve("postgres.log");
       if (Files.exists(log)) {
-        Files.copy(
-            log, folder.resolve("postgres.log"), StandardCopyOption.REPLACE_EXISTING);
+        Files.copy(log, folder.resolve("postgres.log"), StandardCopyOption.REPLACE_EXISTING);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

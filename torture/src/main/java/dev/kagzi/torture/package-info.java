@@ -1,6 +1,6 @@
 /**
- * The torture: workflows under load while workers, servers and PostgreSQL are killed, paused and cut
- * off, and then a verdict.
+ * The torture: workflows under load while workers, servers and PostgreSQL are killed, paused and
+ * cut off, and then a verdict.
  *
  * <p>A {@link dev.kagzi.torture.Fleet} of real processes runs {@link dev.kagzi.torture.Scenario
  * scenarios}. What steps do goes to {@link dev.kagzi.torture.Ledger ledgers}: files that know
