@@ -25,6 +25,7 @@ final class Checker {
           new Rule("the output is what the code returned", EndRules::outputIsReturned),
           new Rule("one result per step", StepRules::oneResultPerStep),
           new Rule("what is recorded was executed", StepRules::recordedWasExecuted),
+          new Rule("a lost claim writes nothing", StepRules::noWriteOfLostClaim),
           new Rule("one execution per claim", ReplayRules::oneExecutionPerClaim),
           new Rule("no step again after its result", ReplayRules::noStepAgain),
           new Rule("durable before the next step", ReplayRules::durableBeforeNext),

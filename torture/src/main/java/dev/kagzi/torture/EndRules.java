@@ -34,6 +34,10 @@ final class EndRules {
           "%s ended as %s with error \"%s\" (expected: %s)"
               .formatted(run.type(), run.status(), run.error(), scenario.end()));
     }
+    if (!story.isCancelled() && run.endedEpoch() != run.epoch()) {
+      violation.accept(
+          "ended by claim %d, the last is %d".formatted(run.endedEpoch(), run.epoch()));
+    }
   }
 
   static void outputIsReturned(RunStory story, Consumer<String> violation) {

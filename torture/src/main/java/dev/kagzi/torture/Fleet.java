@@ -21,7 +21,7 @@ final class Fleet implements AutoCloseable {
   private final List<Node> servers = new ArrayList<>();
   private final List<Node> workers = new ArrayList<>();
   private final List<Link> toServers = new ArrayList<>();
-  private final String clientAddresses;
+  private final List<Link> clientLinks;
 
   /**
    * A process and the links by which it reaches others.
@@ -42,7 +42,7 @@ final class Fleet implements AutoCloseable {
     for (int i = 1; i <= workerCount; i++) {
       workers.add(worker("worker-" + i, i, folder));
     }
-    this.clientAddresses = addresses(links(), 0);
+    this.clientLinks = links();
   }
 
   static Fleet start(Path folder, int serverCount, int workerCount) {
@@ -131,7 +131,17 @@ final class Fleet implements AutoCloseable {
 
   /** Where the client finds the servers. */
   String clientAddresses() {
-    return clientAddresses;
+    return addresses(clientLinks, 0);
+  }
+
+  /** The server that the client uses now. */
+  int serverOfClient() {
+    for (int i = 0; i < clientLinks.size(); i++) {
+      if (clientLinks.get(i).isInUse()) {
+        return i;
+      }
+    }
+    return 0;
   }
 
   /** Processes that have ended although nobody killed them. */

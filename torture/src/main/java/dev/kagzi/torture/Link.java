@@ -49,6 +49,11 @@ final class Link implements AutoCloseable {
     targetPort = port;
   }
 
+  /** Whether there is a connection. */
+  boolean isInUse() {
+    return !sockets.isEmpty();
+  }
+
   /** Breaks every connection; new ones are let through. */
   void cut() {
     sockets.forEach(Link::closeQuietly);

@@ -26,18 +26,21 @@ final class Recovery {
     try (Torture torture = Torture.start(console, load, Torture.SERVERS, Torture.WORKERS)) {
       Recovery recovery = new Recovery(torture, console);
       Pause.ofUnchecked(BEFORE);
-      for (Fault fault : faults()) {
-        recovery.measure(fault);
+      for (FaultKind kind : FaultKind.values()) {
+        recovery.measure(recovery.fault(kind));
       }
       return torture.judge();
     }
   }
 
-  /** One of each kind, each as short as plans have it, on the server that the client prefers. */
-  private static List<Fault> faults() {
-    return List.of(FaultKind.values()).stream()
-        .map(kind -> new Fault(Duration.ZERO, kind, 0, Duration.ofMillis(kind.lastsMsMin())))
-        .toList();
+  /** As short as plans have it; servers are hit that are at work. */
+  private Fault fault(FaultKind kind) {
+    int target =
+        switch (kind.victim()) {
+          case SERVER -> torture.fleet().serverOfClient();
+          case WORKER, POSTGRES -> 0;
+        };
+    return new Fault(Duration.ZERO, kind, target, Duration.ofMillis(kind.lastsMsMin()));
   }
 
   private void measure(Fault fault) {

@@ -1,12 +1,16 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.torture.LedgerEntry.Event;
+import dev.kagzi.torture.RunStory.Execution;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
 /** What the tables say of steps, and whether it comes from where it should. */
 final class StepRules {
+  /** PostgreSQL and the workers read the same clock. */
+  private static final long CLOCK_TOLERANCE_MICROS = 2_000;
+
   private StepRules() {}
 
   static void oneResultPerStep(RunStory story, Consumer<String> violation) {
@@ -52,6 +56,26 @@ final class StepRules {
         .filter(attempt -> !attempt.isSleep() && attempt.finishedMicros() != 0)
         .filter(attempt -> !isClosedByCancel(story, attempt))
         .forEach(attempt -> checkOrigin(story, attempt, violation));
+  }
+
+  /**
+   * A claim is lost when the next one is given away, and that is before the next execution begins.
+   * What is recorded for a claim afterwards was written through the fence.
+   */
+  static void noWriteOfLostClaim(RunStory story, Consumer<String> violation) {
+    for (Execution later : story.executions()) {
+      long begunMicros = later.entries().getFirst().at().wallMicros();
+      story
+          .attempts()
+          .filter(attempt -> attempt.epoch() < later.epoch())
+          .filter(attempt -> attempt.finishedMicros() > begunMicros + CLOCK_TOLERANCE_MICROS)
+          .filter(attempt -> !isClosedByCancel(story, attempt))
+          .forEach(
+              attempt ->
+                  violation.accept(
+                      "step %s was recorded for claim %d after claim %d had begun"
+                          .formatted(attempt.step(), attempt.epoch(), later.epoch())));
+    }
   }
 
   /** A cancel closes what is open with a failure of its own. */

@@ -5,9 +5,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -29,7 +30,10 @@ final class Torture implements AutoCloseable {
   private final Load load;
   private final Injector injector;
   private final Tally tally = new Tally();
-  private final Queue<String> problems = new ConcurrentLinkedQueue<>();
+
+  /** Each is told once, in the order in which they were found. */
+  private final Set<String> problems = Collections.synchronizedSet(new LinkedHashSet<>());
+
   private final Thread endFleet;
 
   private Torture(Console console, Load.Settings settings, int servers, int workers) {
@@ -66,6 +70,10 @@ final class Torture implements AutoCloseable {
 
   Load load() {
     return load;
+  }
+
+  Fleet fleet() {
+    return fleet;
   }
 
   /** Does all faults at their times and returns when the last is healed. */
@@ -116,13 +124,9 @@ final class Torture implements AutoCloseable {
     Evidence evidence = gather();
     problems.addAll(Checker.check(evidence).stream().map(Violation::toString).toList());
     tally.table(lastResultNanos()).forEach(console::print);
-    problems.stream().limit(VIOLATIONS_SHOWN_MAX).forEach(console::print);
-    return new Verdict(
-        tally.count(),
-        evidence.stories().size(),
-        evidence.stepCount(),
-        seed,
-        List.copyOf(problems));
+    List<String> found = List.copyOf(problems);
+    found.stream().limit(VIOLATIONS_SHOWN_MAX).forEach(console::print);
+    return new Verdict(tally.count(), evidence.stories().size(), evidence.stepCount(), seed, found);
   }
 
   void problem(String text) {

@@ -159,7 +159,7 @@ class CheckerTest {
   }
 
   @Test
-  void a_result_that_a_lost_claim_wrote_is_found() {
+  void a_result_that_another_claim_executed_is_found() {
     made.started();
     made.claim(1).exec("a", 1, "stale");
     made.claim(2).exec("a", 1, "A");
@@ -167,6 +167,36 @@ class CheckerTest {
     made.result("CANCELLED", "");
 
     assertFound("what is recorded was executed");
+  }
+
+  @Test
+  void a_result_that_a_lost_claim_wrote_after_the_next_had_begun_is_found() {
+    made.started();
+    made.claim(1).exec("a", 1, "late");
+    made.claim(2);
+    made.completed("a", 1, "late").run("cancel", "CANCELLED", 2, "").cancelAnswered("true");
+    made.result("CANCELLED", "");
+
+    assertFound("a lost claim writes nothing");
+  }
+
+  @Test
+  void an_end_by_a_claim_that_was_not_the_last_is_found() {
+    good();
+    made.again(
+        run ->
+            new RunRecord(
+                run.runId(),
+                run.type(),
+                run.status(),
+                2,
+                1,
+                run.input(),
+                run.output(),
+                "",
+                run.finishedMicros()));
+
+    assertFound("the end fits the scenario");
   }
 
   @Test
