@@ -144,6 +144,17 @@ final class Fleet implements AutoCloseable {
     return 0;
   }
 
+  /** A worker that uses the same server as the client, and so gets most of its runs. */
+  int workerOfClient() {
+    int server = serverOfClient();
+    for (int i = 0; i < workers.size(); i++) {
+      if (workers.get(i).links.get(server).isInUse()) {
+        return i;
+      }
+    }
+    return 0;
+  }
+
   /** Processes that have ended although nobody killed them. */
   List<String> diedByThemselves() {
     return Stream.concat(servers.stream(), workers.stream())

@@ -33,12 +33,13 @@ final class Recovery {
     }
   }
 
-  /** As short as plans have it; servers are hit that are at work. */
+  /** As short as plans have it; those are hit that are at work. */
   private Fault fault(FaultKind kind) {
     int target =
         switch (kind.victim()) {
           case SERVER -> torture.fleet().serverOfClient();
-          case WORKER, POSTGRES -> 0;
+          case WORKER -> torture.fleet().workerOfClient();
+          case POSTGRES -> 0;
         };
     return new Fault(Duration.ZERO, kind, target, Duration.ofMillis(kind.lastsMsMin()));
   }

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Torture implements AutoCloseable {
   static final int SERVERS = 2;
   static final int WORKERS = 3;
-  private static final Duration WARM_UP_MAX = Duration.ofSeconds(30);
+  private static final Duration WARM_UP_MAX = Duration.ofSeconds(60);
   private static final int WARM_UP_RESULTS = 20;
   private static final Duration END_MAX = Duration.ofSeconds(60);
   private static final int VIOLATIONS_SHOWN_MAX = 50;
@@ -55,17 +55,26 @@ final class Torture implements AutoCloseable {
   }
 
   private void warmUp() {
-    long giveUpNanos = System.nanoTime() + WARM_UP_MAX.toNanos();
-    while (load.resultCount() < WARM_UP_RESULTS) {
-      if (System.nanoTime() - giveUpNanos > 0) {
-        problems.add("no results after " + WARM_UP_MAX.toSeconds() + " s without any fault");
-        return;
-      }
-      Pause.ofUnchecked(Duration.ofMillis(50));
+    if (!awaitMoreResults(WARM_UP_RESULTS, WARM_UP_MAX)) {
+      problems.add("no results after " + WARM_UP_MAX.toSeconds() + " s without any fault");
+      return;
     }
     console.say(
         "%d servers, %d workers, PostgreSQL; in %s"
             .formatted(fleet.servers().size(), fleet.workers().size(), workplace.folder()));
+  }
+
+  /** Waits until the client has received so many more results; false if the time ended first. */
+  boolean awaitMoreResults(int count, Duration timeout) {
+    int enough = load.resultCount() + count;
+    long giveUpNanos = System.nanoTime() + timeout.toNanos();
+    while (load.resultCount() < enough) {
+      if (System.nanoTime() - giveUpNanos > 0) {
+        return false;
+      }
+      Pause.ofUnchecked(Duration.ofMillis(50));
+    }
+    return true;
   }
 
   Load load() {

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 class TortureTest {
   private static final int CALLERS = 16;
   private static final Duration PACE = Duration.ofMillis(50);
+  private static final Duration SOON = Duration.ofSeconds(60);
 
   private final StringWriter out = new StringWriter();
   private final Console console = new Console(new PrintWriter(out));
@@ -38,16 +39,16 @@ class TortureTest {
 
   @Test
   void either_of_two_servers_may_be_killed_and_nothing_acknowledged_is_lost() {
-    Plan plan =
-        new Plan(
-            List.of(
-                fault(500, FaultKind.KILL_SERVER, 0, 200),
-                fault(6_000, FaultKind.KILL_SERVER, 1, 200),
-                fault(12_000, FaultKind.KILL_SERVER, 0, 200),
-                fault(18_000, FaultKind.KILL_SERVER, 1, 200)));
     Load.Settings load = new Load.Settings(List.of(Scenarios.STEADY), 2, CALLERS, PACE);
+    Verdict verdict;
 
-    Verdict verdict = torture(load, plan);
+    try (Torture torture = Torture.start(console, load, Torture.SERVERS, Torture.WORKERS)) {
+      for (int server : List.of(0, 1, 0, 1)) {
+        torture.suffer(fault(0, FaultKind.KILL_SERVER, server, 200));
+        assertThat(torture.awaitMoreResults(50, SOON)).as(out.toString()).isTrue();
+      }
+      verdict = torture.judge();
+    }
 
     assertThat(verdict.problems()).as(out.toString()).isEmpty();
     assertThat(verdict.faults()).isEqualTo(4);
