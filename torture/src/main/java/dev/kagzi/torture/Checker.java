@@ -1,0 +1,65 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.torture.Findings.Violation;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/**
+ * Judges what a torture has left behind. Everything that a rule concludes follows from the promises
+ * of the engine alone and needs no luck with clocks: claims of a run are ordered by their epochs,
+ * and what one claim has recorded every later claim is given.
+ */
+final class Checker {
+  static final String ONE_RUN_PER_START = "one run per start";
+
+  /** A law for single runs; it tells what breaks it. */
+  private record Rule(String name, BiConsumer<RunStory, Consumer<String>> law) {}
+
+  private static final List<Rule> RULES =
+      List.of(
+          new Rule("every start ends", EndRules::everyStartEnds),
+          new Rule("the end fits the scenario", EndRules::endFitsScenario),
+          new Rule("the output is what the code returned", EndRules::outputIsReturned),
+          new Rule("one result per step", StepRules::oneResultPerStep),
+          new Rule("what is recorded was executed", StepRules::recordedWasExecuted),
+          new Rule("a lost claim writes nothing", StepRules::noWriteOfLostClaim),
+          new Rule("one execution per claim", ReplayRules::oneExecutionPerClaim),
+          new Rule("no step again after its result", ReplayRules::noStepAgain),
+          new Rule("durable before the next step", ReplayRules::durableBeforeNext),
+          new Rule("replays see what is recorded", ReplayRules::replaysSeeRecord),
+          new Rule("a caught failure is recorded", ReplayRules::caughtIsRecorded),
+          new Rule("compensation follows its failure", ReplayRules::compensationFollows),
+          new Rule("no sleep is short", SleepRules::noSleepIsShort),
+          new Rule("the client was told the truth", ClientRules::resultsAreTrue),
+          new Rule("cancelled is cancelled", ClientRules::cancelledIsCancelled));
+
+  private Checker() {}
+
+  static List<Violation> check(Evidence evidence) {
+    Findings findings = new Findings();
+    Map<String, String> runsByInput = new HashMap<>();
+    for (RunStory story : evidence.stories()) {
+      checkUnique(story, runsByInput, findings);
+      for (Rule rule : RULES) {
+        rule.law.accept(story, text -> findings.add(rule.name, story.runId(), text));
+      }
+    }
+    return findings.violations();
+  }
+
+  private static void checkUnique(
+      RunStory story, Map<String, String> runsByInput, Findings findings) {
+    RunRecord run = story.run();
+    if (run == null) {
+      return;
+    }
+    String other = runsByInput.putIfAbsent(run.input(), run.runId());
+    if (other != null) {
+      findings.add(
+          ONE_RUN_PER_START, run.runId(), "started as " + other + " before, by the same start");
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.torture.LedgerEntry.Event;
+import dev.kagzi.torture.RunStory.Execution;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Whether and how runs end. */
+final class EndRules {
+  private EndRules() {}
+
+  static void everyStartEnds(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    if (run == null) {
+      violation.accept(
+          story.client(Event.STARTED).findAny().isPresent()
+              ? "its start was acknowledged, and it is not in the tables"
+              : "known to ledgers or steps, and not in the tables");
+    } else if (!run.hasEnded()) {
+      violation.accept("still " + run.status());
+    }
+  }
+
+  static void endFitsScenario(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    Scenario scenario = run == null ? null : Scenarios.BY_NAME.get(run.type());
+    if (run == null || !run.hasEnded() || scenario == null) {
+      return;
+    }
+    boolean asked = story.client(Event.CANCELLED).findAny().isPresent();
+    boolean fits = run.status().equals(scenario.end().name()) || (asked && story.isCancelled());
+    if (!fits) {
+      violation.accept(
+          "%s ended as %s with error \"%s\" (expected: %s)"
+              .formatted(run.type(), run.status(), run.error(), scenario.end()));
+    }
+    if (!story.isCancelled() && run.endedEpoch() != run.epoch()) {
+      violation.accept(
+          "ended by claim %d, the last is %d".formatted(run.endedEpoch(), run.epoch()));
+    }
+  }
+
+  static void outputIsReturned(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    if (run == null || !run.status().equals(RunRecord.COMPLETED)) {
+      return;
+    }
+    List<Execution> enders =
+        story.executions().stream()
+            .filter(
+                execution ->
+                    execution.of(Event.END).anyMatch(end -> end.value().equals(run.output())))
+            .toList();
+    if (enders.isEmpty()) {
+      violation.accept("output " + run.output() + " was never returned");
+    } else if (enders.stream().noneMatch(ender -> isClaim(ender, run.endedEpoch()))) {
+      violation.accept("output of a claim other than the one that ended it, " + run.endedEpoch());
+    } else if (enders.stream().noneMatch(ender -> output(run, ender).equals(run.output()))) {
+      violation.accept("output is not made of the values that the code has seen");
+    }
+  }
+
+  private static boolean isClaim(Execution execution, int epoch) {
+    return execution.epoch() == 0 || execution.epoch() == epoch;
+  }
+
+  private static String output(RunRecord run, Execution ender) {
+    return Script.output(
+        run.input(),
+        ender.entries().stream()
+            .filter(entry -> entry.event() == Event.SEEN || entry.event() == Event.CAUGHT)
+            .map(LedgerEntry::value)
+            .toList());
+  }
+}

@@ -1,0 +1,160 @@
+package dev.kagzi.torture;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Stands between a process and the one that it connects to, and fails on demand: connections break,
+ * or nothing comes through for a while and nobody is told. Thread-safe.
+ */
+final class Link implements AutoCloseable {
+  private static final int BUFFER_BYTES = 32 << 10;
+
+  private final ServerSocket door;
+  private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition flowing = lock.newCondition();
+  private boolean stalled;
+  private volatile int targetPort;
+
+  Link() {
+    try {
+      door = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    Thread.ofVirtual().name("link").start(this::accept);
+  }
+
+  int port() {
+    return door.getLocalPort();
+  }
+
+  String address() {
+    return "127.0.0.1:" + port();
+  }
+
+  /** Where connections go from now on. */
+  void to(int port) {
+    targetPort = port;
+  }
+
+  /** Whether there is a connection. */
+  boolean isInUse() {
+    return !sockets.isEmpty();
+  }
+
+  /** Breaks every connection; new ones are let through. */
+  void cut() {
+    sockets.forEach(Link::closeQuietly);
+  }
+
+  /** Holds back everything, also on new connections, until {@link #flow}. */
+  void stall() {
+    setStalled(true);
+  }
+
+  void flow() {
+    setStalled(false);
+  }
+
+  private void setStalled(boolean value) {
+    lock.lock();
+    try {
+      stalled = value;
+      flowing.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void accept() {
+    while (!door.isClosed()) {
+      try {
+        Socket from = door.accept();
+        Thread.ofVirtual().name("link-open").start(() -> open(from));
+      } catch (IOException closed) {
+        // The door is closed, or the caller has gone again: nothing to do for either.
+      }
+    }
+  }
+
+  private void open(Socket from) {
+    Socket to = new Socket();
+    sockets.add(from);
+    sockets.add(to);
+    try {
+      awaitFlow();
+      to.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), targetPort));
+      from.setTcpNoDelay(true);
+      to.setTcpNoDelay(true);
+      Thread.ofVirtual().name("link-there").start(() -> pump(from, to));
+      Thread.ofVirtual().name("link-back").start(() -> pump(to, from));
+    } catch (IOException cutOrNobodyThere) {
+      closeBoth(from, to);
+    }
+  }
+
+  private void pump(Socket from, Socket to) {
+    byte[] buffer = new byte[BUFFER_BYTES];
+    try {
+      InputStream in = from.getInputStream();
+      OutputStream out = to.getOutputStream();
+      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        awaitFlow();
+        out.write(buffer, 0, read);
+      }
+      awaitFlow();
+    } catch (IOException broken) {
+      // Ended below, as an orderly end is.
+    }
+    closeBoth(from, to);
+  }
+
+  private void awaitFlow() {
+    lock.lock();
+    try {
+      while (stalled && !door.isClosed()) {
+        flowing.awaitUninterruptibly();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void closeBoth(Socket one, Socket other) {
+    sockets.remove(one);
+    sockets.remove(other);
+    closeQuietly(one);
+    closeQuietly(other);
+  }
+
+  private static void closeQuietly(Socket socket) {
+    try {
+      socket.close();
+    } catch (IOException closed) {
+      // It is.
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      door.close();
+    } catch (IOException closed) {
+      // It is.
+    }
+    flow();
+    cut();
+  }
+}

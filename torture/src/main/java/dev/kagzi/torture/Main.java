@@ -1,0 +1,101 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.postgres.EmbeddedPostgresException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The entry point: {@code ./kagzi torture}. */
+@Command(
+    name = "kagzi torture",
+    description = {
+      "Runs workflows on real processes (PostgreSQL, 2 servers, 3 workers, 1 client), kills, pauses"
+          + " and cuts them off at random moments, and checks that nothing was lost, nothing was"
+          + " done twice without need, and everything ended.",
+      "The last line says \"passed\" or \"FAILED\"; what explains a failure is left in a folder."
+    },
+    mixinStandardHelpOptions = true,
+    version = "kagzi torture (Java ${java.version})",
+    sortOptions = false,
+    usageHelpAutoWidth = true)
+public final class Main implements Callable<Integer> {
+  private static final int CALLERS = 24;
+  private static final Duration PACE = Duration.ofMillis(100);
+  private static final double MILLIS_PER_MINUTE = 60_000;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--minutes",
+      paramLabel = "N",
+      defaultValue = "1",
+      description =
+          "How long faults are injected; may be a fraction. Without it: ${DEFAULT-VALUE}.")
+  private double minutes;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      description = "Which faults come when, and which workflows run. Without it: any.")
+  private @Nullable Long seed;
+
+  @Option(
+      names = "--recovery",
+      description =
+          "Instead: one fault of each kind every 30 s under even load, and how long throughput takes"
+              + " to be back.")
+  private boolean recovery;
+
+  private Main() {}
+
+  /** Tortures and ends the JVM with an exit code. */
+  public static void main(String[] args) {
+    System.exit(commandLine().execute(args));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new Main()).setExecutionExceptionHandler(Main::complain);
+  }
+
+  private static int complain(
+      Exception failure, CommandLine command, CommandLine.ParseResult parsed) {
+    if (!(failure instanceof TortureException || failure instanceof EmbeddedPostgresException)) {
+      failure.printStackTrace(command.getErr());
+      command.getErr().flush();
+    }
+    command.getOut().println("FAILED: " + failure.getMessage());
+    command.getOut().flush();
+    return CommandLine.ExitCode.SOFTWARE;
+  }
+
+  @Override
+  public Integer call() {
+    if (!(minutes > 0)) {
+      throw new ParameterException(
+          spec.commandLine(), "--minutes: " + minutes + " (expected: > 0)");
+    }
+    long chosen = seed == null ? ThreadLocalRandom.current().nextInt(1, 1_000_000) : seed;
+    Console console = new Console(spec.commandLine().getOut());
+    console.say("seed " + chosen);
+    Verdict verdict = recovery ? Recovery.measure(console, chosen) : torture(console, chosen);
+    console.print(verdict.lastLine());
+    return verdict.passed() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private Verdict torture(Console console, long seed) {
+    Duration length = Duration.ofMillis(Math.round(minutes * MILLIS_PER_MINUTE));
+    Plan plan = Plan.random(seed, length, Torture.SERVERS, Torture.WORKERS);
+    Load.Settings load = new Load.Settings(Scenarios.ALL, seed, CALLERS, PACE);
+    try (Torture torture = Torture.start(console, load, Torture.SERVERS, Torture.WORKERS)) {
+      torture.suffer(plan);
+      return torture.judge();
+    }
+  }
+}

@@ -1,0 +1,26 @@
+package dev.kagzi.torture;
+
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/** Lets time pass: faults last, steps take their time, and load comes at a pace. */
+final class Pause {
+  private Pause() {}
+
+  static void of(Duration duration) throws InterruptedException {
+    boolean never = new Semaphore(0).tryAcquire(duration.toNanos(), TimeUnit.NANOSECONDS);
+    if (never) {
+      throw new AssertionError("nobody gives permits");
+    }
+  }
+
+  /** For threads that nobody interrupts unless the program ends. */
+  static void ofUnchecked(Duration duration) {
+    try {
+      of(duration);
+    } catch (InterruptedException e) {
+      throw TortureException.interrupted(e);
+    }
+  }
+}

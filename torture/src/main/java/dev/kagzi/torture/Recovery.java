@@ -1,0 +1,74 @@
+package dev.kagzi.torture;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** Measures how long throughput takes to be back after one fault of each kind. */
+final class Recovery {
+  private static final int CALLERS = 100;
+  private static final Duration PACE = Duration.ofSeconds(1);
+  private static final Duration BEFORE = Duration.ofSeconds(12);
+  private static final Duration EVERY = Duration.ofSeconds(30);
+  private static final Duration BACK_MAX = Duration.ofSeconds(10);
+  private static final Duration BACK_POSTGRES_MAX = Duration.ofSeconds(20);
+
+  private final Torture torture;
+  private final Console console;
+
+  private Recovery(Torture torture, Console console) {
+    this.torture = torture;
+    this.console = console;
+  }
+
+  static Verdict measure(Console console, long seed) {
+    Load.Settings load = new Load.Settings(List.of(Scenarios.STEADY), seed, CALLERS, PACE);
+    try (Torture torture = Torture.start(console, load, Torture.SERVERS, Torture.WORKERS)) {
+      Recovery recovery = new Recovery(torture, console);
+      Pause.ofUnchecked(BEFORE);
+      for (FaultKind kind : FaultKind.values()) {
+        recovery.measure(recovery.fault(kind));
+      }
+      return torture.judge();
+    }
+  }
+
+  /** As short as plans have it; those are hit that are at work. */
+  private Fault fault(FaultKind kind) {
+    int target =
+        switch (kind.victim()) {
+          case SERVER -> torture.fleet().serverOfClient();
+          case WORKER -> torture.fleet().workerOfClient();
+          case POSTGRES -> 0;
+        };
+    return new Fault(Duration.ZERO, kind, target, Duration.ofMillis(kind.lastsMsMin()));
+  }
+
+  private void measure(Fault fault) {
+    long beganNanos = System.nanoTime();
+    torture.suffer(fault);
+    Pause.ofUnchecked(EVERY.minusNanos(System.nanoTime() - beganNanos));
+    Throughput throughput = Throughput.of(torture.load().resultNanos());
+    Optional<Duration> back = throughput.recovery(beganNanos, System.nanoTime());
+    Duration max = max(fault.kind());
+    String text =
+        "%s: %s (%.0f runs/s before; bound %s)"
+            .formatted(
+                fault.kind().text(),
+                back.map(time -> "back after " + Console.seconds(time)).orElse("not back in time"),
+                throughput.rateBefore(beganNanos),
+                Console.seconds(max));
+    console.say("  " + text);
+    if (back.isEmpty() || back.get().compareTo(max) > 0) {
+      torture.problem("recovery: " + text);
+    }
+  }
+
+  private static Duration max(FaultKind kind) {
+    return switch (kind) {
+      case KILL_POSTGRES, CUT_POSTGRES, STALL_POSTGRES -> BACK_POSTGRES_MAX;
+      case KILL_WORKER, KILL_SERVER, CUT_WORKER, STALL_WORKER, PAUSE_WORKER, PAUSE_SERVER ->
+          BACK_MAX;
+    };
+  }
+}

@@ -1,0 +1,109 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.torture.LedgerEntry.Event;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that is known of one run: what the tables say, what workers did, what the client was told.
+ *
+ * @param run null if the tables do not have it
+ * @param steps attempts in their order, by step
+ * @param executions of the run's code, in no order
+ * @param client the client's entries, in their order
+ */
+record RunStory(
+    String runId,
+    @Nullable RunRecord run,
+    Map<String, List<StepRecord>> steps,
+    List<Execution> executions,
+    List<LedgerEntry> client) {
+
+  /**
+   * One execution of the run's code in one process.
+   *
+   * @param epoch of its claim; 0 if unknown
+   * @param entries in their order
+   */
+  record Execution(String process, int epoch, List<LedgerEntry> entries) {
+    Execution {
+      entries = List.copyOf(entries);
+    }
+
+    Stream<LedgerEntry> of(Event event) {
+      return entries.stream().filter(entry -> entry.event() == event);
+    }
+
+    /** Whether this execution ran the step's code, so that it had its value from there. */
+    boolean hasExecuted(String step) {
+      return of(Event.EXEC).anyMatch(entry -> entry.step().equals(step));
+    }
+  }
+
+  RunStory {
+    steps = Map.copyOf(steps);
+    executions = List.copyOf(executions);
+    client = List.copyOf(client);
+  }
+
+  static RunStory of(
+      String runId, @Nullable RunRecord run, List<StepRecord> steps, List<LedgerEntry> entries) {
+    Map<String, List<StepRecord>> byStep = new LinkedHashMap<>();
+    for (StepRecord step : steps) {
+      byStep.merge(step.step(), List.of(step), RunStory::joined);
+    }
+    Map<String, List<LedgerEntry>> byExecution = new LinkedHashMap<>();
+    for (LedgerEntry entry : entries) {
+      byExecution.merge(entry.author().execution(), List.of(entry), RunStory::joined);
+    }
+    List<LedgerEntry> client = byExecution.getOrDefault("", List.of());
+    byExecution.remove("");
+    List<Execution> executions =
+        byExecution.values().stream()
+            .map(
+                lines ->
+                    new Execution(
+                        lines.getFirst().author().process(),
+                        lines.getFirst().author().epoch(),
+                        lines))
+            .toList();
+    return new RunStory(runId, run, byStep, executions, client);
+  }
+
+  private static <T> List<T> joined(List<T> some, List<T> more) {
+    return Stream.concat(some.stream(), more.stream()).toList();
+  }
+
+  Stream<StepRecord> attempts() {
+    return steps.values().stream().flatMap(List::stream);
+  }
+
+  List<StepRecord> attempts(String step) {
+    return steps.getOrDefault(step, List.of());
+  }
+
+  Optional<StepRecord> completed(String step) {
+    return attempts(step).stream().filter(StepRecord::isCompleted).findFirst();
+  }
+
+  Optional<StepRecord> finalFailure(String step) {
+    return attempts(step).stream().filter(StepRecord::isFinalFailure).findFirst();
+  }
+
+  Stream<LedgerEntry> client(Event event) {
+    return client.stream().filter(entry -> entry.event() == event);
+  }
+
+  /** All entries of workers of this kind. */
+  Stream<LedgerEntry> worker(Event event) {
+    return executions.stream().flatMap(execution -> execution.of(event));
+  }
+
+  boolean isCancelled() {
+    return run != null && run.status().equals(RunRecord.CANCELLED);
+  }
+}

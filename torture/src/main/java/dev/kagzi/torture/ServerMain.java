@@ -1,0 +1,53 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.task.DispatchConfig;
+import dev.kagzi.engine.worker.WorkerConfig;
+import dev.kagzi.server.KagziServer;
+import dev.kagzi.server.ServerConfig;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/**
+ * A server of the fleet: where its database is says the environment. Leases are so short that a
+ * paused worker outlives its own. Says its port on the first line.
+ */
+public final class ServerMain {
+  private static final Duration HEARTBEAT = Duration.ofSeconds(1);
+  private static final Duration LEASE = Duration.ofSeconds(3);
+  private static final Duration FIRST_LEASE = Duration.ofSeconds(2);
+  private static final Duration STALE = Duration.ofSeconds(5);
+  private static final Duration DETACHED = Duration.ofSeconds(2);
+
+  private ServerMain() {}
+
+  public static void main(String[] args) throws IOException {
+    ServerConfig config =
+        ServerConfig.builder()
+            .environment(System.getenv())
+            .host("127.0.0.1")
+            .grpcPort(0)
+            .httpPort(0)
+            .engine(
+                EngineConfig.defaults()
+                    .withWorkers(new WorkerConfig(HEARTBEAT, LEASE, STALE, DETACHED))
+                    .withDispatch(DispatchConfig.defaults().withFirstLease(FIRST_LEASE)))
+            .build();
+    KagziServer server;
+    try {
+      server = KagziServer.start(config);
+    } catch (RuntimeException e) {
+      // The database is away just now; whoever started this process tries again.
+      e.printStackTrace();
+      Runtime.getRuntime().halt(1);
+      return;
+    }
+    new PrintStream(System.out, true, StandardCharsets.UTF_8).println(server.grpcPort());
+    while (System.in.read() >= 0) {
+      // Nobody says anything; the end of the input is the end of the fleet.
+    }
+    Runtime.getRuntime().halt(0);
+  }
+}

@@ -1,0 +1,129 @@
+package dev.kagzi.torture;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import org.postgresql.PGConnection;
+
+/** Reads the engine's tables, by JDBC and without the engine. */
+final class Tables {
+  private static final String RUNS_SQL =
+      """
+      SELECT r.run_id, r.workflow_type, r.status, r.epoch, r.ended_epoch,
+             coalesce(convert_from(i.data, 'UTF8'), '') AS input,
+             coalesce(convert_from(o.data, 'UTF8'), '') AS output,
+             coalesce(r.error ->> 'message', '') AS error,
+             coalesce((extract(epoch FROM r.finished_at) * 1000000)::bigint, 0) AS finished_us
+        FROM kagzi.workflow_runs r
+        LEFT JOIN kagzi.workflow_payloads i ON i.run_id = r.run_id AND i.kind = 'INPUT'
+        LEFT JOIN kagzi.workflow_payloads o ON o.run_id = r.run_id AND o.kind = 'OUTPUT'
+      """;
+
+  private static final String STEPS_SQL =
+      """
+      SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.kind, s.status, s.final,
+             coalesce(convert_from(s.output, 'UTF8'), s.error ->> 'message', '') AS value,
+             (extract(epoch FROM s.created_at) * 1000000)::bigint AS created_us,
+             coalesce((extract(epoch FROM s.finished_at) * 1000000)::bigint, 0) AS finished_us
+        FROM kagzi.step_runs s
+       ORDER BY s.run_id, s.step_id, s.attempt
+      """;
+
+  private static final String UNFINISHED_SQL =
+      """
+      SELECT count(*)
+        FROM kagzi.workflow_runs
+       WHERE status NOT IN ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT')
+      """;
+
+  private static final List<String> DUMPED =
+      List.of(
+          "workflow_runs",
+          "workflow_payloads",
+          "step_runs",
+          "run_messages",
+          "workers",
+          "worker_events",
+          "servers");
+
+  private Tables() {}
+
+  static List<RunRecord> runs(Connection connection) throws SQLException {
+    List<RunRecord> runs = new ArrayList<>();
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(RUNS_SQL)) {
+      while (row.next()) {
+        runs.add(
+            new RunRecord(
+                row.getString("run_id"),
+                row.getString("workflow_type"),
+                row.getString("status"),
+                row.getInt("epoch"),
+                row.getInt("ended_epoch"),
+                unquoted(row.getString("input")),
+                unquoted(row.getString("output")),
+                row.getString("error"),
+                row.getLong("finished_us")));
+      }
+    }
+    return runs;
+  }
+
+  static List<StepRecord> steps(Connection connection) throws SQLException {
+    List<StepRecord> steps = new ArrayList<>();
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(STEPS_SQL)) {
+      while (row.next()) {
+        steps.add(
+            new StepRecord(
+                row.getString("run_id"),
+                row.getString("step_id"),
+                row.getInt("attempt"),
+                row.getInt("epoch"),
+                row.getString("kind").equals("SLEEP"),
+                StepRecord.Status.valueOf(row.getString("status")),
+                row.getBoolean("final"),
+                unquoted(row.getString("value")),
+                row.getLong("created_us"),
+                row.getLong("finished_us")));
+      }
+    }
+    return steps;
+  }
+
+  static int unfinished(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(UNFINISHED_SQL)) {
+      row.next();
+      return row.getInt(1);
+    }
+  }
+
+  // Values are JSON strings, and nothing that the scenarios write has to be escaped there.
+  private static String unquoted(String json) {
+    boolean quoted = json.length() >= 2 && json.startsWith("\"") && json.endsWith("\"");
+    return quoted ? json.substring(1, json.length() - 1) : json;
+  }
+
+  /** Writes every table to a file of its own, for people to look into. */
+  static void dump(Connection connection, Path folder) throws SQLException {
+    PGConnection postgres = connection.unwrap(PGConnection.class);
+    for (String table : DUMPED) {
+      try (Writer file = Files.newBufferedWriter(folder.resolve(table + ".csv"))) {
+        postgres
+            .getCopyAPI()
+            .copyOut("COPY kagzi." + table + " TO STDOUT WITH (FORMAT csv, HEADER)", file);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+}

@@ -1,0 +1,189 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.torture.Findings.Violation;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * One torture from the first process to the verdict: load, faults by plan, an end within bounds,
+ * and the checker. Used by one thread.
+ */
+final class Torture implements AutoCloseable {
+  static final int SERVERS = 2;
+  static final int WORKERS = 3;
+  private static final Duration WARM_UP_MAX = Duration.ofSeconds(60);
+  private static final int WARM_UP_RESULTS = 20;
+  private static final Duration END_MAX = Duration.ofSeconds(60);
+  private static final int VIOLATIONS_SHOWN_MAX = 50;
+
+  private final Console console;
+  private final long seed;
+  private final Workplace workplace = Workplace.create();
+  private final Fleet fleet;
+  private final Load load;
+  private final Injector injector;
+  private final Tally tally = new Tally();
+
+  /** Each is told once, in the order in which they were found. */
+  private final Set<String> problems = Collections.synchronizedSet(new LinkedHashSet<>());
+
+  private final Thread endFleet;
+
+  private Torture(Console console, Load.Settings settings, int servers, int workers) {
+    this.console = console;
+    this.seed = settings.seed();
+    this.fleet = Fleet.start(workplace.folder(), servers, workers);
+    this.load = Load.start(settings, fleet.clientAddresses(), workplace.folder());
+    this.injector = new Injector(fleet);
+    // A process that is stopped just now would not notice the end of this one.
+    this.endFleet = new Thread(fleet::stopPrograms, "end-fleet");
+    Runtime.getRuntime().addShutdownHook(endFleet);
+  }
+
+  /** Starts the fleet and the load, and returns when results arrive. */
+  static Torture start(Console console, Load.Settings settings, int servers, int workers) {
+    Torture torture = new Torture(console, settings, servers, workers);
+    torture.warmUp();
+    return torture;
+  }
+
+  private void warmUp() {
+    if (!awaitMoreResults(WARM_UP_RESULTS, WARM_UP_MAX)) {
+      problems.add("no results after " + WARM_UP_MAX.toSeconds() + " s without any fault");
+      return;
+    }
+    console.say(
+        "%d servers, %d workers, PostgreSQL; in %s"
+            .formatted(fleet.servers().size(), fleet.workers().size(), workplace.folder()));
+  }
+
+  /** Waits until the client has received so many more results; false if the time ended first. */
+  boolean awaitMoreResults(int count, Duration timeout) {
+    int enough = load.resultCount() + count;
+    long giveUpNanos = System.nanoTime() + timeout.toNanos();
+    while (load.resultCount() < enough) {
+      if (System.nanoTime() - giveUpNanos > 0) {
+        return false;
+      }
+      Pause.ofUnchecked(Duration.ofMillis(50));
+    }
+    return true;
+  }
+
+  Load load() {
+    return load;
+  }
+
+  Fleet fleet() {
+    return fleet;
+  }
+
+  /** Does all faults at their times and returns when the last is healed. */
+  void suffer(Plan plan) {
+    List<Thread> faults = new ArrayList<>();
+    long beganNanos = System.nanoTime();
+    for (Fault fault : plan.faults()) {
+      long waitNanos = beganNanos + fault.at().toNanos() - System.nanoTime();
+      Pause.ofUnchecked(Duration.ofNanos(Math.max(0, waitNanos)));
+      faults.add(Thread.ofVirtual().name("fault").start(() -> suffer(fault)));
+    }
+    for (Thread fault : faults) {
+      try {
+        fault.join();
+      } catch (InterruptedException e) {
+        throw TortureException.interrupted(e);
+      }
+    }
+  }
+
+  /** Does one fault and returns when it is healed. */
+  void suffer(Fault fault) {
+    AtomicLong injectedNanos = new AtomicLong();
+    try {
+      injector.injectAndHeal(
+          fault,
+          () -> {
+            injectedNanos.set(System.nanoTime());
+            console.say(fault.toString());
+          });
+      tally.healed(fault.kind(), injectedNanos.get());
+    } catch (RuntimeException e) {
+      problems.add(fault + " was not healed: " + e.getMessage());
+    }
+    fleet.diedByThemselves().forEach(name -> problems.add(name + " has ended by itself"));
+  }
+
+  /** Lets everything end, checks it, and says what was found. */
+  Verdict judge() {
+    load.stop();
+    console.say("no more starts; waiting for the runs to end");
+    if (!load.awaitResults(END_MAX)) {
+      problems.add("not all results were received within " + END_MAX.toSeconds() + " s");
+      fleet.dumpThreads();
+    }
+    problems.addAll(load.troubles());
+    fleet.diedByThemselves().forEach(name -> problems.add(name + " has ended by itself"));
+    Evidence evidence = gather();
+    problems.addAll(Checker.check(evidence).stream().map(Violation::toString).toList());
+    tally.table(lastResultNanos()).forEach(console::print);
+    List<String> found = List.copyOf(problems);
+    found.stream().limit(VIOLATIONS_SHOWN_MAX).forEach(console::print);
+    return new Verdict(tally.count(), evidence.stories().size(), evidence.stepCount(), seed, found);
+  }
+
+  void problem(String text) {
+    problems.add(text);
+  }
+
+  private long lastResultNanos() {
+    List<Long> results = load.resultNanos();
+    return results.isEmpty() ? 0 : results.getLast();
+  }
+
+  /** Waits also for runs that nobody awaits: their start was not acknowledged. */
+  private Evidence gather() {
+    long giveUpNanos = System.nanoTime() + END_MAX.toNanos();
+    try (Connection connection = fleet.database().connect()) {
+      while (Tables.unfinished(connection) > 0 && System.nanoTime() - giveUpNanos < 0) {
+        Pause.ofUnchecked(Duration.ofMillis(100));
+      }
+      fleet.stopPrograms();
+      return Evidence.of(
+          Ledger.readAll(workplace.folder()), Tables.runs(connection), Tables.steps(connection));
+    } catch (SQLException e) {
+      throw new TortureException("cannot read the tables: " + e.getMessage(), e);
+    }
+  }
+
+  /** Ends everything. What explains a failure stays, and is named. */
+  @Override
+  public void close() {
+    load.close();
+    if (!problems.isEmpty()) {
+      dump();
+    }
+    fleet.close();
+    Runtime.getRuntime().removeShutdownHook(endFleet);
+    if (problems.isEmpty()) {
+      workplace.delete();
+    } else {
+      workplace.keepEvidence();
+      console.print("ledgers, logs and tables: " + workplace.folder());
+    }
+  }
+
+  private void dump() {
+    try (Connection connection = fleet.database().connect()) {
+      Tables.dump(connection, workplace.folder());
+    } catch (SQLException e) {
+      console.print("the tables could not be dumped: " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,54 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.Worker;
+import dev.kagzi.sdk.WorkerBuilder;
+import dev.kagzi.torture.Script.WorkerDesk;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * A worker of the fleet, which serves all scenarios. The environment says where the servers are and
+ * where the ledger goes. Says on its first line that it is registered.
+ */
+public final class WorkerMain {
+  static final String ADDRESSES = "TORTURE_ADDRESSES";
+  static final String LEDGERS = "TORTURE_LEDGERS";
+  private static final String PROCESS = "TORTURE_PROCESS";
+  private static final int RUNS_MAX = 40;
+  private static final Duration REGISTER_MAX = Duration.ofSeconds(50);
+
+  private WorkerMain() {}
+
+  public static void main(String[] args) throws IOException, InterruptedException {
+    String process = System.getenv(PROCESS);
+    ClaimWatch claims = new ClaimWatch();
+    Ledger ledger = Ledger.open(Path.of(System.getenv(LEDGERS)), process);
+    Kagzi kagzi =
+        Kagzi.builder()
+            .address(System.getenv(ADDRESSES))
+            .channel(channel -> channel.intercept(claims))
+            .connect();
+    Worker worker = start(kagzi, new WorkerDesk(process, ledger, claims));
+    if (!worker.awaitRegistered(REGISTER_MAX)) {
+      Runtime.getRuntime().halt(1);
+    }
+    new PrintStream(System.out, true, StandardCharsets.UTF_8).println("ready");
+    while (System.in.read() >= 0) {
+      // Nobody says anything; the end of the input is the end of the fleet.
+    }
+    Runtime.getRuntime().halt(0);
+  }
+
+  private static Worker start(Kagzi kagzi, WorkerDesk desk) {
+    WorkerBuilder worker = kagzi.worker().maxConcurrent(RUNS_MAX).drainOnShutdown(false);
+    for (Scenario scenario : Scenarios.ALL) {
+      worker.workflow(
+          scenario.type(), (ctx, input) -> scenario.execute(Script.begin(ctx, input, desk)));
+    }
+    return worker.start();
+  }
+}

@@ -1,0 +1,52 @@
+package dev.kagzi.torture;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The folder in which a torture takes place: ledgers, logs, and PostgreSQL's data. */
+record Workplace(Path folder) {
+  private static final String POSTGRES = "postgres";
+
+  static Workplace create() {
+    try {
+      return new Workplace(Files.createTempDirectory("kagzi-torture-"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Leaves what explains a failure; the database itself goes, its log and its tables stay. */
+  void keepEvidence() {
+    Path data = folder.resolve(POSTGRES);
+    try {
+      Path log = data.resolve("postgres.log");
+      if (Files.exists(log)) {
+        Files.copy(log, folder.resolve("postgres.log"), StandardCopyOption.REPLACE_EXISTING);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    delete(data);
+  }
+
+  void delete() {
+    delete(folder);
+  }
+
+  private static void delete(Path root) {
+    try (Stream<Path> all = Files.walk(root)) {
+      List<Path> inside = all.sorted(Comparator.reverseOrder()).toList();
+      for (Path path : inside) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package dev.kagzi.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PlanTest {
+
+  @Test
+  void one_seed_is_one_plan() {
+    assertThat(plan(7)).isEqualTo(plan(7)).isNotEqualTo(plan(8));
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4711, -1})
+  void ten_minutes_have_a_hundred_faults_and_enough_of_each_kind(long seed) {
+    Plan plan = plan(seed);
+
+    Map<FaultKind, Long> counts =
+        plan.faults().stream().collect(Collectors.groupingBy(Fault::kind, Collectors.counting()));
+    assertThat(plan.faults()).hasSizeGreaterThanOrEqualTo(100);
+    assertThat(counts).containsOnlyKeys(FaultKind.values());
+    assertThat(counts.values()).allMatch(count -> count >= 5);
+  }
+
+  @Test
+  void pauses_outlast_leases() {
+    assertThat(plan(1).faults())
+        .filteredOn(fault -> fault.kind() == FaultKind.PAUSE_WORKER)
+        .map(Fault::lasts)
+        .allMatch(lasts -> lasts.compareTo(Duration.ofSeconds(3)) > 0);
+  }
+
+  private static Plan plan(long seed) {
+    return Plan.random(seed, Duration.ofMinutes(10), 2, 3);
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kagzi.torture;
+
+import org.jspecify.annotations.NullMarked;
