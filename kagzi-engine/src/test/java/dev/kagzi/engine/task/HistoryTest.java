@@ -113,7 +113,7 @@ class HistoryTest {
     assertThat(pages.stream().flatMap(List::stream).map(RecordedStep::stepKey))
         .hasSize(400)
         .hasSameElementsAs(keys(400));
-    assertThat(pages).allMatch(page -> bytes(page) <= PAGE_BYTES_MAX);
+    assertThat(pages).extracting(HistoryTest::bytes).allMatch(bytes -> bytes <= PAGE_BYTES_MAX);
     assertThat(pages).hasSizeLessThan(50);
     // No statement has answered with more than what a page holds.
     assertThat(rows).contains(10).allMatch(count -> count <= 10);
