@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /**
  * Starts runs of one type. The options hold for every start made with this object; an {@link #id}
@@ -26,7 +27,7 @@ import java.util.function.Function;
 public final class WorkflowStarter<I, O> {
   private final Runs runs;
   private final WorkflowType<I, O> type;
-  private final StartWorkflowRequest.Builder options;
+  private StartWorkflowRequest options;
   private String id = "";
 
   WorkflowStarter(Runs runs, WorkflowType<I, O> type) {
@@ -36,7 +37,8 @@ public final class WorkflowStarter<I, O> {
         StartWorkflowRequest.newBuilder()
             .setWorkflowType(type.name())
             .setVersion(type.version())
-            .setTaskQueue(type.queue());
+            .setTaskQueue(type.queue())
+            .build();
   }
 
   /**
@@ -50,13 +52,13 @@ public final class WorkflowStarter<I, O> {
 
   /** What happens when the {@link #id} is in use; {@link IdConflict#USE_EXISTING} if not set. */
   public WorkflowStarter<I, O> ifExists(IdConflict policy) {
-    options.setIdConflictPolicy(
+    IdConflictPolicy wire =
         switch (policy) {
           case USE_EXISTING -> IdConflictPolicy.ID_CONFLICT_POLICY_USE_EXISTING;
           case REJECT -> IdConflictPolicy.ID_CONFLICT_POLICY_REJECT;
           case USE_EXISTING_ANY -> IdConflictPolicy.ID_CONFLICT_POLICY_USE_EXISTING_ANY;
-        });
-    return this;
+        };
+    return with(options -> options.setIdConflictPolicy(wire));
   }
 
   /**
@@ -64,8 +66,7 @@ public final class WorkflowStarter<I, O> {
    * type carries, else {@value Kagzi#DEFAULT_QUEUE}.
    */
   public WorkflowStarter<I, O> queue(String queue) {
-    options.setTaskQueue(Names.check("queue", queue));
-    return this;
+    return with(options -> options.setTaskQueue(Names.check("queue", queue)));
   }
 
   /**
@@ -80,8 +81,7 @@ public final class WorkflowStarter<I, O> {
    * fails is not tried again as a whole.
    */
   public WorkflowStarter<I, O> retry(Retry retry) {
-    options.setRetryPolicy(Protos.retryPolicy(retry));
-    return this;
+    return with(options -> options.setRetryPolicy(Protos.retryPolicy(retry)));
   }
 
   /**
@@ -98,8 +98,8 @@ public final class WorkflowStarter<I, O> {
    * code is interrupted. Without it, as long as it takes.
    */
   public WorkflowStarter<I, O> executionTimeout(Duration timeout) {
-    options.setExecutionTimeoutMs(Protos.timeoutMs("executionTimeout", timeout));
-    return this;
+    return with(
+        options -> options.setExecutionTimeoutMs(Protos.timeoutMs("executionTimeout", timeout)));
   }
 
   /**
@@ -107,8 +107,7 @@ public final class WorkflowStarter<I, O> {
    * comes first.
    */
   public WorkflowStarter<I, O> deadline(Instant deadline) {
-    options.setDeadline(Protos.timestamp(deadline));
-    return this;
+    return with(options -> options.setDeadline(Protos.timestamp(deadline)));
   }
 
   /**
@@ -116,8 +115,7 @@ public final class WorkflowStarter<I, O> {
    * of its own. Without it, the server's default of ten minutes.
    */
   public WorkflowStarter<I, O> stepTimeout(Duration timeout) {
-    options.setStepTimeoutMs(Protos.timeoutMs("stepTimeout", timeout));
-    return this;
+    return with(options -> options.setStepTimeoutMs(Protos.timeoutMs("stepTimeout", timeout)));
   }
 
   /**
@@ -126,8 +124,8 @@ public final class WorkflowStarter<I, O> {
    * heartbeat intervals.
    */
   public WorkflowStarter<I, O> heartbeatTimeout(Duration timeout) {
-    options.setHeartbeatTimeoutMs(Protos.timeoutMs("heartbeatTimeout", timeout));
-    return this;
+    return with(
+        options -> options.setHeartbeatTimeoutMs(Protos.timeoutMs("heartbeatTimeout", timeout)));
   }
 
   /**
@@ -152,7 +150,12 @@ public final class WorkflowStarter<I, O> {
       throw new IllegalArgumentException(
           "handler: " + handler + " (expected: a type without a version)");
     }
-    options.setOnFailureWorkflow(handler.name()).setOnFailureTaskQueue(queue);
+    return with(
+        options -> options.setOnFailureWorkflow(handler.name()).setOnFailureTaskQueue(queue));
+  }
+
+  private WorkflowStarter<I, O> with(UnaryOperator<StartWorkflowRequest.Builder> option) {
+    options = option.apply(options.toBuilder()).build();
     return this;
   }
 
@@ -204,8 +207,7 @@ public final class WorkflowStarter<I, O> {
     if (id.isEmpty() && options.getIdConflictPolicyValue() != 0) {
       throw new IllegalStateException("ifExists: without an id (expected: id(..))");
     }
-    return options
-        .clone()
+    return options.toBuilder()
         .setExternalId(id)
         .setInput(runs.payloads().encode(input, type.inputType()));
   }

@@ -99,5 +99,6 @@ class RetryTest {
   void part_of_a_millisecond_is_rounded_up() {
     assertThat(Protos.millis(Duration.ofNanos(1))).isEqualTo(1);
     assertThat(Protos.millis(Duration.ofMillis(7))).isEqualTo(7);
+    assertThat(Protos.millis(Duration.ofSeconds(Long.MAX_VALUE))).isEqualTo(Long.MAX_VALUE);
   }
 }

@@ -18,14 +18,31 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 class StepTimeoutTest extends FakeServerTest {
   private static final Duration SHORT = Duration.ofMillis(150);
+  private static final Logger STUCK =
+      (Logger) LoggerFactory.getLogger("dev.kagzi.sdk.internal.run.StuckCode");
 
   private final AtomicInteger executions = new AtomicInteger();
   private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final ListAppender<ILoggingEvent> warnings = new ListAppender<>();
+
+  @BeforeEach
+  void listen() {
+    warnings.list = new CopyOnWriteArrayList<>();
+    warnings.start();
+    STUCK.addAppender(warnings);
+  }
+
+  @AfterEach
+  void listenNoMore() {
+    STUCK.detachAppender(warnings);
+  }
 
   @Test
   void a_step_over_its_time_is_interrupted_and_tried_again() {
@@ -166,7 +183,6 @@ class StepTimeoutTest extends FakeServerTest {
                               return "attempt " + execution;
                             }))
             .start();
-    List<ILoggingEvent> warnings = warnings();
 
     RunHandle<String> run = start();
 
@@ -178,7 +194,7 @@ class StepTimeoutTest extends FakeServerTest {
             ReportItem.WhatCase.STEP_STARTED,
             ReportItem.WhatCase.STEP_FAILED,
             ReportItem.WhatCase.RELEASED);
-    assertThat(warnings.getFirst().getKeyValuePairs().toString())
+    assertThat(warnings.list.getFirst().getKeyValuePairs().toString())
         .contains("run=\"" + run.runId())
         .contains("step=\"charge\"")
         .contains("running_ms")
@@ -309,15 +325,6 @@ class StepTimeoutTest extends FakeServerTest {
         // On purpose.
       }
     }
-  }
-
-  private static List<ILoggingEvent> warnings() {
-    ListAppender<ILoggingEvent> appender = new ListAppender<>();
-    appender.list = new CopyOnWriteArrayList<>();
-    appender.start();
-    Logger logger = (Logger) LoggerFactory.getLogger("dev.kagzi.sdk.internal.run.StuckCode");
-    logger.addAppender(appender);
-    return appender.list;
   }
 
   private ReportItem reported(ReportItem.WhatCase what) {

@@ -58,7 +58,6 @@ final class ErrorKinds {
   }
 
   // The application's code may throw, and may return null whatever its type says.
-  @SuppressWarnings({"ConstantValue", "NullAway"})
   private ErrorKind ask(Throwable thrown) {
     try {
       ErrorKind said = application.apply(thrown);

@@ -139,7 +139,6 @@ public final class FailureRecorder {
   }
 
   // The sanitizer may throw, and may return null whatever its type says.
-  @SuppressWarnings({"ConstantValue", "NullAway"})
   private Failure sanitize(Failure failure) {
     Failure kept = null;
     try {

@@ -20,6 +20,9 @@ public final class Protos {
   /** Key of the exception's class in an error's metadata. */
   private static final String TYPE = "type";
 
+  /** What is longer is for ever. */
+  private static final Duration MILLIS_MAX = Duration.ofMillis(Long.MAX_VALUE);
+
   private Protos() {}
 
   public static RetryPolicy retryPolicy(Retry retry) {
@@ -37,6 +40,9 @@ public final class Protos {
 
   /** In whole milliseconds, rounded up: half of one is still a wait. */
   public static long millis(Duration duration) {
+    if (duration.compareTo(MILLIS_MAX) > 0) {
+      return Long.MAX_VALUE;
+    }
     long floor = duration.toMillis();
     return duration.equals(Duration.ofMillis(floor)) ? floor : floor + 1;
   }
