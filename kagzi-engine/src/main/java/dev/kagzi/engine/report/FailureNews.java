@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param handlerQueue where that is; empty for the run's queue
  * @param globalQueue where the handler of all failures is; null for none
  * @param input as far as a handler gets it
- * @param compensated the code has seen a final failure in this attempt, and went on
+ * @param seenUs when the code was first told a final failure in this attempt; null: it was not
+ * @param compensated steps are stored that began after that
  */
 record FailureNews(
     Origin origin,
@@ -37,6 +38,7 @@ record FailureNews(
     String handlerQueue,
     @Nullable String globalQueue,
     @Nullable Payload input,
+    @Nullable Long seenUs,
     boolean compensated) {
 
   /** A larger input is not copied; the handler finds it with the run. */
@@ -60,15 +62,18 @@ record FailureNews(
                                   LIMIT 1),
                                 m.failure_handler_task_queue) END AS global_queue,
              p.data, p.metadata,
-             r.retry_policy IS NOT NULL AND EXISTS (
-               SELECT FROM kagzi.step_runs f
-                 JOIN kagzi.step_runs s
-                   ON s.run_id = f.run_id AND s.step_id <> f.step_id
-                  AND s.started_at > f.finished_at
-                WHERE f.run_id = r.run_id AND f.final AND f.status = 'FAILED'
-                  AND f.run_attempt = r.attempts) AS compensated
+             (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us,
+             f.seen_at IS NOT NULL AND EXISTS (
+               SELECT FROM kagzi.step_runs s
+                WHERE s.run_id = r.run_id AND s.started_at > f.seen_at) AS compensated
         FROM unnest(?::uuid[]) AS n (run_id)
         JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
+       CROSS JOIN LATERAL (
+             SELECT min(s.finished_at) AS seen_at
+               FROM kagzi.step_runs s
+              WHERE r.retry_policy IS NOT NULL
+                AND s.run_id = r.run_id AND s.final AND s.status = 'FAILED'
+                AND s.run_attempt = r.attempts) AS f
         LEFT JOIN kagzi.namespaces m ON m.namespace = r.namespace
         LEFT JOIN kagzi.workflow_payloads p
           ON p.run_id = r.run_id AND p.kind = 'INPUT'
@@ -99,6 +104,7 @@ record FailureNews(
         orEmpty(row.textOrNull("on_failure_task_queue")),
         row.textOrNull("global_queue"),
         data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
+        row.bigintOrNull("seen_us"),
         row.bool("compensated"));
   }
 

@@ -136,6 +136,18 @@ final class RunBatch {
     return added != null && added.containsKey(attempt);
   }
 
+  /** True when this batch says something of an attempt of the run that began after the time. */
+  boolean hasAddedSince(RunRow run, long us) {
+    for (Map<Integer, StepRow> attempts : steps.values()) {
+      for (StepRow step : attempts.values()) {
+        if (step.runId().equals(run.runId()) && run.nowUs() - step.ranMs() * 1_000 > us) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   /** Adds an attempt, or what has become of one that this batch opened before. */
   void add(StepRow row) {
     steps.computeIfAbsent(row.key(), key -> new HashMap<>(2)).put(row.attempt(), row);

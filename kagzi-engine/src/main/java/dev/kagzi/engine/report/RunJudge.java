@@ -82,7 +82,7 @@ final class RunJudge {
     RetryPolicy policy = RetryPolicyJson.decode(row.retryPolicy());
     FailureNews news = batch.news(row.runId());
     if (policy != null
-        && (news == null || !news.compensated())
+        && (news == null || !hasCompensated(row, news))
         && policy.after(row.attempts(), why, random) instanceof RetryDecision.RetryAfter retry) {
       long dueUs = row.nowUs() + retry.delayMs() * US_PER_MS;
       moves.retry(row, why, dueUs);
@@ -91,6 +91,15 @@ final class RunJudge {
     moves.end(row, RunStatus.FAILED, why, null);
     moves.handle(row, RunStatus.FAILED, why);
     return new Accepted(RunStatus.FAILED);
+  }
+
+  /**
+   * The last thing that was undone is often reported together with the run's failure: what this
+   * batch is about to store counts as much as what is stored.
+   */
+  private boolean hasCompensated(RunRow row, FailureNews news) {
+    Long seenUs = news.seenUs();
+    return news.compensated() || (seenUs != null && batch.hasAddedSince(row, seenUs));
   }
 
   /** Sent again: what the claim ended with was its failure. */

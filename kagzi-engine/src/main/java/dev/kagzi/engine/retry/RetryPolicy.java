@@ -3,6 +3,7 @@ package dev.kagzi.engine.retry;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;
 import java.util.List;
+import java.util.Map;
 import java.util.random.RandomGenerator;
 
 /**
@@ -92,13 +93,15 @@ public record RetryPolicy(
     return new RetryDecision.RetryAfter(delayMs);
   }
 
-  /** By the beginning of the message or of the type's name, by a supertype, or by kind. */
+  /** By type or supertype, by package, by kind, or by the beginning of the message. */
   private static boolean isLike(Failure failure, String like) {
-    String type = failure.metadata().getOrDefault("type", "");
+    Map<String, String> metadata = failure.metadata();
+    String type = metadata.getOrDefault("type", "");
     return failure.message().startsWith(like)
-        || (!type.isEmpty() && type.startsWith(like))
-        || like.equals(failure.metadata().get("kind"))
-        || List.of(failure.metadata().getOrDefault("supertypes", "").split(",")).contains(like);
+        || like.equals(type)
+        || (like.endsWith(".") && type.startsWith(like))
+        || like.equals(metadata.get("kind"))
+        || List.of(metadata.getOrDefault("supertypes", "").split(",")).contains(like);
   }
 
   private long delayMs(int attempt, RandomGenerator random) {

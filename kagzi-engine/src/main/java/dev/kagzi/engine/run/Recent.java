@@ -1,6 +1,7 @@
 package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -41,6 +42,11 @@ final class Recent {
     Entry before = entries.get(end.runId());
     if (before == null) {
       return null;
+    }
+    if (end.status() == RunStatus.FAILED || end.status() == RunStatus.TIMED_OUT) {
+      // Somebody may resume it, on any server: such an end is read where it is stored.
+      forget(end.runId());
+      return before.namespace;
     }
     Entry now = new Entry(before.namespace, end);
     entries.put(end.runId(), now);

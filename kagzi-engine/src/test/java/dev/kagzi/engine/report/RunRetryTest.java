@@ -147,6 +147,20 @@ class RunRetryTest {
   }
 
   @Test
+  void what_is_undone_in_the_same_report_as_the_failure_counts() {
+    RunId run = engine.start(THREE);
+    Task task = engine.claimOne(worker);
+    engine.report(stepFailed(task.claim(), "book", 1, ONE_STEP));
+
+    List<ReportResult> results =
+        engine.report(
+            List.of(stepDone(task.claim(), "undo", "1"), failed(task.claim(), "book failed")));
+
+    assertThat(results.get(1)).isEqualTo(new ReportResult.Accepted(RunStatus.FAILED));
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.FAILED);
+  }
+
+  @Test
   void a_final_failure_as_the_last_thing_recorded_is_no_compensation() {
     engine.start(THREE);
     Task task = engine.claimOne(worker);

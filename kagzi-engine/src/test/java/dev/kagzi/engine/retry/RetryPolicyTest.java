@@ -141,7 +141,7 @@ class RetryPolicyTest {
   }
 
   @Test
-  void errors_are_told_apart_by_supertype_by_kind_and_by_the_beginning_of_their_type() {
+  void errors_are_told_apart_by_type_supertype_package_kind_and_the_beginning_of_the_message() {
     Failure failure =
         new Failure(
             ErrorCode.UNSPECIFIED,
@@ -163,7 +163,8 @@ class RetryPolicyTest {
           .as(like)
           .isInstanceOf(RetryDecision.GiveUp.class);
     }
-    for (String other : List.of("java.io.UncheckedIOException", "NET", "acme", "reset")) {
+    for (String other :
+        List.of("java.io.UncheckedIOException", "NET", "acme", "reset", "com.acme.pay.Gateway")) {
       assertThat(policyWithout(other).after(1, failure, random))
           .as(other)
           .isInstanceOf(RetryDecision.RetryAfter.class);

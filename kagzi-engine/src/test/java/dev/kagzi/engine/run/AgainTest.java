@@ -25,6 +25,8 @@ import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -199,6 +201,19 @@ class AgainTest {
     assertThat(engine.report(done(second.claim(), "3")))
         .isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
     assertThat(engine.run(run).error()).isNull();
+  }
+
+  @Test
+  void whoever_waits_for_a_resumed_run_hears_its_new_end() {
+    RunId run = engine.start();
+    engine.report(failed(engine.claimOne(worker).claim(), "no"));
+    assertThat(await(engine.end(run)).orElseThrow().status()).isEqualTo(RunStatus.FAILED);
+    await(runs().resume(NAMESPACE, run));
+
+    CompletableFuture<Optional<RunEnd>> end = engine.end(run);
+    engine.report(done(engine.claimOne(worker).claim(), "1"));
+
+    assertThat(await(end).orElseThrow().status()).isEqualTo(RunStatus.COMPLETED);
   }
 
   @Test

@@ -57,8 +57,7 @@ class HandoverTest {
   private static final String HINDERED = "SELECT 0";
 
   private static final JournalConfig ONE_LANE =
-      new JournalConfig(
-          1, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
+      new JournalConfig(1, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
 
   private final List<TestEngine> open = new ArrayList<>();
   private CutProxy proxy;
@@ -167,8 +166,7 @@ class HandoverTest {
     StartRequest request =
         new StartRequest(NAMESPACE, "", queue, TYPE, "", payload("1"), null, run);
     StartRun start = new StartRun(run, request, StartRun.Lineage.CLIENT, slot);
-    try (Database side =
-            Database.open(database.config(), () -> Database.connect(proxy.config()));
+    try (Database side = Database.open(database.config(), () -> Database.connect(proxy.config()));
         Journal<RunWrite<?>> journal =
             new Journal<>(
                 side, () -> new RunWriter(Rules.DEFAULT, SILENCE, new Random(1)), ONE_LANE)) {
