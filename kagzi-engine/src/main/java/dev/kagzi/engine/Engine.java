@@ -75,7 +75,7 @@ public final class Engine implements AutoCloseable {
     this.namespaces = new Namespaces(database, config.limits(), config.autoCreateNamespaces());
     this.notifier = new PostgresNotifier(database, serverId, this::hear);
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
-    this.pulse = new TakePulse(database, serverId, notifier);
+    this.pulse = new TakePulse(database, serverId, notifier, config.rules().stepGraceMs());
     EndOverdue endOverdue =
         new EndOverdue(
             pulse,

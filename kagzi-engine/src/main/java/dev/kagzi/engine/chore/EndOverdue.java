@@ -6,7 +6,6 @@ import dev.kagzi.engine.step.OverdueSteps;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.RunId;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -17,20 +16,9 @@ import org.jspecify.annotations.Nullable;
  * asks with every pulse for the others': it looks only when there is something to find.
  */
 public final class EndOverdue implements Chore {
-  /** Milliseconds until the next run or step is over; null when none has a time. */
-  public static final String NEXT_SQL =
-      """
-      SELECT ceil(extract(epoch FROM least(
-               (SELECT min(deadline_at) FROM kagzi.workflow_runs
-                 WHERE deadline_at IS NOT NULL AND available_at IS NOT NULL
-                   AND cron_expr IS NULL),
-               (SELECT min(timeout_at) FROM kagzi.step_runs
-                 WHERE timeout_at IS NOT NULL AND status = 'RUNNING')
-                 + ? * interval '1 millisecond') - kagzi.clock()) * 1000)::bigint AS next_ms
-      """;
-
   private static final int MAX = 500;
   private static final long NEVER = Long.MAX_VALUE;
+  private static final long DAY_MS = TimeUnit.DAYS.toMillis(1);
 
   private final TakePulse pulse;
   private final Database database;
@@ -39,7 +27,7 @@ public final class EndOverdue implements Chore {
   private final Consumer<StepRef> expireStep;
   private final long zeroNanos = System.nanoTime();
   private final AtomicLong nextNanos = new AtomicLong(NEVER);
-  private int seenBeats;
+  private TakePulse.@Nullable Reading seen;
 
   public EndOverdue(
       TakePulse pulse,
@@ -56,17 +44,23 @@ public final class EndOverdue implements Chore {
 
   /** Something will be over after so many milliseconds. Thread-safe. */
   public void expires(long delayMs) {
-    long at = sinceZero() + TimeUnit.MILLISECONDS.toNanos(delayMs);
+    note(sinceZero(), delayMs);
+  }
+
+  // What is years away is looked for once a day: its nanoseconds would not fit.
+  private void note(long fromNanos, long delayMs) {
+    long at = fromNanos + TimeUnit.MILLISECONDS.toNanos(Math.min(delayMs, DAY_MS));
     nextNanos.accumulateAndGet(at, Math::min);
   }
 
   @Override
   public void run() {
-    boolean asked = pulse.beats() != seenBeats;
-    if (asked) {
-      seenBeats = pulse.beats();
-      noteNext();
+    TakePulse.Reading reading = pulse.last();
+    Long overdueInMs = reading.overdueInMs();
+    if (!reading.equals(seen) && overdueInMs != null) {
+      note(reading.atNanos() - zeroNanos, overdueInMs);
     }
+    seen = reading;
     if (sinceZero() < nextNanos.get()) {
       return;
     }
@@ -75,23 +69,8 @@ public final class EndOverdue implements Chore {
     List<StepRef> steps = database.read(session -> OverdueSteps.find(session, graceMs, MAX));
     runs.forEach(expireRun);
     steps.forEach(expireStep);
-    noteNext();
-  }
-
-  private void noteNext() {
-    database
-        .read(
-            session ->
-                session
-                    .query(NEXT_SQL)
-                    .bind(graceMs)
-                    .first(row -> optional(row.bigintOrNull("next_ms"))))
-        .flatMap(next -> next)
-        .ifPresent(next -> expires(Math.max(0, next)));
-  }
-
-  private static Optional<Long> optional(@Nullable Long value) {
-    return Optional.ofNullable(value);
+    // What follows shall not wait for the next pulse.
+    pulse.take();
   }
 
   private long sinceZero() {

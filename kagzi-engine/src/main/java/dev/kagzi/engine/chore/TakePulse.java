@@ -28,7 +28,14 @@ public final class TakePulse implements Chore {
                WHERE status <> 'OFFLINE') AS silent_ms,
              EXISTS (SELECT FROM kagzi.run_messages
                       WHERE created_at < kagzi.clock() - ? * interval '1 millisecond')
-               AS old_messages
+               AS old_messages,
+             ceil(extract(epoch FROM least(
+               (SELECT min(deadline_at) FROM kagzi.workflow_runs
+                 WHERE deadline_at IS NOT NULL AND available_at IS NOT NULL
+                   AND cron_expr IS NULL),
+               (SELECT min(timeout_at) FROM kagzi.step_runs
+                 WHERE timeout_at IS NOT NULL AND status = 'RUNNING')
+                 + ? * interval '1 millisecond') - kagzi.clock()) * 1000)::bigint AS overdue_in_ms
       """;
 
   private static final int EVERY = 5;
@@ -36,20 +43,24 @@ public final class TakePulse implements Chore {
   private final Database database;
   private final UUID serverId;
   private final Notifier notifier;
-  private volatile Reading last = new Reading(null, false, System.nanoTime());
+  private final long stepGraceMs;
+  private volatile Reading last = new Reading(null, false, null, System.nanoTime());
   private int ticks;
-  private volatile int beats;
 
   /**
    * What there is to do.
    *
    * @param silentMs how long the most silent worker has been silent; null when there is none
    * @param oldMessages whether messages wait that should have been read
+   * @param overdueInMs when the next run or step has taken too long; null when none has a time
    */
-  record Reading(@Nullable Long silentMs, boolean oldMessages, long atNanos) {}
+  record Reading(
+      @Nullable Long silentMs, boolean oldMessages, @Nullable Long overdueInMs, long atNanos) {}
 
-  public TakePulse(Database database, UUID serverId, Notifier notifier) {
+  /** {@code stepGraceMs} after its time-out a step is the server's to end. */
+  public TakePulse(Database database, UUID serverId, Notifier notifier, long stepGraceMs) {
     this.database = database;
+    this.stepGraceMs = stepGraceMs;
     this.serverId = serverId;
     this.notifier = notifier;
   }
@@ -62,11 +73,6 @@ public final class TakePulse implements Chore {
     ticks++;
   }
 
-  /** How many pulses were taken. */
-  int beats() {
-    return beats;
-  }
-
   Reading last() {
     return last;
   }
@@ -74,7 +80,6 @@ public final class TakePulse implements Chore {
   /** Takes the pulse now. */
   public void take() {
     long atNanos = System.nanoTime();
-    beats = ticks / EVERY + 1;
     notifier.alone(
         database
             .read(
@@ -85,12 +90,14 @@ public final class TakePulse implements Chore {
                         .bind(hostname())
                         .bind(serverId)
                         .bind(DeliverForgottenMessages.OLD_MS)
+                        .bind(stepGraceMs)
                         .first(
                             row -> {
                               last =
                                   new Reading(
                                       row.bigintOrNull("silent_ms"),
                                       row.bool("old_messages"),
+                                      row.bigintOrNull("overdue_in_ms"),
                                       atNanos);
                               return row.bigint("others") == 0;
                             }))

@@ -2,6 +2,7 @@ package dev.kagzi.server.grpc;
 
 import io.grpc.stub.ServerCallStreamObserver;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -12,13 +13,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Whoever has something new calls {@link #wake()}, from any thread and without waiting. Wakes
  * that come while the pump works are one more round, so that under load the source sees many items
- * at once and can send them as one message.
+ * at once and can send them as one message. A pump that has rested works on the thread that wakes
+ * it: a change of threads would be most of what a single message costs.
  */
 final class StreamPump<M> {
   private final ServerCallStreamObserver<M> stream;
   private final Executor executor;
   private final Supplier<@Nullable M> source;
+  private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
   private final AtomicInteger wakes = new AtomicInteger();
+  private volatile long restsSinceNanos = System.nanoTime() - REST_NANOS;
   private volatile @Nullable Ending ending;
   private boolean closed;
 
@@ -35,7 +40,11 @@ final class StreamPump<M> {
   /** Something may be there to send, or room to send it. */
   void wake() {
     if (wakes.getAndIncrement() == 0) {
-      executor.execute(this::run);
+      if (System.nanoTime() - restsSinceNanos > REST_NANOS) {
+        run();
+      } else {
+        executor.execute(this::run);
+      }
     }
   }
 
@@ -58,6 +67,7 @@ final class StreamPump<M> {
     int seen = wakes.get();
     do {
       pump();
+      restsSinceNanos = System.nanoTime();
       seen = wakes.addAndGet(-seen);
     } while (seen != 0);
   }
