@@ -17,10 +17,13 @@ import dev.kagzi.protocol.v1.GetHistoryRequest;
 import dev.kagzi.protocol.v1.GetWorkerRequest;
 import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.HeartbeatResponse;
+import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.StepStatus;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
@@ -97,6 +100,29 @@ class BatchWorkerTest {
       assertThat(results.get(3).hasClaimLost()).isTrue();
       assertThat(results.get(4).getAccepted().getStatus())
           .isEqualTo(WorkflowStatus.WORKFLOW_STATUS_COMPLETED);
+    }
+  }
+
+  @Test
+  void a_run_that_ends_with_open_steps_shows_none_of_them_as_running() {
+    server.startRun("open", "order");
+    try (BatchWorker worker = new BatchWorker(server, "open", "order")) {
+      Task task = worker.poll(1).get(0);
+      worker.report(
+          item(task)
+              .setStepStarted(
+                  ReportItem.StepStarted.newBuilder().setStepKey("left").setAttempt(1)));
+
+      worker.report(
+          item(task).setWorkflowDone(ReportItem.WorkflowDone.newBuilder().setOpenSteps(true)));
+
+      assertThat(
+              server
+                  .admin()
+                  .listSteps(ListStepsRequest.newBuilder().setRunId(task.getRunId()).build())
+                  .getStepsList())
+          .extracting(Step::getStatus)
+          .containsExactly(StepStatus.STEP_STATUS_FAILED);
     }
   }
 
