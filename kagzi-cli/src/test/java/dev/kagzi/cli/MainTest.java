@@ -36,7 +36,7 @@ class MainTest {
 
     assertThat(out.toString()).isEmpty();
     assertThat(err.toString())
-        .isEqualToIgnoringNewLines("kagzi: command: dve (expected: dev; see kagzi --help)");
+        .isEqualToIgnoringNewLines("kagzi: command: dve (expected: dev, workflow; see kagzi --help)");
   }
 
   @Test
