@@ -36,7 +36,8 @@ class MainTest {
 
     assertThat(out.toString()).isEmpty();
     assertThat(err.toString())
-        .isEqualToIgnoringNewLines("kagzi: command: dve (expected: dev, workflow; see kagzi --help)");
+        .isEqualToIgnoringNewLines(
+            "kagzi: command: dve (expected: dev, workflow; see kagzi --help)");
   }
 
   @Test
