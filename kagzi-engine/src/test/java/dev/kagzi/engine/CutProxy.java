@@ -103,7 +103,7 @@ public final class CutProxy implements AutoCloseable {
         });
   }
 
-  /** Tells of everything that PostgreSQL commits, by the same text. */
+  /** Tells of everything that PostgreSQL has done, whether it commits or not, by the same text. */
   public void listen(Consumer<String> tags) {
     listener = tags;
   }
@@ -203,7 +203,7 @@ public final class CutProxy implements AutoCloseable {
 
     /** False when the answer was the one to cut. */
     private boolean pass(Answer answer, OutputStream out) throws IOException {
-      if (answer.committed()) {
+      if (!answer.tag.isEmpty()) {
         listener.accept(answer.tag);
       }
       Predicate<String> wanted = next.get();

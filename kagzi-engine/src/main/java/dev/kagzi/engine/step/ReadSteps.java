@@ -52,6 +52,11 @@ public final class ReadSteps {
              ORDER BY s.run_id, s.created_at, s.step_id
             """;
 
+  // Where the planner knows little of a run it would rather read and sort all that is left of it,
+  // for every page.
+  private static final String PAGE_SETTINGS =
+      "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off";
+
   /**
    * The next steps of one run, each by its last attempt, in the order of their keys: as many as
    * fit, and one at least. Large values stay where they are stored until the row is known to fit.
@@ -62,14 +67,18 @@ public final class ReadSteps {
           + """
             , (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
               FROM (SELECT l.*, sum(l.bytes) OVER (ORDER BY l.step_id) - l.bytes AS bytes_before
-                      FROM (SELECT DISTINCT ON (x.step_id) x.*,
+                      FROM (SELECT x.*,
                                    coalesce(octet_length(x.output), 0)
                                      + coalesce(octet_length(x.output_metadata::text), 0)
                                      + coalesce(octet_length(x.error::text), 0)
                                      + octet_length(x.step_id) + 100 AS bytes
                               FROM kagzi.step_runs x
                              WHERE x.run_id = ? AND x.step_id > ?
-                             ORDER BY x.step_id, x.attempt DESC
+                               AND x.attempt = (SELECT max(y.attempt)
+                                                  FROM kagzi.step_runs y
+                                                 WHERE y.run_id = x.run_id
+                                                   AND y.step_id = x.step_id)
+                             ORDER BY x.step_id
                              LIMIT ?) AS l) AS s
              WHERE s.bytes_before = 0 OR s.bytes_before + s.bytes <= ?
              ORDER BY s.step_id
@@ -149,9 +158,9 @@ public final class ReadSteps {
    * are no more. One page is as much as fits into so many bytes, or a single step that does not.
    */
   public static List<RecordedStep> page(
-      Session session, RunId run, int runAttempt, String after, long bytesMax) throws SQLException {
-    return session
-        .query(PAGE_SQL)
+      Session tx, RunId run, int runAttempt, String after, long bytesMax) throws SQLException {
+    tx.query(PAGE_SETTINGS).execute();
+    return tx.query(PAGE_SQL)
         .bind(run.value())
         .bind(after)
         .bind(PAGE_STEPS_MAX)

@@ -155,10 +155,12 @@ public final class Tasks {
 
   private List<RecordedStep> page(String namespace, Claim claim, String after) {
     return database.read(
-        session -> {
-          int attempt = requireClaim(session, namespace, claim);
-          return ReadSteps.page(session, claim.runId(), attempt, after, PAGE_BYTES_MAX);
-        });
+        session ->
+            session.inTransaction(
+                tx -> {
+                  int attempt = requireClaim(tx, namespace, claim);
+                  return ReadSteps.page(tx, claim.runId(), attempt, after, PAGE_BYTES_MAX);
+                }));
   }
 
   /** The attempt that the claimed run is in; refuses a claim that is not held. */
