@@ -45,6 +45,10 @@ record Banner(
     line(text, "log", postgres.log().toString());
     text.append("\nNext\n\n");
     line(text, "use it", "Kagzi.connect(\"" + grpc + "\")");
+    line(
+        text,
+        "see runs",
+        "./kagzi workflow list" + (grpcPort == 50_051 ? "" : " --server " + grpc));
     line(text, "check it", "curl " + http + "/readyz");
     line(text, "look inside", postgres.psql());
     if (!demo) {

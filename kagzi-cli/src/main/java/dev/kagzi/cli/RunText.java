@@ -38,14 +38,19 @@ final class RunText {
     return table.text("");
   }
 
-  /** All that is known of a run: itself, then every attempt of every step. */
-  static String details(Workflow run, List<Step> steps) {
+  /**
+   * All that is known of a run: itself, then every attempt of every step.
+   *
+   * @param waitsFor why it does not go on; empty when there is nothing to say
+   */
+  static String details(Workflow run, String waitsFor, List<Step> steps) {
     Table table = new Table();
     table.row("run", run.getRunId());
     table.row("type", type(run));
     line(table, "id", run.getExternalId());
     table.row("queue", run.getTaskQueue());
     table.row("status", status(run.getStatus()));
+    line(table, "waits for", waitsFor);
     table.row("attempts", Integer.toString(run.getAttempts()));
     table.row("created", time(run.getCreatedAt()));
     addTimes(table, run);
@@ -87,12 +92,25 @@ final class RunText {
 
   private static void addTrouble(Table table, Workflow run) {
     if (run.hasError()) {
-      table.row("error", error(run.getError()));
+      boolean ended = run.hasFinishedAt();
+      table.row(ended ? "error" : "last error", error(run.getError()));
       line(table, "in step", run.getError().getMetadataOrDefault("step", ""));
+      line(table, "stack", stack(run.getError()));
     }
     if (run.hasBlockedBy()) {
       table.row("blocked by", error(run.getBlockedBy()));
     }
+  }
+
+  /** Where it happened; --json has all of it. */
+  private static String stack(ErrorDetail error) {
+    return error
+        .getMetadataOrDefault("stack", "")
+        .lines()
+        .filter(line -> line.strip().startsWith("at "))
+        .findFirst()
+        .map(String::strip)
+        .orElse("");
   }
 
   private static void line(Table table, String name, String value) {

@@ -6,6 +6,7 @@ import dev.kagzi.protocol.v1.CancelWorkflowResponse;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.ListStepsResponse;
+import dev.kagzi.protocol.v1.ListWorkersRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsResponse;
 import dev.kagzi.protocol.v1.PageRequest;
@@ -16,12 +17,16 @@ import dev.kagzi.protocol.v1.RetryWorkflowResponse;
 import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.TerminateWorkflowRequest;
 import dev.kagzi.protocol.v1.TerminateWorkflowResponse;
+import dev.kagzi.protocol.v1.Worker;
+import dev.kagzi.protocol.v1.WorkerStatus;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.RunStatus;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -73,10 +78,37 @@ final class WorkflowCommand implements Runnable {
         steps.forEach(step -> array.add(MessageJson.of(step)));
         print(MessageJson.text(json));
       } else {
-        print(RunText.details(found, steps));
+        print(RunText.details(found, waitsFor(server, found), steps));
       }
       return DONE;
     }
+  }
+
+  /** Why a run that could go on does not: empty when there is nothing to say. */
+  private static String waitsFor(RemoteServer server, Workflow run) {
+    if (run.getStatus() != WorkflowStatus.WORKFLOW_STATUS_PENDING
+        || run.hasWakeUpAt()
+        || run.hasBlockedBy()) {
+      return "";
+    }
+    ListWorkersRequest request =
+        ListWorkersRequest.newBuilder()
+            .setNamespace(server.namespace())
+            .setTaskQueue(run.getTaskQueue())
+            .setStatusFilter(WorkerStatus.WORKER_STATUS_ONLINE)
+            .setPage(PageRequest.newBuilder().setPageSize(PAGE_SIZE_MAX))
+            .build();
+    List<Worker> workers = server.call(() -> server.admin().listWorkers(request)).getWorkersList();
+    Set<String> served = new TreeSet<>();
+    workers.forEach(worker -> served.addAll(worker.getWorkflowTypesList()));
+    if (served.contains(run.getWorkflowType())) {
+      return "a free slot of a worker";
+    }
+    return "a worker that serves %s on queue %s; online there: %s"
+        .formatted(
+            run.getWorkflowType(),
+            run.getTaskQueue(),
+            workers.isEmpty() ? "none" : workers.size() + ", serving " + String.join(", ", served));
   }
 
   private static List<Step> steps(RemoteServer server, String runId) {

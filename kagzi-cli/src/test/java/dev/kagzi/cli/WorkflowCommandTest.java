@@ -53,6 +53,16 @@ class WorkflowCommandTest extends ServedCommandTest {
   }
 
   @Test
+  void a_run_that_nobody_serves_says_what_it_waits_for() {
+    RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).start("Ada");
+
+    assertThat(workflow("get", run.runId())).isZero();
+
+    assertThat(out.toString().lines())
+        .anyMatch(line -> line.matches("waits for +a worker that serves .* on queue .*online.*"));
+  }
+
+  @Test
   void runs_are_listed_by_status_and_type_newest_first() {
     String failed = failedPayment().runId();
     String later = failedPayment().runId();

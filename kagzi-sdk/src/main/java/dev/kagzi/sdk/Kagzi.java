@@ -185,7 +185,11 @@ public final class Kagzi implements AutoCloseable {
         throw new IllegalStateException("address: none (expected: address(\"host:port\"))");
       }
       Connection connection =
-          new Connection(Channels.open(addresses, channelOptions), namespace, callTimeout);
+          new Connection(
+              Channels.open(addresses, channelOptions),
+              String.join(",", addresses),
+              namespace,
+              callTimeout);
       return new Kagzi(connection, new Payloads(new FailedEventCodec(codec)));
     }
   }

@@ -73,6 +73,18 @@ class ClientTest extends FakeServerTest {
   }
 
   @Test
+  void a_start_that_nobody_answers_names_the_address_and_why() {
+    try (Kagzi lost =
+        Kagzi.builder().address("localhost:1").callTimeout(Duration.ofMillis(200)).connect()) {
+      assertThatThrownBy(() -> lost.workflow(GREET).start("Ada"))
+          .isInstanceOf(ServerUnavailableException.class)
+          .hasMessageContaining("start at localhost:1")
+          .hasMessageContaining("no server answers: ")
+          .hasMessageContaining("Connection refused");
+    }
+  }
+
+  @Test
   void a_refused_start_says_why() {
     WorkflowType<String, String> refused =
         WorkflowType.of(FakeWorkflowService.REFUSED_TYPE, String.class, String.class);
@@ -337,5 +349,7 @@ class ClientTest extends FakeServerTest {
       assertThat(two.workflow(GREET).start("Ada").runId()).isNotEmpty();
     }
     assertThatThrownBy(() -> Kagzi.connect("localhost")).hasMessageContaining("localhost:50051");
+    assertThatThrownBy(() -> Kagzi.connect("http://localhost:50051"))
+        .hasMessageContaining("without a scheme");
   }
 }

@@ -7,9 +7,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices the most common slip of a first program: the worker serves a workflow on one queue and
- * the start goes to another, so that the run waits for ever. Says so once per type and queue; it
- * may well be meant. Thread-safe.
+ * Notices the most common slips of a first program: the worker serves a workflow on one queue and
+ * the start goes to another, or the type was never registered, so that the run waits for ever. Says
+ * so once per type and queue; it may well be meant. Thread-safe.
  */
 public final class QueueHints {
   private static final Logger log = LoggerFactory.getLogger(QueueHints.class);
@@ -24,9 +24,20 @@ public final class QueueHints {
 
   /** A run of the type is about to start on the queue; true if that was worth a word. */
   public boolean starting(String type, String queue) {
-    Set<String> queues = servedQueues.get(type);
-    if (queues == null || queues.contains(queue) || !said.add(type + "\n" + queue)) {
+    Set<String> queues = servedQueues.getOrDefault(type, Set.of());
+    // A client without workers leaves the work to others, and nothing can be said of them.
+    if (servedQueues.isEmpty() || queues.contains(queue) || !said.add(type + "\n" + queue)) {
       return false;
+    }
+    if (queues.isEmpty()) {
+      log.atWarn()
+          .addKeyValue("type", type)
+          .addKeyValue("queue", queue)
+          .addKeyValue("served", servedQueues.keySet())
+          .log(
+              "run starts whose type no worker of this client serves; if that is not meant,"
+                  + " register it with workflow(type, code)");
+      return true;
     }
     log.atWarn()
         .addKeyValue("type", type)

@@ -257,7 +257,7 @@ public final class Starts {
     } finally {
       lock.unlock();
     }
-    fail(given, RpcErrors.toException("start", error));
+    fail(given, RpcErrors.toException(connection.at("start"), error));
     sendWhatWaits();
   }
 

@@ -228,7 +228,7 @@ public final class Watches {
     } finally {
       lock.unlock();
     }
-    fail(given, RpcErrors.toException("wait for a run", error));
+    fail(given, RpcErrors.toException(connection.at("wait for a run"), error));
   }
 
   private void reopen() {

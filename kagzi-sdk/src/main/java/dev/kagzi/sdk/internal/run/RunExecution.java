@@ -188,6 +188,11 @@ public final class RunExecution {
       conclude(ending);
       return;
     }
+    log.atWarn()
+        .addKeyValue("run", task.getRunId())
+        .addKeyValue("type", task.getWorkflowType())
+        .setCause(thrown)
+        .log("run failed");
     try {
       progress.finish(failed(host.failures().record(thrown)), this::endAnswered);
     } catch (SuspendedError e) {

@@ -13,9 +13,13 @@ import dev.kagzi.sdk.internal.wire.Protos;
 import java.lang.reflect.Type;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Executes steps, or finds their results in the record. Belongs to the run's thread. */
 final class Steps {
+  private static final Logger log = LoggerFactory.getLogger(Steps.class);
+
   private final Payloads payloads;
   private final FailureRecorder failures;
   private final Progress progress;
@@ -82,6 +86,12 @@ final class Steps {
           if (!result.hasRetryScheduled()) {
             return decided(call, failed, result);
           }
+          log.atInfo()
+              .addKeyValue("step", call.key)
+              .addKeyValue("attempt", attempt)
+              .addKeyValue("again_in_ms", result.getRetryScheduled().getDelayMs())
+              .addKeyValue("error", String.valueOf(failed.thrown))
+              .log("step failed, it will be tried again");
           attempt = awaitRetry(result.getRetryScheduled());
         }
       }

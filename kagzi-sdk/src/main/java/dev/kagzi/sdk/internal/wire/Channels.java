@@ -19,6 +19,12 @@ public final class Channels {
     List<String> found = new ArrayList<>();
     for (String part : addresses.split(",")) {
       String address = part.strip();
+      if (address.contains("://")) {
+        throw new IllegalArgumentException(
+            "address: \""
+                + part
+                + "\" (expected: host:port without a scheme, such as localhost:50051)");
+      }
       int colon = address.lastIndexOf(':');
       if (colon < 1 || !address.substring(colon + 1).matches("\\d{1,5}")) {
         throw new IllegalArgumentException(

@@ -31,6 +31,7 @@ public final class Connection implements AutoCloseable {
   private static final long STREAM_DEADLINE_MS = 60_000;
 
   private final ManagedChannel channel;
+  private final String addresses;
   private final String namespace;
   private final Duration patience;
   private final WorkflowServiceStub workflows;
@@ -38,10 +39,12 @@ public final class Connection implements AutoCloseable {
   private final ScheduledThreadPoolExecutor timers;
 
   /**
+   * @param addresses of the servers, as people read them
    * @param patience how long a client's call is tried again before it fails
    */
-  public Connection(ManagedChannel channel, String namespace, Duration patience) {
+  public Connection(ManagedChannel channel, String addresses, String namespace, Duration patience) {
     this.channel = channel;
+    this.addresses = addresses;
     this.namespace = namespace;
     this.patience = patience;
     this.workflows = WorkflowServiceGrpc.newStub(channel);
@@ -54,6 +57,11 @@ public final class Connection implements AutoCloseable {
 
   private static Thread timerThread(Runnable task) {
     return Thread.ofPlatform().name("kagzi-timer").daemon().unstarted(task);
+  }
+
+  /** What is being done, and with whom: the beginning of every message about a call. */
+  public String at(String what) {
+    return what + " at " + addresses;
   }
 
   public String namespace() {
@@ -109,9 +117,9 @@ public final class Connection implements AutoCloseable {
         request);
   }
 
-  private static void pauseOrThrow(
+  private void pauseOrThrow(
       @Nullable String method, StatusRuntimeException error, Backoff backoff, long giveUpNanos) {
-    KagziException seen = RpcErrors.toException(String.valueOf(method), error);
+    KagziException seen = RpcErrors.toException(at(String.valueOf(method)), error);
     if (Thread.currentThread().isInterrupted()
         || !(seen instanceof ServerUnavailableException)
         || System.nanoTime() >= giveUpNanos) {

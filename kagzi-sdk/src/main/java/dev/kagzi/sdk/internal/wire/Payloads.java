@@ -6,11 +6,14 @@ import dev.kagzi.sdk.Encoded;
 import dev.kagzi.sdk.PayloadCodec;
 import dev.kagzi.sdk.PayloadException;
 import java.lang.reflect.Type;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** Values to payload messages and back, by the application's codec. Thread-safe. */
 public final class Payloads {
   private final PayloadCodec codec;
+  private final Set<Type> readable = ConcurrentHashMap.newKeySet();
 
   public Payloads(PayloadCodec codec) {
     this.codec = codec;
@@ -23,6 +26,7 @@ public final class Payloads {
     } catch (RuntimeException | StackOverflowError e) {
       throw failed("encode", type, e);
     }
+    checkReadable(value, encoded, type);
     // Encoded promises that its array does not change, so it is not copied.
     Payload.Builder payload =
         Payload.newBuilder().setData(UnsafeByteOperations.unsafeWrap(encoded.data()));
@@ -30,6 +34,26 @@ public final class Payloads {
       payload.putAllMetadata(encoded.metadata());
     }
     return payload.build();
+  }
+
+  /**
+   * What can be written but not read back would only be noticed when a run goes on after a sleep or
+   * a crash, and then for ever. Once for each type is enough.
+   */
+  private void checkReadable(@Nullable Object value, Encoded encoded, Type type) {
+    if (value == null || type == Void.class || !readable.add(type)) {
+      return;
+    }
+    try {
+      codec.decode(encoded, type);
+    } catch (RuntimeException | StackOverflowError e) {
+      readable.remove(type);
+      throw new PayloadException(
+          "value of type %s can be written but not read back: %s (expected: a type that the codec can read,"
+                  .formatted(type.getTypeName(), failed("decode", type, e).getMessage())
+              + " such as a record)",
+          e);
+    }
   }
 
   public @Nullable Object decode(Payload payload, Type type) {

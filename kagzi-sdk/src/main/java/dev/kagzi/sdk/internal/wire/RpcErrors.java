@@ -10,6 +10,7 @@ import dev.kagzi.sdk.ServerUnavailableException;
 import io.grpc.protobuf.StatusProto;
 import java.io.IOException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** What a failed call means. */
 public final class RpcErrors {
@@ -49,8 +50,35 @@ public final class RpcErrors {
   }
 
   private static String describe(io.grpc.Status status, Throwable error) {
-    String text = detail(error).map(ErrorDetail::getMessage).orElse(status.getDescription());
+    Optional<String> said = detail(error).map(ErrorDetail::getMessage);
+    if (said.isPresent()) {
+      return said.get();
+    }
+    String text = status.getDescription();
+    Throwable cause = root(status.getCause());
+    if (status.getCode() == io.grpc.Status.Code.UNAVAILABLE && cause != null) {
+      return isNoGrpc(cause)
+          ? "what answers there does not speak gRPC ("
+              + cause.getMessage()
+              + "); is it the HTTP port?"
+          : "no server answers: " + cause.getMessage();
+    }
     return text == null || text.isEmpty() ? status.getCode().name() : text;
+  }
+
+  private static boolean isNoGrpc(Throwable cause) {
+    String message = String.valueOf(cause.getMessage());
+    return message.contains("First received frame was not SETTINGS")
+        || message.contains("not an HTTP/2 connection");
+  }
+
+  /** Where it began: in the words of the transport. */
+  private static @Nullable Throwable root(@Nullable Throwable error) {
+    Throwable last = error;
+    while (last != null && last.getCause() != null && !last.getCause().equals(last)) {
+      last = last.getCause();
+    }
+    return last;
   }
 
   /** The server's own words, if they came along. */

@@ -193,7 +193,7 @@ final class Registration {
     }
     log.atWarn()
         .addKeyValue("queue", request.getTaskQueue())
-        .addKeyValue("error", RpcErrors.toException("register", error).getMessage())
+        .addKeyValue("error", RpcErrors.toException(connection.at("register"), error).getMessage())
         .addKeyValue("pause_ms", pauseMs)
         .log("worker not registered, trying again");
     connection.after(pauseMs, this::register);

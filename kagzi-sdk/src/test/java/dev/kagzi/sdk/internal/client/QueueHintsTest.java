@@ -14,6 +14,19 @@ class QueueHintsTest {
     assertThat(hints.starting("process-order", "orders")).isFalse();
     assertThat(hints.starting("process-order", "default")).isTrue();
     assertThat(hints.starting("process-order", "default")).isFalse();
-    assertThat(hints.starting("served-elsewhere", "default")).isFalse();
+  }
+
+  @Test
+  void a_start_of_a_type_that_no_worker_of_the_own_serves_is_mentioned_once() {
+    QueueHints hints = new QueueHints();
+    hints.served("process-order", "orders");
+
+    assertThat(hints.starting("forgotten", "orders")).isTrue();
+    assertThat(hints.starting("forgotten", "orders")).isFalse();
+  }
+
+  @Test
+  void a_client_without_workers_is_told_nothing() {
+    assertThat(new QueueHints().starting("served-elsewhere", "default")).isFalse();
   }
 }

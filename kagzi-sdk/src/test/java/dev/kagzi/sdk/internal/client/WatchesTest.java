@@ -29,6 +29,7 @@ class WatchesTest {
   private final Connection connection =
       new Connection(
           Channels.open(List.of(server.address()), UnaryOperator.identity()),
+          server.address(),
           "default",
           Duration.ofSeconds(10));
   private final Watches watches = new Watches(connection);

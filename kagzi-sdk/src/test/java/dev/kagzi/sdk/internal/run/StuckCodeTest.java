@@ -39,6 +39,7 @@ class StuckCodeTest {
     try (Connection nobody =
         new Connection(
             Channels.open(List.of("127.0.0.1:1"), UnaryOperator.identity()),
+            "127.0.0.1:1",
             "default",
             Duration.ZERO)) {
       Task task = Task.newBuilder().setRunId("run-1").setEpoch(1).build();
