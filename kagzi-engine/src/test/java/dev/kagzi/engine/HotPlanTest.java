@@ -121,6 +121,11 @@ class HotPlanTest {
               "uuid, text, int, text, int, bytea, bigint",
               PKEY),
           hot("FinishRun.SQL", constant("report.FinishRun", "SQL"), "uuid, text, int, int", PKEY),
+          hot(
+              "FinishRun.WITHOUT_STEP_SQL",
+              constant("report.FinishRun", "WITHOUT_STEP_SQL"),
+              "uuid, text, int",
+              PKEY),
           hot("ClaimRuns.SQL", ClaimRuns.SQL, "text, text, int", CLAIM, PKEY, PAYLOADS),
           hot("ClaimRuns.NEXT_DUE_SQL", ClaimRuns.NEXT_DUE_SQL, "text, text, bigint", CLAIM),
           hot("ClaimRuns.VERSIONS_SQL", ClaimRuns.VERSIONS_SQL, "text, text, text, text", CLAIM),

@@ -48,6 +48,25 @@ final class FinishRun {
       SELECT (SELECT count(*) FROM s) AS steps FROM u
       """;
 
+  /** The same for a run that ends without a step of which nobody has heard yet. */
+  static final String WITHOUT_STEP_SQL =
+      """
+      WITH u AS (
+        UPDATE kagzi.workflow_runs
+           SET status = 'COMPLETED', available_at = NULL, locked_by = NULL, blocked_by = NULL,
+               ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
+         WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
+           AND parent_run_id IS NULL
+        RETURNING run_id),
+      p AS (
+        INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
+        SELECT u.run_id, 'OUTPUT', n.data, n.metadata::jsonb, kagzi.clock()
+          FROM u, (VALUES (?::bytea, ?::text)) AS n (data, metadata)
+         WHERE n.data IS NOT NULL
+            ON CONFLICT DO NOTHING)
+      SELECT run_id FROM u
+      """;
+
   private FinishRun() {}
 
   /** The step that was recorded just before the end, if there is one. */
@@ -70,20 +89,37 @@ final class FinishRun {
       @Nullable LastStep step,
       @Nullable Payload output)
       throws SQLException {
+    if (step == null) {
+      return applyWithoutStep(session, namespace, claim, output);
+    }
     return session
         .query(SQL)
         .bind(claim.runId().value())
         .bind(namespace)
         .bind(claim.epoch())
         .bind(claim.epoch())
-        .bind(step == null ? null : step.stepKey())
-        .bind(step == null ? null : step.output().data())
-        .bind(step == null ? null : Json.encode(step.output().metadata()))
-        .bind(step == null ? 0L : step.ranMs())
+        .bind(step.stepKey())
+        .bind(step.output().data())
+        .bind(Json.encode(step.output().metadata()))
+        .bind(step.ranMs())
         .bind(output == null ? null : output.data())
         .bind(output == null ? null : Json.encode(output.metadata()))
         .first(row -> row.bigint("steps"))
-        .map(steps -> step == null || steps == 1 ? Outcome.FINISHED : Outcome.FINISHED_WITHOUT_STEP)
+        .map(steps -> steps == 1 ? Outcome.FINISHED : Outcome.FINISHED_WITHOUT_STEP)
+        .orElse(Outcome.NOTHING);
+  }
+
+  private static Outcome applyWithoutStep(
+      Session session, String namespace, Claim claim, @Nullable Payload output)
+      throws SQLException {
+    return session
+        .query(WITHOUT_STEP_SQL)
+        .bind(claim.runId().value())
+        .bind(namespace)
+        .bind(claim.epoch())
+        .bind(output == null ? null : output.data())
+        .bind(output == null ? null : Json.encode(output.metadata()))
+        .first(row -> Outcome.FINISHED)
         .orElse(Outcome.NOTHING);
   }
 }
