@@ -51,7 +51,8 @@ public final class WriteSteps {
                      input_metadata, output, output_metadata, error, retry_policy, due_us,
                      timeout_us, ran_ms)
           ON CONFLICT (run_id, step_id, attempt) DO UPDATE
-             SET status = excluded.status, epoch = excluded.epoch, final = excluded.final,
+             SET status = excluded.status, epoch = excluded.epoch,
+                 run_attempt = excluded.run_attempt, final = excluded.final,
                  input = coalesce(step_runs.input, excluded.input),
                  input_metadata = coalesce(step_runs.input_metadata, excluded.input_metadata),
                  output = excluded.output, output_metadata = excluded.output_metadata,

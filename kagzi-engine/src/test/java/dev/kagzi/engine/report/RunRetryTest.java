@@ -17,6 +17,7 @@ import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -169,6 +170,23 @@ class RunRetryTest {
 
     assertThat(engine.report(failed(task.claim(), "book failed")))
         .isInstanceOf(ReportResult.RetryScheduled.class);
+  }
+
+  @Test
+  void a_step_left_open_by_an_earlier_attempt_fails_for_good_in_the_attempt_that_executes_it() {
+    engine.start(THREE);
+    Task first = engine.claimOne(worker);
+    engine.report(new Report.StepStarted(first.claim(), "a", 1, StepKind.FUNCTION, null, 300));
+    engine.report(failed(first.claim(), "left the step behind"));
+    Task second = engine.claimOne(worker);
+    engine.report(stepFailed(second.claim(), "a", 1, ONE_STEP));
+    engine.report(new Report.Released(second.claim(), 0, null));
+
+    Task third = engine.claimOne(worker);
+
+    assertThat(third.steps())
+        .extracting(step -> step.result().getClass().getSimpleName())
+        .containsExactly("FinalFailure");
   }
 
   @Test

@@ -188,13 +188,16 @@ public final class RunExecution {
       conclude(ending);
       return;
     }
+    ErrorDetail error = host.failures().record(thrown);
+    // As it is recorded: what the sanitizer keeps out of the record has no place in a log either.
     log.atWarn()
         .addKeyValue("run", task.getRunId())
         .addKeyValue("type", task.getWorkflowType())
-        .setCause(thrown)
+        .addKeyValue("error", error.getMessage())
+        .addKeyValue("stack", error.getMetadataOrDefault("stack", ""))
         .log("run failed");
     try {
-      progress.finish(failed(host.failures().record(thrown)), this::endAnswered);
+      progress.finish(failed(error), this::endAnswered);
     } catch (SuspendedError e) {
       conclude(progress.ending());
     }

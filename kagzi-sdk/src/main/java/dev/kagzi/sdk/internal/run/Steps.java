@@ -90,7 +90,7 @@ final class Steps {
               .addKeyValue("step", call.key)
               .addKeyValue("attempt", attempt)
               .addKeyValue("again_in_ms", result.getRetryScheduled().getDelayMs())
-              .addKeyValue("error", String.valueOf(failed.thrown))
+              .addKeyValue("error", failed.error.getMessage())
               .log("step failed, it will be tried again");
           attempt = awaitRetry(result.getRetryScheduled());
         }
