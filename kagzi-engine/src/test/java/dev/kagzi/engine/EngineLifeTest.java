@@ -65,17 +65,26 @@ class EngineLifeTest {
   @Test
   void a_start_while_a_poll_waits_is_handed_over_without_a_look() {
     WorkerId worker = engine.register();
-    engine.settle(worker);
-    Poll poll = engine.poll(worker, 10);
-    long looks = engine.engine().meter().dispatch().looks();
-    long handedOver = engine.engine().meter().dispatch().handedOver();
 
-    RunId run = engine.start();
-    List<Task> tasks = await(poll.tasks());
+    // A look that the gate's own timer began may fall between; not ten times in a row.
+    for (int tries = 1; ; tries++) {
+      engine.settle(worker);
+      Poll poll = engine.poll(worker, 10);
+      long looks = engine.engine().meter().dispatch().looks();
+      long handedOver = engine.engine().meter().dispatch().handedOver();
 
-    assertThat(tasks).extracting(t -> t.claim().runId()).containsExactly(run);
-    assertThat(engine.engine().meter().dispatch().handedOver()).isEqualTo(handedOver + 1);
-    assertThat(engine.engine().meter().dispatch().looks()).isEqualTo(looks);
+      RunId run = engine.start();
+      List<Task> tasks = await(poll.tasks());
+
+      assertThat(tasks).extracting(t -> t.claim().runId()).containsExactly(run);
+      boolean looked = engine.engine().meter().dispatch().looks() != looks;
+      if (!looked || tries == 10) {
+        assertThat(looked).isFalse();
+        assertThat(engine.engine().meter().dispatch().handedOver()).isEqualTo(handedOver + 1);
+        return;
+      }
+      engine.report(done(tasks.getFirst().claim(), "1"));
+    }
   }
 
   @Test
