@@ -20,7 +20,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +31,7 @@ public final class Starts {
   private static final int CALLS_MAX = 2;
   private static final int CALL_STARTS_MAX = 500;
   private static final int CALL_BYTES_MAX = 3 << 20;
-  private static final long CALL_DEADLINE_MS = 10_000;
+  private static final long ANSWER_MS = 10_000;
 
   private final Connection connection;
   private final ReentrantLock lock = new ReentrantLock();
@@ -125,10 +124,7 @@ public final class Starts {
     for (Pending start : batch) {
       request.addStarts(start.request);
     }
-    connection
-        .workflows()
-        .withDeadlineAfter(CALL_DEADLINE_MS, TimeUnit.MILLISECONDS)
-        .startWorkflows(request.build(), new Answer(batch));
+    connection.workflows(ANSWER_MS).startWorkflows(request.build(), new Answer(batch));
   }
 
   private final class Answer implements StreamObserver<StartWorkflowsResponse> {

@@ -13,7 +13,6 @@ import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +25,7 @@ public final class Reporter {
   private static final int CALLS_MAX = 2;
   private static final int CALL_BYTES_MAX = 3 << 20;
   private static final int CALL_ITEMS_MAX = 5_000;
-  private static final long CALL_DEADLINE_MS = 15_000;
+  private static final long ANSWER_MS = 15_000;
   private static final int REFUSALS_MAX = 5;
 
   private final Connection connection;
@@ -117,10 +116,7 @@ public final class Reporter {
     for (Item item : batch) {
       request.addItems(item.message);
     }
-    connection
-        .workers()
-        .withDeadlineAfter(CALL_DEADLINE_MS, TimeUnit.MILLISECONDS)
-        .report(request.build(), new Answer(batch));
+    connection.workers(ANSWER_MS).report(request.build(), new Answer(batch));
   }
 
   private final class Answer implements StreamObserver<ReportResponse> {

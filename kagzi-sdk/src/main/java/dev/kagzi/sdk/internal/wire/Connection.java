@@ -9,6 +9,8 @@ import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceStub;
 import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.ServerUnavailableException;
 import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
@@ -47,12 +49,13 @@ public final class Connection implements AutoCloseable {
     this.addresses = addresses;
     this.namespace = namespace;
     this.patience = patience;
-    this.workflows = WorkflowServiceGrpc.newStub(channel);
-    this.workers = WorkerServiceGrpc.newStub(channel);
     this.timers = new ScheduledThreadPoolExecutor(1, Connection::timerThread);
     this.timers.setRemoveOnCancelPolicy(true);
     this.timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     this.timers.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
+    Channel watched = ClientInterceptors.intercept(channel, new CallWatch(this::after));
+    this.workflows = WorkflowServiceGrpc.newStub(watched);
+    this.workers = WorkerServiceGrpc.newStub(watched);
   }
 
   private static Thread timerThread(Runnable task) {
@@ -76,8 +79,18 @@ public final class Connection implements AutoCloseable {
     return workflows;
   }
 
+  /** For calls that are frequent: given up when no answer has come within about that time. */
+  public WorkflowServiceStub workflows(long answerMs) {
+    return workflows.withOption(CallWatch.ANSWER_MS, answerMs);
+  }
+
   public WorkerServiceStub workers() {
     return workers;
+  }
+
+  /** The same for a worker's calls. */
+  public WorkerServiceStub workers(long answerMs) {
+    return workers.withOption(CallWatch.ANSWER_MS, answerMs);
   }
 
   /** Runs the task after the delay, on the timers' thread; after {@link #close} never. */

@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +29,7 @@ import org.slf4j.LoggerFactory;
 final class Poller {
   private static final Logger log = LoggerFactory.getLogger(Poller.class);
   private static final long WAIT_MS = 30_000;
-  private static final long DEADLINE_MS = WAIT_MS + 10_000;
+  private static final long ANSWER_MS = WAIT_MS + 10_000;
 
   /** What a poller needs of its worker. */
   interface Owner {
@@ -173,10 +172,7 @@ final class Poller {
               .addAllTypes(types)
               .setWaitMs(WAIT_MS)
               .build();
-      connection
-          .workers()
-          .withDeadlineAfter(DEADLINE_MS, TimeUnit.MILLISECONDS)
-          .pollTasks(request, this);
+      connection.workers(ANSWER_MS).pollTasks(request, this);
     }
 
     void cancel() {
