@@ -61,7 +61,8 @@ final class StepRules {
 
   /**
    * A claim is lost when the next one is given away, and that is before the next execution begins.
-   * What is recorded for a claim afterwards was written through the fence.
+   * What is recorded for a claim afterwards was written through the fence. Only the sleep of a
+   * resumed run ends by itself, for whichever claim began it.
    */
   static void noWriteOfLostClaim(RunStory story, Consumer<String> violation) {
     for (Execution later : story.executions()) {
@@ -71,6 +72,7 @@ final class StepRules {
           .filter(attempt -> attempt.epoch() < later.epoch())
           .filter(attempt -> attempt.finishedMicros() > begunMicros + CLOCK_TOLERANCE_MICROS)
           .filter(attempt -> !isClosedByEnd(story, attempt))
+          .filter(attempt -> !(attempt.isSleep() && story.isResumed()))
           .forEach(
               attempt ->
                   violation.accept(

@@ -475,6 +475,35 @@ class FailureRulesTest {
     assertFound("the end fits the scenario");
   }
 
+  /** Its sleep is begun by the first claim and over after the second has begun. */
+  private void sleepsThroughTwoClaims(String type) {
+    String output = INPUT + " ";
+    made.started();
+    made.claim(1).sleep("nap", 3_000);
+    made.slept("nap", 1, 4_000_000);
+    made.claim(2).sleep("nap", 3_000);
+    made.timePasses(4_000_000);
+    made.claim(3).woke("nap", 3_000).end(output);
+    made.run(type, "COMPLETED", 3, output).result("COMPLETED", output);
+  }
+
+  @Test
+  void a_resumed_run_may_sleep_on_from_an_earlier_claim() {
+    made.terminateAnswered("reason", "true").result("FAILED", "terminated: reason");
+    made.resumeAnswered("true");
+    sleepsThroughTwoClaims("resume-terminated");
+    made.again(run -> run.attempts = 2);
+
+    assertFine();
+  }
+
+  @Test
+  void a_sleep_that_a_lost_claim_has_ended_is_found() {
+    sleepsThroughTwoClaims("long-sleep");
+
+    assertFound("a lost claim writes nothing");
+  }
+
   @Test
   void a_client_that_is_told_the_old_end_after_its_resume_is_found() {
     resumed("broke");
