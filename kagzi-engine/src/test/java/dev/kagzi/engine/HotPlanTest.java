@@ -115,6 +115,7 @@ class HotPlanTest {
           hot("ReadSteps.SIZES_SQL", ReadSteps.SIZES_SQL, "", STEPS),
           hot("CloseSteps.FAIL_OPEN_SQL", CloseSteps.FAIL_OPEN_SQL, "", STEPS),
           hot("CloseSteps.END_SLEEPS_SQL", CloseSteps.END_SLEEPS_SQL, "", STEPS),
+          hot("CloseSteps.REOPEN_SLEEPS_SQL", CloseSteps.REOPEN_SLEEPS_SQL, "", STEPS),
           hot(
               "RecordStep.SQL",
               constant("report.RecordStep", "SQL"),
@@ -182,6 +183,7 @@ class HotPlanTest {
           "HeldRuns.SQL",
           "CloseSteps.FAIL_OPEN_SQL",
           "CloseSteps.END_SLEEPS_SQL",
+          "CloseSteps.REOPEN_SLEEPS_SQL",
           "HeartbeatWriter.BEAT_SQL");
 
   @BeforeEach

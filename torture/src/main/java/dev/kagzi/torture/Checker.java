@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Judges what a torture has left behind. Everything that a rule concludes follows from the promises
@@ -22,6 +23,7 @@ final class Checker {
       List.of(
           new Rule("every start ends", EndRules::everyStartEnds),
           new Rule("the end fits the scenario", EndRules::endFitsScenario),
+          new Rule("ended is ended", EndRules::nothingAfterEnd),
           new Rule("the output is what the code returned", EndRules::outputIsReturned),
           new Rule("one result per step", StepRules::oneResultPerStep),
           new Rule("what is recorded was executed", StepRules::recordedWasExecuted),
@@ -33,21 +35,39 @@ final class Checker {
           new Rule("a caught failure is recorded", ReplayRules::caughtIsRecorded),
           new Rule("compensation follows its failure", ReplayRules::compensationFollows),
           new Rule("no sleep is short", SleepRules::noSleepIsShort),
+          new Rule("no step times out early", TimeRules::noStepTimesOutEarly),
+          new Rule("nothing late counts", TimeRules::nothingLateCounts),
+          new Rule("no run times out early", TimeRules::noRunTimesOutEarly),
+          new Rule("a run is tried again for a reason", TryRules::triesHaveReasons),
+          new Rule("completed steps are kept", TryRules::completedIsKept),
+          new Rule("what was undone is over", TryRules::undoneIsOver),
           new Rule("the client was told the truth", ClientRules::resultsAreTrue),
-          new Rule("cancelled is cancelled", ClientRules::cancelledIsCancelled));
+          new Rule("a resumed run goes on", ClientRules::resumedGoesOn),
+          new Rule("one start makes a run", ClientRules::startedOnce),
+          new Rule("cancelled is cancelled", ClientRules::cancelledIsCancelled),
+          new Rule("terminated is terminated", ClientRules::terminatedIsTerminated));
 
   private Checker() {}
 
   static List<Violation> check(Evidence evidence) {
     Findings findings = new Findings();
     Map<String, String> runsByInput = new HashMap<>();
+    List<Rule> rules = Stream.concat(RULES.stream(), handling(evidence).stream()).toList();
     for (RunStory story : evidence.stories()) {
       checkUnique(story, runsByInput, findings);
-      for (Rule rule : RULES) {
+      for (Rule rule : rules) {
         rule.law.accept(story, text -> findings.add(rule.name, story.runId(), text));
       }
     }
     return findings.violations();
+  }
+
+  /** Rules that look from one run to another. */
+  private static List<Rule> handling(Evidence evidence) {
+    HandlerRules handlers = HandlerRules.of(evidence.stories());
+    return List.of(
+        new Rule("each failure is handled once", handlers::oneHandlerPerFailure),
+        new Rule("a handler fits its failure", handlers::handlersFitFailures));
   }
 
   private static void checkUnique(

@@ -1,48 +1,109 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.torture.LedgerEntry.Event;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /** What the client was told is so. */
 final class ClientRules {
   private ClientRules() {}
 
+  /** A result is how the run ended; one before its resume is a failure from which it went on. */
   static void resultsAreTrue(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null) {
       return;
     }
-    String told = run.status().equals(RunRecord.FAILED) ? run.error() : run.output();
-    story
-        .client(Event.RESULT)
-        .filter(result -> !result.step().equals(run.status()) || !result.value().equals(told))
-        .forEach(
-            result ->
-                violation.accept(
-                    "the client was told %s %s (expected: %s %s)"
-                        .formatted(result.step(), result.value(), run.status(), told)));
+    List<LedgerEntry> entries = story.client();
+    int resumedAt = -1;
+    for (int i = 0; i < entries.size(); i++) {
+      resumedAt = entries.get(i).event() == Event.RESUMED ? i : resumedAt;
+    }
+    for (int i = 0; i < entries.size(); i++) {
+      if (entries.get(i).event() == Event.RESULT && i > resumedAt) {
+        checkEnd(run, entries.get(i), violation);
+      } else if (entries.get(i).event() == Event.RESULT) {
+        checkFailure(story, entries.get(i), violation);
+      }
+    }
     boolean hasResult = story.client(Event.RESULT).findAny().isPresent();
-    if (!hasResult && story.client(Event.STARTED).findAny().isPresent() && run.hasEnded()) {
+    if (!hasResult && story.isAcknowledged() && run.hasEnded()) {
       violation.accept("it has ended, and the client was not told");
+    }
+  }
+
+  private static void checkEnd(RunRecord run, LedgerEntry result, Consumer<String> violation) {
+    String told = run.hasFailed() ? run.error() : run.output();
+    if (!result.step().equals(run.status()) || !result.value().equals(told)) {
+      violation.accept(
+          "the client was told %s %s (expected: %s %s)"
+              .formatted(result.step(), result.value(), run.status(), told));
+    }
+  }
+
+  private static void checkFailure(RunStory story, LedgerEntry result, Consumer<String> violation) {
+    boolean recorded =
+        story.isReason(result.value())
+            || story
+                .attempts()
+                .filter(StepRecord::isFinalFailure)
+                .anyMatch(failed -> failed.value().equals(result.value()));
+    if (!recorded && !result.step().equals(RunRecord.TIMED_OUT)) {
+      violation.accept(
+          "the client was told %s %s before it was resumed (expected: a failure on record)"
+              .formatted(result.step(), result.value()));
+    }
+  }
+
+  /**
+   * Once a resume is acknowledged, the end before it is history. All failures but those by time-out
+   * have a value of their own.
+   */
+  static void resumedGoesOn(RunStory story, Consumer<String> violation) {
+    Set<String> told = new HashSet<>();
+    Set<String> past = new HashSet<>();
+    for (LedgerEntry entry : story.client()) {
+      if (entry.event() == Event.RESUMED && entry.value().equals("true")) {
+        past.addAll(told);
+      } else if (entry.event() == Event.RESULT && !entry.step().equals(RunRecord.TIMED_OUT)) {
+        told.add(entry.value());
+        if (past.contains(entry.value())) {
+          violation.accept(
+              "it was resumed, and the client was told %s again".formatted(entry.value()));
+        }
+      }
+    }
+  }
+
+  static void startedOnce(RunStory story, Consumer<String> violation) {
+    long made = story.client(Event.STARTED).count();
+    if (made > 1) {
+      violation.accept(made + " starts were told to have made it");
     }
   }
 
   static void cancelledIsCancelled(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
-    if (run == null) {
-      return;
-    }
-    boolean acknowledged =
-        story.client(Event.CANCELLED).anyMatch(entry -> entry.value().equals("true"));
-    if (acknowledged && !story.isCancelled()) {
+    if (run != null && isAcknowledged(story, Event.CANCELLED) && !story.isCancelled()) {
       violation.accept("its cancel was acknowledged, and it is " + run.status());
     }
-    if (story.isCancelled()) {
-      story
-          .attempts()
-          .filter(attempt -> attempt.finishedMicros() > run.finishedMicros())
-          .forEach(
-              attempt -> violation.accept("step " + attempt.step() + " was recorded afterwards"));
+  }
+
+  static void terminatedIsTerminated(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    if (run != null
+        && isAcknowledged(story, Event.TERMINATED)
+        && !story.isTerminated()
+        && !story.isResumed()) {
+      violation.accept(
+          "its termination was acknowledged, and it is %s with error \"%s\""
+              .formatted(run.status(), run.error()));
     }
+  }
+
+  private static boolean isAcknowledged(RunStory story, Event event) {
+    return story.client(event).anyMatch(entry -> entry.value().equals("true"));
   }
 }

@@ -2,6 +2,7 @@ package dev.kagzi.torture;
 
 import dev.kagzi.torture.LedgerEntry.Event;
 import dev.kagzi.torture.RunStory.Execution;
+import dev.kagzi.torture.Scenario.Habit;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -13,7 +14,7 @@ final class EndRules {
     RunRecord run = story.run();
     if (run == null) {
       violation.accept(
-          story.client(Event.STARTED).findAny().isPresent()
+          story.isAcknowledged()
               ? "its start was acknowledged, and it is not in the tables"
               : "known to ledgers or steps, and not in the tables");
     } else if (!run.hasEnded()) {
@@ -23,21 +24,37 @@ final class EndRules {
 
   static void endFitsScenario(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
-    Scenario scenario = run == null ? null : Scenarios.BY_NAME.get(run.type());
+    Scenario scenario = story.scenario();
     if (run == null || !run.hasEnded() || scenario == null) {
       return;
     }
     boolean asked = story.client(Event.CANCELLED).findAny().isPresent();
-    boolean fits = run.status().equals(scenario.end().name()) || (asked && story.isCancelled());
+    boolean fits =
+        run.status().equals(scenario.end().name())
+            || (asked && story.isCancelled())
+            || (story.isTerminated() && !scenario.has(Habit.RESUMES));
     if (!fits) {
       violation.accept(
           "%s ended as %s with error \"%s\" (expected: %s)"
               .formatted(run.type(), run.status(), run.error(), scenario.end()));
     }
-    if (!story.isCancelled() && run.endedEpoch() != run.epoch()) {
+    if (!story.isEndedFromOutside() && run.endedEpoch() != run.epoch()) {
       violation.accept(
           "ended by claim %d, the last is %d".formatted(run.endedEpoch(), run.epoch()));
     }
+  }
+
+  /** When others than its own code have ended a run, nothing is recorded in it any more. */
+  static void nothingAfterEnd(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    if (run == null || !story.isEndedFromOutside()) {
+      return;
+    }
+    story
+        .attempts()
+        .filter(attempt -> attempt.finishedMicros() > run.finishedMicros())
+        .forEach(
+            attempt -> violation.accept("step " + attempt.step() + " was recorded afterwards"));
   }
 
   static void outputIsReturned(RunStory story, Consumer<String> violation) {

@@ -22,6 +22,7 @@ final class Fleet implements AutoCloseable {
   private final List<Node> workers = new ArrayList<>();
   private final List<Link> toServers = new ArrayList<>();
   private final List<Link> clientLinks;
+  private final List<Link> otherClientLinks;
 
   /**
    * A process and the links by which it reaches others.
@@ -43,6 +44,7 @@ final class Fleet implements AutoCloseable {
       workers.add(worker("worker-" + i, i, folder));
     }
     this.clientLinks = links();
+    this.otherClientLinks = links();
   }
 
   static Fleet start(Path folder, int serverCount, int workerCount) {
@@ -132,6 +134,11 @@ final class Fleet implements AutoCloseable {
   /** Where the client finds the servers. */
   String clientAddresses() {
     return addresses(clientLinks, 0);
+  }
+
+  /** The same for a client that prefers another server. */
+  String otherClientAddresses() {
+    return addresses(otherClientLinks, 1);
   }
 
   /** The server that the client uses now. */

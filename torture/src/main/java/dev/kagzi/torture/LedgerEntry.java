@@ -8,7 +8,8 @@ import java.util.List;
  * @param event what happened
  * @param runId empty where it is not known yet
  * @param author who wrote it
- * @param step the step's name; for what a client writes, the scenario or the run's status
+ * @param step the step's name; for what a client writes, the scenario, the run's status or the
+ *     reason
  * @param attempt of the step; 0 if unknown
  * @param value what was returned, thrown, received or asked for
  * @param at when, taken right before the line was written
@@ -25,6 +26,12 @@ record LedgerEntry(
     BEGIN,
     /** A step's code begins; the value is what it is going to return or to throw. */
     EXEC,
+    /** The workflow's code is about to begin a step that may take so many milliseconds. */
+    LIMIT,
+    /**
+     * A step's code has taken longer than it may, and is about to return the value all the same.
+     */
+    LATE,
     /** The workflow's code has received a step's result. */
     SEEN,
     /** The workflow's code has caught a step's final failure. */
@@ -33,14 +40,22 @@ record LedgerEntry(
     SLEEP,
     /** The workflow's code goes on after a sleep. */
     WOKE,
+    /** The code of a handler was told of the failure of a run; the step is that run's type. */
+    HANDLES,
     /** The workflow's code is about to return the value. */
     END,
     /** The client asks for a run; the value is its input. */
     START,
     /** The client was told that the run is durable. */
     STARTED,
+    /** The client was told that its start has found the run that another start had made. */
+    FOUND,
     /** The client was told that the run is cancelled now, or (value false) had ended before. */
     CANCELLED,
+    /** As with a cancel; the step is the reason that was given. */
+    TERMINATED,
+    /** The client was told that the run goes on now, or (value false) was not to be resumed. */
+    RESUMED,
     /** The client was told how the run ended; the step is its status. */
     RESULT
   }

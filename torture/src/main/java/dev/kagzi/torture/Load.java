@@ -2,12 +2,7 @@ package dev.kagzi.torture;
 
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.KagziException;
-import dev.kagzi.sdk.RunCancelledException;
-import dev.kagzi.sdk.RunFailedException;
-import dev.kagzi.sdk.RunHandle;
-import dev.kagzi.sdk.ServerUnavailableException;
-import dev.kagzi.torture.LedgerEntry.Author;
-import dev.kagzi.torture.LedgerEntry.Event;
+import dev.kagzi.torture.Errand.ClientDesk;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -25,8 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Load implements AutoCloseable {
   private static final Duration CALL_MAX = Duration.ofSeconds(60);
 
-  private final Kagzi kagzi;
-  private final Ledger ledger;
+  private final ClientDesk desk;
   private final List<Scenario> scenarios;
   private final long seed;
   private final CountDownLatch callersLeft;
@@ -35,9 +29,8 @@ final class Load implements AutoCloseable {
   private final Queue<String> troubles = new ConcurrentLinkedQueue<>();
   private volatile boolean stopped;
 
-  private Load(Settings settings, Kagzi kagzi, Ledger ledger) {
-    this.kagzi = kagzi;
-    this.ledger = ledger;
+  private Load(Settings settings, ClientDesk desk) {
+    this.desk = desk;
     this.scenarios = settings.scenarios;
     this.seed = settings.seed;
     this.callersLeft = new CountDownLatch(settings.callers);
@@ -53,13 +46,26 @@ final class Load implements AutoCloseable {
     }
   }
 
-  static Load start(Settings settings, String addresses, Path folder) {
-    Kagzi kagzi = Kagzi.builder().address(addresses).callTimeout(CALL_MAX).connect();
-    Load load = new Load(settings, kagzi, Ledger.open(folder, "client"));
+  /**
+   * @param addresses of the servers
+   * @param otherAddresses the same, in another order
+   */
+  static Load start(Settings settings, String addresses, String otherAddresses, Path folder) {
+    ClientDesk desk =
+        new ClientDesk(
+            connect(addresses),
+            connect(otherAddresses),
+            Ledger.open(folder, "client"),
+            Repairs.in(folder));
+    Load load = new Load(settings, desk);
     for (int i = 0; i < settings.callers; i++) {
       Thread.ofVirtual().name("caller-" + i).start(() -> load.call(settings.pace));
     }
     return load;
+  }
+
+  private static Kagzi connect(String addresses) {
+    return Kagzi.builder().address(addresses).callTimeout(CALL_MAX).connect();
   }
 
   /** No more runs are started. */
@@ -109,55 +115,20 @@ final class Load implements AutoCloseable {
     String input = Long.toHexString(seed) + "-" + number;
     Random random = new Random(seed * 31 + number);
     Scenario scenario = scenarios.get(random.nextInt(scenarios.size()));
-    write(Event.START, "", scenario.name(), input);
-    RunHandle<String> run;
-    try {
-      run = kagzi.workflow(scenario.type()).start(input);
-    } catch (ServerUnavailableException e) {
-      // Nothing was acknowledged. If the run exists all the same, it has to end as the others.
-      return;
+    if (new Errand(desk, scenario, input, random).run()) {
+      results.add(System.nanoTime());
     }
-    write(Event.STARTED, run.runId(), scenario.name(), input);
-    Duration cancelAfter = scenario.cancelAfter(random).orElse(null);
-    if (cancelAfter != null) {
-      Pause.of(cancelAfter);
-      cancel(run);
-    }
-    awaitResult(run);
-  }
-
-  private void cancel(RunHandle<String> run) {
-    try {
-      write(Event.CANCELLED, run.runId(), "", Boolean.toString(run.cancel()));
-    } catch (ServerUnavailableException e) {
-      // Nothing was acknowledged: it may end either way.
-      write(Event.CANCELLED, run.runId(), "", "unknown");
-    }
-  }
-
-  private void awaitResult(RunHandle<String> run) {
-    try {
-      write(Event.RESULT, run.runId(), "COMPLETED", run.result());
-    } catch (RunCancelledException e) {
-      write(Event.RESULT, run.runId(), "CANCELLED", "");
-    } catch (RunFailedException e) {
-      write(Event.RESULT, run.runId(), e.status().name(), e.failure().message());
-    }
-    results.add(System.nanoTime());
-  }
-
-  private void write(Event event, String runId, String what, String value) {
-    ledger.write(event, runId, Author.client(), what, 0, value);
   }
 
   @Override
   public void close() {
     stopped = true;
     try {
-      kagzi.close();
+      desk.kagzi().close();
+      desk.other().close();
     } catch (KagziException e) {
       troubles.add("client: " + e);
     }
-    ledger.close();
+    desk.ledger().close();
   }
 }

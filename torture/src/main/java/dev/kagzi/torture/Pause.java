@@ -15,6 +15,18 @@ final class Pause {
     }
   }
 
+  /** As code does that ignores its interrupts. */
+  static void deaf(Duration duration) {
+    long untilNanos = System.nanoTime() + duration.toNanos();
+    for (long left = duration.toNanos(); left > 0; left = untilNanos - System.nanoTime()) {
+      try {
+        of(Duration.ofNanos(left));
+      } catch (InterruptedException e) {
+        // Nobody listens.
+      }
+    }
+  }
+
   /** For threads that nobody interrupts unless the program ends. */
   static void ofUnchecked(Duration duration) {
     try {

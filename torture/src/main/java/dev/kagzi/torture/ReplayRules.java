@@ -116,7 +116,7 @@ final class ReplayRules {
   private static boolean isOnRecord(RunStory story, LedgerEntry entry) {
     return switch (entry.event()) {
       case SEEN -> hasValue(story.completed(entry.step()), entry);
-      case CAUGHT -> hasValue(story.finalFailure(entry.step()), entry);
+      case CAUGHT -> isFinalFailure(story, entry);
       case WOKE -> story.completed(entry.step()).isPresent();
       default -> true;
     };
@@ -124,6 +124,13 @@ final class ReplayRules {
 
   private static boolean hasValue(Optional<StepRecord> recorded, LedgerEntry entry) {
     return recorded.map(StepRecord::value).filter(entry.value()::equals).isPresent();
+  }
+
+  private static boolean isFinalFailure(RunStory story, LedgerEntry caught) {
+    return story
+        .finalFailures(caught.step())
+        .map(StepRecord::value)
+        .anyMatch(caught.value()::equals);
   }
 
   /** A result that an execution did not make itself can only come from the record. */
@@ -149,7 +156,7 @@ final class ReplayRules {
   static void caughtIsRecorded(RunStory story, Consumer<String> violation) {
     story
         .worker(Event.CAUGHT)
-        .filter(caught -> !hasValue(story.finalFailure(caught.step()), caught))
+        .filter(caught -> !isFinalFailure(story, caught))
         .forEach(
             caught ->
                 violation.accept(
@@ -157,7 +164,10 @@ final class ReplayRules {
                         .formatted(caught.step(), caught.value())));
   }
 
-  /** A run that completes in spite of a final failure has caught it and done something about it. */
+  /**
+   * A run that completes in spite of a final failure has caught it and done something about it;
+   * unless a later attempt of the run has executed the step again and completed it.
+   */
   static void compensationFollows(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null || !run.status().equals(RunRecord.COMPLETED)) {
@@ -170,6 +180,7 @@ final class ReplayRules {
     story
         .attempts()
         .filter(StepRecord::isFinalFailure)
+        .filter(failed -> story.completed(failed.step()).isEmpty())
         .filter(failed -> enders.stream().noneMatch(each -> compensates(story, each, failed)))
         .forEach(
             failed ->

@@ -90,8 +90,9 @@ record RunStory(
     return attempts(step).stream().filter(StepRecord::isCompleted).findFirst();
   }
 
-  Optional<StepRecord> finalFailure(String step) {
-    return attempts(step).stream().filter(StepRecord::isFinalFailure).findFirst();
+  /** One at most for each attempt of the run. */
+  Stream<StepRecord> finalFailures(String step) {
+    return attempts(step).stream().filter(StepRecord::isFinalFailure);
   }
 
   Stream<LedgerEntry> client(Event event) {
@@ -103,7 +104,40 @@ record RunStory(
     return executions.stream().flatMap(execution -> execution.of(event));
   }
 
+  /** Whether the client was told that its start is durable. */
+  boolean isAcknowledged() {
+    return Stream.concat(client(Event.STARTED), client(Event.FOUND)).findAny().isPresent();
+  }
+
+  boolean isResumed() {
+    return client(Event.RESUMED).findAny().isPresent();
+  }
+
   boolean isCancelled() {
     return run != null && run.status().equals(RunRecord.CANCELLED);
+  }
+
+  boolean isTimedOut() {
+    return run != null && run.status().equals(RunRecord.TIMED_OUT);
+  }
+
+  /** Whether it failed because its client wanted it to. */
+  boolean isTerminated() {
+    return run != null && run.status().equals(RunRecord.FAILED) && isReason(run.error());
+  }
+
+  /** Whether the error is what the client terminated the run with. */
+  boolean isReason(String error) {
+    return client(Event.TERMINATED).anyMatch(entry -> error.equals("terminated: " + entry.step()));
+  }
+
+  /** Whether others than its own code have ended it. */
+  boolean isEndedFromOutside() {
+    return isCancelled() || isTimedOut() || isTerminated();
+  }
+
+  /** The scenario that it is a run of; null for a handler. */
+  @Nullable Scenario scenario() {
+    return run == null ? null : Scenarios.BY_NAME.get(run.type());
   }
 }

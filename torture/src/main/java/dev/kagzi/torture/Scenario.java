@@ -2,18 +2,19 @@ package dev.kagzi.torture;
 
 import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
-import java.util.Optional;
-import java.util.Random;
+import java.util.EnumSet;
+import java.util.Set;
 
 /**
  * One kind of workflow: what its code does, how its client behaves, and how it must end.
  *
  * @param name unique; the name of the workflow's type
  * @param code what the workflow does
- * @param end how a run ends that nobody cancels
- * @param cancelAfterMsMax its client cancels it after a random time up to this; 0 for never
+ * @param end how a run ends that nobody cancels or terminates
+ * @param timeout how long a run may take; zero for as long as it takes
+ * @param habits how its client behaves
  */
-record Scenario(String name, Code code, End end, int cancelAfterMsMax) {
+record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> habits) {
   static final String QUEUE = "torture";
 
   /** The code of a scenario; it must do the same in each execution of a run. */
@@ -25,29 +26,58 @@ record Scenario(String name, Code code, End end, int cancelAfterMsMax) {
   /** How a run ends, in the words of the tables. */
   enum End {
     COMPLETED,
-    FAILED
+    FAILED,
+    TIMED_OUT
+  }
+
+  /** What a client does besides starting a run and waiting for its result. */
+  enum Habit {
+    /** Cancels it after a random time. */
+    CANCELS,
+    /** Terminates it after a random time. */
+    TERMINATES,
+    /** Repairs what the run fails for, and resumes it until it completes. */
+    RESUMES,
+    /** Asks for the failed run to be tried again as a whole. */
+    RETRIES,
+    /** Names a workflow that handles its failure. */
+    HANDLES_FAILURE,
+    /** Says until when it has to be over, and not for how long it may take. */
+    SETS_DEADLINE,
+    /** Starts it twice at the same time, at different servers, with one id. */
+    STARTS_TWICE
+  }
+
+  Scenario {
+    habits = Set.copyOf(habits);
   }
 
   static Scenario completing(String name, Code code) {
-    return new Scenario(name, code, End.COMPLETED, 0);
+    return new Scenario(name, code, End.COMPLETED, Duration.ZERO, Set.of());
   }
 
   static Scenario failing(String name, Code code) {
-    return new Scenario(name, code, End.FAILED, 0);
+    return new Scenario(name, code, End.FAILED, Duration.ZERO, Set.of());
   }
 
-  Scenario cancelledWithin(Duration max) {
-    return new Scenario(name, code, end, (int) max.toMillis());
+  static Scenario timingOut(String name, Code code) {
+    return new Scenario(name, code, End.TIMED_OUT, Duration.ZERO, Set.of());
+  }
+
+  Scenario within(Duration timeout) {
+    return new Scenario(name, code, end, timeout, habits);
+  }
+
+  Scenario client(Habit first, Habit... more) {
+    return new Scenario(name, code, end, timeout, EnumSet.of(first, more));
+  }
+
+  boolean has(Habit habit) {
+    return habits.contains(habit);
   }
 
   WorkflowType<String, String> type() {
     return WorkflowType.of(name, String.class, String.class).queue(QUEUE);
-  }
-
-  Optional<Duration> cancelAfter(Random random) {
-    return cancelAfterMsMax == 0
-        ? Optional.empty()
-        : Optional.of(Duration.ofMillis(random.nextInt(cancelAfterMsMax)));
   }
 
   String execute(Script script) {

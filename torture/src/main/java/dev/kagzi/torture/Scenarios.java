@@ -1,6 +1,9 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.WorkflowFailedEvent;
+import dev.kagzi.sdk.WorkflowType;
+import dev.kagzi.torture.Scenario.Habit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +19,12 @@ final class Scenarios {
   private static final Retry SOON = Retry.fixed(10, Duration.ofMillis(150));
   private static final Retry LATER = Retry.fixed(10, Duration.ofMillis(1_400));
   private static final Retry BRIEF = Retry.fixed(2, Duration.ofMillis(80));
+  private static final Retry FOR_EVER = Retry.fixed(Retry.UNLIMITED, Duration.ofMillis(600));
+
+  private static final Duration SHORT = Duration.ofSeconds(2);
+
+  /** No fault lasts so long that a run could not be over by then. */
+  private static final Duration GENEROUS = Duration.ofMinutes(10);
 
   /** The even load under which recovery is measured. */
   static final Scenario STEADY = Scenario.completing("steady", Scenarios::steady);
@@ -30,10 +39,40 @@ final class Scenarios {
           Scenario.completing("long-sleep", script -> sleep(script, 1_100, 2_500)),
           Scenario.completing("compensation", Scenarios::compensation),
           Scenario.failing("failure", Scenarios::failure),
-          Scenario.completing("cancel", Scenarios::journey).cancelledWithin(Duration.ofSeconds(5)));
+          Scenario.completing("cancel", Scenarios::journey).client(Habit.CANCELS),
+          Scenario.completing("step-timeout", Scenarios::stepTimeout),
+          Scenario.timingOut("timeout", Scenarios::endless).within(SHORT),
+          Scenario.completing("ample-timeout", Scenarios::steps).within(GENEROUS),
+          Scenario.completing("ample-deadline", script -> retry(script, LATER))
+              .within(GENEROUS)
+              .client(Habit.SETS_DEADLINE, Habit.HANDLES_FAILURE),
+          Scenario.failing("handled-failure", Scenarios::failure).client(Habit.HANDLES_FAILURE),
+          Scenario.timingOut("handled-timeout", Scenarios::endless)
+              .within(SHORT)
+              .client(Habit.HANDLES_FAILURE),
+          Scenario.completing("handled-cancel", Scenarios::journey)
+              .client(Habit.CANCELS, Habit.HANDLES_FAILURE),
+          Scenario.completing("terminate", Scenarios::journey)
+              .client(Habit.TERMINATES, Habit.HANDLES_FAILURE),
+          Scenario.completing("resume", Scenarios::outage)
+              .client(Habit.RESUMES, Habit.HANDLES_FAILURE),
+          Scenario.completing("resume-timed-out", Scenarios::overtime)
+              .within(SHORT)
+              .client(Habit.RESUMES),
+          Scenario.completing("resume-terminated", Scenarios::journey)
+              .client(Habit.TERMINATES, Habit.RESUMES),
+          Scenario.completing("run-retry", Scenarios::fragile)
+              .client(Habit.RETRIES, Habit.HANDLES_FAILURE),
+          Scenario.failing("undone", Scenarios::undone)
+              .client(Habit.RETRIES, Habit.HANDLES_FAILURE),
+          Scenario.completing("start-twice", Scenarios::steps).client(Habit.STARTS_TWICE));
 
   static final Map<String, Scenario> BY_NAME =
       ALL.stream().collect(Collectors.toUnmodifiableMap(Scenario::name, Function.identity()));
+
+  /** What handles the failures of all scenarios that have them handled. */
+  static final WorkflowType<WorkflowFailedEvent, String> HANDLER =
+      WorkflowType.of("handler", WorkflowFailedEvent.class, String.class).queue(Scenario.QUEUE);
 
   private Scenarios() {}
 
@@ -84,5 +123,67 @@ final class Scenarios {
       script.step("walk-" + i);
       script.sleep("rest-" + i, Duration.ofMillis(script.choices("rest-" + i).nextInt(50, 1_500)));
     }
+  }
+
+  private static void stepTimeout(Script script) {
+    Random random = script.choices("time-out");
+    script.step("before");
+    script.slowStep(
+        "slow",
+        random.nextBoolean() ? SOON : LATER,
+        Duration.ofMillis(random.nextInt(1_000, 1_500)),
+        1 + random.nextInt(2));
+    script.step("after");
+  }
+
+  /** Whatever it does, it does so for longer than it may take. */
+  private static void endless(Script script) {
+    script.quickStep("before");
+    switch (script.choices("endless").nextInt(3)) {
+      case 0 -> script.sleep("sleep", GENEROUS);
+      case 1 -> script.lingeringStep("linger", GENEROUS, Integer.MAX_VALUE);
+      default -> script.doomedStep("doomed", FOR_EVER);
+    }
+  }
+
+  private static void outage(Script script) {
+    script.step("before");
+    script.brokenStep("broken", script.choices("retry").nextBoolean() ? BRIEF : Retry.none());
+    script.sleep("rest", Duration.ofMillis(script.choices("rest").nextInt(50, 1_500)));
+    script.step("after");
+  }
+
+  /** Takes longer than it may, unless it is resumed. */
+  private static void overtime(Script script) {
+    script.quickStep("before");
+    if (script.choices("overtime").nextBoolean()) {
+      script.sleep("sleep", SHORT.plusMillis(700));
+    } else {
+      script.lingeringStep("linger", SHORT.plusMillis(700), 1);
+    }
+    script.quickStep("after");
+  }
+
+  private static void fragile(Script script) {
+    script.step("before");
+    boolean once = script.choices("retry").nextBoolean();
+    script.step("fragile", once ? Retry.none() : BRIEF, once ? 2 : 3);
+    script.step("after");
+  }
+
+  private static void undone(Script script) {
+    script.step("reserve");
+    script.caughtStep("charge", BRIEF);
+    script.step("release");
+    script.doomedStep("doomed", Retry.none());
+  }
+
+  /** The code of {@link #HANDLER}. */
+  static String handle(Script script, WorkflowFailedEvent event) {
+    script.handles(event);
+    script.step("alert");
+    script.sleep("pause", Duration.ofMillis(script.choices("pause").nextInt(50, 1_200)));
+    script.step("dead-letter");
+    return script.end();
   }
 }

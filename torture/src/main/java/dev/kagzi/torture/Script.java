@@ -1,8 +1,10 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.StepBuilder;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.WorkflowContext;
+import dev.kagzi.sdk.WorkflowFailedEvent;
 import dev.kagzi.torture.ClaimWatch.Delivered;
 import dev.kagzi.torture.LedgerEntry.Author;
 import dev.kagzi.torture.LedgerEntry.Event;
@@ -11,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import java.util.function.IntPredicate;
 
 /**
  * What a scenario's code does its work with: the workflow's context, with a line in the ledger for
@@ -18,21 +21,25 @@ import java.util.UUID;
  *
  * <p>Each execution of a step has a value of its own, which it returns or throws. By it the checker
  * finds the very execution whose result is on record. How long a step takes and how often it fails
- * depends on the run's input alone.
+ * depends on the run's input alone, and on what is repaired outside.
  */
 final class Script {
-  private static final int ALWAYS = Integer.MAX_VALUE;
+  private static final Retry PATIENT = Retry.exponential(3);
+
+  /** Longer than code is given to leave after its interrupt. */
+  private static final Duration DEAF = Duration.ofMillis(1_700);
 
   private final WorkflowContext ctx;
-  private final Ledger ledger;
+  private final WorkerDesk desk;
   private final Delivered claim;
   private final Author author;
   private final String input;
   private final List<String> values = new ArrayList<>();
 
-  private Script(WorkflowContext ctx, Ledger ledger, Delivered claim, Author author, String input) {
+  private Script(
+      WorkflowContext ctx, WorkerDesk desk, Delivered claim, Author author, String input) {
     this.ctx = ctx;
-    this.ledger = ledger;
+    this.desk = desk;
     this.claim = claim;
     this.author = author;
     this.input = input;
@@ -42,9 +49,18 @@ final class Script {
   static Script begin(WorkflowContext ctx, String input, WorkerDesk desk) {
     Delivered claim = desk.claims().begins(ctx.runId());
     Author author = new Author(desk.process(), UUID.randomUUID().toString(), claim.epoch());
-    Script script = new Script(ctx, desk.ledger(), claim, author, input);
+    Script script = new Script(ctx, desk, claim, author, input);
     script.write(Event.BEGIN, "", 0, ctx.workflowType());
     return script;
+  }
+
+  /** An execution begins of what handles a failure; which one that is, is its input. */
+  static Script begin(WorkflowContext ctx, WorkflowFailedEvent event, WorkerDesk desk) {
+    return begin(ctx, handlerInput(event.failedRunId(), event.attempts()), desk);
+  }
+
+  static String handlerInput(String failedRunId, int attempts) {
+    return failedRunId + "#" + attempts;
   }
 
   /**
@@ -52,7 +68,7 @@ final class Script {
    *
    * @param process this life of this process
    */
-  record WorkerDesk(String process, Ledger ledger, ClaimWatch claims) {}
+  record WorkerDesk(String process, Ledger ledger, ClaimWatch claims, Repairs repairs) {}
 
   /** Choices of the scenario that are the same in each execution of the run. */
   Random choices(String about) {
@@ -61,29 +77,87 @@ final class Script {
 
   /** A step that returns a value. */
   void step(String name) {
-    step(name, Retry.exponential(3), 0);
+    step(PATIENT, new Execution(name, Script::never, lasting(length(name))));
   }
 
   /** A step that returns a value at once. */
   void quickStep(String name) {
-    step(Retry.exponential(3), new Execution(name, 0, Duration.ZERO));
+    step(PATIENT, new Execution(name, Script::never, lasting(Duration.ZERO)));
   }
 
   /** A step that throws at its first attempts. */
   void step(String name, Retry retry, int failures) {
-    step(retry, new Execution(name, failures, length(name)));
-  }
-
-  private void step(Retry retry, Execution execution) {
-    String name = execution.step;
-    String value = ctx.step(name).retry(retry).run(String.class, execution::attempt);
-    write(Event.SEEN, name, 0, value);
-    values.add(value);
+    IntPredicate fails = attempt -> attempt >= 1 && attempt <= failures;
+    step(retry, new Execution(name, fails, lasting(length(name))));
   }
 
   /** A step that never works; its final failure is not caught. */
   void doomedStep(String name, Retry retry) {
-    step(name, retry, ALWAYS);
+    step(retry, new Execution(name, Script::always, lasting(length(name))));
+  }
+
+  /** A step that throws until somebody repairs what it needs. */
+  void brokenStep(String name, Retry retry) {
+    IntPredicate fails = attempt -> !desk.repairs().isRepaired(input);
+    step(retry, new Execution(name, fails, lasting(length(name))));
+  }
+
+  /** A step whose first attempts take their time, unless they are interrupted. */
+  void lingeringStep(String name, Duration time, int lingering) {
+    step(
+        PATIENT,
+        new Execution(
+            name,
+            Script::never,
+            (attempt, value) -> {
+              if (attempt <= lingering) {
+                Pause.of(time);
+              }
+            }));
+  }
+
+  /** A step whose first attempts take longer than they may, whatever that is answered with. */
+  void slowStep(String name, Retry retry, Duration timeout, int slow) {
+    write(Event.LIMIT, name, 0, Long.toString(timeout.toMillis()));
+    step(
+        ctx.step(name).retry(retry).timeout(timeout),
+        new Execution(
+            name,
+            Script::never,
+            (attempt, value) -> {
+              if (attempt >= 1 && attempt <= slow) {
+                outlast(name, attempt, timeout, value);
+              }
+            }));
+  }
+
+  private void outlast(String name, int attempt, Duration timeout, String value)
+      throws InterruptedException {
+    long beganNanos = System.nanoTime();
+    switch (choices(name + attempt).nextInt(3)) {
+      case 0 -> Pause.of(timeout.multipliedBy(3));
+      case 1 -> {
+        try {
+          Pause.of(timeout.multipliedBy(3));
+        } catch (InterruptedException e) {
+          // It has an answer, and gives it although nobody waits for it any more.
+        }
+      }
+      default -> Pause.deaf(timeout.plus(DEAF));
+    }
+    if (System.nanoTime() - beganNanos >= timeout.toNanos()) {
+      write(Event.LATE, name, attempt, value);
+    }
+  }
+
+  private void step(Retry retry, Execution execution) {
+    step(ctx.step(execution.step).retry(retry), execution);
+  }
+
+  private void step(StepBuilder step, Execution execution) {
+    String value = step.run(String.class, execution::attempt);
+    write(Event.SEEN, execution.step, 0, value);
+    values.add(value);
   }
 
   /** A step that never works; answers when its final failure was caught. */
@@ -106,6 +180,20 @@ final class Script {
     write(Event.WOKE, name, 0, millis);
   }
 
+  /** The code has been told of a failure. */
+  void handles(WorkflowFailedEvent event) {
+    write(
+        Event.HANDLES,
+        event.workflowType(),
+        event.attempts(),
+        handled(event.failedRunId(), event.status().name(), event.error()));
+  }
+
+  /** A failure as the code of its handler is told. */
+  static String handled(String failedRunId, String status, String error) {
+    return String.join(" ", failedRunId, status, error);
+  }
+
   /** The run's output: its input, and all values in their order. */
   String end() {
     String output = output(input, values);
@@ -118,7 +206,19 @@ final class Script {
   }
 
   private void write(Event event, String step, int attempt, String value) {
-    ledger.write(event, ctx.runId(), author, step, attempt, value);
+    desk.ledger().write(event, ctx.runId(), author, step, attempt, value);
+  }
+
+  private static boolean never(int attempt) {
+    return false;
+  }
+
+  private static boolean always(int attempt) {
+    return true;
+  }
+
+  private static Work lasting(Duration length) {
+    return (attempt, value) -> Pause.of(length);
   }
 
   /** Mostly short; some long enough to be announced, and a few longer than a lease. */
@@ -134,28 +234,37 @@ final class Script {
     return Duration.ofMillis(millis);
   }
 
-  /** One step within this execution of the run; it may have several attempts. */
+  /** What an attempt does before it returns its value or throws it. */
+  @FunctionalInterface
+  private interface Work {
+    void run(int attempt, String value) throws InterruptedException;
+  }
+
+  /**
+   * One step within this execution of the run; it may have several attempts. Where the number of an
+   * attempt is not sure, it is 0.
+   */
   private final class Execution {
     private final String step;
-    private final int failures;
-    private final Duration length;
+    private final IntPredicate fails;
+    private final Work work;
     private int before;
 
-    Execution(String step, int failures, Duration length) {
+    Execution(String step, IntPredicate fails, Work work) {
       this.step = step;
-      this.failures = failures;
-      this.length = length;
+      this.fails = fails;
+      this.work = work;
     }
 
     String attempt() throws InterruptedException, BrokenStepException {
       int first = claim.firstAttempt(step);
       int attempt = first == 0 ? 0 : first + before;
       before++;
-      boolean fails = attempt <= failures && failures > 0;
-      String value = (fails ? "broke-" : "made-") + UUID.randomUUID();
+      boolean broken = fails.test(attempt);
+      String value = (broken ? "broke-" : "made-") + UUID.randomUUID();
       write(Event.EXEC, step, attempt, value);
-      Pause.of(length);
-      if (fails) {
+      work.run(attempt, value);
+      if (broken) {
         throw new BrokenStepException(value);
       }
       return value;

@@ -4,8 +4,10 @@ package dev.kagzi.torture;
  * One attempt of a step as the tables have it.
  *
  * @param epoch of the claim that recorded it
+ * @param runAttempt the attempt of the run within which it was made
  * @param isSleep a sleep, which has no code of its own
- * @param isFinal a failure after which there is no further attempt
+ * @param isFinal a failure after which there is no further attempt within this attempt of the run
+ * @param cause why it ended as it did
  * @param value the output, or the failure's message
  * @param createdMicros by the database's clock: of a sleep, when it was begun
  * @param finishedMicros by the database's clock; 0 if unfinished
@@ -15,9 +17,11 @@ record StepRecord(
     String step,
     int attempt,
     int epoch,
+    int runAttempt,
     boolean isSleep,
     Status status,
     boolean isFinal,
+    Cause cause,
     String value,
     long createdMicros,
     long finishedMicros) {
@@ -30,11 +34,25 @@ record StepRecord(
     FAILED
   }
 
+  /** What brings an attempt to its end. */
+  enum Cause {
+    /** Its code has returned or thrown. */
+    CODE,
+    /** It has taken longer than it may. */
+    TIMEOUT,
+    /** Its run was ended from outside. */
+    RUN_ENDED
+  }
+
   boolean isCompleted() {
     return status == Status.COMPLETED;
   }
 
   boolean isFinalFailure() {
     return status == Status.FAILED && isFinal;
+  }
+
+  boolean hasTimedOut() {
+    return status == Status.FAILED && cause == Cause.TIMEOUT;
   }
 }

@@ -13,40 +13,41 @@ final class StepRules {
 
   private StepRules() {}
 
+  /** A result is the last of its attempts; a final failure, within one attempt of the run. */
   static void oneResultPerStep(RunStory story, Consumer<String> violation) {
-    story
-        .steps()
-        .forEach(
-            (step, attempts) -> {
-              long results =
-                  attempts.stream()
-                      .filter(each -> each.isCompleted() || each.isFinalFailure())
-                      .count();
-              if (results > 1) {
-                violation.accept("step " + step + " has " + results + " results");
-              }
-              checkAttempts(step, attempts, violation);
-            });
+    story.steps().forEach((step, attempts) -> checkAttempts(step, attempts, violation));
   }
 
-  /** Attempts are numbered without gaps, and only the last may be other than a passing failure. */
+  /** Attempts are numbered without gaps, and what another follows is a failure that lets it. */
   private static void checkAttempts(
       String step, List<StepRecord> attempts, Consumer<String> violation) {
     for (int i = 0; i < attempts.size(); i++) {
       StepRecord attempt = attempts.get(i);
-      boolean last = i == attempts.size() - 1;
       if (attempt.attempt() != i + 1) {
         violation.accept("step %s: attempt %d is missing".formatted(step, i + 1));
         return;
       }
-      if (!last && (attempt.status() != StepRecord.Status.FAILED || attempt.isFinal())) {
-        violation.accept(
-            "step %s: attempt %d is %s and yet another follows"
-                .formatted(step, attempt.attempt(), attempt.status()));
+      if (i < attempts.size() - 1) {
+        checkFollowed(attempt, attempts.get(i + 1), violation);
       }
-      if (!last && attempts.get(i + 1).epoch() < attempt.epoch()) {
-        violation.accept("step %s: a later attempt has an earlier claim".formatted(step));
-      }
+    }
+  }
+
+  private static void checkFollowed(
+      StepRecord attempt, StepRecord next, Consumer<String> violation) {
+    String what = "step %s: attempt %d ".formatted(attempt.step(), attempt.attempt());
+    boolean over = attempt.isFinal() && next.runAttempt() == attempt.runAttempt();
+    if (attempt.status() != StepRecord.Status.FAILED || over) {
+      violation.accept(
+          what
+              + "is %s%s and yet another follows"
+                  .formatted(attempt.status(), attempt.isFinal() ? " for good" : ""));
+    }
+    if (next.epoch() < attempt.epoch()) {
+      violation.accept(what + "is followed by one of an earlier claim");
+    }
+    if (next.runAttempt() < attempt.runAttempt()) {
+      violation.accept(what + "is followed by one of an earlier attempt of the run");
     }
   }
 
@@ -54,13 +55,14 @@ final class StepRules {
     story
         .attempts()
         .filter(attempt -> !attempt.isSleep() && attempt.finishedMicros() != 0)
-        .filter(attempt -> !isClosedByCancel(story, attempt))
+        .filter(attempt -> !isClosedByEnd(story, attempt))
         .forEach(attempt -> checkOrigin(story, attempt, violation));
   }
 
   /**
    * A claim is lost when the next one is given away, and that is before the next execution begins.
-   * What is recorded for a claim afterwards was written through the fence.
+   * What is recorded for a claim afterwards was written through the fence. Only the sleep of a
+   * resumed run ends by itself, for whichever claim began it.
    */
   static void noWriteOfLostClaim(RunStory story, Consumer<String> violation) {
     for (Execution later : story.executions()) {
@@ -69,7 +71,8 @@ final class StepRules {
           .attempts()
           .filter(attempt -> attempt.epoch() < later.epoch())
           .filter(attempt -> attempt.finishedMicros() > begunMicros + CLOCK_TOLERANCE_MICROS)
-          .filter(attempt -> !isClosedByCancel(story, attempt))
+          .filter(attempt -> !isClosedByEnd(story, attempt))
+          .filter(attempt -> !(attempt.isSleep() && story.isResumed()))
           .forEach(
               attempt ->
                   violation.accept(
@@ -78,13 +81,25 @@ final class StepRules {
     }
   }
 
-  /** A cancel closes what is open with a failure of its own. */
-  private static boolean isClosedByCancel(RunStory story, StepRecord attempt) {
+  /** Whoever ends a run from outside closes what is open with a failure of its own. */
+  private static boolean isClosedByEnd(RunStory story, StepRecord attempt) {
     RunRecord run = story.run();
-    return run != null
-        && story.isCancelled()
-        && attempt.isFinalFailure()
-        && attempt.finishedMicros() == run.finishedMicros();
+    boolean endedThen =
+        run != null
+            && story.isEndedFromOutside()
+            && attempt.finishedMicros() == run.finishedMicros();
+    return attempt.isFinalFailure()
+        && attempt.cause() == StepRecord.Cause.RUN_ENDED
+        && (endedThen || story.isResumed());
+  }
+
+  /** Of an attempt that timed out not the value is on record, but that it did. */
+  private static boolean isOrigin(LedgerEntry exec, StepRecord attempt) {
+    if (!attempt.hasTimedOut()) {
+      return exec.value().equals(attempt.value());
+    }
+    int epoch = exec.author().epoch();
+    return epoch == 0 || (epoch == attempt.epoch() && exec.attempt() == attempt.attempt());
   }
 
   private static void checkOrigin(RunStory story, StepRecord attempt, Consumer<String> violation) {
@@ -92,7 +107,7 @@ final class StepRules {
         story
             .worker(Event.EXEC)
             .filter(exec -> exec.step().equals(attempt.step()))
-            .filter(exec -> exec.value().equals(attempt.value()))
+            .filter(exec -> isOrigin(exec, attempt))
             .findFirst();
     String what = "step %s, attempt %d: ".formatted(attempt.step(), attempt.attempt());
     if (origin.isEmpty()) {

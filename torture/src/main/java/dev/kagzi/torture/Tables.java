@@ -17,19 +17,32 @@ import org.postgresql.PGConnection;
 final class Tables {
   private static final String RUNS_SQL =
       """
-      SELECT r.run_id, r.workflow_type, r.status, r.epoch, r.ended_epoch,
-             coalesce(convert_from(i.data, 'UTF8'), '') AS input,
+      SELECT r.run_id, r.workflow_type, r.status, r.epoch, r.ended_epoch, r.attempts,
+             coalesce(CASE WHEN r.origin = 'FAILURE_HANDLER'
+                           THEN (e.event ->> 'failed_run_id') || '#' || (e.event ->> 'attempts')
+                           ELSE convert_from(i.data, 'UTF8') END, '') AS input,
              coalesce(convert_from(o.data, 'UTF8'), '') AS output,
              coalesce(r.error ->> 'message', '') AS error,
+             coalesce(r.on_failure_workflow, '') AS handler,
+             coalesce(r.failed_run_id::text, '') AS failed_run_id,
+             r.origin = 'FAILURE_HANDLER' AS is_handler,
+             (extract(epoch FROM r.created_at) * 1000000)::bigint AS created_us,
+             coalesce((extract(epoch FROM r.deadline_at) * 1000000)::bigint, 0) AS deadline_us,
              coalesce((extract(epoch FROM r.finished_at) * 1000000)::bigint, 0) AS finished_us
         FROM kagzi.workflow_runs r
         LEFT JOIN kagzi.workflow_payloads i ON i.run_id = r.run_id AND i.kind = 'INPUT'
         LEFT JOIN kagzi.workflow_payloads o ON o.run_id = r.run_id AND o.kind = 'OUTPUT'
+       CROSS JOIN LATERAL (
+             SELECT CASE WHEN r.origin = 'FAILURE_HANDLER'
+                         THEN convert_from(i.data, 'UTF8')::jsonb END AS event) AS e
       """;
 
   private static final String STEPS_SQL =
       """
-      SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.kind, s.status, s.final,
+      SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
+             CASE WHEN s.error ->> 'code' = 'PRECONDITION_FAILED' THEN 'RUN_ENDED'
+                  WHEN s.error #>> '{metadata,kind}' = 'TIMEOUT' THEN 'TIMEOUT'
+                  ELSE 'CODE' END AS cause,
              coalesce(convert_from(s.output, 'UTF8'), s.error ->> 'message', '') AS value,
              (extract(epoch FROM s.created_at) * 1000000)::bigint AS created_us,
              coalesce((extract(epoch FROM s.finished_at) * 1000000)::bigint, 0) AS finished_us
@@ -68,10 +81,18 @@ final class Tables {
                 row.getString("status"),
                 row.getInt("epoch"),
                 row.getInt("ended_epoch"),
+                row.getInt("attempts"),
                 unquoted(row.getString("input")),
                 unquoted(row.getString("output")),
                 row.getString("error"),
-                row.getLong("finished_us")));
+                new RunRecord.Handling(
+                    row.getString("handler"),
+                    row.getString("failed_run_id"),
+                    row.getBoolean("is_handler")),
+                new RunRecord.Times(
+                    row.getLong("created_us"),
+                    row.getLong("deadline_us"),
+                    row.getLong("finished_us"))));
       }
     }
     return runs;
@@ -88,9 +109,11 @@ final class Tables {
                 row.getString("step_id"),
                 row.getInt("attempt"),
                 row.getInt("epoch"),
+                row.getInt("run_attempt"),
                 row.getString("kind").equals("SLEEP"),
                 StepRecord.Status.valueOf(row.getString("status")),
                 row.getBoolean("final"),
+                StepRecord.Cause.valueOf(row.getString("cause")),
                 unquoted(row.getString("value")),
                 row.getLong("created_us"),
                 row.getLong("finished_us")));

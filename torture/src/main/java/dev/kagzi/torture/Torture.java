@@ -40,7 +40,9 @@ final class Torture implements AutoCloseable {
     this.console = console;
     this.seed = settings.seed();
     this.fleet = Fleet.start(workplace.folder(), servers, workers);
-    this.load = Load.start(settings, fleet.clientAddresses(), workplace.folder());
+    this.load =
+        Load.start(
+            settings, fleet.clientAddresses(), fleet.otherClientAddresses(), workplace.folder());
     this.injector = new Injector(fleet);
     // A process that is stopped just now would not notice the end of this one.
     this.endFleet = new Thread(fleet::stopPrograms, "end-fleet");

@@ -26,13 +26,14 @@ public final class WorkerMain {
   public static void main(String[] args) throws IOException, InterruptedException {
     String process = System.getenv(PROCESS);
     ClaimWatch claims = new ClaimWatch();
-    Ledger ledger = Ledger.open(Path.of(System.getenv(LEDGERS)), process);
+    Path folder = Path.of(System.getenv(LEDGERS));
+    Ledger ledger = Ledger.open(folder, process);
     Kagzi kagzi =
         Kagzi.builder()
             .address(System.getenv(ADDRESSES))
             .channel(channel -> channel.intercept(claims))
             .connect();
-    Worker worker = start(kagzi, new WorkerDesk(process, ledger, claims));
+    Worker worker = start(kagzi, new WorkerDesk(process, ledger, claims, Repairs.in(folder)));
     if (!worker.awaitRegistered(REGISTER_MAX)) {
       Runtime.getRuntime().halt(1);
     }
@@ -49,6 +50,8 @@ public final class WorkerMain {
       worker.workflow(
           scenario.type(), (ctx, input) -> scenario.execute(Script.begin(ctx, input, desk)));
     }
+    worker.workflow(
+        Scenarios.HANDLER, (ctx, event) -> Scenarios.handle(Script.begin(ctx, event, desk), event));
     return worker.start();
   }
 }

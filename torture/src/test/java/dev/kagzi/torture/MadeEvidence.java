@@ -4,14 +4,16 @@ import dev.kagzi.torture.Findings.Violation;
 import dev.kagzi.torture.LedgerEntry.Author;
 import dev.kagzi.torture.LedgerEntry.Event;
 import dev.kagzi.torture.LedgerEntry.Moment;
+import dev.kagzi.torture.StepRecord.Cause;
 import dev.kagzi.torture.StepRecord.Status;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
 
 /**
- * Evidence of one run, made by hand. Starts as that of a run without any fault, and is then
- * spoiled. Time goes on by a second with each thing that happens.
+ * Evidence of one run, made by hand, and perhaps of the one that handles its failure. Starts as
+ * that of a run without any fault, and is then spoiled. Time goes on by a second with each thing
+ * that happens.
  */
 final class MadeEvidence {
   static final String RUN = "run-1";
@@ -19,12 +21,12 @@ final class MadeEvidence {
   private static final long SECOND_MICROS = 1_000_000;
 
   private final List<LedgerEntry> entries = new ArrayList<>();
-  private final List<RunRecord> runs = new ArrayList<>();
+  private final List<MadeRun> runs = new ArrayList<>();
   private final List<StepRecord> steps = new ArrayList<>();
   private long nowMicros = SECOND_MICROS;
 
   List<Violation> check() {
-    return Checker.check(Evidence.of(entries, runs, steps));
+    return Checker.check(Evidence.of(entries, runs.stream().map(MadeRun::record).toList(), steps));
   }
 
   List<LedgerEntry> entries() {
@@ -36,6 +38,11 @@ final class MadeEvidence {
     return entry(Event.STARTED, Author.client(), "steps", 0, INPUT);
   }
 
+  /** The client's second start finds the run. */
+  MadeEvidence found() {
+    return entry(Event.FOUND, Author.client(), "steps", 0, INPUT);
+  }
+
   MadeEvidence result(String status, String value) {
     return entry(Event.RESULT, Author.client(), status, 0, value);
   }
@@ -44,27 +51,47 @@ final class MadeEvidence {
     return entry(Event.CANCELLED, Author.client(), "", 0, value);
   }
 
+  MadeEvidence terminateAnswered(String reason, String value) {
+    return entry(Event.TERMINATED, Author.client(), reason, 0, value);
+  }
+
+  MadeEvidence resumeAnswered(String value) {
+    return entry(Event.RESUMED, Author.client(), "", 0, value);
+  }
+
   /** What a worker does under this claim from now on. */
   Execution claim(int epoch) {
     return claim(epoch, "execution-" + epoch);
   }
 
   Execution claim(int epoch, String execution) {
-    return new Execution(new Author("worker-1.1", execution, epoch));
+    return claim(RUN, epoch, execution);
+  }
+
+  Execution claim(String run, int epoch, String execution) {
+    return new Execution(run, new Author("worker-1.1", execution, epoch));
   }
 
   MadeEvidence run(String type, String status, int epoch, String output) {
-    runs.add(
-        new RunRecord(RUN, type, status, epoch, epoch, INPUT, output, "", passing(SECOND_MICROS)));
+    MadeRun run = new MadeRun(RUN, type, status, epoch, output);
+    run.finishedMicros = passing(SECOND_MICROS);
+    runs.add(run);
     return this;
   }
 
-  MadeEvidence again(UnaryOperator<RunRecord> change) {
-    runs.add(change.apply(runs.removeLast()));
+  /** Changes the run that was made last. */
+  MadeEvidence again(Consumer<MadeRun> change) {
+    change.accept(runs.getLast());
     return this;
   }
 
-  MadeEvidence alsoRun(RunRecord run) {
+  /** Changes the run that was made at this place. */
+  MadeEvidence again(int index, Consumer<MadeRun> change) {
+    change.accept(runs.get(index));
+    return this;
+  }
+
+  MadeEvidence alsoRun(MadeRun run) {
     runs.add(run);
     return this;
   }
@@ -81,10 +108,41 @@ final class MadeEvidence {
     return step(step, attempt, epoch, Status.FAILED, isFinal, value);
   }
 
+  MadeEvidence failed(String step, int attempt, int epoch, Cause cause) {
+    failed(step, attempt, epoch, cause == Cause.RUN_ENDED, "no value");
+    return changed(cause, 1);
+  }
+
+  /** The attempt of the run within which the last attempt of a step was made. */
+  MadeEvidence inRunAttempt(int runAttempt) {
+    return changed(Cause.CODE, runAttempt);
+  }
+
+  private MadeEvidence changed(Cause cause, int runAttempt) {
+    StepRecord was = steps.removeLast();
+    steps.add(
+        new StepRecord(
+            was.runId(),
+            was.step(),
+            was.attempt(),
+            was.epoch(),
+            runAttempt,
+            was.isSleep(),
+            was.status(),
+            was.isFinal(),
+            cause,
+            was.value(),
+            was.createdMicros(),
+            was.finishedMicros()));
+    return this;
+  }
+
   private MadeEvidence step(
       String step, int attempt, int epoch, Status status, boolean isFinal, String value) {
     long at = passing(SECOND_MICROS);
-    steps.add(new StepRecord(RUN, step, attempt, epoch, false, status, isFinal, value, at, at));
+    steps.add(
+        new StepRecord(
+            RUN, step, attempt, epoch, 1, false, status, isFinal, Cause.CODE, value, at, at));
     return this;
   }
 
@@ -92,7 +150,18 @@ final class MadeEvidence {
     long from = nowMicros;
     steps.add(
         new StepRecord(
-            RUN, step, 1, epoch, true, Status.COMPLETED, false, "", from, from + micros));
+            RUN,
+            step,
+            1,
+            epoch,
+            1,
+            true,
+            Status.COMPLETED,
+            false,
+            Cause.CODE,
+            "",
+            from,
+            from + micros));
     return this;
   }
 
@@ -101,34 +170,88 @@ final class MadeEvidence {
     return this;
   }
 
+  long nowMicros() {
+    return nowMicros;
+  }
+
   private long passing(long micros) {
     nowMicros += micros;
     return nowMicros;
   }
 
   private MadeEvidence entry(Event event, Author author, String step, int attempt, String value) {
+    return entry(event, RUN, author, step, attempt, value);
+  }
+
+  private MadeEvidence entry(
+      Event event, String run, Author author, String step, int attempt, String value) {
     passing(SECOND_MICROS);
     Moment at = new Moment(nowMicros * 1_000, nowMicros);
-    entries.add(new LedgerEntry(event, RUN, author, step, attempt, value, at));
+    entries.add(new LedgerEntry(event, run, author, step, attempt, value, at));
     return this;
+  }
+
+  /** A run in the making; what is not said is as it is of a run without any fault. */
+  static final class MadeRun {
+    final String runId;
+    String type;
+    String status;
+    int epoch;
+    int endedEpoch;
+    int attempts = 1;
+    String input = INPUT;
+    String output;
+    String error = "";
+    String handler = "";
+    String failedRunId = "";
+    boolean isHandler;
+    long createdMicros = SECOND_MICROS;
+    long deadlineMicros;
+    long finishedMicros = SECOND_MICROS;
+
+    MadeRun(String runId, String type, String status, int epoch, String output) {
+      this.runId = runId;
+      this.type = type;
+      this.status = status;
+      this.epoch = epoch;
+      this.endedEpoch = epoch;
+      this.output = output;
+    }
+
+    RunRecord record() {
+      return new RunRecord(
+          runId,
+          type,
+          status,
+          epoch,
+          endedEpoch,
+          attempts,
+          input,
+          output,
+          error,
+          new RunRecord.Handling(handler, failedRunId, isHandler),
+          new RunRecord.Times(createdMicros, deadlineMicros, finishedMicros));
+    }
   }
 
   /** What one execution writes to the ledger. */
   final class Execution {
+    private final String run;
     private final Author author;
 
-    Execution(Author author) {
+    Execution(String run, Author author) {
+      this.run = run;
       this.author = author;
-      entry(Event.BEGIN, author, "", 0, "");
+      entry(Event.BEGIN, run, author, "", 0, "");
     }
 
     Execution exec(String step, int attempt, String value) {
-      entry(Event.EXEC, author, step, attempt, value);
+      entry(Event.EXEC, run, author, step, attempt, value);
       return this;
     }
 
     Execution seen(String step, String value) {
-      entry(Event.SEEN, author, step, 0, value);
+      entry(Event.SEEN, run, author, step, 0, value);
       return this;
     }
 
@@ -138,22 +261,38 @@ final class MadeEvidence {
     }
 
     Execution caught(String step, String value) {
-      entry(Event.CAUGHT, author, step, 0, value);
+      entry(Event.CAUGHT, run, author, step, 0, value);
       return this;
     }
 
     Execution sleep(String step, long millis) {
-      entry(Event.SLEEP, author, step, 0, Long.toString(millis));
+      entry(Event.SLEEP, run, author, step, 0, Long.toString(millis));
       return this;
     }
 
     Execution woke(String step, long millis) {
-      entry(Event.WOKE, author, step, 0, Long.toString(millis));
+      entry(Event.WOKE, run, author, step, 0, Long.toString(millis));
+      return this;
+    }
+
+    Execution limit(String step, long millis) {
+      entry(Event.LIMIT, run, author, step, 0, Long.toString(millis));
+      return this;
+    }
+
+    Execution late(String step, String value) {
+      entry(Event.LATE, run, author, step, 1, value);
+      return this;
+    }
+
+    /** Is told of the failure of a run of this type. */
+    Execution handles(String type, int attempts, String value) {
+      entry(Event.HANDLES, run, author, type, attempts, value);
       return this;
     }
 
     MadeEvidence end(String output) {
-      return entry(Event.END, author, "", 0, output);
+      return entry(Event.END, run, author, "", 0, output);
     }
   }
 }

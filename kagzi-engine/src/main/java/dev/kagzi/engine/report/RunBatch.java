@@ -55,7 +55,7 @@ final class RunBatch {
   private final List<InsertPayloads.Item> payloads = new ArrayList<>();
   private final Set<RunId> endedWithOpenSteps = new LinkedHashSet<>();
   private final List<StartRun> starts = new ArrayList<>();
-  private final Set<RunId> renewed = new LinkedHashSet<>();
+  private final Set<RunId> reopened = new LinkedHashSet<>();
   private Map<RunId, RunRow> rows = Map.of();
   private Map<StepRow.Key, List<StepRow>> known = Map.of();
   private Map<RunId, List<RunMessage>> inbox = Map.of();
@@ -177,12 +177,13 @@ final class RunBatch {
     starts.add(run);
   }
 
-  /** The run's time begins anew. */
-  void renewDeadline(RunId runId) {
-    renewed.add(runId);
+  /** The run goes on: its time begins anew, and the sleep that its end cut short is open again. */
+  void reopen(RunId runId) {
+    reopened.add(runId);
   }
 
   void closeSteps(RunId runId) {
+    reopened.remove(runId);
     endedWithOpenSteps.add(runId);
   }
 
@@ -217,8 +218,9 @@ final class RunBatch {
     if (!changed.isEmpty()) {
       UpdateRuns.apply(tx, changed);
     }
-    if (!renewed.isEmpty()) {
-      Long expiresMs = Reopen.renewDeadlines(tx, renewed);
+    if (!reopened.isEmpty()) {
+      CloseSteps.reopenSleeps(tx, reopened);
+      Long expiresMs = Reopen.renewDeadlines(tx, reopened);
       if (expiresMs != null) {
         then(() -> events.expires(expiresMs));
       }

@@ -253,7 +253,7 @@ final class RunJudge {
       return;
     }
     row.resume();
-    batch.renewDeadline(row.runId());
+    batch.reopen(row.runId());
     batch.then(() -> events.due(row.queue(), row.type(), 0));
     write.answer(new ResumeResult(true, RunStatus.PENDING));
   }

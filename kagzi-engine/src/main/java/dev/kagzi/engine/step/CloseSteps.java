@@ -7,7 +7,10 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.Collection;
 
-/** Ends what is still open in runs: steps that will never report, sleeps that are over. */
+/**
+ * Ends what is still open in runs: steps that will never report, sleeps that are over. And opens
+ * again what has not come to its end by itself.
+ */
 public final class CloseSteps {
   public static final String FAIL_OPEN_SQL =
       """
@@ -30,6 +33,17 @@ public final class CloseSteps {
          AND s.due_at <= kagzi.clock()
       """;
 
+  /** A run that was ended in its sleep and goes on has its wake time still. */
+  public static final String REOPEN_SLEEPS_SQL =
+      """
+      UPDATE kagzi.step_runs s
+         SET status = 'RUNNING', final = false, error = NULL, finished_at = NULL
+        FROM unnest(?::uuid[]) AS n (run_id)
+       WHERE s.run_id = n.run_id
+         AND s.kind = 'SLEEP'
+         AND s.status = 'FAILED'
+      """;
+
   private CloseSteps() {}
 
   public static void failOpen(Session tx, Collection<RunId> runs, Failure why) throws SQLException {
@@ -38,5 +52,9 @@ public final class CloseSteps {
 
   public static void endSleeps(Session tx, Collection<RunId> runs) throws SQLException {
     tx.query(END_SLEEPS_SQL).bindUuids(runs, RunId::value).update();
+  }
+
+  public static void reopenSleeps(Session tx, Collection<RunId> runs) throws SQLException {
+    tx.query(REOPEN_SLEEPS_SQL).bindUuids(runs, RunId::value).update();
   }
 }

@@ -204,6 +204,24 @@ class AgainTest {
   }
 
   @Test
+  void a_run_that_was_ended_in_its_sleep_sleeps_on_when_it_is_resumed() {
+    RunId run = engine.start();
+    engine.report(TestEngine.sleep(engine.claimOne(worker).claim(), "nap", 3_600_000));
+    Instant wakeUpAt = engine.run(run).wakeUpAt();
+    await(runs().terminate(NAMESPACE, run, "too early"));
+
+    await(runs().resume(NAMESPACE, run));
+
+    Task resumed = engine.claimOne(worker);
+    assertThat(resumed.steps())
+        .extracting(RecordedStep::stepKey, step -> step.result().getClass().getSimpleName())
+        .containsExactly(tuple("nap", "Sleeping"));
+    engine.report(TestEngine.sleep(resumed.claim(), "nap", 3_600_000));
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.SLEEPING);
+    assertThat(engine.run(run).wakeUpAt()).isEqualTo(wakeUpAt);
+  }
+
+  @Test
   void whoever_waits_for_a_resumed_run_hears_its_new_end() {
     RunId run = engine.start();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));

@@ -1,0 +1,167 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.sdk.IdConflict;
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.RunCancelledException;
+import dev.kagzi.sdk.RunFailedException;
+import dev.kagzi.sdk.RunHandle;
+import dev.kagzi.sdk.ServerUnavailableException;
+import dev.kagzi.sdk.WorkflowStarter;
+import dev.kagzi.torture.LedgerEntry.Author;
+import dev.kagzi.torture.LedgerEntry.Event;
+import dev.kagzi.torture.Scenario.Habit;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the client does with one run, from its start to its result; what it is told goes to the
+ * ledger. Used by one thread.
+ */
+final class Errand {
+  /** How long a run is left alone at most before its client ends it. */
+  private static final int ALONE_MS_MAX = 5_000;
+
+  private static final Retry WHOLE_RUN = Retry.fixed(4, Duration.ofMillis(300));
+
+  /** Far more than all faults of a torture could ask for. */
+  private static final int RESUMES_MAX = 100;
+
+  private final ClientDesk desk;
+  private final Scenario scenario;
+  private final String input;
+  private final Random random;
+
+  Errand(ClientDesk desk, Scenario scenario, String input, Random random) {
+    this.desk = desk;
+    this.scenario = scenario;
+    this.input = input;
+    this.random = random;
+  }
+
+  /**
+   * What all errands share.
+   *
+   * @param other prefers another server than the first does
+   */
+  record ClientDesk(Kagzi kagzi, Kagzi other, Ledger ledger, Repairs repairs) {}
+
+  /** Answers whether there is a result; without it, not even the start was acknowledged. */
+  boolean run() throws InterruptedException {
+    write(Event.START, "", scenario.name(), input);
+    RunHandle<String> run = scenario.has(Habit.STARTS_TWICE) ? startTwice() : start();
+    if (run == null) {
+      return false;
+    }
+    if (scenario.has(Habit.CANCELS)) {
+      Pause.of(Duration.ofMillis(random.nextInt(ALONE_MS_MAX)));
+      write(Event.CANCELLED, run.runId(), "", answer(run::cancel));
+    }
+    if (scenario.has(Habit.TERMINATES)) {
+      Pause.of(Duration.ofMillis(random.nextInt(ALONE_MS_MAX)));
+      String reason = "reason-" + input;
+      write(Event.TERMINATED, run.runId(), reason, answer(() -> run.terminate(reason)));
+    }
+    awaitResult(run);
+    return true;
+  }
+
+  private @Nullable RunHandle<String> start() {
+    return started(() -> starter(desk.kagzi).start(input));
+  }
+
+  private @Nullable RunHandle<String> startTwice() {
+    CompletableFuture<RunHandle<String>> other = starter(desk.other).startAsync(input);
+    RunHandle<String> first = start();
+    RunHandle<String> second = started(() -> joined(other));
+    return first == null ? second : first;
+  }
+
+  private static RunHandle<String> joined(CompletableFuture<RunHandle<String>> start) {
+    try {
+      return start.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof ServerUnavailableException unavailable) {
+        throw unavailable;
+      }
+      throw e;
+    }
+  }
+
+  private @Nullable RunHandle<String> started(Supplier<RunHandle<String>> start) {
+    try {
+      RunHandle<String> run = start.get();
+      write(run.existed() ? Event.FOUND : Event.STARTED, run.runId(), scenario.name(), input);
+      return run;
+    } catch (ServerUnavailableException e) {
+      // Nothing was acknowledged. If the run exists all the same, it has to end as the others.
+      return null;
+    }
+  }
+
+  private WorkflowStarter<String, String> starter(Kagzi kagzi) {
+    WorkflowStarter<String, String> starter = kagzi.workflow(scenario.type());
+    if (scenario.has(Habit.STARTS_TWICE)) {
+      starter.id(input).ifExists(IdConflict.USE_EXISTING_ANY);
+    }
+    if (scenario.has(Habit.HANDLES_FAILURE)) {
+      starter.onFailure(Scenarios.HANDLER);
+    }
+    if (scenario.has(Habit.RETRIES)) {
+      starter.retry(WHOLE_RUN);
+    }
+    if (scenario.has(Habit.SETS_DEADLINE)) {
+      starter.deadline(Clock.systemUTC().instant().plus(scenario.timeout()));
+    } else if (!scenario.timeout().isZero()) {
+      starter.executionTimeout(scenario.timeout());
+    }
+    return starter;
+  }
+
+  private static String answer(Supplier<Boolean> call) {
+    try {
+      return call.get().toString();
+    } catch (ServerUnavailableException e) {
+      // Nothing was acknowledged: it may have been done or not.
+      return "unknown";
+    }
+  }
+
+  private void awaitResult(RunHandle<String> run) {
+    for (int i = 0; !isOver(run) && i < RESUMES_MAX; i++) {
+      desk.repairs.repair(input);
+      resume(run);
+    }
+  }
+
+  /** Waits for the result; false if that is a failure after which the run is to go on. */
+  private boolean isOver(RunHandle<String> run) {
+    try {
+      write(Event.RESULT, run.runId(), RunRecord.COMPLETED, run.result());
+    } catch (RunCancelledException e) {
+      write(Event.RESULT, run.runId(), RunRecord.CANCELLED, "");
+    } catch (RunFailedException e) {
+      write(Event.RESULT, run.runId(), e.status().name(), e.failure().message());
+      return !scenario.has(Habit.RESUMES);
+    }
+    return true;
+  }
+
+  /** Asks again until there is an answer: who asks twice must not do harm. */
+  private void resume(RunHandle<String> run) {
+    String answer = "unknown";
+    for (int i = 0; answer.equals("unknown") && i < RESUMES_MAX; i++) {
+      answer = answer(run::resume);
+      write(Event.RESUMED, run.runId(), "", answer);
+    }
+  }
+
+  private void write(Event event, String runId, String what, String value) {
+    desk.ledger.write(event, runId, Author.client(), what, 0, value);
+  }
+}

@@ -1,0 +1,32 @@
+package dev.kagzi.torture;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The outside condition for which runs fail until somebody repairs it. All processes see the same:
+ * a file for each run whose condition is repaired. Thread-safe.
+ */
+record Repairs(Path folder) {
+  static Repairs in(Path folder) {
+    try {
+      return new Repairs(Files.createDirectories(folder.resolve("repaired")));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  void repair(String input) {
+    try {
+      Files.writeString(folder.resolve(input), "");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  boolean isRepaired(String input) {
+    return Files.exists(folder.resolve(input));
+  }
+}

@@ -1,0 +1,96 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.torture.LedgerEntry.Event;
+import dev.kagzi.torture.RunStory.Execution;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Time-outs come when they should: not early, and not in vain. */
+final class TimeRules {
+  /** Clocks of one machine agree; what is left is that they are read one after the other. */
+  private static final long TOLERANCE_MICROS = 2_000;
+
+  private TimeRules() {}
+
+  /**
+   * Attempts of one execution come one after the other, so that the n-th that timed out has n
+   * time-outs between itself and the moment at which the code asked for the step.
+   */
+  static void noStepTimesOutEarly(RunStory story, Consumer<String> violation) {
+    story
+        .attempts()
+        .filter(StepRecord::hasTimedOut)
+        .forEach(
+            attempt ->
+                story.executions().stream()
+                    .filter(execution -> execution.epoch() == attempt.epoch())
+                    .forEach(execution -> checkStep(story, execution, attempt, violation)));
+  }
+
+  private static void checkStep(
+      RunStory story, Execution execution, StepRecord attempt, Consumer<String> violation) {
+    Optional<LedgerEntry> limit =
+        execution.of(Event.LIMIT).filter(entry -> entry.step().equals(attempt.step())).findFirst();
+    String what = "step %s, attempt %d ".formatted(attempt.step(), attempt.attempt());
+    if (limit.isEmpty()) {
+      violation.accept(what + "timed out, and has no time-out");
+      return;
+    }
+    long count =
+        story.attempts(attempt.step()).stream()
+            .filter(StepRecord::hasTimedOut)
+            .filter(each -> each.epoch() == attempt.epoch())
+            .filter(each -> each.attempt() <= attempt.attempt())
+            .count();
+    long micros = attempt.finishedMicros() - limit.get().at().wallMicros();
+    long leastMicros = count * Long.parseLong(limit.get().value()) * 1_000;
+    if (micros < leastMicros - TOLERANCE_MICROS) {
+      violation.accept(
+          what + "timed out after %d us (expected: at least %d)".formatted(micros, leastMicros));
+    }
+  }
+
+  /** What code returns after its time counts nowhere. */
+  static void nothingLateCounts(RunStory story, Consumer<String> violation) {
+    story
+        .worker(Event.LATE)
+        .filter(
+            late ->
+                story
+                    .completed(late.step())
+                    .filter(completed -> completed.value().equals(late.value()))
+                    .isPresent())
+        .forEach(
+            late ->
+                violation.accept(
+                    "step %s took longer than it may, and its %s is on record"
+                        .formatted(late.step(), late.value())));
+  }
+
+  /** By the database's clock; and what the client was told of it, by the machine's. */
+  static void noRunTimesOutEarly(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    Scenario scenario = story.scenario();
+    if (run == null || scenario == null) {
+      return;
+    }
+    long leastMicros = run.times().createdMicros() + scenario.timeout().toMillis() * 1_000;
+    if (story.isTimedOut()) {
+      long deadlineMicros = run.times().deadlineMicros();
+      if (deadlineMicros < leastMicros) {
+        violation.accept(
+            "its deadline is %d us after its start (expected: at least %s)"
+                .formatted(deadlineMicros - run.times().createdMicros(), scenario.timeout()));
+      }
+      if (run.finishedMicros() < deadlineMicros) {
+        violation.accept(
+            "timed out %d us before its deadline".formatted(deadlineMicros - run.finishedMicros()));
+      }
+    }
+    story
+        .client(Event.RESULT)
+        .filter(result -> result.step().equals(RunRecord.TIMED_OUT))
+        .filter(result -> result.at().wallMicros() < leastMicros - TOLERANCE_MICROS)
+        .forEach(result -> violation.accept("the client was told too early that it timed out"));
+  }
+}

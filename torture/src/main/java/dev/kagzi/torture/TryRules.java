@@ -1,0 +1,102 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.torture.LedgerEntry.Event;
+import dev.kagzi.torture.RunStory.Execution;
+import dev.kagzi.torture.Scenario.Habit;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+/** Attempts of runs as a whole: what they are made for, and what they keep. */
+final class TryRules {
+  private TryRules() {}
+
+  /** A run is tried again because somebody asked for that, and because the try before it failed. */
+  static void triesHaveReasons(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    if (run == null || run.attempts() == 1) {
+      return;
+    }
+    Scenario scenario = story.scenario();
+    if (scenario == null || !(scenario.has(Habit.RETRIES) || story.isResumed())) {
+      violation.accept("tried %d times (expected: once)".formatted(run.attempts()));
+      return;
+    }
+    IntStream.range(1, run.attempts())
+        .filter(attempt -> !hasFailed(story, attempt))
+        .forEach(
+            attempt ->
+                violation.accept(
+                    "was tried again, although attempt " + attempt + " had not failed"));
+  }
+
+  /** A run that was ended from outside may leave nothing behind in its steps. */
+  private static boolean hasFailed(RunStory story, int runAttempt) {
+    boolean endedFromOutside =
+        story
+            .client(Event.RESULT)
+            .anyMatch(
+                result ->
+                    result.step().equals(RunRecord.TIMED_OUT) || story.isReason(result.value()));
+    return endedFromOutside
+        || story
+            .attempts()
+            .anyMatch(step -> step.isFinalFailure() && step.runAttempt() == runAttempt);
+  }
+
+  /** What is recorded as completed every later claim is given, in whatever attempt of the run. */
+  static void completedIsKept(RunStory story, Consumer<String> violation) {
+    for (Execution execution : story.executions()) {
+      execution
+          .of(Event.EXEC)
+          .filter(
+              exec ->
+                  story
+                      .completed(exec.step())
+                      .filter(completed -> completed.epoch() < execution.epoch())
+                      .isPresent())
+          .forEach(
+              exec ->
+                  violation.accept(
+                      "step %s was executed by claim %d, after its result was recorded"
+                          .formatted(exec.step(), execution.epoch())));
+    }
+  }
+
+  /** A run that caught a final failure and recorded more steps has begun to undo its work. */
+  static void undoneIsOver(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    if (run == null || story.isResumed()) {
+      return;
+    }
+    story
+        .worker(Event.CAUGHT)
+        .map(caught -> recorded(story, caught))
+        .flatMap(Optional::stream)
+        .filter(failed -> failed.runAttempt() < run.attempts())
+        .filter(failed -> isFollowed(story, failed))
+        .distinct()
+        .forEach(
+            failed ->
+                violation.accept(
+                    "was tried again, although it had gone on from the failure of step "
+                        + failed.step()));
+  }
+
+  private static Optional<StepRecord> recorded(RunStory story, LedgerEntry caught) {
+    return story
+        .finalFailures(caught.step())
+        .filter(failed -> failed.value().equals(caught.value()))
+        .findFirst();
+  }
+
+  private static boolean isFollowed(RunStory story, StepRecord failed) {
+    return story
+        .attempts()
+        .anyMatch(
+            step ->
+                step.isCompleted()
+                    && step.runAttempt() == failed.runAttempt()
+                    && step.finishedMicros() > failed.finishedMicros());
+  }
+}
