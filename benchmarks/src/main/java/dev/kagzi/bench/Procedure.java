@@ -15,11 +15,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Procedure {
   private static final Duration WARM_UP_SLICE = Duration.ofSeconds(3);
+  private static final int WARM_UP_SLICES_MIN = 4;
   private static final int WARM_UP_SLICES_MAX = 8;
 
-  // A few runs per second do not warm a JVM up: its compilers would be at work for minutes, on the
-  // cores that the runs need.
-  private static final int WARM_UP_CALLERS = 64;
+  // One run after the other does not warm a JVM up: its compilers would be at work for minutes, on
+  // the cores that the runs need. Many at once go by other ways than one alone.
+  private static final int WARM_UP_CALLERS = 8;
   private static final double WARM_UP_GAIN_MIN = 1.05;
   private static final Duration TRIAL = Duration.ofSeconds(2);
   private static final Duration MEASURED = Duration.ofSeconds(6);
@@ -76,10 +77,10 @@ final class Procedure {
     for (int slice = 0; slice < WARM_UP_SLICES_MAX && left > 0; slice++) {
       Outcome outcome = contender.run(scenario, new Load(callers, left, WARM_UP_SLICE));
       left -= outcome.runs();
-      if (slice > 0 && outcome.runsPerSecond() < best * WARM_UP_GAIN_MIN) {
+      if (slice + 1 >= WARM_UP_SLICES_MIN && outcome.runsPerSecond() < best * WARM_UP_GAIN_MIN) {
         return;
       }
-      best = outcome.runsPerSecond();
+      best = Math.max(best, outcome.runsPerSecond());
     }
   }
 

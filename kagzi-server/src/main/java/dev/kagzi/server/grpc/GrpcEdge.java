@@ -23,6 +23,10 @@ import java.util.stream.Collectors;
  */
 public final class GrpcEdge implements AutoCloseable {
   private static final int MESSAGE_BYTES_MAX = 8 << 20;
+
+  // A window that gRPC tunes by itself costs a ping and its answer for nearly every call.
+  private static final int WINDOW_BYTES = 4 << 20;
+
   private static final int HEADER_BYTES_MAX = 16 << 10;
   private static final int CALLS_PER_CONNECTION_MAX = 10_000;
   private static final int BLOCKING_CALLS_MAX = 1_000;
@@ -98,6 +102,7 @@ public final class GrpcEdge implements AutoCloseable {
             .keepAliveTime(10, TimeUnit.SECONDS)
             .keepAliveTimeout(5, TimeUnit.SECONDS)
             .maxInboundMessageSize(MESSAGE_BYTES_MAX)
+            .flowControlWindow(WINDOW_BYTES)
             .maxInboundMetadataSize(HEADER_BYTES_MAX)
             .maxConcurrentCallsPerConnection(CALLS_PER_CONNECTION_MAX)
             .addService(serving.service());
