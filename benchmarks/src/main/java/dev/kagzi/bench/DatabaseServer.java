@@ -3,6 +3,7 @@ package dev.kagzi.bench;
 import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.server.ServerConfig;
+import dev.kagzi.server.config.Settings;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -10,7 +11,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
@@ -44,14 +47,17 @@ final class DatabaseServer implements AutoCloseable {
 
   /** The server at this address; user and password may also come from the environment. */
   static DatabaseServer at(String url) {
-    DatabaseConfig config =
-        ServerConfig.builder().environment(System.getenv()).dbUrl(url).build().database();
+    Map<String, String> login = new HashMap<>(System.getenv());
+    login.keySet().removeIf(name -> !name.startsWith("KAGZI_DB_"));
+    Settings settings = Settings.of(Settings.Sources.environment(login));
+    DatabaseConfig config = ServerConfig.builder(settings).dbUrl(url).database();
     try {
       DatabaseServer server = new DatabaseServer(config, null).checked();
       Runtime.getRuntime().addShutdownHook(new Thread(server::dropAbandoned));
       return server;
     } catch (SQLException e) {
-      throw new BenchException("database " + config.jdbcUrl() + ": " + e.getMessage(), e);
+      throw new BenchException(
+          "database " + DatabaseConfig.masked(config.jdbcUrl()) + ": " + e.getMessage(), e);
     }
   }
 

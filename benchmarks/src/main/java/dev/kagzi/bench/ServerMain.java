@@ -3,11 +3,14 @@ package dev.kagzi.bench;
 import dev.kagzi.engine.EngineMeter;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
+import dev.kagzi.server.config.Settings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * The server that is measured, in a process of its own, set up by the environment and otherwise
@@ -17,17 +20,19 @@ import java.nio.charset.StandardCharsets;
 public final class ServerMain {
   private ServerMain() {}
 
+  /** Of the environment all but whom to let in: the measuring client shows nothing. */
+  private static Settings settings() {
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.keySet().removeIf(name -> name.matches("KAGZI_(TOKEN|TLS).*"));
+    return Settings.of(Settings.Sources.environment(environment));
+  }
+
   public static void main(String[] args) throws IOException {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     ServerConfig config =
-        ServerConfig.builder()
-            .environment(System.getenv())
-            .host("127.0.0.1")
-            .grpcPort(0)
-            .httpPort(0)
-            .build();
+        ServerConfig.builder(settings()).host("127.0.0.1").grpcPort(0).httpPort(0).build();
     try (KagziServer server = KagziServer.start(config)) {
       out.println(server.grpcPort());
       while (in.readLine() != null) {

@@ -8,6 +8,7 @@ record Banner(
     String host,
     int grpcPort,
     int httpPort,
+    boolean tls,
     Path dataDir,
     boolean ephemeral,
     boolean demo,
@@ -32,8 +33,8 @@ record Banner(
   }
 
   String text(long startNanos) {
-    String grpc = shownHost() + ":" + grpcPort;
-    String http = "http://" + shownHost() + ":" + httpPort;
+    String grpc = shownHost(host) + ":" + grpcPort;
+    String http = (tls ? "https://" : "http://") + shownHost(host) + ":" + httpPort;
     String started = String.format(Locale.ROOT, "%.1f s", startNanos / 1e9);
     StringBuilder text = new StringBuilder();
     text.append("\nKagzi ").append(Main.Version.current()).append(" is ready (");
@@ -63,7 +64,7 @@ record Banner(
   }
 
   /** An address that can be typed: "all addresses" is none. */
-  private String shownHost() {
+  static String shownHost(String host) {
     return switch (host) {
       case "0.0.0.0", "::", "127.0.0.1" -> "localhost";
       default -> host.contains(":") ? "[" + host + "]" : host;

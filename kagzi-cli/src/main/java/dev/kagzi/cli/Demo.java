@@ -53,8 +53,9 @@ final class Demo implements AutoCloseable {
             Thread.ofPlatform().name("demo-customer").daemon().factory());
   }
 
-  static Demo start(String address) {
-    Demo demo = new Demo(Kagzi.connect(address));
+  /** By the server's name in this process: no token, no certificate. */
+  static Demo start(String inProcessName) {
+    Demo demo = new Demo(Kagzi.builder().inProcess(inProcessName).connect());
     demo.kagzi
         .worker(QUEUE)
         .workflow(PROCESS_ORDER, Demo::processOrder)

@@ -3,16 +3,21 @@ package dev.kagzi.cli;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
-import java.io.UncheckedIOException;
-import java.net.BindException;
+import dev.kagzi.server.config.ServerOption;
+import dev.kagzi.server.config.Setting;
+import dev.kagzi.server.config.Settings;
+import dev.kagzi.server.listen.ListenConfig;
 import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.bridge.SLF4JBridgeHandler;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -23,6 +28,10 @@ import picocli.CommandLine.Spec;
     description = "Starts a server with a PostgreSQL of its own, for development.",
     footer = {
       "",
+      "Each option is also a variable and a line of a file: --port, KAGZI_SERVER_PORT,",
+      "port=… in kagzi.properties. --print-config shows all, docs/reference.md explains",
+      "them.",
+      "",
       "Ctrl-C or SIGTERM stops both cleanly, with exit code 0. What was acknowledged",
       "stays, also after kill -9, unless --ephemeral was given."
     })
@@ -32,30 +41,25 @@ final class DevCommand implements Callable<Integer> {
 
   private static final String DATABASE = "kagzi";
 
+  /** Where the database is, dev knows by itself. */
+  private static final Set<ServerOption> UNUSED =
+      EnumSet.of(
+          ServerOption.DB_URL,
+          ServerOption.DB_USER,
+          ServerOption.DB_PASSWORD,
+          ServerOption.MIGRATE_ON_START);
+
+  static final Set<ServerOption> OPTIONS = EnumSet.complementOf(EnumSet.copyOf(UNUSED));
+
+  /** Where a developer wants it easy. */
+  private static final Map<ServerOption, String> DEFAULTS =
+      Map.of(ServerOption.REFLECTION, "true", ServerOption.AUTO_CREATE_NAMESPACES, "true");
+
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @ArgGroup private @Nullable Storage storage;
 
-  @Option(
-      names = "--host",
-      paramLabel = "ADDRESS",
-      defaultValue = "${env:KAGZI_SERVER_HOST:-127.0.0.1}",
-      description = "Where to listen (default: ${DEFAULT-VALUE}).")
-  private String host = "";
-
-  @Option(
-      names = "--port",
-      paramLabel = "PORT",
-      defaultValue = "${env:KAGZI_SERVER_PORT:-50051}",
-      description = "Port for gRPC; 0 picks a free one (default: ${DEFAULT-VALUE}).")
-  private int port;
-
-  @Option(
-      names = "--http-port",
-      paramLabel = "PORT",
-      defaultValue = "${env:KAGZI_HTTP_PORT:-8484}",
-      description = "Port for HTTP; 0 picks a free one (default: ${DEFAULT-VALUE}).")
-  private int httpPort;
+  @Mixin private ServerFlags flags = new ServerFlags();
 
   @Option(
       names = "--demo",
@@ -78,24 +82,42 @@ final class DevCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     long began = System.nanoTime();
-    // gRPC logs by java.util.logging.
-    SLF4JBridgeHandler.removeHandlersForRootLogger();
-    SLF4JBridgeHandler.install();
+    Settings settings = flags.settings(spec.commandLine().getParseResult(), DEFAULTS);
+    if (flags.print()) {
+      print(ServerFlags.text(settings, OPTIONS).stripTrailing());
+      return 0;
+    }
+    Logs.bridge();
+    warnOfUnused(settings);
+    // All that can be refused is refused before PostgreSQL is started, which takes a while.
+    ServerConfig.Builder config = ServerFlags.made(() -> ServerConfig.builder(settings));
+    ServerFlags.checkPorts(ServerFlags.made(config::listen));
     Started started = new Started();
     try {
       EmbeddedPostgres postgres = started.add("postgres", startPostgres());
-      KagziServer server = started.add("server", startServer(postgres));
+      KagziServer server = started.add("server", startServer(postgres, config));
       if (demo) {
-        started.add("demo", startDemo(server));
+        started.add("demo", Demo.start(server.inProcessName()));
       }
-      Runtime.getRuntime().addShutdownHook(new Thread(() -> stopBySignal(started), "stop"));
-      print(banner(server, postgres).text(System.nanoTime() - began));
+      Runtime.getRuntime().addShutdownHook(new Thread(started::stopBySignal, "stop"));
+      print(banner(config.listen(), server, postgres).text(System.nanoTime() - began));
       return runUntilPostgresEnds(postgres, started);
     } catch (Exception | Error e) {
       if (started.mayStop()) {
         started.stop();
       }
       throw e;
+    }
+  }
+
+  private static void warnOfUnused(Settings settings) {
+    for (ServerOption option : UNUSED) {
+      if (settings.get(option).source() != Setting.Source.DEFAULT) {
+        log.atWarn()
+            .addKeyValue("option", option.key())
+            .addKeyValue("from", settings.get(option).where())
+            .log("dev has a database of its own, this is for kagzi server");
+      }
     }
   }
 
@@ -114,48 +136,23 @@ final class DevCommand implements Callable<Integer> {
         .start();
   }
 
-  private KagziServer startServer(EmbeddedPostgres postgres) {
+  private static KagziServer startServer(EmbeddedPostgres postgres, ServerConfig.Builder config) {
     postgres.createDatabaseIfAbsent(DATABASE);
-    try {
-      return KagziServer.start(
-          ServerConfig.builder()
-              .host(host)
-              .grpcPort(port)
-              .httpPort(httpPort)
-              .dbUrl(postgres.jdbcUrl(DATABASE))
-              .dbUser(postgres.user())
-              .dbPassword(postgres.password())
-              .autoCreateNamespaces(true)
-              .build());
-    } catch (RuntimeException e) {
-      throw explained(e);
-    }
+    return KagziServer.start(
+        config
+            .dbUrl(postgres.jdbcUrl(DATABASE))
+            .dbUser(postgres.user())
+            .dbPassword(postgres.password())
+            .migrateOnStart(true)
+            .build());
   }
 
-  private RuntimeException explained(RuntimeException failure) {
-    if (failure instanceof UncheckedIOException || failure instanceof IllegalArgumentException) {
-      return new CliException(String.valueOf(failure.getMessage()), failure);
-    }
-    for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
-      if (cause instanceof BindException) {
-        return new CliException(
-            "HTTP port: " + host + ":" + httpPort + " (expected: one that is free)", failure);
-      }
-    }
-    return failure;
-  }
-
-  /** By the address that we listen on, unless that is every address. */
-  private Demo startDemo(KagziServer server) {
-    boolean everywhere = host.equals("0.0.0.0") || host.equals("::");
-    return Demo.start((everywhere ? "localhost" : host) + ":" + server.grpcPort());
-  }
-
-  private Banner banner(KagziServer server, EmbeddedPostgres postgres) {
+  private Banner banner(ListenConfig listen, KagziServer server, EmbeddedPostgres postgres) {
     return new Banner(
-        host,
+        listen.host(),
         server.grpcPort(),
         server.httpPort(),
+        listen.tls().isPresent(),
         postgres.dataDir(),
         isEphemeral(),
         demo,
@@ -170,13 +167,6 @@ final class DevCommand implements Callable<Integer> {
   private void print(String text) {
     spec.commandLine().getOut().println(text);
     spec.commandLine().getOut().flush();
-  }
-
-  /** Halting is what turns the JVM's exit code 130 or 143 into the 0 of a clean stop. */
-  private static void stopBySignal(Started started) {
-    if (started.mayStop()) {
-      Runtime.getRuntime().halt(started.stop() ? 0 : 1);
-    }
   }
 
   private static int runUntilPostgresEnds(EmbeddedPostgres postgres, Started started)

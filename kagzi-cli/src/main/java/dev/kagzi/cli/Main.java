@@ -1,6 +1,11 @@
 package dev.kagzi.cli;
 
 import dev.kagzi.postgres.EmbeddedPostgresException;
+import dev.kagzi.server.ServerStartException;
+import dev.kagzi.server.config.Nearest;
+import dev.kagzi.server.config.ServerOption;
+import dev.kagzi.server.config.SettingsException;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -21,7 +26,19 @@ import picocli.CommandLine.UnmatchedArgumentException;
     synopsisSubcommandLabel = "COMMAND",
     sortOptions = false,
     usageHelpAutoWidth = true,
-    subcommands = {DevCommand.class, WorkflowCommand.class})
+    subcommands = {
+      DevCommand.class,
+      ServerCommand.class,
+      MigrateCommand.class,
+      WorkflowCommand.class
+    },
+    footer = {
+      "",
+      "From a checkout ./kagzi also starts:",
+      "  bench     Measures throughput and latency.",
+      "  torture   Kills and cuts off processes under load, and checks what came of it.",
+      "  example   Runs one of the examples."
+    })
 public final class Main implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -34,9 +51,21 @@ public final class Main implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return new CommandLine(new Main())
+    CommandLine kagzi = new CommandLine(new Main());
+    addFlags(kagzi, "dev", DevCommand.OPTIONS);
+    addFlags(kagzi, "server", ServerCommand.OPTIONS);
+    addFlags(kagzi, "migrate", MigrateCommand.OPTIONS);
+    return kagzi
         .setParameterExceptionHandler(Main::refuse)
         .setExecutionExceptionHandler(Main::complain);
+  }
+
+  private static void addFlags(CommandLine kagzi, String command, Set<ServerOption> options) {
+    CommandLine found = kagzi.getSubcommands().get(command);
+    if (found == null) {
+      throw new IllegalStateException("command: " + command + " (expected: one of ours)");
+    }
+    ServerFlags.add(found.getCommandSpec(), options);
   }
 
   /** Wrong usage is one line that says where to read on: a page of help would bury it. */
@@ -58,13 +87,26 @@ public final class Main implements Callable<Integer> {
               String.join(", ", command.getSubcommands().keySet()),
               help);
     }
+    if (wrong instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()) {
+      String unknown = unmatched.getUnmatched().getFirst();
+      String name = unknown.contains("=") ? unknown.substring(0, unknown.indexOf('=')) : unknown;
+      return "%s: no such option (expected: %s; %s)"
+          .formatted(name, Nearest.to(name, command.getCommandSpec().optionsMap().keySet()), help);
+    }
     return "%s (%s)".formatted(wrong.getMessage(), help);
   }
 
   /** What we expect to go wrong is one line; anything else is a bug and shows where it is. */
   private static int complain(
       Exception failure, CommandLine command, CommandLine.ParseResult parsed) {
-    if (failure instanceof CliException || failure instanceof EmbeddedPostgresException) {
+    if (failure instanceof SettingsException) {
+      command.getErr().println("kagzi: " + failure.getMessage());
+      command.getErr().flush();
+      return CommandLine.ExitCode.USAGE;
+    }
+    if (failure instanceof CliException
+        || failure instanceof ServerStartException
+        || failure instanceof EmbeddedPostgresException) {
       command.getErr().println("kagzi: " + failure.getMessage());
     } else {
       failure.printStackTrace(command.getErr());

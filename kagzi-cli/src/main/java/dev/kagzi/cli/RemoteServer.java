@@ -8,10 +8,13 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceBlockingStub;
+import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.StatusProto;
+import io.grpc.stub.MetadataUtils;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -24,6 +27,9 @@ final class RemoteServer implements AutoCloseable {
   private static final int MESSAGE_BYTES_MAX = 16 << 20;
   private static final Pattern UUID = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-.{12}");
 
+  private static final Metadata.Key<String> AUTHORIZATION =
+      Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
+
   private final ManagedChannel channel;
   private final String address;
   private final String namespace;
@@ -34,10 +40,20 @@ final class RemoteServer implements AutoCloseable {
     this.namespace = namespace;
   }
 
-  static RemoteServer connect(String address, String namespace) {
+  /**
+   * Does not wait for the server.
+   *
+   * @param token what the server wants to see, or empty
+   */
+  static RemoteServer connect(
+      String address, String namespace, String token, ChannelCredentials credentials) {
+    Metadata headers = new Metadata();
+    if (!token.isEmpty()) {
+      headers.put(AUTHORIZATION, "Bearer " + token);
+    }
     ManagedChannel channel =
-        NettyChannelBuilder.forTarget("dns:///" + address)
-            .usePlaintext()
+        NettyChannelBuilder.forTarget("dns:///" + address, credentials)
+            .intercept(MetadataUtils.newAttachHeadersInterceptor(headers))
             .maxInboundMessageSize(MESSAGE_BYTES_MAX)
             .build();
     return new RemoteServer(channel, address, namespace);
@@ -84,6 +100,7 @@ final class RemoteServer implements AutoCloseable {
     return switch (failure.getStatus().getCode()) {
       case UNAVAILABLE, DEADLINE_EXCEEDED ->
           "server: " + address + " does not answer (expected: one there, or --server HOST:PORT)";
+      case UNAUTHENTICATED -> said + "; --token-file or KAGZI_TOKEN shows one";
       default -> said.isEmpty() ? failure.getStatus().getCode().name() : said;
     };
   }

@@ -1,14 +1,21 @@
 package dev.kagzi.cli;
 
+import io.grpc.ChannelCredentials;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.TlsChannelCredentials;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which server a command talks to, and how it answers. */
+/** Which server a command talks to, what it shows there, and how it answers. */
 final class ServerOptions {
 
   @Option(
       names = "--server",
       paramLabel = "HOST:PORT",
-      defaultValue = "${env:KAGZI_SERVER:-127.0.0.1:50051}",
+      defaultValue = "${env:KAGZI_ADDRESS:-127.0.0.1:50051}",
       description = "Where the server is (default: ${DEFAULT-VALUE}).")
   private String server = "";
 
@@ -19,11 +26,87 @@ final class ServerOptions {
       description = "Whose runs (default: ${DEFAULT-VALUE}).")
   private String namespace = "";
 
+  @Option(
+      names = "--token-file",
+      paramLabel = "FILE",
+      description =
+          "A file whose first line is the server's token (else KAGZI_TOKEN, KAGZI_TOKEN_FILE).")
+  private @Nullable Path tokenFile;
+
+  @Option(
+      names = "--tls",
+      defaultValue = "${env:KAGZI_TLS:-false}",
+      description = "Encrypt, and check the server's certificate (KAGZI_TLS=true).")
+  private boolean tls;
+
+  @Option(
+      names = "--tls-ca",
+      paramLabel = "FILE",
+      defaultValue = "${env:KAGZI_TLS_CA}",
+      description = "The authorities for that (PEM; KAGZI_TLS_CA).")
+  private @Nullable Path tlsCa;
+
+  @Option(
+      names = "--tls-cert",
+      paramLabel = "FILE",
+      defaultValue = "${env:KAGZI_CLIENT_TLS_CERT}",
+      description = "A certificate to show (PEM; KAGZI_CLIENT_TLS_CERT).")
+  private @Nullable Path tlsCert;
+
+  @Option(
+      names = "--tls-key",
+      paramLabel = "FILE",
+      defaultValue = "${env:KAGZI_CLIENT_TLS_KEY}",
+      description = "Its key (PEM, PKCS#8; KAGZI_CLIENT_TLS_KEY).")
+  private @Nullable Path tlsKey;
+
   @Option(names = "--json", description = "Answer as JSON.")
   private boolean json;
 
   RemoteServer connect() {
-    return RemoteServer.connect(server, namespace);
+    return RemoteServer.connect(server, namespace, token(), credentials());
+  }
+
+  /** The flag, else the variables; empty for none. */
+  private String token() {
+    String variable = System.getenv().getOrDefault("KAGZI_TOKEN", "");
+    if (tokenFile == null && !variable.isEmpty()) {
+      return variable;
+    }
+    String file = System.getenv().getOrDefault("KAGZI_TOKEN_FILE", "");
+    if (tokenFile != null) {
+      return firstLine(tokenFile);
+    }
+    return file.isEmpty() ? "" : firstLine(Path.of(file));
+  }
+
+  private static String firstLine(Path file) {
+    try {
+      return Files.readString(file).lines().findFirst().orElse("").strip();
+    } catch (IOException e) {
+      throw new CliException("--token-file: " + file + " (expected: a file that can be read)", e);
+    }
+  }
+
+  private ChannelCredentials credentials() {
+    if (!tls && tlsCa == null && tlsCert == null && tlsKey == null) {
+      return InsecureChannelCredentials.create();
+    }
+    TlsChannelCredentials.Builder credentials = TlsChannelCredentials.newBuilder();
+    try {
+      if (tlsCa != null) {
+        credentials.trustManager(tlsCa.toFile());
+      }
+      if (tlsCert != null && tlsKey != null) {
+        credentials.keyManager(tlsCert.toFile(), tlsKey.toFile());
+      } else if (tlsCert != null || tlsKey != null) {
+        throw new CliException(
+            "--tls-cert: %s, --tls-key: %s (expected: both or none)".formatted(tlsCert, tlsKey));
+      }
+    } catch (IOException e) {
+      throw new CliException("--tls: " + e.getMessage() + " (expected: readable files)", e);
+    }
+    return credentials.build();
   }
 
   boolean json() {

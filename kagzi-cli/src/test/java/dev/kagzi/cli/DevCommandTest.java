@@ -13,6 +13,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Queue;
@@ -92,8 +93,25 @@ class DevCommandTest {
 
       try (DevProcess second = DevProcess.start(other, "--port", taken)) {
         assertThat(second.awaitExit()).isEqualTo(1);
-        assertThat(second.errors()).contains("kagzi: ").contains(taken).doesNotContain("\tat ");
+        assertThat(second.errors().lines())
+            .singleElement()
+            .asString()
+            .startsWith("kagzi: --port: 127.0.0.1:" + taken + " cannot be bound");
+        assertThat(other).as("PostgreSQL was not even started").isEmptyDirectory();
       }
+    }
+  }
+
+  @Test
+  void folder_of_somebody_else_is_refused_in_one_line() throws Exception {
+    Files.writeString(folder.resolve("thesis.txt"), "mine");
+
+    try (DevProcess dev = DevProcess.start(folder)) {
+      assertThat(dev.awaitExit()).isEqualTo(1);
+      assertThat(dev.errors().lines())
+          .singleElement()
+          .asString()
+          .contains("holds thesis.txt, which is not ours");
     }
   }
 

@@ -37,7 +37,7 @@ class MainTest {
     assertThat(out.toString()).isEmpty();
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
-            "kagzi: command: dve (expected: dev, workflow; see kagzi --help)");
+            "kagzi: command: dve (expected: dev, server, migrate, workflow; see kagzi --help)");
   }
 
   @Test
@@ -47,9 +47,23 @@ class MainTest {
     assertThat(err.toString().lines())
         .singleElement()
         .asString()
-        .startsWith("kagzi: ")
-        .contains("--prot")
-        .endsWith("(see kagzi dev --help)");
+        .isEqualTo("kagzi: --prot: no such option (expected: --port; see kagzi dev --help)");
+  }
+
+  @Test
+  void help_names_what_only_the_launcher_starts_too() {
+    assertThat(kagzi.execute("--help")).isZero();
+
+    assertThat(out.toString()).contains("server", "migrate", "bench", "torture", "example");
+  }
+
+  @Test
+  void help_of_a_server_shows_what_most_people_look_for_and_where_the_rest_is() {
+    assertThat(kagzi.execute("server", "--help")).isZero();
+
+    assertThat(out.toString())
+        .contains("--db-url", "--token-file", "docs/reference.md")
+        .doesNotContain("--journal-lanes");
   }
 
   @Test

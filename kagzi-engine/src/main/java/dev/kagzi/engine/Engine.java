@@ -41,6 +41,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -140,9 +141,18 @@ public final class Engine implements AutoCloseable {
 
   /** The same with writers' connections from the given place. */
   public static Engine start(DatabaseConfig db, EngineConfig config, Connector connector) {
-    Database database = Database.open(db, connector);
+    return start(Database.open(db, connector), config, Database::migrate);
+  }
+
+  /** Checks the database, whose schema must be up to date, and starts. */
+  public static Engine startMigrated(DatabaseConfig db, EngineConfig config) {
+    return start(Database.open(db), config, Database::checkSchema);
+  }
+
+  private static Engine start(
+      Database database, EngineConfig config, Consumer<Database> prepareSchema) {
     try {
-      database.migrate();
+      prepareSchema.accept(database);
       database.check();
     } catch (SQLException e) {
       database.close();

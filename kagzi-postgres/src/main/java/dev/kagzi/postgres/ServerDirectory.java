@@ -10,13 +10,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /**
  * The folder of one server: its lock, its password, its log, and PostgreSQL's own folder inside.
@@ -26,6 +29,14 @@ final class ServerDirectory implements AutoCloseable {
 
   static final String USER = "postgres";
   static final String DATA = "pgdata";
+
+  private static final String LOCK = "server.lock";
+
+  // A file system of its own has this in its root from the beginning.
+  private static final String LOST_AND_FOUND = "lost+found";
+
+  private static final Set<PosixFilePermission> OWNER_ONLY =
+      PosixFilePermissions.fromString("rw-------");
 
   /**
    * Folders owned by this JVM. The file lock cannot tell: within one process it does not exclude,
@@ -47,6 +58,7 @@ final class ServerDirectory implements AutoCloseable {
           path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     }
     Path root = path.toRealPath();
+    refuseForeign(root);
     if (!OWNED.add(root)) {
       throw inUse(root, Long.toString(ProcessHandle.current().pid()));
     }
@@ -58,8 +70,29 @@ final class ServerDirectory implements AutoCloseable {
     }
   }
 
+  /** What is not empty and not ours stays as it is: somebody may have meant another folder. */
+  private static void refuseForeign(Path root) throws IOException {
+    if (Files.exists(root.resolve(LOCK)) || Files.isDirectory(root.resolve(DATA))) {
+      return;
+    }
+    try (Stream<Path> files = Files.list(root)) {
+      Optional<String> foreign =
+          files
+              .map(file -> root.relativize(file).toString())
+              .filter(name -> !name.equals(LOST_AND_FOUND))
+              .sorted()
+              .findFirst();
+      if (foreign.isPresent()) {
+        throw new EmbeddedPostgresException(
+            ("data directory %s holds %s, which is not ours (expected: a folder that is empty, new,"
+                    + " or of an earlier start)")
+                .formatted(root, foreign.get()));
+      }
+    }
+  }
+
   private static FileChannel lock(Path root) throws IOException {
-    Path file = root.resolve("server.lock");
+    Path file = root.resolve(LOCK);
     FileChannel channel =
         FileChannel.open(
             file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -128,6 +161,7 @@ final class ServerDirectory implements AutoCloseable {
   void initialize(Binaries binaries, Account account, boolean durable) throws IOException {
     if (Files.isDirectory(data())) {
       checkVersion(binaries);
+      checkPassword();
       account.own(root);
       return;
     }
@@ -169,9 +203,18 @@ final class ServerDirectory implements AutoCloseable {
     new SecureRandom().nextBytes(random);
     Path file = passwordFile();
     Files.deleteIfExists(file);
-    Files.createFile(
-        file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    Files.createFile(file, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
     Files.writeString(file, Base64.getUrlEncoder().withoutPadding().encodeToString(random) + "\n");
+  }
+
+  /** A copy or a backup may have opened the file to others. */
+  private void checkPassword() throws IOException {
+    if (!Files.isReadable(passwordFile())) {
+      throw new EmbeddedPostgresException(
+          "data directory %s: no file %s (expected: the password that its PostgreSQL was made with)"
+              .formatted(root, passwordFile().getFileName()));
+    }
+    Files.setPosixFilePermissions(passwordFile(), OWNER_ONLY);
   }
 
   private void checkVersion(Binaries binaries) throws IOException {

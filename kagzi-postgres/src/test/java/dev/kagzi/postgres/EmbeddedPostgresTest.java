@@ -176,6 +176,29 @@ class EmbeddedPostgresTest {
   }
 
   @Test
+  void folder_of_somebody_else_is_refused_and_left_as_it_is() throws IOException {
+    Files.writeString(folder.resolve("thesis.txt"), "mine");
+
+    assertThatThrownBy(this::quick)
+        .isInstanceOf(EmbeddedPostgresException.class)
+        .hasMessageContaining("holds thesis.txt, which is not ours");
+
+    assertThat(folder).isDirectoryNotContaining(file -> !file.endsWith("thesis.txt"));
+  }
+
+  @Test
+  void password_that_a_backup_has_opened_to_others_is_closed_again() throws Exception {
+    quick().close();
+    Path password = folder.resolve("password");
+    Files.setPosixFilePermissions(password, PosixFilePermissions.fromString("rw-r--r--"));
+
+    quick().close();
+
+    assertThat(Files.getPosixFilePermissions(password))
+        .isEqualTo(PosixFilePermissions.fromString("rw-------"));
+  }
+
+  @Test
   void server_that_cannot_start_says_what_its_log_says() {
     assertThatThrownBy(
             () ->

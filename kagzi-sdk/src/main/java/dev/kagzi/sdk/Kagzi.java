@@ -4,11 +4,13 @@ import dev.kagzi.sdk.internal.client.Runs;
 import dev.kagzi.sdk.internal.run.Names;
 import dev.kagzi.sdk.internal.wire.Channels;
 import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.Credentials;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.Protos;
 import dev.kagzi.sdk.internal.worker.WorkerGroup;
 import dev.kagzi.sdk.internal.worker.WorkerSettings;
 import io.grpc.ManagedChannelBuilder;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +18,7 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The connection to Kagzi: starts runs, waits for them, and makes workers.
@@ -141,6 +144,8 @@ public final class Kagzi implements AutoCloseable {
     private String namespace = DEFAULT_NAMESPACE;
     private PayloadCodec codec = JacksonCodec.DEFAULT;
     private Duration callTimeout = Duration.ofSeconds(30);
+    private Credentials credentials = Credentials.NONE;
+    private @Nullable String inProcessName;
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
 
     private Builder() {}
@@ -174,20 +179,79 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
-    /** The last word on the gRPC channel: interceptors, proxies, transport security. */
+    /**
+     * A server in this process, reached without a socket: what its {@code inProcessName()} says.
+     * Takes the place of {@link #address}; token and TLS are not asked for.
+     */
+    public Builder inProcess(String name) {
+      this.inProcessName = Objects.requireNonNull(name, "name");
+      return this;
+    }
+
+    /**
+     * What the server wants to see, if it was started with a token. Travels with every call, so
+     * that it wants {@link #tls} wherever others can read the network.
+     */
+    public Builder token(String token) {
+      this.credentials = credentials.withToken(token);
+      return this;
+    }
+
+    /** The same from the first line of a file, which is read now. */
+    public Builder tokenFile(Path file) {
+      this.credentials = credentials.withTokenFile(file);
+      return this;
+    }
+
+    /**
+     * Encrypts the connection, and checks the server's certificate by the authorities that the JVM
+     * knows. Without it, and without {@link #tlsCa} and {@link #tlsClient}, nothing is encrypted.
+     */
+    public Builder tls() {
+      this.credentials = credentials.withTls();
+      return this;
+    }
+
+    /**
+     * The same with authorities of your own.
+     *
+     * @param ca a file with one or more certificates in PEM
+     */
+    public Builder tlsCa(Path ca) {
+      this.credentials = credentials.withCa(ca);
+      return this;
+    }
+
+    /**
+     * Shows a certificate to a server that asks its clients for one (mutual TLS).
+     *
+     * @param cert a file with the certificate and its chain in PEM
+     * @param key a file with its private key in PEM (PKCS#8)
+     */
+    public Builder tlsClient(Path cert, Path key) {
+      this.credentials = credentials.withClient(cert, key);
+      return this;
+    }
+
+    /** The last word on the gRPC channel: interceptors, proxies, limits. */
     public Builder channel(UnaryOperator<ManagedChannelBuilder<?>> options) {
       this.channelOptions = Objects.requireNonNull(options, "options");
       return this;
     }
 
     public Kagzi connect() {
-      if (addresses.isEmpty()) {
-        throw new IllegalStateException("address: none (expected: address(\"host:port\"))");
+      String name = inProcessName;
+      if (addresses.isEmpty() == (name == null)) {
+        throw new IllegalStateException(
+            "address: %s, inProcess: %s (expected: one of them, such as address(\"host:port\"))"
+                .formatted(addresses.isEmpty() ? "none" : addresses, name == null ? "none" : name));
       }
       Connection connection =
           new Connection(
-              Channels.open(addresses, channelOptions),
-              String.join(",", addresses),
+              name == null
+                  ? Channels.open(addresses, credentials, channelOptions)
+                  : Channels.inProcess(name, channelOptions),
+              name == null ? String.join(",", addresses) : "the server in this process",
               namespace,
               callTimeout);
       return new Kagzi(connection, new Payloads(new FailedEventCodec(codec)));

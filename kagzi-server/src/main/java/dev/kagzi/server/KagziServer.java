@@ -1,11 +1,14 @@
 package dev.kagzi.server;
 
 import dev.kagzi.engine.Engine;
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.server.grpc.GrpcEdge;
 import dev.kagzi.server.grpc.GrpcSettings;
 import dev.kagzi.server.http.HttpEdge;
+import dev.kagzi.server.listen.ListenConfig;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -26,13 +29,16 @@ import org.slf4j.LoggerFactory;
 public final class KagziServer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(KagziServer.class);
 
+  private final String inProcessName;
   private final Readiness readiness;
   private final HttpEdge http;
   private final Engine engine;
   private final GrpcEdge grpc;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private KagziServer(Readiness readiness, HttpEdge http, Engine engine, GrpcEdge grpc) {
+  private KagziServer(
+      String inProcessName, Readiness readiness, HttpEdge http, Engine engine, GrpcEdge grpc) {
+    this.inProcessName = inProcessName;
     this.readiness = readiness;
     this.http = http;
     this.engine = engine;
@@ -42,13 +48,16 @@ public final class KagziServer implements AutoCloseable {
   /**
    * Starts a server and returns when it is ready: the database is migrated and both ports are open.
    * When any of it fails, nothing is left running.
+   *
+   * @throws ServerStartException if a port is taken, the database is not there, or its schema is
+   *     not this server's
    */
   public static KagziServer start(ServerConfig config) {
     Readiness readiness = new Readiness();
     // Beside the engine, not before it: each takes a good part of the time until ready.
     CompletableFuture<HttpEdge> http =
         CompletableFuture.supplyAsync(
-            () -> HttpEdge.start(config.host(), config.httpPort(), readiness::trouble),
+            () -> HttpEdge.start(config.listen(), ServerVersion.read(), readiness::trouble),
             task -> Thread.ofPlatform().name("kagzi-http-start").start(task));
     try {
       return start(config, readiness, http);
@@ -58,9 +67,23 @@ public final class KagziServer implements AutoCloseable {
     }
   }
 
+  /**
+   * Brings a database's schema up to date without starting a server, for servers that may not.
+   *
+   * @return the version that it has now
+   * @throws ServerStartException if the database is not there, or its schema is newer
+   */
+  public static String migrate(DatabaseConfig config) {
+    try (Database database = Database.open(config)) {
+      return database.migrate();
+    } catch (RuntimeException e) {
+      throw StartTrouble.ofDatabase(config, e);
+    }
+  }
+
   private static KagziServer start(
       ServerConfig config, Readiness readiness, CompletableFuture<HttpEdge> http) {
-    Engine engine = Engine.start(config.database(), config.engine());
+    Engine engine = startEngine(config);
     try {
       readiness.engineStarted(engine);
       return start(config, readiness, http, engine);
@@ -70,18 +93,26 @@ public final class KagziServer implements AutoCloseable {
     }
   }
 
+  private static Engine startEngine(ServerConfig config) {
+    try {
+      return config.migrateOnStart()
+          ? Engine.start(config.database(), config.engine())
+          : Engine.startMigrated(config.database(), config.engine());
+    } catch (RuntimeException e) {
+      throw StartTrouble.ofDatabase(config.database(), e);
+    }
+  }
+
   private static KagziServer start(
       ServerConfig config, Readiness readiness, CompletableFuture<HttpEdge> http, Engine engine) {
-    GrpcEdge grpc = openGrpc(config, readiness, engine);
+    String inProcessName = "kagzi-" + UUID.randomUUID();
+    GrpcEdge grpc = openGrpc(config, inProcessName, readiness, engine);
     try {
-      KagziServer server = new KagziServer(readiness, opened(config, http), engine, grpc);
+      KagziServer server =
+          new KagziServer(inProcessName, readiness, opened(config, http), engine, grpc);
       readiness.accepting();
       grpc.serve();
-      log.atInfo()
-          .addKeyValue("host", config.host())
-          .addKeyValue("grpc", server.grpcPort())
-          .addKeyValue("http", server.httpPort())
-          .log("server is ready");
+      server.tell(config.listen());
       return server;
     } catch (RuntimeException e) {
       grpc.close();
@@ -89,14 +120,27 @@ public final class KagziServer implements AutoCloseable {
     }
   }
 
-  private static GrpcEdge openGrpc(ServerConfig config, Readiness readiness, Engine engine) {
+  private void tell(ListenConfig listen) {
+    if (listen.showsToken()) {
+      log.atWarn()
+          .addKeyValue("host", listen.host())
+          .log("the token travels unencrypted, see tls-cert");
+    }
+    log.atInfo()
+        .addKeyValue("host", listen.host())
+        .addKeyValue("grpc", grpc.port())
+        .addKeyValue("http", http.port())
+        .log("server is ready");
+  }
+
+  private static GrpcEdge openGrpc(
+      ServerConfig config, String inProcessName, Readiness readiness, Engine engine) {
     GrpcSettings settings =
-        new GrpcSettings(
-            config.host(), config.grpcPort(), config.reflection(), ServerVersion.read());
+        new GrpcSettings(config.listen(), inProcessName, config.reflection(), ServerVersion.read());
     try {
       return GrpcEdge.start(settings, engine, readiness::trouble, config.closeTimeout());
     } catch (IOException e) {
-      throw new UncheckedIOException(notFree("gRPC", config.host(), config.grpcPort()), e);
+      throw StartTrouble.ofPort(config.listen(), "--port", config.listen().grpcPort(), e);
     }
   }
 
@@ -104,22 +148,27 @@ public final class KagziServer implements AutoCloseable {
     try {
       return http.join();
     } catch (CompletionException e) {
-      throw new IllegalStateException(notFree("HTTP", config.host(), config.httpPort()), e);
+      throw StartTrouble.ofPort(config.listen(), "--http-port", config.listen().httpPort(), e);
     }
   }
 
-  private static String notFree(String what, String host, int port) {
-    return what + " port: " + host + ":" + port + " (expected: one that is free)";
-  }
-
-  /** The port where gRPC is. */
+  /** The port where gRPC is; -1 for a server without one. */
   public int grpcPort() {
     return grpc.port();
   }
 
-  /** The port where HTTP is. */
+  /** The port where HTTP is; -1 for a server without one. */
   public int httpPort() {
     return http.port();
+  }
+
+  /**
+   * By which callers in this process reach the server without a socket, and without a token. The
+   * SDK's {@code Kagzi.builder().inProcess(name)} takes it, and so does gRPC's {@code
+   * InProcessChannelBuilder.forName(name)}.
+   */
+  public String inProcessName() {
+    return inProcessName;
   }
 
   /** How many polls, awaits and streams are open. */

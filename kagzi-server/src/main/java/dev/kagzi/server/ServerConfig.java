@@ -2,70 +2,84 @@ package dev.kagzi.server;
 
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.server.config.ServerOption;
+import dev.kagzi.server.config.Settings;
+import dev.kagzi.server.listen.AccessToken;
+import dev.kagzi.server.listen.ListenConfig;
+import dev.kagzi.server.listen.Tls;
+import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
-import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a server is set up.
  *
- * @param host where both ports are bound
- * @param grpcPort 0 for a free one
- * @param httpPort 0 for a free one
+ * @param listen where it listens, and whom it lets in
  * @param database where PostgreSQL is
  * @param engine the engine's own settings
+ * @param migrateOnStart whether the schema is brought up to date, or has to be
  * @param reflection whether clients may ask for the protocol's descriptors
  * @param closeTimeout how long a stop waits for calls under way
  */
 public record ServerConfig(
-    String host,
-    int grpcPort,
-    int httpPort,
+    ListenConfig listen,
     DatabaseConfig database,
     EngineConfig engine,
+    boolean migrateOnStart,
     boolean reflection,
     Duration closeTimeout) {
 
-  private static final int PORT_MAX = 65_535;
-
   public ServerConfig {
-    checkPort("grpcPort", grpcPort);
-    checkPort("httpPort", httpPort);
-    if (host.isBlank()) {
-      throw new IllegalArgumentException("host: \"" + host + "\" (expected: a name or an address)");
-    }
     if (closeTimeout.isNegative()) {
       throw new IllegalArgumentException(
           "closeTimeout: " + closeTimeout + " (expected: not negative)");
     }
   }
 
-  private static void checkPort(String name, int port) {
-    if (port < 0 || port > PORT_MAX) {
-      throw new IllegalArgumentException(
-          name + ": " + port + " (expected: 0 to " + PORT_MAX + ", 0 for a free one)");
-    }
-  }
-
   /** Starts from the defaults. */
   public static Builder builder() {
-    return new Builder();
+    return builder(Settings.defaults());
   }
 
-  /** Collects what differs from the defaults. */
+  /** Starts from what settings say. Files that they name are read. */
+  public static Builder builder(Settings settings) {
+    return new Builder(settings);
+  }
+
+  /** Collects what differs. */
   public static final class Builder {
-    private String host = "127.0.0.1";
-    private int grpcPort = 50_051;
-    private int httpPort = 8_484;
-    private String dbUrl = "";
-    private String dbUser = "postgres";
-    private String dbPassword = "";
+    private String host;
+    private int grpcPort;
+    private int httpPort;
+    private @Nullable AccessToken token;
+    private @Nullable Tls tls;
+    private boolean insecure;
+    private String dbUrl;
+    private String dbUser;
+    private String dbPassword;
+    private int dbPoolSize;
+    private boolean migrateOnStart;
     private boolean unsafeDatabase;
     private boolean reflection;
-    private Duration closeTimeout = Duration.ofSeconds(10);
-    private EngineConfig engine = EngineConfig.defaults();
+    private Duration closeTimeout;
+    private EngineConfig engine;
 
-    private Builder() {}
+    private Builder(Settings settings) {
+      this.host = settings.text(ServerOption.HOST);
+      this.grpcPort = settings.integer(ServerOption.PORT);
+      this.httpPort = settings.integer(ServerOption.HTTP_PORT);
+      this.token = AccessSettings.token(settings);
+      this.tls = AccessSettings.tls(settings);
+      this.insecure = settings.isOn(ServerOption.INSECURE);
+      this.dbUrl = settings.text(ServerOption.DB_URL);
+      this.dbUser = settings.text(ServerOption.DB_USER);
+      this.dbPassword = settings.text(ServerOption.DB_PASSWORD);
+      this.dbPoolSize = settings.integer(ServerOption.DB_POOL_SIZE);
+      this.migrateOnStart = settings.isOn(ServerOption.MIGRATE_ON_START);
+      this.reflection = settings.isOn(ServerOption.REFLECTION);
+      this.closeTimeout = settings.time(ServerOption.CLOSE_TIMEOUT);
+      this.engine = EngineSettings.read(settings);
+    }
 
     /** Where both ports are bound; 127.0.0.1 by default. */
     public Builder host(String host) {
@@ -85,6 +99,45 @@ public record ServerConfig(
       return this;
     }
 
+    /** Opens no port: {@link KagziServer#inProcessName} is how to reach such a server. */
+    public Builder inProcessOnly() {
+      this.grpcPort = ListenConfig.NONE;
+      this.httpPort = ListenConfig.NONE;
+      return this;
+    }
+
+    /**
+     * What callers of both ports have to show: {@code authorization: Bearer …}; none by default.
+     */
+    public Builder token(String token) {
+      this.token = AccessToken.of(token);
+      return this;
+    }
+
+    /** The same from the first line of a file. */
+    public Builder tokenFile(Path file) {
+      this.token = AccessToken.read(file);
+      return this;
+    }
+
+    /** Secures both ports with this certificate chain and its key, both in PEM. */
+    public Builder tls(Path cert, Path key) {
+      this.tls = Tls.read(cert, key, null);
+      return this;
+    }
+
+    /** The same, and asks clients for a certificate that one of these authorities has signed. */
+    public Builder tls(Path cert, Path key, Path clientCa) {
+      this.tls = Tls.read(cert, key, clientCa);
+      return this;
+    }
+
+    /** Lets a server that others can reach do without token and clients' certificates. */
+    public Builder insecure() {
+      this.insecure = true;
+      return this;
+    }
+
     /** {@code jdbc:postgresql://…} or {@code postgres://…}; there is no default. */
     public Builder dbUrl(String url) {
       this.dbUrl = url;
@@ -100,6 +153,15 @@ public record ServerConfig(
     /** For a url that has no password; empty by default. */
     public Builder dbPassword(String password) {
       this.dbPassword = password;
+      return this;
+    }
+
+    /**
+     * Whether a start brings the schema up to date, which is the default. If not, a start on a
+     * schema that is not this server's is refused.
+     */
+    public Builder migrateOnStart(boolean migrate) {
+      this.migrateOnStart = migrate;
       return this;
     }
 
@@ -133,44 +195,28 @@ public record ServerConfig(
       return this;
     }
 
-    /** Takes what the environment says and leaves the rest as it is. */
-    public Builder environment(Map<String, String> environment) {
-      host = environment.getOrDefault("KAGZI_SERVER_HOST", host);
-      dbUrl = environment.getOrDefault("KAGZI_DB_URL", dbUrl);
-      dbUser = environment.getOrDefault("KAGZI_DB_USER", dbUser);
-      dbPassword = environment.getOrDefault("KAGZI_DB_PASSWORD", dbPassword);
-      number(environment, "KAGZI_SERVER_PORT", this::grpcPort);
-      number(environment, "KAGZI_HTTP_PORT", this::httpPort);
-      return this;
+    /** Where the server will listen, for whoever wants to know before there is a database. */
+    public ListenConfig listen() {
+      return new ListenConfig(
+          host, grpcPort, httpPort, new ListenConfig.Access(token, tls, insecure));
     }
 
-    private static void number(Map<String, String> environment, String name, IntConsumer setting) {
-      String value = environment.get(name);
-      if (value == null) {
-        return;
+    /** Where the database is. */
+    public DatabaseConfig database() {
+      if (dbUrl.isEmpty()) {
+        throw new IllegalArgumentException(
+            "db-url: none (expected: --db-url or KAGZI_DB_URL, jdbc:postgresql://… or"
+                + " postgres://…)");
       }
-      try {
-        setting.accept(Integer.parseInt(value));
-      } catch (NumberFormatException e) {
-        throw new IllegalArgumentException(name + ": " + value + " (expected: a number)", e);
-      }
+      DatabaseConfig database =
+          DatabaseConfig.parse(dbUrl, dbUser, dbPassword).withPoolSize(dbPoolSize);
+      return unsafeDatabase ? database.unsafe() : database;
     }
 
     /** The finished configuration. */
     public ServerConfig build() {
-      if (dbUrl.isEmpty()) {
-        throw new IllegalArgumentException(
-            "dbUrl: none (expected: jdbc:postgresql://… or postgres://…; or set KAGZI_DB_URL)");
-      }
-      DatabaseConfig database = DatabaseConfig.parse(dbUrl, dbUser, dbPassword);
       return new ServerConfig(
-          host,
-          grpcPort,
-          httpPort,
-          unsafeDatabase ? database.unsafe() : database,
-          engine,
-          reflection,
-          closeTimeout);
+          listen(), database(), engine, migrateOnStart, reflection, closeTimeout);
     }
   }
 }

@@ -5,10 +5,13 @@ import dev.kagzi.engine.task.DispatchConfig;
 import dev.kagzi.engine.worker.WorkerConfig;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
+import dev.kagzi.server.config.Settings;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * A server of the fleet: where its database is says the environment. Leases are so short that a
@@ -23,10 +26,16 @@ public final class ServerMain {
 
   private ServerMain() {}
 
+  /** Of the environment only the database: what a user's clients need is nothing to the fleet. */
+  private static Settings settings() {
+    Map<String, String> database = new HashMap<>(System.getenv());
+    database.keySet().removeIf(name -> !name.startsWith("KAGZI_DB_"));
+    return Settings.of(Settings.Sources.environment(database));
+  }
+
   public static void main(String[] args) throws IOException {
     ServerConfig config =
-        ServerConfig.builder()
-            .environment(System.getenv())
+        ServerConfig.builder(settings())
             .host("127.0.0.1")
             .grpcPort(0)
             .httpPort(0)

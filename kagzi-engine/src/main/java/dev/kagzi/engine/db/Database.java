@@ -8,7 +8,6 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Properties;
-import org.flywaydb.core.Flyway;
 
 /** The engine's PostgreSQL: a pool for reading, and sessions of their own for writers. */
 public final class Database implements AutoCloseable {
@@ -25,6 +24,8 @@ public final class Database implements AutoCloseable {
           "SET jit = off",
           "SET lock_timeout = '3s'",
           "SET idle_in_transaction_session_timeout = '5s'");
+
+  private static final int VERSION_MIN = 140_000;
 
   private final DatabaseConfig config;
   private final Connector connector;
@@ -77,17 +78,23 @@ public final class Database implements AutoCloseable {
     return hikari;
   }
 
-  /** Brings the schema up to date. Safe when several servers start at once. */
-  public void migrate() {
-    Flyway.configure(Database.class.getClassLoader())
-        .dataSource(config.jdbcUrl(), config.user(), config.password())
-        .locations("classpath:dev/kagzi/engine/migration")
-        .schemas("kagzi")
-        .defaultSchema("kagzi")
-        .createSchemas(true)
-        .table("schema_history")
-        .load()
-        .migrate();
+  /**
+   * Brings the schema up to date. Safe when several servers start at once.
+   *
+   * @return the version that it has now
+   * @throws SchemaException if it is newer than this server
+   */
+  public String migrate() {
+    return new Schema(config).migrate();
+  }
+
+  /**
+   * Leaves the schema as it is.
+   *
+   * @throws SchemaException if it is not the one that this server knows
+   */
+  public void checkSchema() {
+    new Schema(config).check();
   }
 
   /**
@@ -96,6 +103,11 @@ public final class Database implements AutoCloseable {
    */
   public void check() throws SQLException {
     try (Session session = open("check")) {
+      int version = Integer.parseInt(setting(session, "server_version_num"));
+      if (version < VERSION_MIN) {
+        throw new SQLException(
+            "PostgreSQL: %s (expected: 14 or newer)".formatted(setting(session, "server_version")));
+      }
       String fsync = setting(session, "fsync");
       if (!fsync.equals("on") && !config.allowUnsafe()) {
         throw new SQLException(

@@ -1,8 +1,11 @@
 package dev.kagzi.engine.db;
 
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the database is.
@@ -15,10 +18,13 @@ public record DatabaseConfig(
 
   private static final int POOL_SIZE = 8;
 
+  // What stands between the first colon of an authority and its last @, and what a query calls so.
+  private static final Pattern LOGIN = Pattern.compile("(//[^:/@]*:).*@");
+  private static final Pattern PARAMETER = Pattern.compile("(?i)([?&][^=&]*password=)[^&]*");
+
   public DatabaseConfig {
     if (!jdbcUrl.startsWith("jdbc:postgresql:")) {
-      throw new IllegalArgumentException(
-          "database url: " + jdbcUrl + " (expected: jdbc:postgresql://… or postgres://…)");
+      throw unfit(jdbcUrl, null);
     }
   }
 
@@ -32,19 +38,49 @@ public record DatabaseConfig(
     if (!url.startsWith("postgres://") && !url.startsWith("postgresql://")) {
       return new DatabaseConfig(url, user, password);
     }
-    URI uri = URI.create(url);
-    String[] login =
-        uri.getRawUserInfo() == null ? new String[0] : uri.getRawUserInfo().split(":", 2);
+    URI uri = uri(url);
+    // Not the host of the URI, which knows no underscores.
+    String authority = uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
+    int at = authority.lastIndexOf('@');
+    String[] login = at < 0 ? new String[0] : authority.substring(0, at).split(":", 2);
     String jdbc =
         "jdbc:postgresql://"
-            + uri.getHost()
-            + (uri.getPort() < 0 ? "" : ":" + uri.getPort())
+            + authority.substring(at + 1)
             + uri.getRawPath()
             + (uri.getRawQuery() == null ? "" : "?" + uri.getRawQuery());
     return new DatabaseConfig(
         jdbc,
         login.length > 0 ? decode(login[0]) : user,
         login.length > 1 ? decode(login[1]) : password);
+  }
+
+  private static URI uri(String url) {
+    try {
+      return new URI(url);
+    } catch (URISyntaxException e) {
+      // Without the cause, which repeats the whole url.
+      throw unfit(url, "; other characters of a password as %XX");
+    }
+  }
+
+  private static IllegalArgumentException unfit(String url, @Nullable String hint) {
+    return new IllegalArgumentException(
+        "db-url: "
+            + masked(url)
+            + " (expected: jdbc:postgresql://… or postgres://…"
+            + (hint == null ? "" : hint)
+            + ")");
+  }
+
+  /** A url of a database as it may be shown: without passwords. */
+  public static String masked(String url) {
+    String login = LOGIN.matcher(url).replaceFirst("$1(hidden)@");
+    return PARAMETER.matcher(login).replaceAll("$1(hidden)");
+  }
+
+  /** The same place with so many connections for reading. */
+  public DatabaseConfig withPoolSize(int size) {
+    return new DatabaseConfig(jdbcUrl, user, password, size, allowUnsafe);
   }
 
   /** The same place for tests on a server that may lose what it acknowledged. */
@@ -58,6 +94,6 @@ public record DatabaseConfig(
 
   @Override
   public String toString() {
-    return "DatabaseConfig[" + jdbcUrl + ", user " + user + "]";
+    return "DatabaseConfig[" + masked(jdbcUrl) + ", user " + user + "]";
   }
 }

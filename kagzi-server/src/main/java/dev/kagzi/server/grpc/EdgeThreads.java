@@ -13,6 +13,7 @@ final class EdgeThreads implements AutoCloseable {
   private static final int SENDERS_MAX = 4;
 
   private final ThreadPoolExecutor senders;
+  private final ThreadPoolExecutor inProcess;
   private final ScheduledThreadPoolExecutor timer;
 
   EdgeThreads() {
@@ -28,6 +29,16 @@ final class EdgeThreads implements AutoCloseable {
             new LinkedBlockingQueue<>(),
             named("kagzi-sender-"),
             new ThreadPoolExecutor.DiscardPolicy());
+    // Handlers do not block; the callers' own flow control bounds what waits here.
+    this.inProcess =
+        new ThreadPoolExecutor(
+            count,
+            count,
+            0,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            named("kagzi-in-process-"),
+            new ThreadPoolExecutor.DiscardPolicy());
     this.timer =
         new ScheduledThreadPoolExecutor(
             1, named("kagzi-edge-timer-"), new ThreadPoolExecutor.DiscardPolicy());
@@ -42,6 +53,11 @@ final class EdgeThreads implements AutoCloseable {
     return senders;
   }
 
+  /** For calls that come from this process, off the threads of their callers. */
+  ExecutorService inProcess() {
+    return inProcess;
+  }
+
   ScheduledExecutorService timer() {
     return timer;
   }
@@ -50,5 +66,6 @@ final class EdgeThreads implements AutoCloseable {
   public void close() {
     timer.shutdownNow();
     senders.shutdown();
+    inProcess.shutdown();
   }
 }

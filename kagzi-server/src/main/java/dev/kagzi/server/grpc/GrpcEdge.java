@@ -3,17 +3,14 @@ package dev.kagzi.server.grpc;
 import dev.kagzi.engine.Engine;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceImplBase;
 import io.grpc.BindableService;
-import io.grpc.Server;
-import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.ServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -22,29 +19,21 @@ import java.util.stream.Collectors;
  * of them. Thread-safe.
  */
 public final class GrpcEdge implements AutoCloseable {
-  private static final int MESSAGE_BYTES_MAX = 8 << 20;
-
-  // A window that gRPC tunes by itself costs a ping and its answer for nearly every call.
-  private static final int WINDOW_BYTES = 4 << 20;
-
-  private static final int HEADER_BYTES_MAX = 16 << 10;
-  private static final int CALLS_PER_CONNECTION_MAX = 10_000;
   private static final int BLOCKING_CALLS_MAX = 1_000;
-  private static final Duration GIVE_UP = Duration.ofSeconds(1);
 
-  private final Server server;
+  private final Transports transports;
   private final ServingState serving;
   private final OpenCalls calls;
   private final EdgeThreads threads;
   private final Duration closeTimeout;
 
   private GrpcEdge(
-      Server server,
+      Transports transports,
       ServingState serving,
       OpenCalls calls,
       EdgeThreads threads,
       Duration closeTimeout) {
-    this.server = server;
+    this.transports = transports;
     this.serving = serving;
     this.calls = calls;
     this.threads = threads;
@@ -52,7 +41,7 @@ public final class GrpcEdge implements AutoCloseable {
   }
 
   /**
-   * Opens the port.
+   * Opens the port, and the name in this process.
    *
    * @param trouble why the server is not ready, or nothing; may block
    * @param closeTimeout how long a stop waits for calls under way
@@ -78,8 +67,12 @@ public final class GrpcEdge implements AutoCloseable {
     services.add(new AdminEndpoint(room, trouble, names, settings.version()));
     ServingState serving = new ServingState(trouble, names);
     try {
-      Server server = build(settings, services, serving).start();
-      return new GrpcEdge(server, serving, calls, threads, closeTimeout);
+      Transports transports =
+          Transports.open(
+              settings,
+              threads.inProcess(),
+              server -> add(server, services, serving, settings.reflection()));
+      return new GrpcEdge(transports, serving, calls, threads, closeTimeout);
     } catch (IOException e) {
       threads.close();
       throw e;
@@ -92,27 +85,18 @@ public final class GrpcEdge implements AutoCloseable {
         .collect(Collectors.toSet());
   }
 
-  private static Server build(
-      GrpcSettings settings, List<BindableService> services, ServingState serving) {
-    NettyServerBuilder builder =
-        NettyServerBuilder.forAddress(new InetSocketAddress(settings.host(), settings.port()))
-            .directExecutor()
-            .permitKeepAliveTime(5, TimeUnit.SECONDS)
-            .permitKeepAliveWithoutCalls(true)
-            .keepAliveTime(10, TimeUnit.SECONDS)
-            .keepAliveTimeout(5, TimeUnit.SECONDS)
-            .maxInboundMessageSize(MESSAGE_BYTES_MAX)
-            .flowControlWindow(WINDOW_BYTES)
-            .maxInboundMetadataSize(HEADER_BYTES_MAX)
-            .maxConcurrentCallsPerConnection(CALLS_PER_CONNECTION_MAX)
-            .addService(serving.service());
+  private static void add(
+      ServerBuilder<?> server,
+      List<BindableService> services,
+      ServingState serving,
+      boolean reflection) {
+    server.addService(serving.service());
     for (BindableService service : services) {
-      builder.addService(ReadableRequests.guard(NotYet.refuse(service.bindService())));
+      server.addService(ReadableRequests.guard(NotYet.refuse(service.bindService())));
     }
-    if (settings.reflection()) {
-      builder.addService(ProtoReflectionServiceV1.newInstance());
+    if (reflection) {
+      server.addService(ProtoReflectionServiceV1.newInstance());
     }
-    return builder.build();
   }
 
   /** Tells whoever asks for the server's health, from now on. Until then it is not serving. */
@@ -120,9 +104,9 @@ public final class GrpcEdge implements AutoCloseable {
     serving.watch(threads.timer());
   }
 
-  /** The port that is open. */
+  /** The port that is open, or {@link dev.kagzi.server.listen.ListenConfig#NONE}. */
   public int port() {
-    return server.getPort();
+    return transports.port();
   }
 
   /** How many polls, awaits and streams are open. */
@@ -137,17 +121,9 @@ public final class GrpcEdge implements AutoCloseable {
   @Override
   public void close() {
     serving.stop();
-    server.shutdown();
+    transports.shutdown();
     calls.endAll();
-    try {
-      if (!server.awaitTermination(closeTimeout.toMillis(), TimeUnit.MILLISECONDS)) {
-        server.shutdownNow();
-        server.awaitTermination(GIVE_UP.toMillis(), TimeUnit.MILLISECONDS);
-      }
-    } catch (InterruptedException e) {
-      server.shutdownNow();
-      Thread.currentThread().interrupt();
-    }
+    transports.awaitEnd(closeTimeout);
     threads.close();
   }
 }

@@ -1,10 +1,13 @@
 package dev.kagzi.server.grpc;
 
+import dev.kagzi.server.listen.ListenConfig;
+
 /**
  * How the gRPC edge is reached.
  *
- * @param port 0 for a free one
+ * @param inProcessName by which callers in this process reach it, whether it has a port or not
  * @param reflection whether clients may ask for the protocol's descriptors
  * @param version of the server, as clients are told
  */
-public record GrpcSettings(String host, int port, boolean reflection, String version) {}
+public record GrpcSettings(
+    ListenConfig listen, String inProcessName, boolean reflection, String version) {}

@@ -1,8 +1,11 @@
 package dev.kagzi.sdk.internal.wire;
 
+import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
+import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -43,11 +46,13 @@ public final class Channels {
    * finds a dead connection within 15 s, also while nothing is said.
    */
   public static ManagedChannel open(
-      List<String> addresses, UnaryOperator<ManagedChannelBuilder<?>> options) {
-    NettyChannelBuilder builder = builder(addresses);
+      List<String> addresses,
+      Credentials credentials,
+      UnaryOperator<ManagedChannelBuilder<?>> options) {
+    NettyChannelBuilder builder = builder(addresses, credentials.forChannel());
     builder
-        .usePlaintext()
         .directExecutor()
+        .intercept(MetadataUtils.newAttachHeadersInterceptor(credentials.headers()))
         .maxInboundMessageSize(MESSAGE_BYTES_MAX)
         .flowControlWindow(WINDOW_BYTES)
         .keepAliveTime(10, TimeUnit.SECONDS)
@@ -56,10 +61,20 @@ public final class Channels {
     return options.apply(builder).build();
   }
 
-  private static NettyChannelBuilder builder(List<String> addresses) {
+  /**
+   * A channel to a server in this process. Answers arrive on threads of gRPC's own: on its direct
+   * executor the server's writers would run what the client does with them.
+   */
+  public static ManagedChannel inProcess(
+      String name, UnaryOperator<ManagedChannelBuilder<?>> options) {
+    return options.apply(InProcessChannelBuilder.forName(name)).build();
+  }
+
+  private static NettyChannelBuilder builder(
+      List<String> addresses, ChannelCredentials credentials) {
     if (addresses.size() == 1) {
-      return NettyChannelBuilder.forTarget("dns:///" + addresses.getFirst());
+      return NettyChannelBuilder.forTarget("dns:///" + addresses.getFirst(), credentials);
     }
-    return NettyChannelBuilder.forTarget(StaticResolver.target(addresses));
+    return NettyChannelBuilder.forTarget(StaticResolver.target(addresses), credentials);
   }
 }

@@ -12,6 +12,7 @@ import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.fake.FakeServer;
 import dev.kagzi.sdk.internal.wire.Channels;
 import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.Credentials;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
@@ -28,7 +29,7 @@ class WatchesTest {
   private final FakeServer server = new FakeServer();
   private final Connection connection =
       new Connection(
-          Channels.open(List.of(server.address()), UnaryOperator.identity()),
+          Channels.open(List.of(server.address()), Credentials.NONE, UnaryOperator.identity()),
           server.address(),
           "default",
           Duration.ofSeconds(10));

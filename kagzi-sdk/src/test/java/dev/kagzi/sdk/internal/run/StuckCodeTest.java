@@ -9,6 +9,7 @@ import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.report.Reporter;
 import dev.kagzi.sdk.internal.wire.Channels;
 import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.Credentials;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -38,7 +39,7 @@ class StuckCodeTest {
   void it_is_named_at_once_and_again_after_a_minute_with_the_place_where_it_is() {
     try (Connection nobody =
         new Connection(
-            Channels.open(List.of("127.0.0.1:1"), UnaryOperator.identity()),
+            Channels.open(List.of("127.0.0.1:1"), Credentials.NONE, UnaryOperator.identity()),
             "127.0.0.1:1",
             "default",
             Duration.ZERO)) {

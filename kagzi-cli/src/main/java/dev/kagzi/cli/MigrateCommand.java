@@ -1,0 +1,56 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.server.KagziServer;
+import dev.kagzi.server.ServerConfig;
+import dev.kagzi.server.config.ServerOption;
+import dev.kagzi.server.config.Settings;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Brings a database's schema up to date, for servers that may not. */
+@Command(
+    name = "migrate",
+    description = "Creates or updates the tables of a database, and ends.",
+    footer = {
+      "",
+      "For servers that run with --migrate-on-start=false, as a role that may do less:",
+      "docs/operating.md."
+    })
+final class MigrateCommand implements Callable<Integer> {
+
+  static final Set<ServerOption> OPTIONS =
+      EnumSet.of(
+          ServerOption.DB_URL,
+          ServerOption.DB_USER,
+          ServerOption.DB_PASSWORD,
+          ServerOption.LOG_LEVEL);
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Mixin private ServerFlags flags = new ServerFlags();
+
+  @Override
+  public Integer call() {
+    Settings settings = flags.settings(spec.commandLine().getParseResult(), Map.of());
+    if (flags.print()) {
+      print(ServerFlags.text(settings, OPTIONS).stripTrailing());
+      return 0;
+    }
+    DatabaseConfig database = ServerFlags.made(() -> ServerConfig.builder(settings).database());
+    String version = KagziServer.migrate(database);
+    print("database schema: version " + version);
+    return 0;
+  }
+
+  private void print(String text) {
+    spec.commandLine().getOut().println(text);
+    spec.commandLine().getOut().flush();
+  }
+}

@@ -1,0 +1,69 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.server.KagziServer;
+import dev.kagzi.server.ServerConfig;
+import dev.kagzi.server.config.ServerOption;
+import dev.kagzi.server.config.Settings;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Starts a server on a database of yours. */
+@Command(
+    name = "server",
+    description = "Starts a server on a PostgreSQL of yours; any number of them on one database.",
+    footer = {
+      "",
+      "Each option is also a variable and a line of a file, the flag first: --db-url,",
+      "KAGZI_DB_URL, db-url=… in kagzi.properties. Passwords and tokens have no flag:",
+      "KAGZI_DB_PASSWORD, KAGZI_TOKEN. There are more: --print-config shows all,",
+      "docs/reference.md explains them.",
+      "",
+      "Ctrl-C or SIGTERM stops it cleanly, with exit code 0."
+    })
+final class ServerCommand implements Callable<Integer> {
+
+  static final Set<ServerOption> OPTIONS = EnumSet.allOf(ServerOption.class);
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Mixin private ServerFlags flags = new ServerFlags();
+
+  @Override
+  public Integer call() throws Exception {
+    Settings settings = flags.settings(spec.commandLine().getParseResult(), Map.of());
+    if (flags.print()) {
+      print(ServerFlags.text(settings, OPTIONS));
+      return 0;
+    }
+    Logs.bridge();
+    ServerConfig config = ServerFlags.made(() -> ServerConfig.builder(settings).build());
+    ServerFlags.checkPorts(config.listen());
+    Started started = new Started();
+    KagziServer server = started.add("server", KagziServer.start(config));
+    Runtime.getRuntime().addShutdownHook(new Thread(started::stopBySignal, "stop"));
+    print(ready(config, server));
+    // Until a signal comes, whose thread halts this JVM.
+    new CountDownLatch(1).await();
+    return 0;
+  }
+
+  private static String ready(ServerConfig config, KagziServer server) {
+    String host = Banner.shownHost(config.listen().host());
+    String scheme = config.listen().tls().isPresent() ? "https" : "http";
+    return "Kagzi %s is ready: gRPC on %s:%d, %s://%s:%d"
+        .formatted(
+            Main.Version.current(), host, server.grpcPort(), scheme, host, server.httpPort());
+  }
+
+  private void print(String text) {
+    spec.commandLine().getOut().println(text.stripTrailing());
+    spec.commandLine().getOut().flush();
+  }
+}

@@ -1,0 +1,159 @@
+package dev.kagzi.cli;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.server.config.ConfigFile;
+import dev.kagzi.server.config.Kind;
+import dev.kagzi.server.config.ServerOption;
+import dev.kagzi.server.config.Setting;
+import dev.kagzi.server.config.Settings;
+import dev.kagzi.server.config.SettingsException;
+import dev.kagzi.server.listen.ListenConfig;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
+
+/** The options of a server on the command line, and what comes of them with all other places. */
+final class ServerFlags {
+
+  /** What most people look for; the others are in docs/reference.md and in --print-config. */
+  private static final Set<ServerOption> COMMON =
+      Set.of(
+          ServerOption.HOST,
+          ServerOption.PORT,
+          ServerOption.HTTP_PORT,
+          ServerOption.TOKEN_FILE,
+          ServerOption.INSECURE,
+          ServerOption.TLS_CERT,
+          ServerOption.TLS_KEY,
+          ServerOption.TLS_CLIENT_CA,
+          ServerOption.REFLECTION,
+          ServerOption.LOG_LEVEL,
+          ServerOption.DB_URL,
+          ServerOption.DB_USER,
+          ServerOption.MIGRATE_ON_START,
+          ServerOption.AUTO_CREATE_NAMESPACES);
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "A file with lines key=value (default: kagzi.properties, if there is one).")
+  private @Nullable Path config;
+
+  @Option(
+      names = "--print-config",
+      description = "Show every option, its value and where that came from, and end.")
+  private boolean print;
+
+  /** Gives a command the flags of these options. */
+  static void add(CommandSpec command, Set<ServerOption> options) {
+    for (ServerOption option : options) {
+      option
+          .flag()
+          .ifPresent(
+              flag ->
+                  command.addOption(
+                      OptionSpec.builder(flag)
+                          .type(String.class)
+                          .arity(option.kind() instanceof Kind.Switch ? "0..1" : "1")
+                          .fallbackValue("true")
+                          .paramLabel(option.kind().label())
+                          .hidden(!COMMON.contains(option))
+                          .description(description(option))
+                          .build()));
+    }
+  }
+
+  private static String description(ServerOption option) {
+    String text = option.meaning().replace("%", "%%");
+    return option.fallback().isEmpty()
+        ? text
+        : text.substring(0, text.length() - 1) + " (default: " + option.fallback() + ").";
+  }
+
+  boolean print() {
+    return print;
+  }
+
+  /** What all places say together. */
+  Settings settings(ParseResult parsed, Map<ServerOption, String> defaults) {
+    Map<ServerOption, String> flags = new EnumMap<>(ServerOption.class);
+    for (ServerOption option : ServerOption.values()) {
+      option
+          .flag()
+          .filter(parsed::hasMatchedOption)
+          .ifPresent(flag -> flags.put(option, parsed.matchedOptionValue(flag, "")));
+    }
+    Settings settings =
+        Settings.of(
+            new Settings.Sources(
+                flags, System.getenv(), ConfigFile.find(config, Path.of("")), defaults));
+    setLogLevel(settings);
+    return settings;
+  }
+
+  /** Makes something of settings; what they cannot mean together is wrong usage. */
+  static <T> T made(Supplier<T> configuration) {
+    try {
+      return configuration.get();
+    } catch (IllegalArgumentException e) {
+      throw new SettingsException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /** Refuses in one line what cannot be listened on. */
+  static void checkPorts(ListenConfig listen) {
+    try {
+      listen.checkPorts();
+    } catch (IllegalArgumentException e) {
+      throw new CliException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private static void setLogLevel(Settings settings) {
+    if (LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME) instanceof Logger root) {
+      root.setLevel(Level.valueOf(settings.text(ServerOption.LOG_LEVEL)));
+    }
+  }
+
+  /** One line for each option, secrets hidden. */
+  static String text(Settings settings, Set<ServerOption> options) {
+    int keys = options.stream().mapToInt(option -> option.key().length()).max().orElse(0);
+    List<String> values = options.stream().map(option -> shown(settings, option)).toList();
+    int widest = values.stream().mapToInt(String::length).max().orElse(0);
+    StringBuilder text = new StringBuilder();
+    for (ServerOption option : options) {
+      Setting setting = settings.get(option);
+      text.append(
+          String.format(
+                  Locale.ROOT,
+                  "%-" + keys + "s  %-" + widest + "s  %s %s",
+                  option.key(),
+                  shown(settings, option),
+                  setting.source().name().toLowerCase(Locale.ROOT),
+                  setting.where())
+              .stripTrailing());
+      text.append('\n');
+    }
+    return text.toString();
+  }
+
+  private static String shown(Settings settings, ServerOption option) {
+    String value = settings.text(option);
+    if (value.isEmpty()) {
+      return "(none)";
+    }
+    return option.isSecret() ? "(hidden)" : DatabaseConfig.masked(value);
+  }
+}

@@ -1,0 +1,103 @@
+package dev.kagzi.cli;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** {@code kagzi} with a command in a JVM of its own, in a folder and an environment of its own. */
+final class KagziProcess implements AutoCloseable {
+
+  private static final Pattern READY =
+      Pattern.compile("is ready: gRPC on localhost:(\\d+), https?://localhost:(\\d+)");
+
+  private final Process process;
+  private final BufferedReader output;
+  private final Path errors;
+  private String ready = "";
+
+  private KagziProcess(Process process, Path errors) {
+    this.process = process;
+    this.output = process.inputReader();
+    this.errors = errors;
+  }
+
+  static KagziProcess start(Path folder, Map<String, String> environment, String... arguments)
+      throws IOException {
+    Path errors = Files.createTempFile("kagzi", ".err");
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // As the launcher and the jar's manifest say it.
+    command.add("--enable-native-access=ALL-UNNAMED");
+    if (Runtime.version().feature() >= 24) {
+      command.add("--sun-misc-unsafe-memory-access=allow");
+    }
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder =
+        new ProcessBuilder(command).directory(folder.toFile()).redirectError(errors.toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("KAGZI_"));
+    builder.environment().putAll(environment);
+    return new KagziProcess(builder.start(), errors);
+  }
+
+  /** Waits until a server says that it is ready. */
+  KagziProcess awaitReady() throws IOException {
+    String line = output.readLine();
+    ready = line == null ? "" : line;
+    if (!READY.matcher(ready).find()) {
+      throw new AssertionError("not ready: " + ready + "\n" + errors());
+    }
+    return this;
+  }
+
+  int grpcPort() {
+    return port(1);
+  }
+
+  int httpPort() {
+    return port(2);
+  }
+
+  private int port(int group) {
+    Matcher matcher = READY.matcher(ready);
+    if (!matcher.find()) {
+      throw new AssertionError("no port in: " + ready);
+    }
+    return Integer.parseInt(matcher.group(group));
+  }
+
+  String errors() throws IOException {
+    return Files.readString(errors);
+  }
+
+  /** All that it prints until its end. */
+  String output() throws IOException {
+    return String.join("\n", output.lines().toList());
+  }
+
+  /** SIGTERM. */
+  void terminate() {
+    process.destroy();
+  }
+
+  int awaitExit() throws InterruptedException {
+    if (!process.waitFor(60, TimeUnit.SECONDS)) {
+      throw new AssertionError("kagzi still runs");
+    }
+    return process.exitValue();
+  }
+
+  @Override
+  public void close() throws IOException {
+    process.destroyForcibly().onExit().join();
+    Files.deleteIfExists(errors);
+  }
+}

@@ -1,0 +1,52 @@
+package dev.kagzi.server;
+
+import dev.kagzi.server.config.ServerOption;
+import dev.kagzi.server.config.Settings;
+import dev.kagzi.server.listen.AccessToken;
+import dev.kagzi.server.listen.Tls;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Reads whom a server lets in from the settings, and from the files that they name. */
+final class AccessSettings {
+  private AccessSettings() {}
+
+  static @Nullable AccessToken token(Settings settings) {
+    String token = settings.text(ServerOption.TOKEN);
+    Optional<Path> file = settings.file(ServerOption.TOKEN_FILE);
+    if (file.isPresent() && prefersFile(settings)) {
+      return AccessToken.read(file.get());
+    }
+    return token.isEmpty() ? null : AccessToken.of(token);
+  }
+
+  // A flag is over a variable, also where they name the same thing in two ways.
+  private static boolean prefersFile(Settings settings) {
+    return settings.text(ServerOption.TOKEN).isEmpty()
+        || settings
+                .get(ServerOption.TOKEN_FILE)
+                .source()
+                .compareTo(settings.get(ServerOption.TOKEN).source())
+            < 0;
+  }
+
+  static @Nullable Tls tls(Settings settings) {
+    Optional<Path> cert = settings.file(ServerOption.TLS_CERT);
+    Optional<Path> key = settings.file(ServerOption.TLS_KEY);
+    Optional<Path> clientCa = settings.file(ServerOption.TLS_CLIENT_CA);
+    if (cert.isPresent() && key.isPresent()) {
+      return Tls.read(cert.get(), key.get(), clientCa.orElse(null));
+    }
+    if (cert.isPresent() || key.isPresent() || clientCa.isPresent()) {
+      throw new IllegalArgumentException(
+          "tls-cert: %s, tls-key: %s (expected: both, or no TLS at all)"
+              .formatted(name(cert), name(key)));
+    }
+    return null;
+  }
+
+  private static String name(Optional<Path> file) {
+    return file.map(Path::toString).orElse("none");
+  }
+}

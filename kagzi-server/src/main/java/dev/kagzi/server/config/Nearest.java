@@ -1,0 +1,36 @@
+package dev.kagzi.server.config;
+
+import java.util.Collection;
+import java.util.Comparator;
+
+/** Guesses what somebody meant who wrote what nobody knows. */
+public final class Nearest {
+  private Nearest() {}
+
+  /** The candidate that takes the fewest keystrokes to get to. There must be one. */
+  public static String to(String word, Collection<String> candidates) {
+    return candidates.stream()
+        .min(
+            Comparator.<String>comparingInt(each -> distance(word, each))
+                .thenComparing(each -> each))
+        .orElseThrow();
+  }
+
+  /** Insertions, deletions and replacements (Levenshtein). */
+  private static int distance(String a, String b) {
+    int[] above = new int[b.length() + 1];
+    for (int j = 0; j <= b.length(); j++) {
+      above[j] = j;
+    }
+    for (int i = 1; i <= a.length(); i++) {
+      int[] row = new int[b.length() + 1];
+      row[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        int replaced = above[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        row[j] = Math.min(replaced, Math.min(above[j], row[j - 1]) + 1);
+      }
+      above = row;
+    }
+    return above[b.length()];
+  }
+}

@@ -1,0 +1,131 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.server.listen.ListenConfig;
+import dev.kagzi.server.listen.Tls;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
+import io.grpc.ServerCredentials;
+import io.grpc.TlsServerCredentials;
+import io.grpc.inprocess.InProcessServerBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * The ways by which calls come in: a port, unless none is wanted, and a name within this process.
+ * The same services stand behind both; the token is asked for at the port alone.
+ */
+final class Transports {
+  private static final int MESSAGE_BYTES_MAX = 8 << 20;
+
+  // A window that gRPC tunes by itself costs a ping and its answer for nearly every call.
+  private static final int WINDOW_BYTES = 4 << 20;
+
+  private static final int HEADER_BYTES_MAX = 16 << 10;
+  private static final int CALLS_PER_CONNECTION_MAX = 10_000;
+  private static final Duration GIVE_UP = Duration.ofSeconds(1);
+
+  private final List<Server> servers;
+  private final int port;
+
+  private Transports(List<Server> servers, int port) {
+    this.servers = List.copyOf(servers);
+    this.port = port;
+  }
+
+  /**
+   * Opens them.
+   *
+   * @param inProcessThreads where handlers run that a caller in this process has called: its own
+   *     thread may be interrupted
+   * @param services puts the services into a server
+   */
+  static Transports open(
+      GrpcSettings settings, Executor inProcessThreads, Consumer<ServerBuilder<?>> services)
+      throws IOException {
+    List<Server> servers = new ArrayList<>();
+    InProcessServerBuilder inProcess =
+        InProcessServerBuilder.forName(settings.inProcessName()).executor(inProcessThreads);
+    services.accept(inProcess);
+    servers.add(inProcess.build().start());
+    if (settings.listen().grpcPort() == ListenConfig.NONE) {
+      return new Transports(servers, ListenConfig.NONE);
+    }
+    try {
+      NettyServerBuilder netty = netty(settings.listen());
+      services.accept(netty);
+      Server opened = netty.build().start();
+      servers.addFirst(opened);
+      return new Transports(servers, opened.getPort());
+    } catch (IOException e) {
+      servers.forEach(Server::shutdownNow);
+      throw e;
+    }
+  }
+
+  private static NettyServerBuilder netty(ListenConfig listen) {
+    InetSocketAddress address = new InetSocketAddress(listen.host(), listen.grpcPort());
+    NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(address, credentials(listen))
+            .directExecutor()
+            .permitKeepAliveTime(5, TimeUnit.SECONDS)
+            .permitKeepAliveWithoutCalls(true)
+            .keepAliveTime(10, TimeUnit.SECONDS)
+            .keepAliveTimeout(5, TimeUnit.SECONDS)
+            .maxInboundMessageSize(MESSAGE_BYTES_MAX)
+            .flowControlWindow(WINDOW_BYTES)
+            .maxInboundMetadataSize(HEADER_BYTES_MAX)
+            .maxConcurrentCallsPerConnection(CALLS_PER_CONNECTION_MAX);
+    listen.token().ifPresent(token -> builder.intercept(new TokenGuard(token)));
+    return builder;
+  }
+
+  private static ServerCredentials credentials(ListenConfig listen) {
+    if (listen.tls().isEmpty()) {
+      return InsecureServerCredentials.create();
+    }
+    Tls tls = listen.tls().get();
+    TlsServerCredentials.Builder credentials =
+        TlsServerCredentials.newBuilder().keyManager(tls.keyManagers());
+    if (tls.isMutual()) {
+      credentials
+          .trustManager(tls.clientTrustManagers())
+          .clientAuth(TlsServerCredentials.ClientAuth.REQUIRE);
+    }
+    return credentials.build();
+  }
+
+  /** The port that is open, or {@link ListenConfig#NONE}. */
+  int port() {
+    return port;
+  }
+
+  /** Takes no more calls. */
+  void shutdown() {
+    servers.forEach(Server::shutdown);
+  }
+
+  /** Waits for calls under way; after the limit it waits no more. */
+  void awaitEnd(Duration max) {
+    long giveUp = System.nanoTime() + max.toNanos();
+    try {
+      for (Server server : servers) {
+        long left = Math.max(0, giveUp - System.nanoTime());
+        if (!server.awaitTermination(left, TimeUnit.NANOSECONDS)) {
+          server.shutdownNow();
+          server.awaitTermination(GIVE_UP.toMillis(), TimeUnit.MILLISECONDS);
+        }
+      }
+    } catch (InterruptedException e) {
+      servers.forEach(Server::shutdownNow);
+      Thread.currentThread().interrupt();
+    }
+  }
+}

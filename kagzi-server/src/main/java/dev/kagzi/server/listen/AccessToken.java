@@ -1,0 +1,67 @@
+package dev.kagzi.server.listen;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** What a caller has to show. Keeps a digest only, and compares in constant time. */
+public final class AccessToken {
+  private static final String SCHEME = "bearer ";
+
+  private final byte[] digest;
+
+  private AccessToken(String token) {
+    this.digest = digest(token);
+  }
+
+  /** A token as it is: visible characters of ASCII, since it travels in a header. */
+  public static AccessToken of(String token) {
+    return of(token, "token");
+  }
+
+  private static AccessToken of(String token, String what) {
+    if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+      throw new IllegalArgumentException(
+          what + ": not a token (expected: visible characters of ASCII, without spaces)");
+    }
+    return new AccessToken(token);
+  }
+
+  /** The first line of a file. */
+  public static AccessToken read(Path file) {
+    try {
+      String line = Files.readString(file).lines().findFirst().orElse("").strip();
+      return of(line, "token-file: " + file);
+    } catch (IOException e) {
+      throw new IllegalArgumentException(
+          "token-file: " + file + " (expected: a file that can be read)", e);
+    }
+  }
+
+  /** Whether this is the value of an authorization header that shows the token. */
+  public boolean admits(@Nullable String authorization) {
+    String header = authorization == null ? "" : authorization;
+    boolean isBearer = header.toLowerCase(Locale.ROOT).startsWith(SCHEME);
+    // Digests have one length: not even the length of the token shows in the time that it takes.
+    String shown = isBearer ? header.substring(SCHEME.length()).strip() : "";
+    return MessageDigest.isEqual(digest, digest(shown)) && isBearer;
+  }
+
+  private static byte[] digest(String token) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "(hidden)";
+  }
+}

@@ -1,0 +1,50 @@
+package dev.kagzi.server;
+
+import dev.kagzi.server.config.Kind;
+import dev.kagzi.server.config.ServerOption;
+import java.util.HashMap;
+import java.util.Map;
+
+/** A value for each option that is not its default, and stays in order with the others. */
+final class OptionSamples {
+  private OptionSamples() {}
+
+  static boolean isFile(ServerOption option) {
+    return option.kind() instanceof Kind.File;
+  }
+
+  static Map<String, String> with(ServerOption option) {
+    Map<String, String> environment = new HashMap<>();
+    environment.put(option.variable(), value(option));
+    return environment;
+  }
+
+  private static String value(ServerOption option) {
+    return switch (option) {
+      case HOST -> "127.0.0.2";
+      case DB_URL -> "jdbc:postgresql://other/kagzi";
+      case JOURNAL_QUEUE_BYTES_MAX -> "65MiB";
+      default ->
+          switch (option.kind()) {
+            case Kind.Text ignored -> "other";
+            case Kind.Secret ignored -> "other";
+            case Kind.File ignored -> "other";
+            case Kind.Choice choice -> choice.words().getFirst();
+            case Kind.Switch ignored -> option.fallback().equals("true") ? "false" : "true";
+            case Kind.Whole number -> number.max() == 200 || number.max() == 500 ? "7" : "5";
+            case Kind.Times ignored -> "-1";
+            case Kind.Decimal ignored -> "1.0";
+            case Kind.Bytes ignored -> "1500KiB";
+            case Kind.Time ignored -> time(option);
+          };
+    };
+  }
+
+  private static String time(ServerOption option) {
+    return switch (option) {
+      case COORDINATOR_WORKER_STALE_THRESHOLD, WORKER_FIRST_LEASE -> "7s";
+      case WORKER_VISIBILITY_TIMEOUT, RETRY_DELAY_MAX, CRASH_DELAY_MAX -> "61s";
+      default -> "1500ms";
+    };
+  }
+}
