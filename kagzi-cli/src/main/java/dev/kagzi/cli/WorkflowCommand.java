@@ -285,12 +285,22 @@ final class WorkflowCommand implements Runnable {
                       ResumeWorkflowRequest.newBuilder()
                           .setNamespace(server.namespace())
                           .setRunId(id)
+                          .setAttempt(attempts(server, id))
                           .build());
           return answer.getResumed()
               ? new Outcome(true, "resumed", answer)
               : new Outcome(
                   false, "not resumed: it is " + RunText.status(answer.getStatus()), answer);
         });
+  }
+
+  private static int attempts(RemoteServer server, String id) {
+    return server
+        .workflows()
+        .getWorkflow(
+            GetWorkflowRequest.newBuilder().setNamespace(server.namespace()).setRunId(id).build())
+        .getWorkflow()
+        .getAttempts();
   }
 
   private static String endedBefore(WorkflowStatus status) {

@@ -210,6 +210,37 @@ class WorkerTest extends FakeServerTest {
   }
 
   @Test
+  void a_claim_of_before_that_comes_late_does_not_disturb_the_present_one() throws Exception {
+    AtomicInteger executions = new AtomicInteger();
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch gate = new CountDownLatch(1);
+    worker(
+            (ctx, name) -> {
+              executions.incrementAndGet();
+              begun.countDown();
+              gate.await();
+              return name;
+            })
+        .start();
+    RunHandle<String> run = start();
+    begun.await();
+    int polls = server.calls("PollTasks");
+
+    server.state.with(
+        run.runId(),
+        fake -> {
+          fake.workerId = "";
+          return fake.epoch = -1;
+        });
+    await().until(() -> server.calls("PollTasks") > polls);
+    server.state.with(run.runId(), fake -> fake.epoch = 1);
+    gate.countDown();
+
+    assertThat(run.result(SOON)).isNotNull();
+    assertThat(executions).hasValue(1);
+  }
+
+  @Test
   void no_more_runs_than_slots_are_executed_at_once() {
     AtomicInteger now = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();

@@ -19,13 +19,15 @@ import org.jspecify.annotations.Nullable;
  * What has to be known of a run that is about to fail: who handles it, and whether it may be tried
  * again. Read only for such runs; all others do without.
  *
+ * @param origin of whatever handles a failure, also as a repetition: FAILURE_HANDLER
  * @param deadlineUs when its time is over; null: never
  * @param handlerType the run's own handler; empty for none
  * @param handlerQueue where that is; empty for the run's queue
  * @param globalQueue where the handler of all failures is; null for none
  * @param input as far as a handler gets it
  * @param seenUs when the code was first told a final failure in this attempt; null: it was not
- * @param compensated steps are stored that began after that
+ * @param compensated in this attempt or an earlier one, steps began after the code was told a final
+ *     failure
  */
 record FailureNews(
     Origin origin,
@@ -49,7 +51,9 @@ record FailureNews(
   // index of queues is to be taken.
   static final String SQL =
       """
-      SELECT r.run_id, r.origin, r.external_id, r.started_at, kagzi.clock() AS now,
+      SELECT r.run_id,
+             CASE WHEN r.failed_run_id IS NULL THEN r.origin ELSE 'FAILURE_HANDLER' END AS origin,
+             r.external_id, r.started_at, kagzi.clock() AS now,
              (extract(epoch FROM r.deadline_at) * 1000000)::bigint AS deadline_us,
              r.execution_timeout_ms,
              r.on_failure_workflow, r.on_failure_task_queue,
@@ -63,9 +67,13 @@ record FailureNews(
                                 m.failure_handler_task_queue) END AS global_queue,
              p.data, p.metadata,
              (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us,
-             f.seen_at IS NOT NULL AND EXISTS (
-               SELECT FROM kagzi.step_runs s
-                WHERE s.run_id = r.run_id AND s.started_at > f.seen_at) AS compensated
+             r.retry_policy IS NOT NULL AND EXISTS (
+               SELECT FROM kagzi.step_runs c
+                 JOIN kagzi.step_runs s
+                   ON s.run_id = c.run_id
+                  AND s.run_attempt = c.run_attempt
+                  AND s.started_at > c.finished_at
+                WHERE c.run_id = r.run_id AND c.final AND c.status = 'FAILED') AS compensated
         FROM unnest(?::uuid[]) AS n (run_id)
         JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
        CROSS JOIN LATERAL (

@@ -232,10 +232,9 @@ final class RunJudge {
       write.refuse(Refusal.notFound("run", write.runId()));
       return;
     }
-    if (row.status() != RunStatus.FAILED && row.status() != RunStatus.TIMED_OUT) {
-      ResumeResult before = write.answerBefore();
-      boolean own = before != null && before.resumed() && !row.status().isFinal();
-      write.answer(new ResumeResult(own, row.status()));
+    boolean failed = row.status() == RunStatus.FAILED || row.status() == RunStatus.TIMED_OUT;
+    if (!write.isAbout(row.attempts()) || !failed) {
+      write.answer(new ResumeResult(write.hasHappened(row.attempts()), row.status()));
       return;
     }
     RunId successor = batch.successor(row.runId());

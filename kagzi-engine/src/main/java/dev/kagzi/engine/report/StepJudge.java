@@ -288,8 +288,10 @@ final class StepJudge {
           step(row, r.claim(), r.stepKey(), attempt, StepKind.SLEEP, StepStatus.RUNNING)
               .dueUs(dueUs)
               .row());
+      // Only what is new counts: code that dies right after its nap must not nap itself out of the
+      // count of crashes.
+      row.progress();
     }
-    row.progress();
     long remainingMs = Moves.remainingMs(row, dueUs);
     boolean kept = r.keepClaim() || (waitsInPlace && remainingMs < rules.shortWaitMs());
     if (!kept) {
@@ -330,6 +332,10 @@ final class StepJudge {
       write.answer(new BegunStep(ref(last), false, last.output()));
       return;
     }
+    if (last != null && last.isFinalIn(row.attempts())) {
+      write.refuse(failedForGood(last));
+      return;
+    }
     // An attempt that was cut short by a crash is the same attempt again: crashes are not failures.
     StepRow open = last != null && last.status() == StepStatus.RUNNING ? last : null;
     int attempt = open != null ? open.attempt() : last == null ? 1 : last.attempt() + 1;
@@ -343,6 +349,21 @@ final class StepJudge {
             .row();
     batch.add(begun);
     write.answer(new BegunStep(ref(begun), true, null));
+  }
+
+  // A failure that the code has seen stays: what it did about it has been done.
+  private static Refusal failedForGood(StepRow step) {
+    String why = step.failure() == null ? "" : ": " + step.failure().message();
+    return Refusal.of(
+        Refusal.Reason.FAILED_PRECONDITION,
+        "step",
+        step.stepKey(),
+        "step "
+            + step.stepKey()
+            + " has failed for good in attempt "
+            + step.attempt()
+            + " (expected: a step that may be executed)"
+            + why);
   }
 
   private static StepRef ref(StepRow row) {

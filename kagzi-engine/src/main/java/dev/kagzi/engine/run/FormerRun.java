@@ -10,16 +10,17 @@ import dev.kagzi.engine.value.RunStatus;
 import java.sql.SQLException;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** A run as it was started, to be started once more. */
-record FormerRun(RunStatus status, StartRequest request) {
+record FormerRun(RunStatus status, @Nullable RunId failedRun, StartRequest request) {
   // The namespace is compared in a form that no index has: the primary key is to be taken.
   static final String SQL =
       """
       SELECT r.namespace, r.external_id, r.task_queue, r.workflow_type, r.version, r.retry_policy,
              r.status, r.execution_timeout_ms, r.step_timeout_ms, r.heartbeat_timeout_ms,
-             r.on_failure_workflow, r.on_failure_task_queue, p.data, p.metadata
+             r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, p.data, p.metadata
         FROM kagzi.workflow_runs r
         LEFT JOIN kagzi.workflow_payloads p ON p.run_id = r.run_id AND p.kind = 'INPUT'
        WHERE r.run_id = ? AND r.namespace || '' = ? AND r.cron_expr IS NULL
@@ -31,7 +32,15 @@ record FormerRun(RunStatus status, StartRequest request) {
         .query(SQL)
         .bind(run.value())
         .bind(namespace)
-        .first(row -> new FormerRun(RunStatus.valueOf(row.text("status")), request(row, newId)));
+        .first(
+            row ->
+                new FormerRun(
+                    RunStatus.valueOf(row.text("status")), failedRun(row), request(row, newId)));
+  }
+
+  private static @Nullable RunId failedRun(Row row) throws SQLException {
+    UUID id = row.uuidOrNull("failed_run_id");
+    return id == null ? null : new RunId(id);
   }
 
   private static StartRequest request(Row row, RunId newId) throws SQLException {

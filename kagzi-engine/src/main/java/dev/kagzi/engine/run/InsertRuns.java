@@ -70,7 +70,8 @@ public final class InsertRuns {
              kagzi.clock(),
              CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
              d.deadline_at,
-             ceil(extract(epoch FROM d.deadline_at - kagzi.clock()) * 1000)::bigint,
+             CASE WHEN d.deadline_at > kagzi.clock()
+                  THEN ceil(extract(epoch FROM d.deadline_at - kagzi.clock()) * 1000)::bigint END,
              n.step_timeout_ms, n.heartbeat_timeout_ms, n.on_failure_workflow,
              n.on_failure_task_queue, n.retry_of, n.failed_run_id
         FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
@@ -138,7 +139,7 @@ public final class InsertRuns {
              ) AS r ON true
       """;
 
-  /** The latest run that has ended with the external id. */
+  /** The latest run that has ended with the external id, unless another with it is active. */
   public static final String ENDED_SQL =
       """
       SELECT n.run_id AS wanted, r.run_id, r.namespace, r.external_id, r.workflow_type, r.locked_by,
@@ -154,6 +155,12 @@ public final class InsertRuns {
                 ORDER BY e.created_at DESC, e.run_id DESC
                 LIMIT 1
              ) AS r ON true
+       WHERE NOT EXISTS (
+               SELECT FROM kagzi.workflow_runs a
+                WHERE a.namespace = n.namespace
+                  AND a.external_id = n.external_id
+                  AND a.ended = '00000000-0000-0000-0000-000000000000'
+                  AND a.run_id <> n.run_id)
       """;
 
   private InsertRuns() {}

@@ -220,13 +220,18 @@ public final class Runs {
     if (!former.status().isFinal()) {
       return CompletableFuture.completedFuture(new RetryResult(run, true));
     }
-    return startFor(former.request(), StartRun.Lineage.retryOf(run))
+    return startFor(former.request(), StartRun.Lineage.retryOf(run, former.failedRun()))
         .thenApply(result -> new RetryResult(result.runId(), result.existed()));
   }
 
-  /** Lets a run that has failed go on where it was. */
-  public CompletableFuture<ResumeResult> resume(String namespace, RunId run) {
-    ResumeRun resume = new ResumeRun(namespace, run);
+  /**
+   * Lets a run that has failed go on where it was.
+   *
+   * @param attempt the one that failed, if the caller knows: then the call may be repeated safely
+   */
+  public CompletableFuture<ResumeResult> resume(
+      String namespace, RunId run, @Nullable Integer attempt) {
+    ResumeRun resume = new ResumeRun(namespace, run, attempt);
     journal.append(resume);
     return resume.done();
   }

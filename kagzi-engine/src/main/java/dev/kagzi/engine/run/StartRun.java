@@ -33,8 +33,9 @@ public final class StartRun extends RunWrite<StartResult> {
       this(origin, parent, parentStep, null, null);
     }
 
-    public static Lineage retryOf(RunId run) {
-      return new Lineage(Origin.RETRY, null, null, run, null);
+    /** A repetition of a run; one of a handler handles what that did. */
+    public static Lineage retryOf(RunId run, @Nullable RunId failedRun) {
+      return new Lineage(Origin.RETRY, null, null, run, failedRun);
     }
 
     public static Lineage handlerOf(RunId failedRun) {

@@ -21,7 +21,7 @@ public final class UpdateRuns {
              ended_epoch = n.ended_epoch,
              attempts = n.attempts,
              crashes = n.crashes,
-             error = CASE WHEN n.status = 'COMPLETED' THEN NULL
+             error = CASE WHEN n.ended THEN n.error::jsonb
                           ELSE coalesce(n.error::jsonb, r.error) END,
              blocked_by = n.blocked_by::jsonb,
              waits_for = string_to_array(n.waits_for, E'\\n'),

@@ -45,6 +45,11 @@ public record StepRow(
     return status == StepStatus.COMPLETED && kind == StepKind.FUNCTION && input == null;
   }
 
+  /** A failure that the code has seen in this attempt of the run. */
+  public boolean isFinalIn(int presentRunAttempt) {
+    return status == StepStatus.FAILED && isFinal && runAttempt == presentRunAttempt;
+  }
+
   /** What a worker is told of this attempt, if it is the step's last. */
   public RecordedStep recorded(long nowUs, int presentRunAttempt) {
     return new RecordedStep(stepKey, attempt, kind, result(nowUs, presentRunAttempt));
@@ -55,10 +60,13 @@ public record StepRow(
         failure == null ? Failure.of(dev.kagzi.engine.value.ErrorCode.INTERNAL, "") : failure;
     return switch (status) {
       case COMPLETED -> new RecordedStep.Result.Output(output == null ? Payload.EMPTY : output);
+      // An attempt of the run that is over has left nothing to wait for.
       case FAILED ->
-          isFinal && runAttempt == presentRunAttempt
-              ? new RecordedStep.Result.FinalFailure(why)
-              : new RecordedStep.Result.Retry(why, isFinal ? 0 : remainingMs(nowUs));
+          runAttempt != presentRunAttempt
+              ? new RecordedStep.Result.Retry(why, 0)
+              : isFinal
+                  ? new RecordedStep.Result.FinalFailure(why)
+                  : new RecordedStep.Result.Retry(why, remainingMs(nowUs));
       case RUNNING, PENDING ->
           kind == StepKind.SLEEP && dueUs != null
               ? new RecordedStep.Result.Sleeping(remainingMs(nowUs))

@@ -129,4 +129,20 @@ class CrashTest {
     assertThat(engine.run(run).status()).isEqualTo(RunStatus.PENDING);
     assertThat(engine.run(run).crashes()).isZero();
   }
+
+  @Test
+  void a_sleep_that_goes_on_is_nothing_new() {
+    RunId run = engine.start();
+    WorkerId first = engine.register();
+    engine.report(new Report.Sleep(engine.claimOne(first).claim(), "nap", 3_600_000L, null, true));
+    await(engine.engine().workers().deregister(first, false));
+    die();
+    Task task = engine.claimOne(engine.register());
+    int crashes = engine.run(run).crashes();
+
+    engine.report(new Report.Sleep(task.claim(), "nap", 3_600_000L, null, true));
+
+    assertThat(crashes).isPositive();
+    assertThat(engine.run(run).crashes()).isEqualTo(crashes);
+  }
 }

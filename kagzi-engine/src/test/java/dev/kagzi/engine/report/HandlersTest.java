@@ -267,10 +267,27 @@ class HandlersTest {
   void a_resumed_run_that_fails_again_is_handled_again() {
     RunId run = start(handledBy(repairs));
     fail("once");
-    await(engine.engine().runs().resume(NAMESPACE, run));
+    await(engine.engine().runs().resume(NAMESPACE, run, null));
 
     fail("twice");
 
     assertThat(handlersOf(run)).isEqualTo(2);
+  }
+
+  @Test
+  void a_handler_that_is_retried_and_fails_again_starts_no_further_handler() {
+    registerHandler(system, FailureHandler.TYPE);
+    RunId run = start(handledBy(repairs));
+    fail("no");
+    Task handler = handlerTask(repairs, CLEANUP);
+    engine.report(failed(handler.claim(), "the handler fails too"));
+
+    RunId again =
+        await(engine.engine().runs().retry(NAMESPACE, handler.claim().runId(), null)).runId();
+    engine.report(failed(handlerTask(repairs, CLEANUP).claim(), "and again"));
+
+    assertThat(engine.run(again).status()).isEqualTo(RunStatus.FAILED);
+    assertThat(handlersOf(again)).isZero();
+    assertThat(handlersOf(run)).isEqualTo(3);
   }
 }

@@ -1,5 +1,7 @@
 package dev.kagzi.engine.report;
 
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.await;
 import static dev.kagzi.engine.TestEngine.done;
 import static dev.kagzi.engine.TestEngine.failed;
 import static dev.kagzi.engine.TestEngine.failure;
@@ -205,5 +207,21 @@ class RunRetryTest {
     assertThat(engine.report(done(second.claim(), "1")))
         .isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
     assertThat(engine.run(task.claim().runId()).attempts()).isEqualTo(2);
+  }
+
+  /** Its undone work stays undone, whoever has resumed it. */
+  @Test
+  void a_run_that_compensated_is_not_tried_again_by_itself_after_a_resume() {
+    RunId run = engine.start(THREE);
+    Task first = engine.claimOne(worker);
+    engine.report(stepFailed(first.claim(), "book", 1, ONE_STEP));
+    engine.report(stepDone(first.claim(), "undo", "1"));
+    engine.report(failed(first.claim(), "book failed"));
+    await(engine.engine().runs().resume(NAMESPACE, run, null));
+    Task second = engine.claimOne(worker);
+    engine.report(stepFailed(second.claim(), "book", 2, ONE_STEP));
+
+    assertThat(engine.report(failed(second.claim(), "book failed again")))
+        .isEqualTo(new ReportResult.Accepted(RunStatus.FAILED));
   }
 }

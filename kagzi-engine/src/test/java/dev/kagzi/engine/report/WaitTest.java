@@ -6,6 +6,7 @@ import static dev.kagzi.engine.TestEngine.failure;
 import static dev.kagzi.engine.TestEngine.payload;
 import static dev.kagzi.engine.TestEngine.sleep;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
@@ -18,6 +19,7 @@ import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
@@ -397,5 +399,22 @@ class WaitTest {
     Task again = engine.claimOne(worker);
 
     assertThat(result(again, "charge")).isEqualTo(new RecordedStep.Result.FinalFailure(why));
+  }
+
+  @Test
+  void a_step_that_has_failed_for_good_is_not_begun_again() {
+    RunId run = engine.start();
+    Task task = engine.claimOne(worker);
+    engine.report(
+        TestEngine.stepFailed(
+            task.claim(), "charge", 1, new RetryPolicy(1, 10, 1.0, 10, 0, List.of())));
+
+    assertThatThrownBy(() -> begin(run, "charge", StepKind.FUNCTION))
+        .isInstanceOfSatisfying(
+            Refusal.class,
+            refusal ->
+                assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION))
+        .hasMessageContaining("charge")
+        .hasMessageContaining("boom");
   }
 }

@@ -163,7 +163,7 @@ class AgainTest {
 
     assertThatThrownBy(() -> await(runs().retry("other", run, null)))
         .hasMessageContaining(run.toString());
-    assertThatThrownBy(() -> await(runs().resume("other", run)))
+    assertThatThrownBy(() -> await(runs().resume("other", run, null)))
         .hasMessageContaining(run.toString());
     assertThatThrownBy(() -> await(runs().terminate("other", run, "")))
         .hasMessageContaining(run.toString());
@@ -184,9 +184,9 @@ class AgainTest {
             + run
             + "'");
 
-    assertThat(await(runs().resume(NAMESPACE, run)))
+    assertThat(await(runs().resume(NAMESPACE, run, null)))
         .isEqualTo(new ResumeResult(true, RunStatus.PENDING));
-    assertThat(await(runs().resume(NAMESPACE, run)))
+    assertThat(await(runs().resume(NAMESPACE, run, null)))
         .isEqualTo(new ResumeResult(false, RunStatus.PENDING));
 
     RunView resumed = engine.run(run);
@@ -210,7 +210,7 @@ class AgainTest {
     Instant wakeUpAt = engine.run(run).wakeUpAt();
     await(runs().terminate(NAMESPACE, run, "too early"));
 
-    await(runs().resume(NAMESPACE, run));
+    await(runs().resume(NAMESPACE, run, null));
 
     Task resumed = engine.claimOne(worker);
     assertThat(resumed.steps())
@@ -226,7 +226,7 @@ class AgainTest {
     RunId run = engine.start();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
     assertThat(await(engine.end(run)).orElseThrow().status()).isEqualTo(RunStatus.FAILED);
-    await(runs().resume(NAMESPACE, run));
+    await(runs().resume(NAMESPACE, run, null));
 
     CompletableFuture<Optional<RunEnd>> end = engine.end(run);
     engine.report(done(engine.claimOne(worker).claim(), "1"));
@@ -241,9 +241,9 @@ class AgainTest {
     RunId cancelled = engine.start();
     await(runs().cancel(NAMESPACE, cancelled));
 
-    assertThat(await(runs().resume(NAMESPACE, completed)))
+    assertThat(await(runs().resume(NAMESPACE, completed, null)))
         .isEqualTo(new ResumeResult(false, RunStatus.COMPLETED));
-    assertThat(await(runs().resume(NAMESPACE, cancelled)))
+    assertThat(await(runs().resume(NAMESPACE, cancelled, null)))
         .isEqualTo(new ResumeResult(false, RunStatus.CANCELLED));
   }
 
@@ -253,7 +253,7 @@ class AgainTest {
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
     RunId successor = startWithEverything();
 
-    assertThatThrownBy(() -> await(runs().resume(NAMESPACE, run)))
+    assertThatThrownBy(() -> await(runs().resume(NAMESPACE, run, null)))
         .hasMessageContaining(successor.toString());
     assertThat(engine.run(run).status()).isEqualTo(RunStatus.FAILED);
   }
@@ -263,8 +263,65 @@ class AgainTest {
     RunId run = startWithEverything();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
 
-    await(runs().resume(NAMESPACE, run));
+    await(runs().resume(NAMESPACE, run, null));
 
     assertThat(startWithEverything()).isEqualTo(run);
+  }
+
+  @Test
+  void a_step_that_waited_for_its_retry_is_executed_at_once_when_its_run_is_resumed() {
+    RunId run = engine.start();
+    RetryPolicy hourly = new RetryPolicy(3, 3_600_000, 1.0, 3_600_000, 0, List.of());
+    engine.report(stepFailed(engine.claimOne(worker).claim(), "charge", 1, hourly));
+    await(runs().terminate(NAMESPACE, run, "broken"));
+
+    await(runs().resume(NAMESPACE, run, null));
+
+    assertThat(engine.claimOne(worker).steps().getFirst().result())
+        .isInstanceOfSatisfying(
+            RecordedStep.Result.Retry.class, retry -> assertThat(retry.delayMs()).isZero());
+  }
+
+  @Test
+  void a_resume_that_comes_again_after_the_run_has_failed_again_is_not_done_twice() {
+    RunId run = engine.start();
+    engine.report(failed(engine.claimOne(worker).claim(), "no"));
+    assertThat(await(runs().resume(NAMESPACE, run, 1)))
+        .isEqualTo(new ResumeResult(true, RunStatus.PENDING));
+    engine.report(failed(engine.claimOne(worker).claim(), "no again"));
+
+    assertThat(await(runs().resume(NAMESPACE, run, 1)))
+        .isEqualTo(new ResumeResult(true, RunStatus.FAILED));
+    assertThat(engine.run(run).attempts()).isEqualTo(2);
+    assertThat(await(runs().resume(NAMESPACE, run, 7)))
+        .isEqualTo(new ResumeResult(false, RunStatus.FAILED));
+    assertThat(await(runs().resume(NAMESPACE, run, 2)))
+        .isEqualTo(new ResumeResult(true, RunStatus.PENDING));
+  }
+
+  @Test
+  void a_run_that_is_cancelled_after_it_has_failed_before_shows_no_error() {
+    RunId run = engine.start();
+    engine.report(failed(engine.claimOne(worker).claim(), "no"));
+    await(runs().resume(NAMESPACE, run, null));
+
+    await(runs().cancel(NAMESPACE, run));
+
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.CANCELLED);
+    assertThat(engine.run(run).error()).isNull();
+  }
+
+  @Test
+  void a_run_whose_deadline_had_passed_at_its_start_can_be_retried_and_resumed() {
+    StartOptions late = StartOptions.NONE.withDeadline(Instant.parse("2020-01-01T00:00:00Z"));
+    StartRequest request =
+        new StartRequest(
+            NAMESPACE, "", queue, TYPE, "", payload("\"in\""), null, null, late);
+    RunId run = await(runs().start(request)).runId();
+    assertThat(await(engine.end(run)).orElseThrow().status()).isEqualTo(RunStatus.TIMED_OUT);
+
+    assertThat(await(runs().retry(NAMESPACE, run, null)).alreadyRunning()).isFalse();
+    assertThat(await(runs().resume(NAMESPACE, run, null)).resumed()).isTrue();
+    assertThat(engine.run(run).setup().executionTimeoutMs()).isNull();
   }
 }

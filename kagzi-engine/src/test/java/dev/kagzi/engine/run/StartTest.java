@@ -264,4 +264,14 @@ class StartTest {
       assertThat(run).isNotNull();
     }
   }
+
+  @Test
+  void an_active_run_goes_before_those_that_have_ended() {
+    StartResult ended = engine.start("any-3");
+    await(engine.engine().runs().cancel(NAMESPACE, ended.runId()));
+    StartResult active = engine.start("any-3");
+
+    assertThat(await(start(other, "any-3", IfExists.USE_EXISTING_ANY)))
+        .isEqualTo(new StartResult(active.runId(), true));
+  }
 }

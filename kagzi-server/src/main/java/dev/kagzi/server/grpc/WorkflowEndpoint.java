@@ -198,7 +198,8 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
                 .runs()
                 .resume(
                     Arguments.namespace(request.getNamespace()),
-                    Arguments.runId(request.getRunId())),
+                    Arguments.runId(request.getRunId()),
+                    request.hasAttempt() ? request.getAttempt() : null),
         result ->
             ResumeWorkflowResponse.newBuilder()
                 .setResumed(result.resumed())

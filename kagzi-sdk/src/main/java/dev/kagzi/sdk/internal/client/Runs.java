@@ -177,11 +177,13 @@ public final class Runs {
     return call(WorkflowServiceGrpc.getRetryWorkflowMethod(), request, runId);
   }
 
+  /** Names the attempt that failed: the call is sent again when its answer is lost. */
   public boolean resume(String runId) {
     ResumeWorkflowRequest request =
         ResumeWorkflowRequest.newBuilder()
             .setNamespace(connection.namespace())
             .setRunId(runId)
+            .setAttempt(get(runId).getAttempts())
             .build();
     return call(WorkflowServiceGrpc.getResumeWorkflowMethod(), request, runId).getResumed();
   }

@@ -176,8 +176,9 @@ final class QueueWorker implements RunHost {
   private void takeIn(List<Task> tasks) {
     for (Task task : tasks) {
       RunExecution held = claims.get(task.getRunId());
-      if (held != null && held.epoch() == task.getEpoch()) {
-        // The very claim that is being executed: a second execution would be within the same fence.
+      if (held != null && held.epoch() >= task.getEpoch()) {
+        // The very claim that is being executed, within whose fence a second execution would be; or
+        // one of before, that came late.
         continue;
       }
       RunExecution run = new RunExecution(this, task);
