@@ -4,6 +4,9 @@ import dev.kagzi.engine.chore.BuryStaleWorkers;
 import dev.kagzi.engine.chore.Coordinator;
 import dev.kagzi.engine.chore.DeliverForgottenMessages;
 import dev.kagzi.engine.chore.EndOverdue;
+import dev.kagzi.engine.chore.FoldCounts;
+import dev.kagzi.engine.chore.ForgetOldRuns;
+import dev.kagzi.engine.chore.RenewNamespaces;
 import dev.kagzi.engine.chore.TakePulse;
 import dev.kagzi.engine.db.Connector;
 import dev.kagzi.engine.db.Database;
@@ -13,6 +16,7 @@ import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.notice.Notice;
 import dev.kagzi.engine.notice.PostgresNotifier;
+import dev.kagzi.engine.query.Health;
 import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.report.ExpireRun;
 import dev.kagzi.engine.report.ExpireStep;
@@ -67,13 +71,20 @@ public final class Engine implements AutoCloseable {
   private final PostgresNotifier notifier;
   private final TakePulse pulse;
   private final Coordinator coordinator;
+  private final Coordinator janitor;
   private final EngineMeter meter;
 
   private Engine(Database database, EngineConfig config) {
     this.database = database;
     UUID serverId = RunId.next().value();
     this.endings = new Endings(database);
-    this.namespaces = new Namespaces(database, config.limits(), config.autoCreateNamespaces());
+    this.namespaces =
+        new Namespaces(
+            database,
+            config.limits(),
+            config.autoCreateNamespaces(),
+            this::openOrShut,
+            this::tellOfNamespace);
     this.notifier = new PostgresNotifier(database, serverId, this::hear);
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
     this.pulse = new TakePulse(database, serverId, notifier, config.rules().stepGraceMs());
@@ -98,7 +109,8 @@ public final class Engine implements AutoCloseable {
                 config.rules().stepTimeoutMs()),
             claims -> free(claims, FreeClaim.Cause.NOT_TAKEN),
             run -> append(new FailCrashed(run)),
-            this::admit);
+            this::admit,
+            namespaces::isOpen);
     this.workers =
         new Workers(
             database,
@@ -110,7 +122,12 @@ public final class Engine implements AutoCloseable {
             this::free,
             journal::append);
     wiring.connect(gates, workers);
-    this.queries = new Queries(database, config.limits());
+    this.queries =
+        new Queries(
+            database,
+            config.limits(),
+            new Health.Rules(
+                2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis()));
     this.runs =
         new Runs(
             database,
@@ -128,8 +145,15 @@ public final class Engine implements AutoCloseable {
                 new BuryStaleWorkers(pulse, workers, config.workers().stale()),
                 new DeliverForgottenMessages(pulse, database, this::deliver),
                 endOverdue,
+                new FoldCounts(pulse, database),
+                new RenewNamespaces(pulse, namespaces::renew),
                 gates.book()::forgetOld,
                 stepCounts::forgetOld),
+            config.coordinatorInterval());
+    // On a thread of its own: what it does may take a while, and nobody waits for it.
+    this.janitor =
+        new Coordinator(
+            List.of(new ForgetOldRuns(database, namespaces, workers, config.retention())),
             config.coordinatorInterval());
     this.meter = new EngineMeter(database.meter(), gates.meter(), journal);
   }
@@ -179,12 +203,26 @@ public final class Engine implements AutoCloseable {
       case Notice.Ended ended -> endings.endedElsewhere(ended.runId());
       case Notice.Stop stop -> workers.stopAttached(stop.worker(), stop.claim(), stop.status());
       case Notice.Drain drain -> workers.drainAttached(drain.worker());
+      case Notice.Namespace ignored -> namespaces.renew();
       case Notice.Everything ignored -> {
         notifier.alone(false);
+        namespaces.renew();
         gates.lookAtEverything();
         endings.lookAtEverything();
       }
     }
+  }
+
+  private void openOrShut(String namespace, boolean enabled) {
+    if (enabled) {
+      gates.open(namespace);
+    } else {
+      gates.shut(namespace);
+    }
+  }
+
+  private void tellOfNamespace(String namespace) {
+    notifier.tell(new Notice.Namespace(namespace));
   }
 
   private void deliver(RunId run) {
@@ -258,6 +296,7 @@ public final class Engine implements AutoCloseable {
   @Override
   public void close() {
     coordinator.close();
+    janitor.close();
     gates.close();
     workers.close();
     journal.close();

@@ -1,5 +1,6 @@
 package dev.kagzi.engine;
 
+import dev.kagzi.engine.chore.RetentionConfig;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.report.Rules;
 import dev.kagzi.engine.task.DispatchConfig;
@@ -15,7 +16,8 @@ public record EngineConfig(
     Rules rules,
     Limits limits,
     Duration coordinatorInterval,
-    boolean autoCreateNamespaces) {
+    boolean autoCreateNamespaces,
+    RetentionConfig retention) {
 
   public static EngineConfig defaults() {
     return new EngineConfig(
@@ -25,35 +27,89 @@ public record EngineConfig(
         Rules.DEFAULT,
         Limits.DEFAULT,
         Duration.ofSeconds(1),
-        false);
+        false,
+        RetentionConfig.defaults());
   }
 
   public EngineConfig withAutoCreateNamespaces(boolean on) {
-    return new EngineConfig(journal, dispatch, workers, rules, limits, coordinatorInterval, on);
+    return new EngineConfig(
+        journal, dispatch, workers, rules, limits, coordinatorInterval, on, retention);
   }
 
   public EngineConfig withJournal(JournalConfig other) {
     return new EngineConfig(
-        other, dispatch, workers, rules, limits, coordinatorInterval, autoCreateNamespaces);
+        other,
+        dispatch,
+        workers,
+        rules,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention);
   }
 
   public EngineConfig withDispatch(DispatchConfig other) {
     return new EngineConfig(
-        journal, other, workers, rules, limits, coordinatorInterval, autoCreateNamespaces);
+        journal,
+        other,
+        workers,
+        rules,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention);
   }
 
   public EngineConfig withWorkers(WorkerConfig other) {
     return new EngineConfig(
-        journal, dispatch, other, rules, limits, coordinatorInterval, autoCreateNamespaces);
+        journal,
+        dispatch,
+        other,
+        rules,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention);
   }
 
   public EngineConfig withLimits(Limits other) {
     return new EngineConfig(
-        journal, dispatch, workers, rules, other, coordinatorInterval, autoCreateNamespaces);
+        journal,
+        dispatch,
+        workers,
+        rules,
+        other,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention);
   }
 
   public EngineConfig withRules(Rules other) {
     return new EngineConfig(
-        journal, dispatch, workers, other, limits, coordinatorInterval, autoCreateNamespaces);
+        journal,
+        dispatch,
+        workers,
+        other,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention);
+  }
+
+  public EngineConfig withCoordinatorInterval(Duration other) {
+    return new EngineConfig(
+        journal, dispatch, workers, rules, limits, other, autoCreateNamespaces, retention);
+  }
+
+  public EngineConfig withRetention(RetentionConfig other) {
+    return new EngineConfig(
+        journal,
+        dispatch,
+        workers,
+        rules,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        other);
   }
 }

@@ -163,7 +163,18 @@ class HotPlanTest {
           "WorkerRows.STALE_SQL",
           "WorkerRows.ATTACH_SQL",
           "WorkerRows.DETACHED_SQL",
-          "WorkerRows.EVENT_SQL");
+          "WorkerRows.EVENT_SQL",
+          "RunCounts.FOLD_SQL",
+          "RunCounts.RECOUNT_SQL",
+          "RunCounts.FORGET_SQL",
+          "ExpiredRuns.WALK_SQL",
+          "ExpiredRuns.TURN_SQL",
+          "ExpiredRuns.LOCK_SQL",
+          "ExpiredRuns.DELETE_PAYLOADS_SQL",
+          "DeleteSteps.WEIGH_SQL",
+          "DeleteSteps.DELETE_SQL",
+          "Messages.DELETE_SQL",
+          "WorkerRows.FORGET_SQL");
 
   @Test
   void every_statement_is_known_to_be_hot_or_cold() {

@@ -57,20 +57,25 @@ class RoomsTest {
           Map.entry(
               "worker",
               Set.of("db", "journal", "namespace", "notice", "report", "run", "task", "value")),
-          Map.entry("chore", Set.of("db", "message", "notice", "run", "step", "value", "worker")),
+          Map.entry(
+              "chore",
+              Set.of("db", "message", "namespace", "notice", "run", "step", "value", "worker")),
           Map.entry("query", Set.of("db", "page", "retry", "step", "value")));
 
   /** The room to which each table belongs. */
   private static final Map<String, String> OWNERS =
-      Map.of(
-          "namespaces", "namespace",
-          "workflow_runs", "run",
-          "workflow_payloads", "run",
-          "step_runs", "step",
-          "run_messages", "message",
-          "workers", "worker",
-          "worker_events", "worker",
-          "servers", "chore");
+      Map.ofEntries(
+          Map.entry("namespaces", "namespace"),
+          Map.entry("workflow_runs", "run"),
+          Map.entry("workflow_payloads", "run"),
+          Map.entry("run_changes", "run"),
+          Map.entry("run_counts", "run"),
+          Map.entry("step_runs", "step"),
+          Map.entry("run_messages", "message"),
+          Map.entry("workers", "worker"),
+          Map.entry("worker_events", "worker"),
+          Map.entry("servers", "chore"),
+          Map.entry("duties", "chore"));
 
   // A claim and a renewal are what the queue and the leases are; a lone report is one statement
   // that commits itself, so that it has to say in one breath what several rooms would say.
@@ -78,6 +83,7 @@ class RoomsTest {
       Map.of(
           "workflow_runs", Set.of("report", "task", "worker"),
           "workflow_payloads", Set.of("report"),
+          "run_changes", Set.of("report", "task"),
           "step_runs", Set.of("report"));
 
   private static final Set<String> SPEAK_SQL =

@@ -165,7 +165,7 @@ class TwoEnginesTest {
     Task task = there.claimOne(worker);
 
     await(here.engine().runs().cancel(NAMESPACE, run));
-    await(here.engine().workers().drain(worker));
+    await(here.engine().workers().drain(null, worker));
 
     assertThat(await(stopped)).containsExactly(task.claim());
     assertThat(await(drained)).isTrue();

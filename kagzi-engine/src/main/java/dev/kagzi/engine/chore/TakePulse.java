@@ -15,8 +15,8 @@ public final class TakePulse implements Chore {
   public static final String SQL =
       """
       WITH beat AS (
-        INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)
-        VALUES (?, ?, kagzi.clock(), kagzi.clock())
+        INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at, counts)
+        VALUES (?, ?, kagzi.clock(), kagzi.clock(), true)
             ON CONFLICT (server_id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at),
       forget AS (
         DELETE FROM kagzi.servers WHERE heartbeat_at < kagzi.clock() - interval '1 day')
@@ -35,7 +35,16 @@ public final class TakePulse implements Chore {
                    AND cron_expr IS NULL),
                (SELECT min(timeout_at) FROM kagzi.step_runs
                  WHERE timeout_at IS NOT NULL AND status = 'RUNNING')
-                 + ? * interval '1 millisecond') - kagzi.clock()) * 1000)::bigint AS overdue_in_ms
+                 + ? * interval '1 millisecond') - kagzi.clock()) * 1000)::bigint AS overdue_in_ms,
+             EXISTS (SELECT FROM kagzi.run_changes) AS unfolded,
+             (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
+                FROM kagzi.namespaces) AS namespaces_us,
+             CASE WHEN EXISTS (SELECT FROM kagzi.servers
+                                WHERE NOT counts
+                                  AND heartbeat_at > kagzi.clock() - interval '30 seconds')
+                  THEN 'SOMEBODY_DOES_NOT'
+                  WHEN EXISTS (SELECT FROM kagzi.duties WHERE duty = 'RECOUNT') THEN 'OWED'
+                  ELSE 'EXACT' END AS counts
       """;
 
   private static final int EVERY = 5;
@@ -44,7 +53,8 @@ public final class TakePulse implements Chore {
   private final UUID serverId;
   private final Notifier notifier;
   private final long stepGraceMs;
-  private volatile Reading last = new Reading(null, false, null, System.nanoTime());
+  private volatile Reading last =
+      new Reading(null, false, null, false, Counts.EXACT, null, System.nanoTime());
   private int ticks;
 
   /**
@@ -53,9 +63,26 @@ public final class TakePulse implements Chore {
    * @param silentMs how long the most silent worker has been silent; null when there is none
    * @param oldMessages whether messages wait that should have been read
    * @param overdueInMs when the next run or step has taken too long; null when none has a time
+   * @param unfolded whether changes of runs wait to be folded into the counts
+   * @param namespacesUs when a namespace was changed last
    */
   record Reading(
-      @Nullable Long silentMs, boolean oldMessages, @Nullable Long overdueInMs, long atNanos) {}
+      @Nullable Long silentMs,
+      boolean oldMessages,
+      @Nullable Long overdueInMs,
+      boolean unfolded,
+      Counts counts,
+      @Nullable Long namespacesUs,
+      long atNanos) {}
+
+  /** How far the counts of runs can be believed. */
+  enum Counts {
+    EXACT,
+    /** A server from before there were counts is alive. */
+    SOMEBODY_DOES_NOT,
+    /** There was one: the runs are to be counted anew. */
+    OWED
+  }
 
   /** {@code stepGraceMs} after its time-out a step is the server's to end. */
   public TakePulse(Database database, UUID serverId, Notifier notifier, long stepGraceMs) {
@@ -98,6 +125,9 @@ public final class TakePulse implements Chore {
                                       row.bigintOrNull("silent_ms"),
                                       row.bool("old_messages"),
                                       row.bigintOrNull("overdue_in_ms"),
+                                      row.bool("unfolded"),
+                                      Counts.valueOf(row.text("counts")),
+                                      row.bigintOrNull("namespaces_us"),
                                       atNanos);
                               return row.bigint("others") == 0;
                             }))

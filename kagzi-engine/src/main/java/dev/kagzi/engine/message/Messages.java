@@ -41,7 +41,14 @@ public final class Messages {
                ORDER BY created_at LIMIT ?) AS old
       """;
 
+  static final String DELETE_SQL = "DELETE FROM kagzi.run_messages WHERE to_run = ANY (?::uuid[])";
+
   private Messages() {}
+
+  /** Forgets what was said to runs that go. */
+  public static void delete(Session tx, Collection<RunId> runs) throws SQLException {
+    tx.query(DELETE_SQL).bindUuids(runs, RunId::value).update();
+  }
 
   public static void post(Session tx, List<RunMessage> messages) throws SQLException {
     tx.query(POST_SQL)

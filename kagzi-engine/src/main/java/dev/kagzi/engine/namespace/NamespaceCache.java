@@ -27,15 +27,17 @@ final class NamespaceCache {
 
   private final Database database;
   private final LongSupplier nanoClock;
+  private final NamespaceListener listener;
   private final Map<String, NamespaceCheck> known = new ConcurrentHashMap<>();
   private final AtomicBoolean renewing = new AtomicBoolean();
   // Held while the map changes: a renewal must not overwrite a change that came after its look.
   private final ReentrantLock changing = new ReentrantLock();
   private volatile long renewedNs;
 
-  NamespaceCache(Database database, LongSupplier nanoClock) {
+  NamespaceCache(Database database, LongSupplier nanoClock, NamespaceListener listener) {
     this.database = database;
     this.nanoClock = nanoClock;
+    this.listener = listener;
     this.renewedNs = nanoClock.getAsLong();
   }
 
@@ -55,13 +57,40 @@ final class NamespaceCache {
     return nanoClock.getAsLong() - renewedNs < WAIT_NS && known.containsKey(namespace);
   }
 
+  /** What is known, however old it is; null for a name that was not met before. */
+  @Nullable NamespaceCheck peek(String namespace) {
+    return known.get(namespace);
+  }
+
   /** What somebody changed or created here, after it is durable. */
   void put(String namespace, boolean enabled) {
     changing.lock();
     try {
-      known.put(namespace, NamespaceCheck.of(enabled));
+      learn(namespace, NamespaceCheck.of(enabled));
     } finally {
       changing.unlock();
+    }
+  }
+
+  /** Reads all that is known anew, in the background. */
+  void renewNow() {
+    Thread.ofVirtual()
+        .name("kagzi-namespaces")
+        .start(
+            () -> {
+              changing.lock();
+              try {
+                renew();
+              } finally {
+                changing.unlock();
+              }
+            });
+  }
+
+  private void learn(String namespace, NamespaceCheck check) {
+    NamespaceCheck before = known.put(namespace, check);
+    if (before != null && before != check) {
+      listener.changed(namespace, check.isEnabled());
     }
   }
 
@@ -99,7 +128,7 @@ final class NamespaceCache {
         read(names, states);
         // Only what was asked about: a name that came meanwhile is newer than this look.
         names.stream().filter(name -> !states.containsKey(name)).forEach(known::remove);
-        known.putAll(states);
+        states.forEach(this::learn);
       }
     } catch (Refusal databaseAway) {
       // What was known stays: without the database nothing is started and nothing handed out.

@@ -2,6 +2,7 @@ package dev.kagzi.engine.namespace;
 
 import java.time.Instant;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A namespace as it stood when it was looked at.
@@ -9,6 +10,8 @@ import java.util.UUID;
  * @param enabled a disabled one accepts no start and hands out no work
  * @param failureHandlerTaskQueue where a handler of all failures was registered last; empty:
  *     nowhere
+ * @param retentionMs how long runs are kept after their end; null: as long as the server says, 0:
+ *     for ever
  */
 public record NamespaceView(
     UUID id,
@@ -18,4 +21,5 @@ public record NamespaceView(
     boolean enabled,
     Instant createdAt,
     Instant updatedAt,
-    String failureHandlerTaskQueue) {}
+    String failureHandlerTaskQueue,
+    @Nullable Long retentionMs) {}

@@ -13,6 +13,7 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -20,12 +21,12 @@ import org.jspecify.annotations.Nullable;
 public final class Namespaces {
   private static final String COLUMNS =
       "namespace, id, display_name, description, enabled, created_at, updated_at,"
-          + " failure_handler_task_queue";
+          + " failure_handler_task_queue, retention_ms";
 
   private static final String INSERT =
       """
-      INSERT INTO kagzi.namespaces (namespace, id, display_name, description)
-      VALUES (?, ?, ?, ?)
+      INSERT INTO kagzi.namespaces (namespace, id, display_name, description, retention_ms)
+      VALUES (?, ?, ?, ?, ?)
           ON CONFLICT (namespace) DO NOTHING
       RETURNING\s"""
           + COLUMNS;
@@ -38,6 +39,7 @@ public final class Namespaces {
       UPDATE kagzi.namespaces
          SET display_name = coalesce(?, display_name), description = coalesce(?, description),
              failure_handler_task_queue = CASE WHEN ? THEN NULL ELSE failure_handler_task_queue END,
+             retention_ms = CASE WHEN ? THEN NULL ELSE coalesce(?, retention_ms) END,
              updated_at = kagzi.clock()
        WHERE namespace = ?
       RETURNING\s"""
@@ -71,27 +73,53 @@ public final class Namespaces {
           + COLUMNS
           + " FROM kagzi.namespaces WHERE namespace < ? ORDER BY namespace DESC LIMIT ?";
 
+  private static final String RETENTIONS =
+      """
+      SELECT namespace, retention_ms
+        FROM kagzi.namespaces
+       WHERE namespace > ?
+       ORDER BY namespace
+       LIMIT 1000
+      """;
+
   private static final String COUNT = "SELECT count(*) AS rows FROM kagzi.namespaces";
+
+  private static final long RETENTION_MS_MAX = 100L * 366 * 24 * 60 * 60 * 1000;
 
   private final Database database;
   private final Limits limits;
   private final boolean autoCreate;
   private final NamespaceCache cache;
+  private final Consumer<String> tellOthers;
 
   /**
    * Knows nothing yet.
    *
    * @param autoCreate a name that is not there is created when it is first used
+   * @param listener hears of namespaces that are enabled or disabled, here or elsewhere
+   * @param tellOthers is told of those that are enabled or disabled here
    */
-  public Namespaces(Database database, Limits limits, boolean autoCreate) {
-    this(database, limits, autoCreate, System::nanoTime);
+  public Namespaces(
+      Database database,
+      Limits limits,
+      boolean autoCreate,
+      NamespaceListener listener,
+      Consumer<String> tellOthers) {
+    this(database, limits, autoCreate, listener, tellOthers, System::nanoTime);
   }
 
-  Namespaces(Database database, Limits limits, boolean autoCreate, LongSupplier nanoClock) {
+  Namespaces(
+      Database database,
+      Limits limits,
+      boolean autoCreate,
+      NamespaceListener listener,
+      Consumer<String> tellOthers,
+      LongSupplier nanoClock) {
     this.database = database;
     this.limits = limits;
     this.autoCreate = autoCreate;
-    this.cache = new NamespaceCache(database, nanoClock);
+    this.cache = new NamespaceCache(database, nanoClock, listener);
+    this.tellOthers = tellOthers;
   }
 
   /**
@@ -101,6 +129,19 @@ public final class Namespaces {
   public NamespaceCheck check(String namespace) {
     NamespaceCheck known = cache.get(namespace);
     return known == null ? lookUp(namespace) : known;
+  }
+
+  /**
+   * True unless the namespace is known to be disabled. From memory, whatever its age: whoever asks
+   * is told by {@link NamespaceListener} when that changes. Never blocks.
+   */
+  public boolean isOpen(String namespace) {
+    return cache.peek(namespace) != NamespaceCheck.DISABLED;
+  }
+
+  /** Something may have changed elsewhere: what is known is read anew, in the background. */
+  public void renew() {
+    cache.renewNow();
   }
 
   /** True when {@link #check} answers from memory; otherwise it asks the database, and blocks. */
@@ -124,18 +165,31 @@ public final class Namespaces {
   private NamespaceCheck lookUp(String namespace) {
     limits.checkName("namespace", namespace);
     if (autoCreate) {
-      database.write(session -> insert(session, namespace, "", ""));
+      database.write(session -> insert(session, namespace, "", "", null));
     }
     return cache.putIfAbsent(namespace, get(namespace).enabled());
   }
 
-  /** A new namespace, enabled. Refused with ALREADY_EXISTS. */
+  /** A new namespace, enabled, whose runs are kept as long as the server says. */
   public NamespaceView create(String namespace, String displayName, String description) {
+    return create(namespace, displayName, description, null);
+  }
+
+  /**
+   * A new namespace, enabled. Refused with ALREADY_EXISTS.
+   *
+   * @param retentionMs how long runs are kept after their end; null: as long as the server says, 0:
+   *     for ever
+   */
+  public NamespaceView create(
+      String namespace, String displayName, String description, @Nullable Long retentionMs) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("display_name", displayName);
     limits.checkText("description", description);
+    checkRetention(retentionMs);
     List<NamespaceView> created =
-        database.write(session -> insert(session, namespace, displayName, description));
+        database.write(
+            session -> insert(session, namespace, displayName, description, retentionMs));
     if (created.isEmpty()) {
       throw Refusal.of(
           Refusal.Reason.ALREADY_EXISTS,
@@ -147,8 +201,18 @@ public final class Namespaces {
     return created.get(0);
   }
 
+  private static void checkRetention(@Nullable Long retentionMs) {
+    if (retentionMs != null && (retentionMs < 0 || retentionMs > RETENTION_MS_MAX)) {
+      throw Refusal.invalid("retention_ms", retentionMs, "0 to " + RETENTION_MS_MAX);
+    }
+  }
+
   private static List<NamespaceView> insert(
-      Session session, String namespace, String displayName, String description)
+      Session session,
+      String namespace,
+      String displayName,
+      String description,
+      @Nullable Long retentionMs)
       throws SQLException {
     return session
         .query(INSERT)
@@ -156,6 +220,7 @@ public final class Namespaces {
         .bind(RunId.next().value())
         .bind(displayName)
         .bind(description)
+        .bindLong(retentionMs)
         .list(Namespaces::view);
   }
 
@@ -172,32 +237,45 @@ public final class Namespaces {
     return database.read(session -> Pager.page(page, "namespaces", new All(session)));
   }
 
-  /**
-   * Changes what is not null. Refused with NOT_FOUND.
-   *
-   * @param clearFailureHandler forgets that a handler of all failures was registered
-   */
-  public NamespaceView update(
-      String namespace,
-      @Nullable String displayName,
-      @Nullable String description,
-      boolean clearFailureHandler) {
+  /** Changes what the update names. Refused with NOT_FOUND. */
+  public NamespaceView update(String namespace, NamespaceUpdate update) {
     limits.checkName("namespace", namespace);
-    limits.checkOptionalName("display_name", displayName);
-    if (description != null) {
-      limits.checkText("description", description);
+    limits.checkOptionalName("display_name", update.displayName());
+    if (update.description() != null) {
+      limits.checkText("description", update.description());
     }
+    checkRetention(update.retentionMs());
     return database
         .write(
             session ->
                 session
                     .query(UPDATE)
-                    .bind(displayName)
-                    .bind(description)
-                    .bind(clearFailureHandler)
+                    .bind(update.displayName())
+                    .bind(update.description())
+                    .bind(update.clearFailureHandler())
+                    .bind(update.clearRetention())
+                    .bindLong(update.retentionMs())
                     .bind(namespace)
                     .first(Namespaces::view))
         .orElseThrow(() -> Refusal.notFound("namespace", namespace));
+  }
+
+  /**
+   * How long a namespace keeps its runs.
+   *
+   * @param retentionMs null: as long as the server says, 0: for ever
+   */
+  public record Retention(String namespace, @Nullable Long retentionMs) {}
+
+  /** The namespaces that come after one by name, the first when it is null; only so many. */
+  public List<Retention> retentions(@Nullable String after) {
+    return database.read(
+        session ->
+            session
+                .query(RETENTIONS)
+                .bind(after == null ? "" : after)
+                .list(
+                    row -> new Retention(row.text("namespace"), row.bigintOrNull("retention_ms"))));
   }
 
   /** Failures in the namespace are handled, on this queue unless nearer; within a transaction. */
@@ -229,6 +307,7 @@ public final class Namespaces {
                         .first(Namespaces::view))
             .orElseThrow(() -> Refusal.notFound("namespace", namespace));
     cache.put(namespace, changed.enabled());
+    tellOthers.accept(namespace);
     return changed;
   }
 
@@ -271,6 +350,7 @@ public final class Namespaces {
         row.bool("enabled"),
         row.time("created_at"),
         row.time("updated_at"),
-        Objects.requireNonNullElse(row.textOrNull("failure_handler_task_queue"), ""));
+        Objects.requireNonNullElse(row.textOrNull("failure_handler_task_queue"), ""),
+        row.bigintOrNull("retention_ms"));
   }
 }

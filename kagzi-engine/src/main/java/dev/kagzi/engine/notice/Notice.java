@@ -25,6 +25,9 @@ public sealed interface Notice {
   /** Whoever has the worker attached tells it to drain. */
   record Drain(WorkerId worker) implements Notice {}
 
+  /** A namespace was enabled or disabled: whoever knows it reads which. */
+  record Namespace(String namespace) implements Notice {}
+
   /** Too much to tell, or a server has just come: look at everything. */
   record Everything() implements Notice {}
 
@@ -46,6 +49,7 @@ public sealed interface Notice {
       case Stop(WorkerId worker, Claim claim, RunStatus status) ->
           "s " + worker + ' ' + claim.runId() + ' ' + claim.epoch() + ' ' + status;
       case Drain(WorkerId worker) -> "d " + worker;
+      case Namespace(String namespace) -> "n " + escape(namespace);
       case Everything() -> "*";
     };
   }
@@ -74,6 +78,7 @@ public sealed interface Notice {
                                         new Claim(run, Integer.parseInt(parts[3])),
                                         RunStatus.valueOf(parts[4]))));
         case "d" -> WorkerId.parse(parts[1]).map(Drain::new);
+        case "n" -> Optional.of(new Namespace(unescape(parts[1])));
         case "*" -> Optional.of(new Everything());
         default -> Optional.empty();
       };

@@ -9,6 +9,8 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +20,12 @@ import org.jspecify.annotations.Nullable;
 public final class Queries {
   private final Database database;
   private final Limits limits;
+  private final Health.Rules rules;
 
-  public Queries(Database database, Limits limits) {
+  public Queries(Database database, Limits limits, Health.Rules rules) {
     this.database = database;
     this.limits = limits;
+    this.rules = rules;
   }
 
   /** One run with all its bytes. */
@@ -89,10 +93,62 @@ public final class Queries {
     return database.read(session -> new WorkerQueries(session).page(filter, page));
   }
 
-  /** One registration of a worker. */
-  public WorkerView worker(WorkerId id) {
+  /** One registration of a worker; of any namespace when none is named. */
+  public WorkerView worker(@Nullable String namespace, WorkerId id) {
+    limits.checkOptionalName("namespace", namespace);
     return database
         .read(session -> new WorkerQueries(session).find(id))
+        .filter(worker -> namespace == null || worker.namespace().equals(namespace))
         .orElseThrow(() -> Refusal.notFound("worker", id));
+  }
+
+  /** What became of a worker and why, the latest first. */
+  public Page<WorkerEvent> workerEvents(@Nullable String namespace, WorkerId id, PageSpec page) {
+    WorkerId known = worker(namespace, id).workerId();
+    return database.read(session -> new WorkerQueries(session).events(known, page));
+  }
+
+  /** The numbers of a namespace; null for all of them. */
+  public Stats stats(@Nullable String namespace) {
+    limits.checkOptionalName("namespace", namespace);
+    return database.read(session -> new NumberQueries(session).stats(namespace));
+  }
+
+  /** How much there is to do; in all queues of the namespace when none is named. */
+  public QueueDepth depth(String namespace, @Nullable String queue) {
+    limits.checkName("namespace", namespace);
+    limits.checkOptionalName("task_queue", queue);
+    return database.read(session -> new NumberQueries(session).depth(namespace, queue));
+  }
+
+  /** The types of which there are runs, by name. */
+  public Page<TypeView> types(String namespace, PageSpec page) {
+    limits.checkName("namespace", namespace);
+    return database.read(session -> new NumberQueries(session).types(namespace, page));
+  }
+
+  /** How the database is, and the workers of a namespace; of all when none is named. */
+  public Health health(@Nullable String namespace) {
+    limits.checkOptionalName("namespace", namespace);
+    long began = System.nanoTime();
+    try {
+      return database.read(
+          session -> {
+            HealthQueries queries = new HealthQueries(session, rules);
+            List<Health.Worker> silent = queries.mostSilent(namespace);
+            long latencyMs = sinceMs(began);
+            return new Health(
+                Health.Level.HEALTHY, "", latencyMs, silent, queries.levels(namespace));
+          });
+    } catch (Refusal away) {
+      if (away.reason() != Refusal.Reason.UNAVAILABLE) {
+        throw away;
+      }
+      return Health.away(String.valueOf(away.getMessage()), sinceMs(began));
+    }
+  }
+
+  private static long sinceMs(long beganNanos) {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNanos);
   }
 }

@@ -16,6 +16,7 @@ import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -47,6 +48,9 @@ final class RunQueries {
         FROM (SELECT * FROM kagzi.workflow_runs
                WHERE namespace = ? AND external_id = ? OFFSET 0) r""";
 
+  // A walk over more than these takes longer than whoever asks for a number wants to wait.
+  private static final int COUNT_MAX = 100_000;
+
   private static final String NO_TEMPLATES =
       "   AND NOT (r.cron_expr IS NOT NULL AND r.status IN ('SCHEDULED', 'PAUSED'))";
 
@@ -54,6 +58,8 @@ final class RunQueries {
   // index of claims, which holds nothing else: a few active runs among millions that have ended.
   private static final Set<RunStatus> ACTIVE =
       EnumSet.of(RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SLEEPING);
+  private static final Set<RunStatus> UNHAPPY =
+      EnumSet.of(RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT);
   private static final String ONLY_ACTIVE =
       "   AND r.available_at IS NOT NULL AND r.cron_expr IS NULL";
 
@@ -174,7 +180,9 @@ final class RunQueries {
 
     @Override
     public long count() throws SQLException {
-      return all(filter).on(session).first(row -> row.bigint("rows")).orElse(0L);
+      return isCounted(filter)
+          ? new NumberQueries(session).runs(numbers(filter))
+          : all(filter).on(session).first(row -> row.bigint("rows")).orElse(0L);
     }
   }
 
@@ -185,22 +193,71 @@ final class RunQueries {
         new Sql()
             .add("SELECT r.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
             .add(COLUMNS)
-            .add(matching(filter))
-            .add(beyond(from, forward))
+            .add(inOrder(filter, from, forward, rowsMax))
             .add(" ORDER BY " + order + " LIMIT ?) r", q -> q.bind(rowsMax));
     return withPayloads(page, weight);
   }
 
   static Sql any(RunFilter filter, Cursor from, boolean forward) {
-    return new Sql()
-        .add("SELECT 1")
-        .add(matching(filter))
-        .add(beyond(from, forward))
-        .add(" ORDER BY " + order(forward) + " LIMIT 1");
+    return new Sql().add("SELECT 1").add(inOrder(filter, from, forward, 1)).add(" LIMIT 1");
+  }
+
+  /**
+   * The first so many rows of each status that is asked for: each is found sorted in an index, and
+   * of two sorted lists the first rows are among the first of both.
+   */
+  private static Sql inOrder(
+      RunFilter filter, @Nullable Cursor from, boolean forward, int rowsMax) {
+    List<Set<RunStatus>> lists = apart(filter.statuses());
+    Sql sql = new Sql().add("  FROM (");
+    String between = "";
+    for (Set<RunStatus> statuses : lists) {
+      sql.add(between)
+          .add("(SELECT r.*")
+          .add(matching(filter, statuses))
+          .add(beyond(from, forward))
+          .add(" ORDER BY " + order(forward) + " LIMIT ?)", q -> q.bind(rowsMax));
+      between = "UNION ALL";
+    }
+    return sql.add(") r");
+  }
+
+  /** Those that have an index of their own, each for itself, and the rest together. */
+  private static List<Set<RunStatus>> apart(Set<RunStatus> statuses) {
+    List<Set<RunStatus>> lists = new ArrayList<>();
+    EnumSet<RunStatus> rest = EnumSet.noneOf(RunStatus.class);
+    for (RunStatus status : statuses) {
+      if (UNHAPPY.contains(status)) {
+        lists.add(EnumSet.of(status));
+      } else {
+        rest.add(status);
+      }
+    }
+    if (!rest.isEmpty() || lists.isEmpty()) {
+      lists.add(rest);
+    }
+    return lists;
+  }
+
+  /** True when the counts know how many there are: then nobody has to walk over them. */
+  private static boolean isCounted(RunFilter filter) {
+    return filter.createdAfter() == null
+        && filter.createdBefore() == null
+        && filter.externalId() == null
+        && filter.parentRunId() == null
+        && filter.scheduleId() == null;
+  }
+
+  private static NumberQueries.Filter numbers(RunFilter filter) {
+    return new NumberQueries.Filter(
+        filter.namespace(), filter.type(), filter.queue(), filter.version(), filter.statuses());
   }
 
   static Sql all(RunFilter filter) {
-    return new Sql().add("SELECT count(*) AS rows").add(matching(filter));
+    return new Sql()
+        .add("SELECT count(*) AS rows FROM (SELECT 1")
+        .add(matching(filter))
+        .add(" LIMIT ?) r", q -> q.bind(COUNT_MAX));
   }
 
   private static String order(boolean forward) {
@@ -208,6 +265,10 @@ final class RunQueries {
   }
 
   private static Sql matching(RunFilter filter) {
+    return matching(filter, filter.statuses());
+  }
+
+  private static Sql matching(RunFilter filter, Set<RunStatus> statuses) {
     String externalId = filter.externalId();
     Sql sql =
         externalId == null
@@ -215,10 +276,10 @@ final class RunQueries {
             : new Sql()
                 .add(RUNS_OF_EXTERNAL_ID, q -> q.bind(filter.namespace()), q -> q.bind(externalId));
     sql.add(" WHERE r.namespace = ?", q -> q.bind(filter.namespace())).add(NO_TEMPLATES);
-    if (!filter.statuses().isEmpty()) {
-      List<String> names = filter.statuses().stream().map(RunStatus::name).toList();
-      sql.add("   AND r.status = ANY (?)", q -> q.bindTextArray(names));
-      if (ACTIVE.containsAll(filter.statuses())) {
+    if (!statuses.isEmpty()) {
+      // By name, not by parameter: the planner is to see which of the partial indexes has them.
+      sql.add("   AND r.status " + oneOf(statuses));
+      if (ACTIVE.containsAll(statuses)) {
         sql.add(ONLY_ACTIVE);
       }
     }
@@ -230,6 +291,11 @@ final class RunQueries {
     since(sql, ">=", filter.createdAfter());
     since(sql, "<", filter.createdBefore());
     return sql;
+  }
+
+  private static String oneOf(Set<RunStatus> statuses) {
+    List<String> names = statuses.stream().map(status -> "'" + status.name() + "'").toList();
+    return names.size() == 1 ? "= " + names.get(0) : "IN (" + String.join(", ", names) + ")";
   }
 
   private static void equal(Sql sql, String column, @Nullable String value) {

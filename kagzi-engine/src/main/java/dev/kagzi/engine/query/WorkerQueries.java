@@ -87,6 +87,56 @@ final class WorkerQueries {
     return new Sql().add("SELECT count(*) AS rows FROM kagzi.workers w").add(matching(filter));
   }
 
+  Page<WorkerEvent> events(WorkerId worker, PageSpec spec) throws SQLException {
+    return Pager.page(spec, "worker events " + worker, new Events(worker));
+  }
+
+  private final class Events implements Pager.Source<WorkerEvent> {
+    private final WorkerId worker;
+
+    Events(WorkerId worker) {
+      this.worker = worker;
+    }
+
+    @Override
+    public List<Pager.Found<WorkerEvent>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
+        throws SQLException {
+      Sql sql =
+          new Sql()
+              .add("SELECT event_id, event, reason, at FROM kagzi.worker_events")
+              .add(" WHERE worker_id = ?", q -> q.bind(worker.value()));
+      if (from != null) {
+        long id = from.number(0);
+        sql.add("   AND event_id " + (forward ? "<" : ">") + " ?", q -> q.bind(id));
+      }
+      return sql.add(
+              " ORDER BY event_id" + (forward ? " DESC" : "") + " LIMIT ?", q -> q.bind(rowsMax))
+          .on(session)
+          .list(this::event);
+    }
+
+    private Pager.Found<WorkerEvent> event(Row row) throws SQLException {
+      long id = row.bigint("event_id");
+      WorkerEvent event =
+          new WorkerEvent(id, worker, row.text("event"), row.text("reason"), row.time("at"));
+      return new Pager.Found<>(event, Cursor.of(Long.toString(id)), true);
+    }
+
+    @Override
+    public boolean isAny(Cursor from, boolean forward) throws SQLException {
+      return !rows(from, forward, 1).isEmpty();
+    }
+
+    @Override
+    public long count() throws SQLException {
+      return session
+          .query("SELECT count(*) AS rows FROM kagzi.worker_events WHERE worker_id = ?")
+          .bind(worker.value())
+          .first(row -> row.bigint("rows"))
+          .orElse(0L);
+    }
+  }
+
   private static Sql matching(Filter filter) {
     Sql sql = new Sql().add(" WHERE w.namespace = ?", q -> q.bind(filter.namespace()));
     String queue = filter.queue();

@@ -1,6 +1,6 @@
 /**
- * Looking at things: single rows and lists of runs, steps and workers, for people and for callers
- * who want to know.
+ * Looking at things: single rows, lists and numbers of runs, steps and workers, for people and for
+ * callers who want to know.
  *
  * <p>Only reads. Every query names the namespace that it may see. Lists are walked by key, in both
  * directions, so that a page costs the same wherever it lies and neither loses nor repeats a row

@@ -24,7 +24,11 @@ final class FinishRun {
                ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
          WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
            AND parent_run_id IS NULL
-        RETURNING run_id, attempts),
+        RETURNING run_id, attempts, namespace, task_queue, workflow_type, version),
+      c AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, was, became, runs)
+        SELECT namespace, task_queue, workflow_type, version, 'RUNNING', 'COMPLETED', 1 FROM u),
       s AS (
         INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
                                      output, output_metadata, created_at, started_at, finished_at)
@@ -57,7 +61,11 @@ final class FinishRun {
                ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
          WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
            AND parent_run_id IS NULL
-        RETURNING run_id),
+        RETURNING run_id, namespace, task_queue, workflow_type, version),
+      c AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, was, became, runs)
+        SELECT namespace, task_queue, workflow_type, version, 'RUNNING', 'COMPLETED', 1 FROM u),
       p AS (
         INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
         SELECT u.run_id, 'OUTPUT', n.data, n.metadata::jsonb, kagzi.clock()

@@ -28,69 +28,95 @@ public final class InsertRuns {
           .thenComparing(s -> s.request().externalId())
           .thenComparing(s -> s.runId().value(), Uuids.ORDER);
 
+  // What was inserted is counted by the statement that inserts it.
+  private static final String COUNTED =
+      """
+      c AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, was, became, runs)
+        SELECT namespace, task_queue, workflow_type, version, NULL, status, count(*)
+          FROM r
+         GROUP BY namespace, task_queue, workflow_type, version, status)
+      SELECT run_id, created_at FROM r
+      """;
+
   public static final String SQL =
       """
-      INSERT INTO kagzi.workflow_runs
-             (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
-              origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
-              available_at, created_at, started_at)
-      SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
-             n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
-             CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
-             CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
-             n.locked_by,
-             CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
-             kagzi.clock() + n.lease_ms * interval '1 millisecond',
-             kagzi.clock(),
-             CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END
-        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
-                    ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[])
-               AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
-                     retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms)
-          ON CONFLICT DO NOTHING
-      RETURNING run_id, created_at
-      """;
+      WITH r AS (
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
+                origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
+                available_at, created_at, started_at)
+        SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
+               n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
+               CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
+               CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
+               n.locked_by,
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
+               kagzi.clock() + n.lease_ms * interval '1 millisecond',
+               kagzi.clock(),
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END
+          FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
+                      ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[])
+                 AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
+                       retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms)
+            ON CONFLICT DO NOTHING
+        RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
+      """
+          + COUNTED;
 
   /** The same for runs that ask for more. */
   public static final String OPTIONS_SQL =
       """
-      INSERT INTO kagzi.workflow_runs
-             (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
-              origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
-              available_at, created_at, started_at, deadline_at, execution_timeout_ms,
-              step_timeout_ms, heartbeat_timeout_ms, on_failure_workflow, on_failure_task_queue,
-              retry_of, failed_run_id)
-      SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
-             n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
-             CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
-             CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
-             n.locked_by,
-             CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
-             kagzi.clock() + n.lease_ms * interval '1 millisecond',
-             kagzi.clock(),
-             CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
-             d.deadline_at,
-             CASE WHEN d.deadline_at > kagzi.clock()
-                  THEN ceil(extract(epoch FROM d.deadline_at - kagzi.clock()) * 1000)::bigint END,
-             n.step_timeout_ms, n.heartbeat_timeout_ms, n.on_failure_workflow,
-             n.on_failure_task_queue, n.retry_of, n.failed_run_id
-        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
-                    ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[], ?::bigint[],
-                    ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::uuid[],
-                    ?::uuid[])
-               AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
-                     retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms,
-                     execution_timeout_ms, deadline_us, step_timeout_ms, heartbeat_timeout_ms,
-                     on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id)
-       CROSS JOIN LATERAL (
-             SELECT least(kagzi.clock() + n.execution_timeout_ms * interval '1 millisecond',
-                          kagzi.at(n.deadline_us)) AS deadline_at) AS d
-          ON CONFLICT DO NOTHING
-      RETURNING run_id, created_at
-      """;
+      WITH r AS (
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
+                origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
+                available_at, created_at, started_at, deadline_at, execution_timeout_ms,
+                step_timeout_ms, heartbeat_timeout_ms, on_failure_workflow, on_failure_task_queue,
+                retry_of, failed_run_id)
+        SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
+               n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
+               CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
+               CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
+               n.locked_by,
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
+               kagzi.clock() + n.lease_ms * interval '1 millisecond',
+               kagzi.clock(),
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
+               d.deadline_at,
+               CASE WHEN d.deadline_at > kagzi.clock()
+                    THEN ceil(extract(epoch FROM d.deadline_at - kagzi.clock()) * 1000)::bigint END,
+               n.step_timeout_ms, n.heartbeat_timeout_ms, n.on_failure_workflow,
+               n.on_failure_task_queue, n.retry_of, n.failed_run_id
+          FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
+                      ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[], ?::bigint[],
+                      ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::uuid[],
+                      ?::uuid[])
+                 AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
+                       retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms,
+                       execution_timeout_ms, deadline_us, step_timeout_ms, heartbeat_timeout_ms,
+                       on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id)
+         CROSS JOIN LATERAL (
+               SELECT least(kagzi.clock() + n.execution_timeout_ms * interval '1 millisecond',
+                            kagzi.at(n.deadline_us)) AS deadline_at) AS d
+            ON CONFLICT DO NOTHING
+        RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
+      """
+          + COUNTED;
 
   /** Takes back what was inserted in the same transaction. */
-  static final String DELETE_SQL = "DELETE FROM kagzi.workflow_runs WHERE run_id = ANY (?::uuid[])";
+  static final String DELETE_SQL =
+      """
+      WITH d AS (
+        DELETE FROM kagzi.workflow_runs WHERE run_id = ANY (?::uuid[])
+        RETURNING namespace, task_queue, workflow_type, version, status)
+      INSERT INTO kagzi.run_changes
+             (namespace, task_queue, workflow_type, version, was, became, runs)
+      SELECT namespace, task_queue, workflow_type, version, status, NULL, count(*)
+        FROM d
+       GROUP BY namespace, task_queue, workflow_type, version, status
+      """;
 
   /** One run with its input, by a statement that commits itself. */
   public static final String ALONE_SQL =
@@ -113,7 +139,11 @@ public final class InsertRuns {
                  AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
                        retry_policy, locked_by, lease_ms)
             ON CONFLICT DO NOTHING
-        RETURNING run_id, created_at),
+        RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
+      c AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, was, became, runs)
+        SELECT namespace, task_queue, workflow_type, version, NULL, status, 1 FROM r),
       p AS (
         INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
         SELECT r.run_id, 'INPUT', i.data, i.metadata::jsonb, r.created_at

@@ -29,6 +29,7 @@ public final class RunRow {
   private final @Nullable Long leaseMs;
   private final long nowUs;
 
+  private final RunStatus was;
   private RunStatus status;
   private final int epoch;
   private int endedEpoch;
@@ -51,6 +52,7 @@ public final class RunRow {
     this.retryPolicy = identity.retryPolicy();
     this.stepTimeoutMs = identity.stepTimeoutMs();
     this.leaseMs = identity.leaseMs();
+    this.was = state.status();
     this.status = state.status();
     this.epoch = state.epoch();
     this.endedEpoch = state.endedEpoch();
@@ -228,6 +230,11 @@ public final class RunRow {
 
   public long nowUs() {
     return nowUs;
+  }
+
+  /** The status before this transaction. */
+  RunStatus was() {
+    return was;
   }
 
   public RunStatus status() {

@@ -14,6 +14,12 @@ public final class UpdateRuns {
   /** The epoch is compared although the rows are locked: no statement writes a run without it. */
   public static final String SQL =
       """
+      WITH c AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, was, became, runs)
+        SELECT n.namespace, n.task_queue, n.workflow_type, n.version, n.was, n.became, n.runs
+          FROM unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::int[])
+                 AS n (namespace, task_queue, workflow_type, version, was, became, runs))
       UPDATE kagzi.workflow_runs r
          SET status = n.status,
              available_at = kagzi.at(n.available_us),
@@ -40,8 +46,16 @@ public final class UpdateRuns {
   private UpdateRuns() {}
 
   public static void apply(Session tx, List<RunRow> rows) throws SQLException {
+    List<RunChange> changes = RunChange.of(rows);
     int updated =
         tx.query(SQL)
+            .bindTexts(changes, c -> c.queue().namespace())
+            .bindTexts(changes, c -> c.queue().queue())
+            .bindTexts(changes, c -> c.type().type())
+            .bindTexts(changes, c -> c.type().version())
+            .bindTexts(changes, c -> c.was().name())
+            .bindTexts(changes, c -> c.became().name())
+            .bindInts(changes, RunChange::runs)
             .bindUuids(rows, r -> r.runId().value())
             .bindInts(rows, RunRow::epoch)
             .bindTexts(rows, r -> r.status().name())

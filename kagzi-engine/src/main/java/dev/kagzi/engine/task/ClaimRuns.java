@@ -78,7 +78,14 @@ public final class ClaimRuns {
                   w.created_at, w.crashes, w.step_timeout_ms,
                   ceil(extract(epoch FROM w.deadline_at - kagzi.clock()) * 1000)::bigint
                     AS deadline_in_ms,
-                  c.slot, c.was)
+                  c.slot, c.was, w.namespace, w.task_queue),
+      n AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, was, became, runs)
+        SELECT namespace, task_queue, workflow_type, version, was, status, count(*)
+          FROM u
+         WHERE was <> status
+         GROUP BY namespace, task_queue, workflow_type, version, was, status)
       SELECT u.*, p.data, p.metadata
         FROM u
         LEFT JOIN kagzi.workflow_payloads p ON p.run_id = u.run_id AND p.kind = 'INPUT'

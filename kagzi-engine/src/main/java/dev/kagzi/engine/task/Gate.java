@@ -654,6 +654,34 @@ final class Gate {
     flush();
   }
 
+  /** There is nothing to look for until somebody says so. */
+  void rest() {
+    lock.lock();
+    try {
+      lookQueued = false;
+      if (lookAgain) {
+        lookAgain = false;
+        requestLook();
+      }
+    } finally {
+      lock.unlock();
+    }
+    flush();
+  }
+
+  /** What is on its way to workers goes back; what is due is looked for anew. */
+  void giveBackAll() {
+    Later later = new Later();
+    lock.lock();
+    try {
+      desks.values().forEach(desk -> giveBack(desk, later));
+      markAll();
+    } finally {
+      lock.unlock();
+    }
+    later.run();
+  }
+
   /** Types that waiting polls want, if the gate has been quiet for so long. */
   List<PollRequest.Wanted> quietFor(long nanos) {
     lock.lock();

@@ -21,6 +21,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,7 @@ public final class Gates implements AutoCloseable {
   private final Consumer<List<Claim>> giveBack;
   private final Consumer<RunId> failCrashed;
   private final BiPredicate<QueueName, Task> admission;
+  private final Predicate<String> isOpen;
   private final DispatchMeter meter = new DispatchMeter();
   private final ClaimBook book = new ClaimBook();
   private final Map<QueueName, Gate> gates = new ConcurrentHashMap<>();
@@ -51,7 +53,8 @@ public final class Gates implements AutoCloseable {
   /**
    * Claims that nobody takes are handed to {@code giveBack}, runs that were taken over too often to
    * {@code failCrashed}. A run that a look has claimed is given to a worker if {@code admission}
-   * says so; if not, that has ended the claim itself.
+   * says so; if not, that has ended the claim itself. Nothing is looked for in a namespace that is
+   * not open.
    */
   public Gates(
       Database database,
@@ -59,13 +62,15 @@ public final class Gates implements AutoCloseable {
       ClaimRules rules,
       Consumer<List<Claim>> giveBack,
       Consumer<RunId> failCrashed,
-      BiPredicate<QueueName, Task> admission) {
+      BiPredicate<QueueName, Task> admission,
+      Predicate<String> isOpen) {
     this.database = database;
     this.config = config;
     this.rules = rules;
     this.giveBack = giveBack;
     this.failCrashed = failCrashed;
     this.admission = admission;
+    this.isOpen = isOpen;
     this.timer =
         new ScheduledThreadPoolExecutor(
             1, work -> Thread.ofPlatform().name("kagzi-timer").daemon().unstarted(work));
@@ -113,6 +118,22 @@ public final class Gates implements AutoCloseable {
   /** Something may have been missed. */
   public void lookAtEverything() {
     gates.values().forEach(Gate::lookAtEverything);
+  }
+
+  /** From now on there is work in the namespace. */
+  public void open(String namespace) {
+    of(namespace).forEach(Gate::lookAtEverything);
+  }
+
+  /** What is on its way to workers of the namespace goes back; their polls go on standing. */
+  public void shut(String namespace) {
+    of(namespace).forEach(Gate::giveBackAll);
+  }
+
+  private List<Gate> of(String namespace) {
+    return gates.values().stream()
+        .filter(gate -> gate.queue().namespace().equals(namespace))
+        .toList();
   }
 
   /** A claim has ended: its worker can take the next. */
@@ -232,7 +253,7 @@ public final class Gates implements AutoCloseable {
   /** Asks only whether anything is due; if so, something should have said it. */
   private void fallback(Session session, Gate gate) throws SQLException {
     List<PollRequest.Wanted> types = gate.quietFor(0);
-    if (types.isEmpty()) {
+    if (types.isEmpty() || !isOpen.test(gate.queue().namespace())) {
       return;
     }
     List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, gate.queue(), types);
@@ -249,6 +270,10 @@ public final class Gates implements AutoCloseable {
   }
 
   private void look(Session session, Gate gate) throws SQLException {
+    if (!isOpen.test(gate.queue().namespace())) {
+      gate.rest();
+      return;
+    }
     meter.looks.increment();
     List<Gate.Group> groups = gate.beginLook();
     int done = 0;
@@ -276,6 +301,10 @@ public final class Gates implements AutoCloseable {
     found.crashed().forEach(failCrashed);
     meter.claimed.add(claimed.size());
     gate.found(group, claimed);
+    if (!isOpen.test(gate.queue().namespace())) {
+      // Shut while the look was under way.
+      gate.giveBackAll();
+    }
     if (claimed.size() < group.slots.size() && !exact.isEmpty()) {
       gate.nextDue(group, ClaimRuns.nextDue(session, gate.queue(), exact, gate::lowUs));
     }

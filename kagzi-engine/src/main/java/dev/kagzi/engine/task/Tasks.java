@@ -79,7 +79,8 @@ public final class Tasks {
   }
 
   private Poll stand(PollRequest asked, boolean limited) {
-    namespaces.requireEnabled(asked.queue().namespace());
+    // A poll of a disabled namespace stands like any other: it gets work once there is some.
+    namespaces.check(asked.queue().namespace());
     check(asked);
     long most = gates.config().pollMax().toMillis();
     long waitMs = asked.waitMs() <= 0 ? most : Math.min(asked.waitMs(), most);

@@ -11,13 +11,25 @@ import org.jspecify.annotations.Nullable;
  * @param claims what it is executing; null from a client that does not say: all that it holds is
  *     renewed
  * @param activeCount how many runs it executes; null when it does not say
+ * @param namespace whose worker it must be; null for any
  */
 public record Heartbeat(
     WorkerId workerId,
     @Nullable List<Claim> claims,
     @Nullable Integer activeCount,
     int completedDelta,
-    int failedDelta) {
+    int failedDelta,
+    @Nullable String namespace) {
+
+  /** A beat that does not say whose it is. */
+  public Heartbeat(
+      WorkerId workerId,
+      @Nullable List<Claim> claims,
+      @Nullable Integer activeCount,
+      int completedDelta,
+      int failedDelta) {
+    this(workerId, claims, activeCount, completedDelta, failedDelta, null);
+  }
 
   public Heartbeat {
     claims = claims == null ? null : List.copyOf(claims);

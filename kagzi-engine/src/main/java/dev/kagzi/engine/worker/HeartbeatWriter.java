@@ -42,22 +42,25 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.completed END,
              total_failed = w.total_failed
                + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.failed END
-        FROM unnest(?::uuid[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[])
-               AS n (worker_id, active_count, completed, failed, before_us)
+        FROM unnest(?::uuid[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[])
+               AS n (worker_id, active_count, completed, failed, before_us, namespace)
        WHERE w.worker_id = n.worker_id
          AND w.status <> 'OFFLINE'
-      RETURNING w.worker_id, w.status,
+         AND w.namespace || '' = coalesce(n.namespace, w.namespace)
+      RETURNING w.worker_id, w.status, w.namespace,
                 (extract(epoch FROM w.last_heartbeat_at) * 1000000)::bigint AS recorded_us
       """;
 
+  /** A run of another namespace is as good as none: nobody renews, adopts or learns of it. */
   static final String LOOK_SQL =
       """
       SELECT n.worker_id, n.run_id, n.epoch, r.epoch AS present_epoch, r.status, r.locked_by,
              extract(epoch FROM r.available_at - kagzi.clock()) * 1000
                < coalesce(r.heartbeat_timeout_ms, n.lease_ms) / 2 AS short
-        FROM unnest(?::uuid[], ?::uuid[], ?::int[], ?::bigint[])
-               AS n (worker_id, run_id, epoch, lease_ms)
-        LEFT JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
+        FROM unnest(?::uuid[], ?::uuid[], ?::int[], ?::bigint[], ?::text[])
+               AS n (worker_id, run_id, epoch, lease_ms, namespace)
+        LEFT JOIN kagzi.workflow_runs r
+          ON r.run_id = n.run_id AND r.namespace || '' = n.namespace
       """;
 
   /**
@@ -116,6 +119,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
 
   private record Renewal(WorkerId worker, Claim claim) {}
 
+  private record Present(WorkerStatus status, String namespace) {}
+
   private record Looked(
       WorkerId worker,
       Claim claim,
@@ -145,23 +150,26 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 again.add(before);
               }
             });
-    Map<WorkerId, WorkerStatus> present = beat(tx, byWorker, counts);
+    Map<WorkerId, Present> present = beat(tx, byWorker, counts);
     Map<WorkerId, List<Claim>> lost = new HashMap<>();
     Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
     List<Renewal> locked =
         renew(
             tx,
             byWorker.values().stream().filter(w -> present.containsKey(id(w))).toList(),
+            present,
             lost,
             cancelled);
+    Map<WorkerId, WorkerStatus> statuses = new HashMap<>();
+    present.forEach((worker, row) -> statuses.put(worker, row.status));
     for (HeartbeatWrite write : byWorker.values()) {
-      answer(write, present.get(id(write)), lost, cancelled);
+      answer(write, statuses.get(id(write)), lost, cancelled);
     }
     for (HeartbeatWrite write : again) {
-      answer(write, present.get(id(write)), Map.of(), Map.of());
+      answer(write, statuses.get(id(write)), Map.of(), Map.of());
     }
     return () -> {
-      listener.heard(present);
+      listener.heard(statuses);
       locked.forEach(renewal -> listener.renewElsewhere(renewal.worker, renewal.claim));
     };
   }
@@ -186,22 +194,25 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
             cancelled.getOrDefault(id(write), List.of())));
   }
 
-  private static Map<WorkerId, WorkerStatus> beat(
+  private static Map<WorkerId, Present> beat(
       Session tx, Map<WorkerId, HeartbeatWrite> byWorker, Map<WorkerId, Counts> counts)
       throws SQLException {
     Collection<HeartbeatWrite> writes = byWorker.values();
-    Map<WorkerId, WorkerStatus> present = new HashMap<>();
+    Map<WorkerId, Present> present = new HashMap<>();
     tx.query(BEAT_SQL)
         .bindUuids(writes, w -> id(w).value())
         .bindNullableInts(writes, w -> counts.getOrDefault(id(w), Counts.NONE).active)
         .bindLongs(writes, w -> counts.getOrDefault(id(w), Counts.NONE).completed)
         .bindLongs(writes, w -> counts.getOrDefault(id(w), Counts.NONE).failed)
         .bindNullableLongs(writes, HeartbeatWrite::recordedUs)
+        .bindTexts(writes, w -> w.heartbeat().namespace())
         .list(
             row -> {
               WorkerId worker = new WorkerId(row.uuid("worker_id"));
               Objects.requireNonNull(byWorker.get(worker)).recorded(row.bigint("recorded_us"));
-              return present.put(worker, WorkerStatus.valueOf(row.text("status")));
+              return present.put(
+                  worker,
+                  new Present(WorkerStatus.valueOf(row.text("status")), row.text("namespace")));
             });
     return present;
   }
@@ -210,6 +221,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   private List<Renewal> renew(
       Session tx,
       List<HeartbeatWrite> writes,
+      Map<WorkerId, Present> present,
       Map<WorkerId, List<Claim>> lost,
       Map<WorkerId, List<Claim>> cancelled)
       throws SQLException {
@@ -224,7 +236,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       return List.of();
     }
     List<Renewal> due = new ArrayList<>();
-    for (Looked run : look(tx, listed)) {
+    for (Looked run : look(tx, listed, present)) {
       if (run.status == RunStatus.RUNNING && run.presentEpoch == run.claim.epoch()) {
         if (run.isShort || run.isHeldByOther) {
           due.add(new Renewal(run.worker, run.claim));
@@ -248,12 +260,14 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     return due.stream().filter(r -> !renewed.contains(r.claim.runId())).toList();
   }
 
-  private List<Looked> look(Session tx, List<Renewal> listed) throws SQLException {
+  private List<Looked> look(Session tx, List<Renewal> listed, Map<WorkerId, Present> present)
+      throws SQLException {
     return tx.query(LOOK_SQL)
         .bindUuids(listed, r -> r.worker.value())
         .bindUuids(listed, r -> r.claim.runId().value())
         .bindInts(listed, r -> r.claim.epoch())
         .bindLongs(listed, r -> leaseMs)
+        .bindTexts(listed, r -> Objects.requireNonNull(present.get(r.worker)).namespace)
         .list(
             row -> {
               String status = row.textOrNull("status");

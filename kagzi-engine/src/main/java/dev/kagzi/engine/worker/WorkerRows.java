@@ -86,6 +86,21 @@ final class WorkerRows {
       RETURNING"""
           + COLUMNS;
 
+  static final String FORGET_SQL =
+      """
+      WITH gone AS (
+        DELETE FROM kagzi.workers
+         WHERE worker_id IN (
+                 SELECT worker_id FROM kagzi.workers
+                  WHERE status = 'OFFLINE'
+                    AND deregistered_at < kagzi.clock() - ? * interval '1 millisecond'
+                  ORDER BY worker_id LIMIT ? FOR UPDATE SKIP LOCKED)
+        RETURNING worker_id),
+      events AS (
+        DELETE FROM kagzi.worker_events e USING gone WHERE e.worker_id = gone.worker_id)
+      SELECT count(*) AS workers FROM gone
+      """;
+
   static final String EVENT_SQL =
       """
       INSERT INTO kagzi.worker_events (worker_id, event, reason, at)
@@ -168,6 +183,14 @@ final class WorkerRows {
 
   static List<Known> stale(Session tx, long silentMs, int max) throws SQLException {
     return tx.query(STALE_SQL).bind(silentMs).bind(max).list(WorkerRows::map);
+  }
+
+  static int forget(Session tx, long offlineMs, int max) throws SQLException {
+    return tx.query(FORGET_SQL)
+        .bind(offlineMs)
+        .bind(max)
+        .first(row -> row.integer("workers"))
+        .orElse(0);
   }
 
   static Optional<Known> attach(Session tx, WorkerId worker, String namespace, UUID attachId)

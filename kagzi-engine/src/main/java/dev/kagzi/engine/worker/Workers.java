@@ -35,6 +35,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -259,7 +260,9 @@ public final class Workers implements AutoCloseable {
 
   private static CompletableFuture<WorkerLimits> admit(
       WorkerId worker, QueueName queue, Seen known) {
-    if (known.status != WorkerStatus.ONLINE) {
+    // Of a worker of another namespace no more is said than of one that never was.
+    boolean foreign = !known.queue.namespace().equals(queue.namespace());
+    if (foreign || known.status != WorkerStatus.ONLINE) {
       return CompletableFuture.failedFuture(
           Refusal.of(
               Refusal.Reason.FAILED_PRECONDITION,
@@ -268,7 +271,7 @@ public final class Workers implements AutoCloseable {
               "worker "
                   + worker
                   + " is "
-                  + (known.status == WorkerStatus.DRAINING
+                  + (known.status == WorkerStatus.DRAINING && !foreign
                       ? "draining"
                       : "not registered or offline")
                   + " (expected: ONLINE; register first)"));
@@ -289,10 +292,17 @@ public final class Workers implements AutoCloseable {
   /**
    * The worker leaves: at once, or after it has finished what it has. Answers whether it drains or,
    * without drain, whether it was there at all.
+   *
+   * @param namespace whose worker it must be; null for any
    */
-  public CompletableFuture<Boolean> deregister(WorkerId worker, boolean drain) {
+  public CompletableFuture<Boolean> deregister(
+      @Nullable String namespace, WorkerId worker, boolean drain) {
+    limits.checkOptionalName("namespace", namespace);
     return async(
         () -> {
+          if (!isIn(namespace, worker)) {
+            return false;
+          }
           gates.dismiss(worker);
           if (drain) {
             return drainNow(worker, "asked to by the worker");
@@ -313,16 +323,65 @@ public final class Workers implements AutoCloseable {
         });
   }
 
-  /** Somebody else asks the worker to drain. */
-  public CompletableFuture<Boolean> drain(WorkerId worker) {
+  /** Somebody else asks the worker to drain; of any namespace when none is named. */
+  public CompletableFuture<Boolean> drain(@Nullable String namespace, WorkerId worker) {
+    limits.checkOptionalName("namespace", namespace);
     return async(
         () -> {
-          if (!drainNow(worker, "asked to by an administrator")) {
+          if (!isIn(namespace, worker) || !drainNow(worker, "asked to by an administrator")) {
             throw Refusal.notFound("worker", worker);
           }
           tellDrain(worker);
           return true;
         });
+  }
+
+  /**
+   * Somebody knows that the worker is as good as dead: others get what it held. Answers how many
+   * runs that were; of any namespace when none is named.
+   */
+  public CompletableFuture<Integer> forceOffline(
+      @Nullable String namespace, WorkerId worker, String reason) {
+    limits.checkOptionalName("namespace", namespace);
+    limits.checkText("reason", reason);
+    return async(
+        () -> {
+          if (!isIn(namespace, worker)) {
+            throw Refusal.notFound("worker", worker);
+          }
+          WorkerRows.Known gone =
+              database
+                  .write(
+                      tx -> {
+                        Optional<WorkerRows.Known> row = WorkerRows.offline(tx, worker);
+                        WorkerRows.event(
+                            tx,
+                            row,
+                            "OFFLINE",
+                            reason.isEmpty()
+                                ? "forced by an administrator"
+                                : "forced by an administrator: " + reason);
+                        return row;
+                      })
+                  .orElseThrow(() -> Refusal.notFound("worker", worker));
+          return bury(gone, "worker was forced offline, claims released");
+        });
+  }
+
+  /** A worker stays in its namespace: what is in memory is as good as the row. */
+  private boolean isIn(@Nullable String namespace, WorkerId worker) {
+    if (namespace == null) {
+      return true;
+    }
+    Seen known = seen.get(worker);
+    QueueName queue =
+        known != null
+            ? known.queue
+            : database
+                .read(session -> WorkerRows.find(session, worker))
+                .map(WorkerRows.Known::queue)
+                .orElse(null);
+    return queue != null && queue.namespace().equals(namespace);
   }
 
   private boolean drainNow(WorkerId worker, String reason) {
@@ -435,7 +494,12 @@ public final class Workers implements AutoCloseable {
     return gone.size();
   }
 
-  private void bury(WorkerRows.Known worker, String message) {
+  /** Deletes what is known of workers that left so long ago; answers of how many. Blocks. */
+  public int forgetOffline(long offlineMs, int max) {
+    return database.write(tx -> WorkerRows.forget(tx, offlineMs, max));
+  }
+
+  private int bury(WorkerRows.Known worker, String message) {
     forget(worker.id());
     int freed = freeAll(worker, FreeClaim.Cause.WORKER_GONE);
     log.atWarn()
@@ -443,6 +507,7 @@ public final class Workers implements AutoCloseable {
         .addKeyValue("queue", worker.queue().queue())
         .addKeyValue("claims", freed)
         .log(message);
+    return freed;
   }
 
   private int freeAll(WorkerRows.Known worker, FreeClaim.Cause cause) {

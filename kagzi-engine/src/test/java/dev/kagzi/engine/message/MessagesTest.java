@@ -66,16 +66,7 @@ class MessagesTest {
   }
 
   private TestEngine start(Holds connections) {
-    EngineConfig defaults = EngineConfig.defaults();
-    EngineConfig config =
-        new EngineConfig(
-            defaults.journal(),
-            defaults.dispatch(),
-            defaults.workers(),
-            defaults.rules(),
-            defaults.limits(),
-            Duration.ofMillis(100),
-            false);
+    EngineConfig config = EngineConfig.defaults().withCoordinatorInterval(Duration.ofMillis(100));
     return TestEngine.start(database.config(), queue, config, connections);
   }
 

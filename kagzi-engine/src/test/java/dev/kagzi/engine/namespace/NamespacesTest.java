@@ -54,11 +54,11 @@ class NamespacesTest {
   void an_update_changes_what_it_names() {
     namespaces.create(name, "Name", "Description");
 
-    namespaces.update(name, null, "Other", false);
+    namespaces.update(name, NamespaceUpdate.NONE.withDescription("Other"));
     assertThat(namespaces.get(name).displayName()).isEqualTo("Name");
     assertThat(namespaces.get(name).description()).isEqualTo("Other");
 
-    NamespaceView updated = namespaces.update(name, "", null, false);
+    NamespaceView updated = namespaces.update(name, NamespaceUpdate.NONE.withDisplayName(""));
     assertThat(updated.displayName()).isEmpty();
     assertThat(updated.description()).isEqualTo("Other");
     assertThat(updated).isEqualTo(namespaces.get(name));
@@ -69,7 +69,7 @@ class NamespacesTest {
     for (ThrowingCallable call :
         List.<ThrowingCallable>of(
             () -> namespaces.get(name),
-            () -> namespaces.update(name, "x", "y", false),
+            () -> namespaces.update(name, NamespaceUpdate.NONE.withDescription("y")),
             () -> namespaces.enable(name),
             () -> namespaces.disable(name),
             () -> namespaces.check(name),
@@ -139,7 +139,8 @@ class NamespacesTest {
   @Test
   void a_check_of_a_known_name_asks_the_database_nothing() {
     try (Database own = Database.open(database.config())) {
-      Namespaces server = new Namespaces(own, Limits.DEFAULT, false, nanos::get);
+      Namespaces server =
+          new Namespaces(own, Limits.DEFAULT, false, (n, on) -> {}, n -> {}, nanos::get);
       server.check("default");
       long before = own.meter().statements();
 
@@ -155,7 +156,8 @@ class NamespacesTest {
   void a_busy_server_learns_within_a_second_what_another_changed_by_one_query() {
     namespaces.create(name, "", "");
     try (Database own = Database.open(database.config())) {
-      Namespaces busy = new Namespaces(own, Limits.DEFAULT, false, nanos::get);
+      Namespaces busy =
+          new Namespaces(own, Limits.DEFAULT, false, (n, on) -> {}, n -> {}, nanos::get);
       busy.check(name);
       busy.check("default");
       namespaces.disable(name);
@@ -186,7 +188,8 @@ class NamespacesTest {
   @Test
   void without_the_database_what_was_known_stays_known() {
     Database lost = Database.open(database.config());
-    Namespaces server = new Namespaces(lost, Limits.DEFAULT, false, nanos::get);
+    Namespaces server =
+        new Namespaces(lost, Limits.DEFAULT, false, (n, on) -> {}, n -> {}, nanos::get);
     server.check("default");
     lost.close();
 
@@ -225,7 +228,8 @@ class NamespacesTest {
   }
 
   private Namespaces server(boolean autoCreate) {
-    return new Namespaces(database.open(), Limits.DEFAULT, autoCreate, nanos::get);
+    return new Namespaces(
+        database.open(), Limits.DEFAULT, autoCreate, (n, on) -> {}, n -> {}, nanos::get);
   }
 
   private static void assertReason(ThrowingCallable call, Refusal.Reason reason) {

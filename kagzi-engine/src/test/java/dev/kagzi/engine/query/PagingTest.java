@@ -39,7 +39,8 @@ class PagingTest {
   private final Random random = new Random(11);
   private final Rows rows = new Rows(database);
   private final String namespace = "ns-" + UUID.randomUUID();
-  private final Queries queries = new Queries(database.open(), Limits.DEFAULT);
+  private final Queries queries =
+      new Queries(database.open(), Limits.DEFAULT, new Health.Rules(6_000, 10_000));
 
   @Test
   void runs_of_one_microsecond_are_neither_lost_nor_repeated() {

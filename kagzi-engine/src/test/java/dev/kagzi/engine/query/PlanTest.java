@@ -108,8 +108,6 @@ class PlanTest {
   @Test
   void filters_that_match_many_are_walked_by_time() {
     RunFilter typed = new RunFilter("big", Set.of(), "t1", "q1", null, null, null, null);
-    RunFilter failed =
-        new RunFilter("big", Set.of(RunStatus.FAILED), null, null, null, null, null, null);
     RunFilter dated =
         new RunFilter(
             "big",
@@ -122,8 +120,31 @@ class PlanTest {
             null);
 
     assertList(typed, null, true, "workflow_runs_list");
-    assertList(failed, RUN_CURSOR, true, "workflow_runs_list");
     assertList(dated, null, true, "workflow_runs_list");
+  }
+
+  @Test
+  void runs_that_came_to_a_bad_end_are_found_by_their_own_index_each_status_for_itself() {
+    RunFilter failed =
+        new RunFilter("big", Set.of(RunStatus.FAILED), null, null, null, null, null, null);
+    RunFilter unhappy =
+        new RunFilter(
+            "big",
+            Set.of(RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT),
+            null,
+            null,
+            null,
+            null,
+            null,
+            null);
+
+    for (RunFilter filter : List.of(failed, unhappy)) {
+      assertList(filter, null, true, "workflow_runs_unhappy");
+      assertList(filter, RUN_CURSOR, true, "workflow_runs_unhappy");
+      assertList(filter, RUN_CURSOR, false, "workflow_runs_unhappy");
+      assertThat(plan(list(filter, RUN_CURSOR, true))).doesNotContain("workflow_runs_list");
+      assertPlan(RunQueries.any(filter, RUN_CURSOR, false)).contains("workflow_runs_unhappy");
+    }
   }
 
   @Test

@@ -7,6 +7,7 @@ import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Walk;
+import dev.kagzi.engine.run.RunCounts;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
@@ -37,7 +38,8 @@ class QueriesTest {
 
   private final Rows rows = new Rows(database);
   private final String namespace = "ns-" + UUID.randomUUID();
-  private final Queries queries = new Queries(database.open(), Limits.DEFAULT);
+  private final Queries queries =
+      new Queries(database.open(), Limits.DEFAULT, new Health.Rules(6_000, 10_000));
 
   @Test
   void a_run_shows_everything_that_is_stored_of_it() {
@@ -134,7 +136,7 @@ class QueriesTest {
     assertNotFound(() -> queries.byExternalId(namespace, "nobody"));
     assertNotFound(() -> queries.steps(namespace, nobody, null, PageSpec.FIRST));
     assertNotFound(() -> queries.step(namespace, new StepRef(nobody, "a", 1, 1)));
-    assertNotFound(() -> queries.worker(WorkerId.next()));
+    assertNotFound(() -> queries.worker(null, WorkerId.next()));
   }
 
   @Test
@@ -184,6 +186,7 @@ class QueriesTest {
          WHERE run_id IN ('%s', '%s')
         """
             .formatted(template, template, paused));
+    database.run(RunCounts::recount);
 
     Page<RunView> page = queries.runs(RunFilter.all(namespace), new PageSpec(0, "", true, false));
 
@@ -397,7 +400,7 @@ class QueriesTest {
             5,
             Instant.parse("2026-03-01T12:00:02Z"));
 
-    assertThat(queries.worker(new WorkerId(id))).isEqualTo(expected);
+    assertThat(queries.worker(namespace, new WorkerId(id))).isEqualTo(expected);
     assertThat(queries.workers(namespace, "q", null, PageSpec.FIRST).items())
         .containsExactly(expected);
     assertThat(queries.workers(namespace, "q", WorkerStatus.ONLINE, PageSpec.FIRST).items())

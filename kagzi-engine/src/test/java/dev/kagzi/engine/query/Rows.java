@@ -12,10 +12,15 @@ import org.jspecify.annotations.Nullable;
 final class Rows {
   private static final String RUN =
       """
-      INSERT INTO kagzi.workflow_runs
-             (run_id, namespace, external_id, ended, task_queue, workflow_type, version, status,
-              available_at, created_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ? THEN NULL ELSE kagzi.clock() END, kagzi.at(?))
+      WITH r AS (
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, external_id, ended, task_queue, workflow_type, version, status,
+                available_at, created_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ? THEN NULL ELSE kagzi.clock() END, kagzi.at(?))
+        RETURNING namespace, task_queue, workflow_type, version, status)
+      INSERT INTO kagzi.run_changes
+             (namespace, task_queue, workflow_type, version, was, became, runs)
+      SELECT namespace, task_queue, workflow_type, version, NULL, status, 1 FROM r
       """;
 
   private static final String PAYLOAD =

@@ -135,7 +135,7 @@ class CrashTest {
     RunId run = engine.start();
     WorkerId first = engine.register();
     engine.report(new Report.Sleep(engine.claimOne(first).claim(), "nap", 3_600_000L, null, true));
-    await(engine.engine().workers().deregister(first, false));
+    await(engine.engine().workers().deregister(TestEngine.NAMESPACE, first, false));
     die();
     Task task = engine.claimOne(engine.register());
     int crashes = engine.run(run).crashes();

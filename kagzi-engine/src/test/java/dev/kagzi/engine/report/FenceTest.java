@@ -92,7 +92,7 @@ class FenceTest {
                 + "'");
         assertThat(engine.engine().workers().buryStale()).isEqualTo(1);
       }
-      case DEREGISTERED -> await(engine.engine().workers().deregister(first, false));
+      case DEREGISTERED -> await(engine.engine().workers().deregister(null, first, false));
     }
     return engine.claimOne(second);
   }

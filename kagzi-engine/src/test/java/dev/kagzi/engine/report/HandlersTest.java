@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.namespace.NamespaceUpdate;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.run.FailureHandler;
 import dev.kagzi.engine.run.StartOptions;
@@ -56,7 +57,7 @@ class HandlersTest {
     elsewhere = "elsewhere-" + queue;
     engine = TestEngine.start(database.config(), queue);
     worker = engine.register();
-    engine.engine().namespaces().update(NAMESPACE, null, null, true);
+    engine.engine().namespaces().update(NAMESPACE, NamespaceUpdate.NONE.withoutFailureHandler());
   }
 
   @AfterEach
@@ -171,7 +172,7 @@ class HandlersTest {
   @Test
   void the_handler_of_all_failures_is_known_from_its_registration_even_when_nobody_is_online() {
     WorkerId handler = registerHandler(system, FailureHandler.TYPE);
-    await(engine.engine().workers().deregister(handler, false));
+    await(engine.engine().workers().deregister(null, handler, false));
     RunId run = start(StartOptions.NONE);
 
     fail("no");
@@ -208,7 +209,7 @@ class HandlersTest {
   @Test
   void nothing_handles_failures_once_the_mark_is_cleared() {
     registerHandler(system, FailureHandler.TYPE);
-    engine.engine().namespaces().update(NAMESPACE, null, null, true);
+    engine.engine().namespaces().update(NAMESPACE, NamespaceUpdate.NONE.withoutFailureHandler());
     RunId run = start(StartOptions.NONE);
 
     fail("no");

@@ -273,7 +273,7 @@ class TimeoutTest {
             .workers()
             .heartbeat(new Heartbeat(worker, List.of(task.claim()), null, 0, 0)));
 
-    await(engine.engine().workers().deregister(worker, false));
+    await(engine.engine().workers().deregister(null, worker, false));
 
     assertThat(engine.claimOne(engine.register()).claim().runId()).isEqualTo(run);
   }

@@ -412,8 +412,7 @@ class WaitTest {
     assertThatThrownBy(() -> begin(run, "charge", StepKind.FUNCTION))
         .isInstanceOfSatisfying(
             Refusal.class,
-            refusal ->
-                assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION))
+            refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION))
         .hasMessageContaining("charge")
         .hasMessageContaining("boom");
   }

@@ -315,8 +315,7 @@ class AgainTest {
   void a_run_whose_deadline_had_passed_at_its_start_can_be_retried_and_resumed() {
     StartOptions late = StartOptions.NONE.withDeadline(Instant.parse("2020-01-01T00:00:00Z"));
     StartRequest request =
-        new StartRequest(
-            NAMESPACE, "", queue, TYPE, "", payload("\"in\""), null, null, late);
+        new StartRequest(NAMESPACE, "", queue, TYPE, "", payload("\"in\""), null, null, late);
     RunId run = await(runs().start(request)).runId();
     assertThat(await(engine.end(run)).orElseThrow().status()).isEqualTo(RunStatus.TIMED_OUT);
 

@@ -255,7 +255,7 @@ class GateTest {
     engine.claimOne(worker);
     Poll waiting = engine.poll(other, 1);
 
-    await(engine.engine().workers().deregister(worker, false));
+    await(engine.engine().workers().deregister(null, worker, false));
 
     assertThat(await(waiting.tasks()).get(0).claim()).isEqualTo(new Claim(run, 2));
     assertThat(meter().fallbackClaimed()).isZero();
@@ -270,7 +270,7 @@ class GateTest {
     for (int i = 0; i < 8; i++) {
       polls.add(engine.poll(engine.register(), 1));
     }
-    await(engine.engine().workers().deregister(first, false));
+    await(engine.engine().workers().deregister(null, first, false));
     long looks = meter().looks();
 
     engine.start();
@@ -347,7 +347,7 @@ class GateTest {
     engine.settle(idle);
     WorkerId worker = engine.register();
     Poll poll = poll(worker, 20, new PollRequest.Wanted(TYPE, "", 1));
-    await(engine.engine().workers().deregister(idle, false));
+    await(engine.engine().workers().deregister(null, idle, false));
 
     List<RunId> runs = startMany(3, TYPE);
     List<RunId> first = ids(await(poll.tasks()));

@@ -128,7 +128,7 @@ class LowWaterTest {
     Poll standing = poll(register("idle"), "idle", 60_000);
     WorkerId rare = register("rare");
     lookInVain(rare, "rare");
-    await(here.engine().workers().deregister(rare, false));
+    await(here.engine().workers().deregister(null, rare, false));
     RunId run = start("rare");
 
     clock.ahead(Duration.ofMinutes(1));

@@ -339,11 +339,11 @@ class LeaseTest {
     Task task = engine.claimOne(worker);
     RunId left = engine.start();
     engine.claimOne(worker);
-    await(engine.engine().workers().deregister(worker, true));
+    await(engine.engine().workers().deregister(null, worker, true));
 
     HeartbeatResult beat = beat(worker, null);
     ReportResult done = engine.report(done(task.claim(), "1"));
-    boolean gone = await(engine.engine().workers().deregister(worker, false));
+    boolean gone = await(engine.engine().workers().deregister(null, worker, false));
     Task again = engine.claimOne(other);
 
     assertThat(beat.shouldDrain()).isTrue();

@@ -49,14 +49,10 @@ class WorkersTest {
   void open(TestInfo test) {
     EngineConfig defaults = EngineConfig.defaults();
     EngineConfig config =
-        new EngineConfig(
-            defaults.journal(),
-            defaults.dispatch(),
-            new WorkerConfig(Duration.ofSeconds(3), Duration.ofSeconds(60), STALE, DETACHED),
-            defaults.rules(),
-            defaults.limits(),
-            Duration.ofMillis(100),
-            false);
+        defaults
+            .withWorkers(
+                new WorkerConfig(Duration.ofSeconds(3), Duration.ofSeconds(60), STALE, DETACHED))
+            .withCoordinatorInterval(Duration.ofMillis(100));
     holds = new Holds(database.config());
     engine =
         TestEngine.start(
@@ -73,7 +69,7 @@ class WorkersTest {
   }
 
   private WorkerView view(WorkerId worker) {
-    return engine.engine().queries().worker(worker);
+    return engine.engine().queries().worker(null, worker);
   }
 
   private CompletableFuture<HeartbeatResult> beat(WorkerId who, @Nullable List<Claim> claims) {
@@ -136,7 +132,7 @@ class WorkersTest {
     Claim claim = engine.claimOne(one).claim();
 
     await(beat(two, null));
-    boolean gone = await(workers().deregister(two, false));
+    boolean gone = await(workers().deregister(null, two, false));
 
     assertThat(one).isNotEqualTo(two);
     assertThat(gone).isTrue();
@@ -306,7 +302,7 @@ class WorkersTest {
     await(stream.attached);
     Poll waiting = engine.poll(worker, 1);
 
-    await(workers().drain(worker));
+    await(workers().drain(null, worker));
 
     assertThat(await(waiting.tasks())).isEmpty();
     await(stream.drained);
@@ -319,15 +315,15 @@ class WorkersTest {
   @Test
   void workers_that_are_not_there_are_refused() {
     WorkerId left = engine.register();
-    await(workers().deregister(left, false));
+    await(workers().deregister(null, left, false));
     WorkerId unknown = WorkerId.next();
 
     assertRefused(engine.poll(left, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
     assertRefused(engine.poll(unknown, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
     assertRefused(beat(left, null), Refusal.Reason.NOT_FOUND);
     assertRefused(beat(unknown, null), Refusal.Reason.NOT_FOUND);
-    assertRefused(workers().drain(unknown), Refusal.Reason.NOT_FOUND);
-    assertThat(await(workers().deregister(unknown, false))).isFalse();
+    assertRefused(workers().drain(null, unknown), Refusal.Reason.NOT_FOUND);
+    assertThat(await(workers().deregister(null, unknown, false))).isFalse();
     assertThatThrownBy(
             () ->
                 workers()

@@ -9,8 +9,16 @@ import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.protocol.v1.AdminServiceGrpc.AdminServiceImplBase;
 import dev.kagzi.protocol.v1.DrainWorkerRequest;
 import dev.kagzi.protocol.v1.DrainWorkerResponse;
+import dev.kagzi.protocol.v1.ForceOfflineWorkerRequest;
+import dev.kagzi.protocol.v1.ForceOfflineWorkerResponse;
+import dev.kagzi.protocol.v1.GetHealthRequest;
+import dev.kagzi.protocol.v1.GetHealthResponse;
+import dev.kagzi.protocol.v1.GetQueueDepthRequest;
+import dev.kagzi.protocol.v1.GetQueueDepthResponse;
 import dev.kagzi.protocol.v1.GetServerInfoRequest;
 import dev.kagzi.protocol.v1.GetServerInfoResponse;
+import dev.kagzi.protocol.v1.GetStatsRequest;
+import dev.kagzi.protocol.v1.GetStatsResponse;
 import dev.kagzi.protocol.v1.GetStepRequest;
 import dev.kagzi.protocol.v1.GetStepResponse;
 import dev.kagzi.protocol.v1.GetWorkerRequest;
@@ -19,8 +27,12 @@ import dev.kagzi.protocol.v1.HealthCheckRequest;
 import dev.kagzi.protocol.v1.HealthCheckResponse;
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.ListStepsResponse;
+import dev.kagzi.protocol.v1.ListWorkerEventsRequest;
+import dev.kagzi.protocol.v1.ListWorkerEventsResponse;
 import dev.kagzi.protocol.v1.ListWorkersRequest;
 import dev.kagzi.protocol.v1.ListWorkersResponse;
+import dev.kagzi.protocol.v1.ListWorkflowTypesRequest;
+import dev.kagzi.protocol.v1.ListWorkflowTypesResponse;
 import dev.kagzi.protocol.v1.ServingStatus;
 import dev.kagzi.protocol.v1.WorkerStatus;
 import io.grpc.stub.StreamObserver;
@@ -48,7 +60,9 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "caller-run-id",
           "epochs",
           "heartbeat-claims",
-          "backward-paging");
+          "backward-paging",
+          "exact-counts",
+          "retention");
 
   private final EdgeRoom room;
   private final Supplier<Optional<String>> trouble;
@@ -98,7 +112,12 @@ final class AdminEndpoint extends AdminServiceImplBase {
     room.blocking()
         .answer(
             caller,
-            () -> room.engine().queries().worker(Arguments.workerId(request.getWorkerId())),
+            () ->
+                room.engine()
+                    .queries()
+                    .worker(
+                        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
+                        Arguments.workerId(request.getWorkerId())),
             worker -> GetWorkerResponse.newBuilder().setWorker(Protos.worker(worker)).build());
   }
 
@@ -144,13 +163,103 @@ final class AdminEndpoint extends AdminServiceImplBase {
         caller,
         () -> {
           WorkerId worker = Arguments.workerId(request.getWorkerId());
-          return room.engine().workers().drain(worker);
+          return room.engine()
+              .workers()
+              .drain(
+                  Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()), worker);
         },
         draining ->
             DrainWorkerResponse.newBuilder()
                 .setSuccess(draining)
                 .setMessage(draining ? "the worker takes no new work" : "the worker is offline")
                 .build());
+  }
+
+  @Override
+  public void listWorkerEvents(
+      ListWorkerEventsRequest request, StreamObserver<ListWorkerEventsResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () ->
+                room.engine()
+                    .queries()
+                    .workerEvents(
+                        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
+                        Arguments.workerId(request.getWorkerId()),
+                        Arguments.page(request.getPage())),
+            Numbers::workerEvents);
+  }
+
+  @Override
+  public void forceOfflineWorker(
+      ForceOfflineWorkerRequest request, StreamObserver<ForceOfflineWorkerResponse> caller) {
+    Calls.answer(
+        caller,
+        () ->
+            room.engine()
+                .workers()
+                .forceOffline(
+                    Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
+                    Arguments.workerId(request.getWorkerId()),
+                    request.getReason()),
+        freed -> ForceOfflineWorkerResponse.newBuilder().setFreedRuns(freed).build());
+  }
+
+  @Override
+  public void getStats(GetStatsRequest request, StreamObserver<GetStatsResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () ->
+                room.engine()
+                    .queries()
+                    .stats(
+                        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
+            Numbers::stats);
+  }
+
+  @Override
+  public void getQueueDepth(
+      GetQueueDepthRequest request, StreamObserver<GetQueueDepthResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () ->
+                room.engine()
+                    .queries()
+                    .depth(
+                        Arguments.namespace(request.getNamespace()),
+                        request.hasTaskQueue() ? request.getTaskQueue() : null),
+            Numbers::depth);
+  }
+
+  @Override
+  public void listWorkflowTypes(
+      ListWorkflowTypesRequest request, StreamObserver<ListWorkflowTypesResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () ->
+                room.engine()
+                    .queries()
+                    .types(
+                        Arguments.namespace(request.getNamespace()),
+                        Arguments.page(request.getPage())),
+            Numbers::types);
+  }
+
+  @Override
+  public void getHealth(GetHealthRequest request, StreamObserver<GetHealthResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () ->
+                room.engine()
+                    .queries()
+                    .health(
+                        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
+            Numbers::health);
   }
 
   @Override

@@ -19,6 +19,7 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.PageRequest;
 import java.time.Duration;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what clients send into the engine's values, and refuses what the wire allows and nobody can
@@ -37,6 +38,11 @@ final class Arguments {
   /** Nothing said means the default one. */
   static String namespace(String name) {
     return name.isEmpty() ? DEFAULT_NAMESPACE : name;
+  }
+
+  /** Null where nothing said means any. */
+  static @Nullable String namespaceOrAny(boolean said, String name) {
+    return said ? namespace(name) : null;
   }
 
   static RunId runId(String text) {

@@ -1,5 +1,6 @@
 package dev.kagzi.server.grpc;
 
+import dev.kagzi.engine.namespace.NamespaceUpdate;
 import dev.kagzi.engine.namespace.NamespaceView;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
@@ -36,7 +37,10 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
         caller,
         () ->
             namespaces.create(
-                request.getNamespace(), request.getDisplayName(), request.getDescription()),
+                request.getNamespace(),
+                request.getDisplayName(),
+                request.getDescription(),
+                request.hasRetentionMs() ? request.getRetentionMs() : null),
         made -> CreateNamespaceResponse.newBuilder().setNamespace(Protos.namespace(made)).build());
   }
 
@@ -73,9 +77,12 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
         () ->
             namespaces.update(
                 Arguments.namespace(request.getNamespace()),
-                request.hasDisplayName() ? request.getDisplayName() : null,
-                request.hasDescription() ? request.getDescription() : null,
-                request.getClearFailureHandler()),
+                new NamespaceUpdate(
+                    request.hasDisplayName() ? request.getDisplayName() : null,
+                    request.hasDescription() ? request.getDescription() : null,
+                    request.getClearFailureHandler(),
+                    request.hasRetentionMs() ? request.getRetentionMs() : null,
+                    request.getClearRetention())),
         now -> UpdateNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
   }
 

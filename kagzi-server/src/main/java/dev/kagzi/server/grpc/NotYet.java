@@ -1,6 +1,5 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
@@ -8,7 +7,6 @@ import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Answers UNIMPLEMENTED to the calls that the protocol has and this server does not yet. They are
@@ -16,12 +14,7 @@ import java.util.stream.Stream;
  */
 final class NotYet {
   private static final Set<String> METHODS =
-      Stream.concat(
-              WorkflowScheduleServiceGrpc.getServiceDescriptor().getMethods().stream(),
-              Stream.of(
-                  AdminServiceGrpc.getGetStatsMethod(),
-                  AdminServiceGrpc.getGetQueueDepthMethod(),
-                  AdminServiceGrpc.getListWorkflowTypesMethod()))
+      WorkflowScheduleServiceGrpc.getServiceDescriptor().getMethods().stream()
           .map(MethodDescriptor::getFullMethodName)
           .collect(Collectors.toUnmodifiableSet());
 

@@ -118,7 +118,7 @@ final class Protos {
     };
   }
 
-  private static dev.kagzi.protocol.v1.WorkerStatus status(WorkerStatus status) {
+  static dev.kagzi.protocol.v1.WorkerStatus status(WorkerStatus status) {
     return switch (status) {
       case ONLINE -> dev.kagzi.protocol.v1.WorkerStatus.WORKER_STATUS_ONLINE;
       case DRAINING -> dev.kagzi.protocol.v1.WorkerStatus.WORKER_STATUS_DRAINING;
@@ -399,7 +399,11 @@ final class Protos {
   }
 
   static Namespace namespace(NamespaceView namespace) {
-    return Namespace.newBuilder()
+    Namespace.Builder message = Namespace.newBuilder();
+    if (namespace.retentionMs() != null) {
+      message.setRetentionMs(namespace.retentionMs());
+    }
+    return message
         .setId(namespace.id().toString())
         .setNamespace(namespace.namespace())
         .setDisplayName(namespace.displayName())

@@ -87,7 +87,8 @@ final class WorkerArguments {
             ? (int) Arguments.notNegative("active_count", request.getActiveCount())
             : null,
         delta("completed_delta", request.getCompletedDelta()),
-        delta("failed_delta", request.getFailedDelta()));
+        delta("failed_delta", request.getFailedDelta()),
+        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()));
   }
 
   private static List<Claim> claims(HeartbeatRequest request) {

@@ -86,7 +86,10 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         () ->
             room.engine()
                 .workers()
-                .deregister(Arguments.workerId(request.getWorkerId()), request.getDrain()),
+                .deregister(
+                    Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
+                    Arguments.workerId(request.getWorkerId()),
+                    request.getDrain()),
         drained -> DeregisterResponse.newBuilder().setDrained(drained).build());
   }
 

@@ -1,0 +1,183 @@
+package dev.kagzi.engine.chore;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.message.Messages;
+import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.run.ExpiredRuns;
+import dev.kagzi.engine.run.RunCounts;
+import dev.kagzi.engine.step.DeleteSteps;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.worker.Workers;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes runs that ended long ago, with all that belongs to them, and workers that left long ago.
+ * Goes through the namespaces one after the other, for part of its time and in small transactions:
+ * a run and its rows go together, and what takes long is made smaller the next time.
+ */
+public final class ForgetOldRuns implements Chore {
+  private static final Logger log = LoggerFactory.getLogger(ForgetOldRuns.class);
+  private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long BATCH_MS_MAX = 50;
+  private static final int BATCH_MAX = 500;
+  private static final int BATCH_STEPS_MAX = 2_000;
+  private static final int SLICE_MAX = 1_000;
+  private static final int WORKERS_MAX = 500;
+  private static final int ZEROS_MAX = 1_000;
+
+  private final Database database;
+  private final Namespaces namespaces;
+  private final Workers workers;
+  private final RetentionConfig config;
+  private final Deque<Namespaces.Retention> left = new ArrayDeque<>();
+  private final Deque<RunId> expired = new ArrayDeque<>();
+  private @Nullable String lastNamespace;
+  private Namespaces.@Nullable Retention namespace;
+  private ExpiredRuns.Place place = ExpiredRuns.Place.BEGIN;
+  private boolean underWay;
+  private long nextNanos = System.nanoTime();
+  private int batch = BATCH_MAX / 10;
+  private long forgotten;
+
+  public ForgetOldRuns(
+      Database database, Namespaces namespaces, Workers workers, RetentionConfig config) {
+    this.database = database;
+    this.namespaces = namespaces;
+    this.workers = workers;
+    this.config = config;
+  }
+
+  @Override
+  public void run() {
+    long began = System.nanoTime();
+    if (!underWay && began - nextNanos < 0) {
+      return;
+    }
+    underWay = true;
+    while (underWay
+        && System.nanoTime() - began < TURN_NANOS
+        && !Thread.currentThread().isInterrupted()) {
+      if (!expired.isEmpty()) {
+        if (!forgetSome()) {
+          return;
+        }
+      } else if (namespace != null) {
+        walkOn(namespace);
+      } else if (!nextNamespace()) {
+        end(began);
+      }
+    }
+  }
+
+  private boolean nextNamespace() {
+    if (left.isEmpty()) {
+      left.addAll(namespaces.retentions(lastNamespace));
+    }
+    namespace = left.poll();
+    if (namespace == null) {
+      return false;
+    }
+    lastNamespace = namespace.namespace();
+    place = ExpiredRuns.Place.BEGIN;
+    return true;
+  }
+
+  private void walkOn(Namespaces.Retention of) {
+    long keepMs = keepMs(of);
+    List<ExpiredRuns.Found> slice =
+        keepMs == 0
+            ? List.of()
+            : database.read(
+                session -> ExpiredRuns.walk(session, of.namespace(), keepMs, place, SLICE_MAX));
+    for (ExpiredRuns.Found run : slice) {
+      place = run.place();
+      if (run.expired()) {
+        expired.add(run.runId());
+      }
+    }
+    if (slice.size() < SLICE_MAX && expired.isEmpty()) {
+      namespace = null;
+    }
+  }
+
+  private long keepMs(Namespaces.Retention of) {
+    return of.retentionMs() == null ? config.runs().toMillis() : of.retentionMs();
+  }
+
+  /** False when another server is at it. */
+  private boolean forgetSome() {
+    if (namespace == null) {
+      throw new IllegalStateException("namespace: none (expected: the one of the runs)");
+    }
+    long keepMs = keepMs(namespace);
+    List<RunId> some = some();
+    long began = System.nanoTime();
+    int count = database.write(tx -> forget(tx, some, keepMs));
+    if (count < 0) {
+      return false;
+    }
+    long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
+    batch = tookMs > BATCH_MS_MAX ? Math.max(1, batch / 2) : Math.min(BATCH_MAX, batch + 10);
+    forgotten += count;
+    some.forEach(run -> expired.poll());
+    return true;
+  }
+
+  /** As many as go quickly; one with a long history goes alone. */
+  private List<RunId> some() {
+    List<RunId> next = expired.stream().limit(batch).toList();
+    Map<RunId, Integer> steps =
+        database.read(session -> DeleteSteps.weigh(session, next, BATCH_STEPS_MAX));
+    List<RunId> some = new ArrayList<>();
+    int sum = 0;
+    for (RunId run : next) {
+      sum += steps.getOrDefault(run, 0);
+      if (some.isEmpty() || sum <= BATCH_STEPS_MAX) {
+        some.add(run);
+      } else {
+        break;
+      }
+    }
+    return some;
+  }
+
+  private static int forget(Session tx, List<RunId> some, long keepMs) throws SQLException {
+    if (!ExpiredRuns.takeTurn(tx)) {
+      return -1;
+    }
+    List<RunId> runs = ExpiredRuns.lock(tx, some, keepMs);
+    if (!runs.isEmpty()) {
+      DeleteSteps.delete(tx, runs);
+      Messages.delete(tx, runs);
+      ExpiredRuns.delete(tx, runs);
+    }
+    return runs.size();
+  }
+
+  private void end(long nowNanos) {
+    Duration keep = config.workers();
+    int gone = keep.isZero() ? 0 : workers.forgetOffline(keep.toMillis(), WORKERS_MAX);
+    database.write(tx -> RunCounts.forgetZeros(tx, ZEROS_MAX));
+    if (forgotten > 0 || gone > 0) {
+      log.atInfo()
+          .addKeyValue("runs", forgotten)
+          .addKeyValue("workers", gone)
+          .log("deleted what ended long ago");
+    }
+    forgotten = 0;
+    lastNamespace = null;
+    underWay = false;
+    nextNanos = nowNanos + config.interval().toNanos();
+  }
+}

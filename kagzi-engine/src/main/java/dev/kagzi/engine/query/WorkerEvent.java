@@ -1,0 +1,8 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Instant;
+
+/** What became of a worker, and why. */
+public record WorkerEvent(
+    long eventId, WorkerId workerId, String event, String reason, Instant at) {}

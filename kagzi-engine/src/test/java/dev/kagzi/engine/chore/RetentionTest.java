@@ -1,0 +1,304 @@
+package dev.kagzi.engine.chore;
+
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.payload;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.namespace.NamespaceUpdate;
+import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What ended long ago goes, and nothing else does. */
+class RetentionTest {
+  private static final Duration DAY = Duration.ofDays(1);
+
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private TestEngine engine;
+  private WorkerId worker;
+
+  @BeforeEach
+  void open(TestInfo test) {
+    // The engine's own chore looks once at the start; here each test has its own.
+    engine =
+        TestEngine.start(
+            database.config(),
+            test.getTestMethod().orElseThrow().getName(),
+            EngineConfig.defaults().withRetention(keeping(Duration.ZERO)));
+    worker = engine.register();
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  private static RetentionConfig keeping(Duration runs) {
+    return new RetentionConfig(runs, Duration.ofDays(7), Duration.ZERO);
+  }
+
+  private ForgetOldRuns chore(Duration runs) {
+    return new ForgetOldRuns(
+        database.open(), engine.engine().namespaces(), engine.engine().workers(), keeping(runs));
+  }
+
+  private RunId finished(int daysAgo) {
+    RunId run = engine.start();
+    Task task = engine.claimOne(worker);
+    engine.report(List.of(stepDone(task.claim(), "step", "1"), done(task.claim(), "\"out\"")));
+    age(run, daysAgo);
+    return run;
+  }
+
+  /** On a queue that nobody serves. */
+  private RunId open() {
+    return engine.onQueue("unserved").start();
+  }
+
+  private static void age(RunId run, int days) {
+    database.execute(
+        """
+        UPDATE kagzi.workflow_runs
+           SET created_at = created_at - interval '%1$d days',
+               finished_at = finished_at - interval '%1$d days'
+         WHERE run_id = '%2$s'
+        """
+            .formatted(days, run));
+  }
+
+  private static long rows(RunId run) {
+    return database.run(
+        session ->
+            session
+                .query(
+                    """
+                    SELECT (SELECT count(*) FROM kagzi.workflow_runs WHERE run_id = n.id)
+                         + (SELECT count(*) FROM kagzi.workflow_payloads WHERE run_id = n.id)
+                         + (SELECT count(*) FROM kagzi.step_runs WHERE run_id = n.id)
+                         + (SELECT count(*) FROM kagzi.run_messages WHERE to_run = n.id) AS rows
+                      FROM (VALUES (?::uuid)) AS n (id)
+                    """)
+                .bind(run.value())
+                .first(row -> row.bigint("rows"))
+                .orElseThrow());
+  }
+
+  @Test
+  void a_run_goes_with_all_its_rows_once_it_ended_long_ago() {
+    RunId old = finished(3);
+    RunId young = finished(0);
+    database.execute(
+        "INSERT INTO kagzi.run_messages (to_run, step_id, what, created_at)"
+            + " VALUES ('%s', 'late', 'COMPLETED', now())".formatted(old));
+    long before = engine.engine().queries().stats(null).runs(RunStatus.COMPLETED);
+
+    chore(DAY).run();
+
+    assertThat(rows(old)).isZero();
+    assertThat(rows(young)).isEqualTo(4);
+    assertThat(engine.engine().queries().stats(null).runs(RunStatus.COMPLETED))
+        .isEqualTo(before - 1);
+  }
+
+  @Test
+  void a_run_that_is_old_and_has_not_ended_stays() {
+    RunId open = open();
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET created_at = created_at - interval '90 days'"
+            + " WHERE run_id = '%s'".formatted(open));
+    RunId late = finished(0);
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET created_at = created_at - interval '90 days'"
+            + " WHERE run_id = '%s'".formatted(late));
+
+    chore(DAY).run();
+
+    assertThat(engine.run(open).status()).isEqualTo(RunStatus.PENDING);
+    assertThat(engine.run(late).status()).isEqualTo(RunStatus.COMPLETED);
+    await(engine.engine().runs().cancel(TestEngine.NAMESPACE, open));
+  }
+
+  @Test
+  void a_run_with_an_open_child_or_an_open_parent_stays_until_that_has_ended() {
+    RunId oldParent = finished(3);
+    RunId openChild = open();
+    RunId openParent = open();
+    RunId oldChild = finished(3);
+    adopt(oldParent, openChild);
+    adopt(openParent, oldChild);
+
+    chore(DAY).run();
+    assertThat(rows(oldParent)).isPositive();
+    assertThat(rows(oldChild)).isPositive();
+
+    await(engine.engine().runs().cancel(TestEngine.NAMESPACE, openChild));
+    await(engine.engine().runs().cancel(TestEngine.NAMESPACE, openParent));
+    chore(DAY).run();
+    assertThat(rows(oldParent)).isZero();
+    assertThat(rows(oldChild)).isZero();
+  }
+
+  private static void adopt(RunId parent, RunId child) {
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET parent_run_id = '%s' WHERE run_id = '%s'"
+            .formatted(parent, child));
+  }
+
+  @Test
+  void a_namespace_keeps_its_runs_as_long_as_it_says_and_zero_is_for_ever() {
+    Namespaces namespaces = engine.engine().namespaces();
+    String shorter = namespaces.create("ns-" + UUID.randomUUID(), "", "", 3_600_000L).namespace();
+    String forEver = namespaces.create("ns-" + UUID.randomUUID(), "", "", 0L).namespace();
+    RunId here = finished(1);
+    RunId there = cancelled(shorter);
+    RunId kept = cancelled(forEver);
+
+    chore(Duration.ofDays(2)).run();
+
+    assertThat(rows(here)).isPositive();
+    assertThat(rows(there)).isZero();
+    assertThat(rows(kept)).isPositive();
+
+    namespaces.update(forEver, NamespaceUpdate.NONE.withoutRetention());
+    chore(Duration.ofHours(2)).run();
+    assertThat(rows(kept)).isZero();
+  }
+
+  private RunId cancelled(String namespace) {
+    RunId run =
+        await(
+                engine
+                    .engine()
+                    .runs()
+                    .start(new StartRequest(namespace, "", "q", "t", "", payload("1"), null, null)))
+            .runId();
+    await(engine.engine().runs().cancel(namespace, run));
+    age(run, 1);
+    return run;
+  }
+
+  @Test
+  void zero_keeps_all_runs_of_namespaces_that_say_nothing() {
+    RunId old = finished(3_000);
+
+    chore(Duration.ZERO).run();
+
+    assertThat(rows(old)).isPositive();
+    age(old, -3_000);
+  }
+
+  @Test
+  void two_servers_delete_many_runs_together_each_once() throws Exception {
+    List<RunId> old = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      old.add(finished(3));
+    }
+    long before = engine.engine().queries().stats(null).runs();
+
+    try (ExecutorService servers = Executors.newFixedThreadPool(2)) {
+      List<Future<?>> turns = new ArrayList<>();
+      for (ForgetOldRuns server : List.of(chore(DAY), chore(DAY))) {
+        turns.add(
+            servers.submit(
+                () -> {
+                  for (int i = 0; i < 5; i++) {
+                    server.run();
+                  }
+                }));
+      }
+      for (Future<?> turn : turns) {
+        turn.get(20, TimeUnit.SECONDS);
+      }
+    }
+    chore(DAY).run();
+
+    assertThat(old).allMatch(run -> rows(run) == 0);
+    assertThat(engine.engine().queries().stats(null).runs()).isEqualTo(before - 40);
+  }
+
+  @Test
+  void a_run_that_somebody_holds_is_left_for_the_next_time() {
+    RunId old = finished(3);
+    RunId other = finished(3);
+    database
+        .open()
+        .write(
+            tx -> {
+              tx.query("SELECT FROM kagzi.workflow_runs WHERE run_id = ? FOR NO KEY UPDATE")
+                  .bind(old.value())
+                  .list(row -> true);
+              chore(DAY).run();
+              return true;
+            });
+    assertThat(rows(old)).isPositive();
+    assertThat(rows(other)).isZero();
+
+    chore(DAY).run();
+    assertThat(rows(old)).isZero();
+  }
+
+  @Test
+  void workers_go_a_week_after_they_left_with_their_events() {
+    WorkerId gone = engine.register();
+    WorkerId lately = engine.register();
+    await(engine.engine().workers().deregister(null, gone, false));
+    await(engine.engine().workers().deregister(null, lately, false));
+    database.execute(
+        "UPDATE kagzi.workers SET deregistered_at = deregistered_at - interval '8 days'"
+            + " WHERE worker_id = '%s'".formatted(gone));
+
+    chore(DAY).run();
+
+    assertThat(traces(gone)).isZero();
+    assertThat(traces(lately)).isEqualTo(3);
+    assertThat(traces(worker)).isEqualTo(2);
+  }
+
+  private static long traces(WorkerId worker) {
+    return database.run(
+        session ->
+            session
+                .query(
+                    """
+                    SELECT (SELECT count(*) FROM kagzi.workers WHERE worker_id = n.id)
+                         + (SELECT count(*) FROM kagzi.worker_events WHERE worker_id = n.id) AS rows
+                      FROM (VALUES (?::uuid)) AS n (id)
+                    """)
+                .bind(worker.value())
+                .first(row -> row.bigint("rows"))
+                .orElseThrow());
+  }
+
+  @Test
+  void an_engine_forgets_by_itself() {
+    RunId old = finished(31);
+
+    try (TestEngine second = TestEngine.start(database.config(), "second")) {
+      await().atMost(Duration.ofSeconds(20)).until(() -> rows(old) == 0);
+      assertThat(second.engine().trouble()).isEmpty();
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package dev.kagzi.engine.namespace;
+
+import static dev.kagzi.engine.TestEngine.TYPE;
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.payload;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.task.Poll;
+import dev.kagzi.engine.task.PollRequest;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.Registration;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A namespace that is disabled, on the server where that was done and on another. */
+class DisabledTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private final String name = "ns-" + UUID.randomUUID();
+  private final QueueName queue = new QueueName(name, "q");
+  private TestEngine here;
+  private TestEngine there;
+
+  @BeforeEach
+  void open() {
+    here = TestEngine.start(database.config(), "q", EngineConfig.defaults());
+    there = TestEngine.start(database.config(), "q", EngineConfig.defaults());
+    here.engine().namespaces().create(name, "", "");
+  }
+
+  @AfterEach
+  void close() {
+    here.close();
+    there.close();
+  }
+
+  private WorkerId register(TestEngine engine) {
+    return await(
+        engine
+            .engine()
+            .workers()
+            .register(
+                new Registration(
+                    queue,
+                    List.of(new TypeVersion(TYPE, "")),
+                    false,
+                    "host",
+                    1,
+                    "",
+                    Map.of(),
+                    null,
+                    Map.of(),
+                    "")));
+  }
+
+  private Poll poll(TestEngine engine, WorkerId worker, long waitMs) {
+    return engine
+        .engine()
+        .tasks()
+        .poll(
+            new PollRequest(
+                queue, worker, List.of(new PollRequest.Wanted(TYPE, "", 0)), 1, waitMs));
+  }
+
+  private RunId start(TestEngine engine) {
+    return await(
+            engine
+                .engine()
+                .runs()
+                .start(new StartRequest(name, "", "q", TYPE, "", payload("1"), null, null)))
+        .runId();
+  }
+
+  @Test
+  void a_disabled_namespace_accepts_no_start_on_any_server() {
+    start(here);
+    start(there);
+
+    here.engine().namespaces().disable(name);
+
+    assertRefused(here);
+    await().atMost(Duration.ofSeconds(1)).untilAsserted(() -> assertRefused(there));
+    here.engine().namespaces().enable(name);
+    start(here);
+    await().atMost(Duration.ofSeconds(1)).untilAsserted(() -> assertThat(start(there)).isNotNull());
+  }
+
+  private void assertRefused(TestEngine engine) {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() -> start(engine))
+        .satisfies(
+            refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION));
+  }
+
+  @Test
+  void a_standing_poll_gets_nothing_while_disabled_and_work_again_once_enabled() {
+    for (TestEngine engine : List.of(here, there)) {
+      WorkerId worker = register(engine);
+      // The poll makes the namespace known to this server.
+      await(poll(engine, worker, 50).tasks());
+      start(here);
+      Task task = await(poll(engine, worker, 20_000).tasks()).get(0);
+      here.engine().namespaces().disable(name);
+      await().atMost(Duration.ofSeconds(1)).until(() -> !engine.engine().namespaces().isOpen(name));
+      // Due again, and known to be so.
+      await(
+          engine
+              .engine()
+              .reports()
+              .accept(name, List.of(new Report.Released(task.claim(), 0, null))));
+
+      assertThat(await(poll(engine, worker, 300).tasks())).isEmpty();
+      Poll standing = poll(engine, worker, 20_000);
+      here.engine().namespaces().enable(name);
+
+      Task again = await(standing.tasks()).get(0);
+      assertThat(again.claim().runId()).isEqualTo(task.claim().runId());
+      await(engine.engine().reports().accept(name, List.of(TestEngine.done(again.claim(), "1"))));
+    }
+  }
+
+  @Test
+  void a_run_that_is_on_its_way_to_a_worker_goes_back_when_its_namespace_is_disabled() {
+    WorkerId worker = register(here);
+    await(poll(here, worker, 50).tasks());
+    // Handed over for the slot that the last poll has left, and no poll is there to take it.
+    RunId run = start(here);
+
+    here.engine().namespaces().disable(name);
+
+    await()
+        .atMost(Duration.ofSeconds(5))
+        .until(() -> here.engine().queries().depth(name, null).pending() == 1);
+    here.engine().namespaces().enable(name);
+    assertThat(await(poll(here, worker, 20_000).tasks()).get(0).claim().runId()).isEqualTo(run);
+  }
+}
