@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
 final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   /**
    * A beat that is sent again after its answer was lost finds its own time: it is not counted
-   * twice.
+   * twice. A row that somebody has locked is left out: it must not keep the beats of all other
+   * workers from being recorded.
    */
   static final String BEAT_SQL =
       """
@@ -42,12 +43,25 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.completed END,
              total_failed = w.total_failed
                + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.failed END
-        FROM unnest(?::uuid[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[])
-               AS n (worker_id, active_count, completed, failed, before_us)
+        FROM (SELECT x.worker_id, b.active_count, b.completed, b.failed, b.before_us
+                FROM unnest(?::uuid[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[])
+                       AS b (worker_id, active_count, completed, failed, before_us)
+                JOIN kagzi.workers x ON x.worker_id = b.worker_id
+               ORDER BY x.worker_id
+                 FOR NO KEY UPDATE OF x SKIP LOCKED) AS n
        WHERE w.worker_id = n.worker_id
          AND w.status <> 'OFFLINE'
       RETURNING w.worker_id, w.status,
                 (extract(epoch FROM w.last_heartbeat_at) * 1000000)::bigint AS recorded_us
+      """;
+
+  /** Whoever was not recorded is there all the same if its row was only locked. */
+  static final String LOCKED_SQL =
+      """
+      SELECT w.worker_id, w.status
+        FROM unnest(?::uuid[]) AS n (worker_id)
+        JOIN kagzi.workers w ON w.worker_id = n.worker_id
+       WHERE w.status || '' <> 'OFFLINE'
       """;
 
   static final String LOOK_SQL =
@@ -203,6 +217,17 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
               Objects.requireNonNull(byWorker.get(worker)).recorded(row.bigint("recorded_us"));
               return present.put(worker, WorkerStatus.valueOf(row.text("status")));
             });
+    List<WorkerId> unrecorded =
+        byWorker.keySet().stream().filter(worker -> !present.containsKey(worker)).toList();
+    if (!unrecorded.isEmpty()) {
+      tx.query(LOCKED_SQL)
+          .bindUuids(unrecorded, WorkerId::value)
+          .list(
+              row ->
+                  present.put(
+                      new WorkerId(row.uuid("worker_id")),
+                      WorkerStatus.valueOf(row.text("status"))));
+    }
     return present;
   }
 
