@@ -145,6 +145,11 @@ class HotPlanTest {
               constant("worker.HeartbeatWriter", "BEAT_SQL"),
               "",
               WORKERS),
+          hot(
+              "HeartbeatWriter.LOCKED_SQL",
+              constant("worker.HeartbeatWriter", "LOCKED_SQL"),
+              "",
+              WORKERS),
           hot("HeartbeatWriter.LOOK_SQL", constant("worker.HeartbeatWriter", "LOOK_SQL"), "", PKEY),
           hot(
               "HeartbeatWriter.RENEW_SQL",
@@ -307,12 +312,12 @@ class HotPlanTest {
           """
           INSERT INTO kagzi.workflow_runs
                  (run_id, namespace, external_id, ended, task_queue, workflow_type, status,
-                  available_at, created_at)
+                  available_at, created_at, finished_at)
           SELECT id, 'default', CASE WHEN i %% 10 = 7 THEN 'order-' || i END,
                  CASE WHEN i %% 10 = 1 THEN '00000000-0000-0000-0000-000000000000' ELSE id END,
                  'q' || i %% 5, 't' || i %% 20,
                  CASE WHEN i %% 10 = 1 THEN 'PENDING' ELSE 'COMPLETED' END,
-                 CASE WHEN i %% 10 = 1 THEN now() END, now()
+                 CASE WHEN i %% 10 = 1 THEN now() END, now(), CASE WHEN i %% 10 <> 1 THEN now() END
             FROM (SELECT i, md5(i::text)::uuid AS id FROM generate_series(%1$d, %2$d) i) g
           """,
           """

@@ -1,5 +1,6 @@
 package dev.kagzi.engine.worker;
 
+import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.journal.BatchWriter;
 import dev.kagzi.engine.task.HeldRuns;
@@ -31,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   /**
    * A beat that is sent again after its answer was lost finds its own time: it is not counted
-   * twice.
+   * twice. A row that somebody has locked is left out: it must not keep the beats of all other
+   * workers from being recorded.
    */
   static final String BEAT_SQL =
       """
@@ -42,13 +44,27 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.completed END,
              total_failed = w.total_failed
                + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.failed END
-        FROM unnest(?::uuid[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[])
-               AS n (worker_id, active_count, completed, failed, before_us, namespace)
+        FROM (SELECT x.worker_id, b.active_count, b.completed, b.failed, b.before_us, b.namespace
+                FROM unnest(?::uuid[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[])
+                       AS b (worker_id, active_count, completed, failed, before_us, namespace)
+                JOIN kagzi.workers x ON x.worker_id = b.worker_id
+               ORDER BY x.worker_id
+                 FOR NO KEY UPDATE OF x SKIP LOCKED) AS n
        WHERE w.worker_id = n.worker_id
          AND w.status <> 'OFFLINE'
          AND w.namespace || '' = coalesce(n.namespace, w.namespace)
       RETURNING w.worker_id, w.status, w.namespace,
                 (extract(epoch FROM w.last_heartbeat_at) * 1000000)::bigint AS recorded_us
+      """;
+
+  /** Whoever was not recorded is there all the same if its row was only locked. */
+  static final String LOCKED_SQL =
+      """
+      SELECT w.worker_id, w.status, w.namespace
+        FROM unnest(?::uuid[], ?::text[]) AS n (worker_id, namespace)
+        JOIN kagzi.workers w ON w.worker_id = n.worker_id
+       WHERE w.status || '' <> 'OFFLINE'
+         AND w.namespace || '' = coalesce(n.namespace, w.namespace)
       """;
 
   /** A run of another namespace is as good as none: nobody renews, adopts or learns of it. */
@@ -210,11 +226,21 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
             row -> {
               WorkerId worker = new WorkerId(row.uuid("worker_id"));
               Objects.requireNonNull(byWorker.get(worker)).recorded(row.bigint("recorded_us"));
-              return present.put(
-                  worker,
-                  new Present(WorkerStatus.valueOf(row.text("status")), row.text("namespace")));
+              return present.put(worker, present(row));
             });
+    List<HeartbeatWrite> unrecorded =
+        writes.stream().filter(write -> !present.containsKey(id(write))).toList();
+    if (!unrecorded.isEmpty()) {
+      tx.query(LOCKED_SQL)
+          .bindUuids(unrecorded, w -> id(w).value())
+          .bindTexts(unrecorded, w -> w.heartbeat().namespace())
+          .list(row -> present.put(new WorkerId(row.uuid("worker_id")), present(row)));
+    }
     return present;
+  }
+
+  private static Present present(Row row) throws SQLException {
+    return new Present(WorkerStatus.valueOf(row.text("status")), row.text("namespace"));
   }
 
   /** Answers those that were locked. */

@@ -150,6 +150,47 @@ class LeaseTest {
     assertThat(engine.run(locked.runId()).epoch()).isEqualTo(locked.epoch());
   }
 
+  /** One worker's row that somebody holds must not silence all the others. */
+  @Test
+  void a_locked_worker_keeps_no_other_from_being_heard_and_is_heard_itself() throws Exception {
+    engine.start();
+    Claim claim = engine.claimOne(worker).claim();
+    leaveOnLease(claim.runId(), Duration.ofSeconds(20));
+    Duration soon = Duration.ofSeconds(2);
+    String before = lastHeard(worker);
+    String otherBefore = lastHeard(other);
+
+    try (Session holder = database.open().open("holder")) {
+      holder.query("SET idle_in_transaction_session_timeout = 0").execute();
+      holder.inTransaction(
+          tx -> {
+            tx.query("SELECT FROM kagzi.workers WHERE worker_id = ? FOR UPDATE")
+                .bind(worker.value())
+                .execute();
+            assertThat(beating(worker, List.of(claim)))
+                .succeedsWithin(soon)
+                .isEqualTo(new HeartbeatResult(false, List.of(), List.of()));
+            assertThat(beating(other, List.of())).succeedsWithin(soon);
+            return true;
+          });
+    }
+    String locked = lastHeard(worker);
+    beat(worker, List.of(claim));
+
+    assertThat(lastHeard(other)).isGreaterThan(otherBefore);
+    assertThat(stored.dueMs(claim.runId())).isGreaterThan(LEASE_MS - 10_000.0);
+    assertThat(locked).isEqualTo(before);
+    assertThat(lastHeard(worker)).isGreaterThan(before);
+  }
+
+  private String lastHeard(WorkerId who) {
+    return stored.text(
+        "SELECT to_char(last_heartbeat_at, 'YYYY-MM-DD HH24:MI:SS.US') AS value"
+            + " FROM kagzi.workers WHERE worker_id = '"
+            + who
+            + "'");
+  }
+
   private CompletableFuture<HeartbeatResult> beating(WorkerId who, List<Claim> claims) {
     return engine.engine().workers().heartbeat(new Heartbeat(who, claims, null, 0, 0));
   }
