@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 final class ServerOptions {
 
   @Option(
-      names = "--server",
+      names = {"--address", "--server"},
       paramLabel = "HOST:PORT",
       defaultValue = "${env:KAGZI_ADDRESS:-127.0.0.1:50051}",
       description = "Where the server is (default: ${DEFAULT-VALUE}).")

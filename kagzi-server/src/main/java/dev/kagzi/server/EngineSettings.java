@@ -3,6 +3,7 @@ package dev.kagzi.server;
 import static dev.kagzi.server.config.ServerOption.*;
 
 import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.chore.RetentionConfig;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.report.Rules;
 import dev.kagzi.engine.retry.CrashPolicy;
@@ -25,7 +26,11 @@ final class EngineSettings {
         rules(from),
         limits(from),
         from.time(COORDINATOR_INTERVAL),
-        from.isOn(AUTO_CREATE_NAMESPACES));
+        from.isOn(AUTO_CREATE_NAMESPACES),
+        new RetentionConfig(
+            from.time(RETENTION_RUNS),
+            from.time(RETENTION_WORKERS),
+            from.time(RETENTION_INTERVAL)));
   }
 
   private static JournalConfig journal(Settings from) {

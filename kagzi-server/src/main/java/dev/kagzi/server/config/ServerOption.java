@@ -225,6 +225,21 @@ public enum ServerOption {
       new Kind.Time("0s", "1h"),
       "5s",
       "So much later the server ends an attempt that its worker should have ended."),
+  RETENTION_RUNS(
+      "retention-runs",
+      new Kind.Time("0s", "36500d"),
+      "30d",
+      "How long runs are kept after their end, unless their namespace says otherwise; 0s: for ever."),
+  RETENTION_WORKERS(
+      "retention-workers",
+      new Kind.Time("0s", "36500d"),
+      "7d",
+      "How long workers are kept after they left; 0s: for ever."),
+  RETENTION_INTERVAL(
+      "retention-interval",
+      new Kind.Time("1s", "1d"),
+      "10m",
+      "How often it is looked for what is over."),
 
   PAYLOAD_BYTES_WARN(
       "payload-bytes-warn",

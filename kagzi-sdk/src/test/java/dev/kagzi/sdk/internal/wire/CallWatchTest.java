@@ -25,7 +25,7 @@ class CallWatchTest {
   private final FakeServer server = new FakeServer();
   private final Connection connection =
       new Connection(
-          Channels.open(List.of(server.address()), UnaryOperator.identity()),
+          Channels.open(List.of(server.address()), Credentials.NONE, UnaryOperator.identity()),
           server.address(),
           "default",
           Duration.ofSeconds(10));
