@@ -4,6 +4,7 @@ import dev.kagzi.engine.chore.BuryStaleWorkers;
 import dev.kagzi.engine.chore.Coordinator;
 import dev.kagzi.engine.chore.DeliverForgottenMessages;
 import dev.kagzi.engine.chore.EndOverdue;
+import dev.kagzi.engine.chore.FreeForgottenClaims;
 import dev.kagzi.engine.chore.TakePulse;
 import dev.kagzi.engine.db.Connector;
 import dev.kagzi.engine.db.Database;
@@ -126,9 +127,11 @@ public final class Engine implements AutoCloseable {
             List.of(
                 pulse,
                 new BuryStaleWorkers(pulse, workers, config.workers().stale()),
+                new FreeForgottenClaims(workers, config.workers().stale()),
                 new DeliverForgottenMessages(pulse, database, this::deliver),
                 endOverdue,
                 gates.book()::forgetOld,
+                workers::forgetOld,
                 stepCounts::forgetOld),
             config.coordinatorInterval());
     this.meter = new EngineMeter(database.meter(), gates.meter(), journal);
