@@ -98,7 +98,7 @@ class HotPlanTest {
           hot(
               "FailureNews.SQL",
               constant("report.FailureNews", "SQL"),
-              "text, int",
+              "text, bigint, int",
               PKEY,
               PAYLOADS,
               STEPS,
