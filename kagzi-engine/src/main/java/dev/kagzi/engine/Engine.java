@@ -7,6 +7,7 @@ import dev.kagzi.engine.chore.EndOverdue;
 import dev.kagzi.engine.chore.FoldCounts;
 import dev.kagzi.engine.chore.ForgetOldRuns;
 import dev.kagzi.engine.chore.RenewNamespaces;
+import dev.kagzi.engine.chore.FreeForgottenClaims;
 import dev.kagzi.engine.chore.TakePulse;
 import dev.kagzi.engine.db.Connector;
 import dev.kagzi.engine.db.Database;
@@ -143,11 +144,13 @@ public final class Engine implements AutoCloseable {
             List.of(
                 pulse,
                 new BuryStaleWorkers(pulse, workers, config.workers().stale()),
+                new FreeForgottenClaims(workers, config.workers().stale()),
                 new DeliverForgottenMessages(pulse, database, this::deliver),
                 endOverdue,
                 new FoldCounts(pulse, database),
                 new RenewNamespaces(pulse, namespaces::renew),
                 gates.book()::forgetOld,
+                workers::forgetOld,
                 stepCounts::forgetOld),
             config.coordinatorInterval());
     // On a thread of its own: what it does may take a while, and nobody waits for it.

@@ -7,6 +7,7 @@ import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.task.Poll;
@@ -89,6 +90,16 @@ public final class TestEngine implements AutoCloseable {
                 .start(
                     new StartRequest(
                         NAMESPACE, "", queue, TYPE, "", payload("\"in\""), policy, null)))
+        .runId();
+  }
+
+  public RunId start(StartOptions options) {
+    return await(
+            engine
+                .runs()
+                .start(
+                    new StartRequest(
+                        NAMESPACE, "", queue, TYPE, "", payload("\"in\""), null, null, options)))
         .runId();
   }
 

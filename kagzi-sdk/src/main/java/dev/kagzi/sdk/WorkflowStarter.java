@@ -119,9 +119,12 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * How long the run stays with a worker of which nothing is heard before another takes it over.
-   * Without it, the server's default of a minute; the server refuses less than three of its
-   * heartbeat intervals.
+   * How long the run stays with its worker while no server is there to hear either: the lease of
+   * the run, which each heartbeat renews. Without it, the server's default of a minute; the server
+   * refuses less than three of its heartbeat intervals.
+   *
+   * <p>It does not make a server wait for a silent worker: such a worker is declared offline after
+   * 10 seconds, or 3 when its connection broke, and others take its runs over, whatever is set here.
    */
   public WorkflowStarter<I, O> heartbeatTimeout(Duration timeout) {
     return with(

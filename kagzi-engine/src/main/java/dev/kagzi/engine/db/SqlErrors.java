@@ -9,11 +9,14 @@ import org.slf4j.LoggerFactory;
 public final class SqlErrors {
   private static final Logger log = LoggerFactory.getLogger(SqlErrors.class);
 
+  /** SQLSTATE of what is too much at once. */
+  public static final String LIMIT_EXCEEDED = "54000";
+
   private SqlErrors() {}
 
   /** What to do after a statement failed. */
   public enum Remedy {
-    /** The data itself is refused: find the culprit. */
+    /** The data itself is refused, or is too much at once: find the culprit. */
     SPLIT,
     /** A race with another transaction: send it again. */
     REPEAT,
@@ -24,7 +27,7 @@ public final class SqlErrors {
   /** Judges by SQLSTATE alone; what is not known to be harmless costs a new connection. */
   public static Remedy remedy(SQLException error) {
     String state = error.getSQLState() == null ? "" : error.getSQLState();
-    if (state.startsWith("22") || state.startsWith("23")) {
+    if (state.startsWith("22") || state.startsWith("23") || state.startsWith("54")) {
       return Remedy.SPLIT;
     }
     if (state.startsWith("40") || state.equals("55P03")) {

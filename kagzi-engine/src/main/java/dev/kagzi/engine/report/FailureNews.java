@@ -2,6 +2,7 @@ package dev.kagzi.engine.report;
 
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.db.SqlErrors;
 import dev.kagzi.engine.run.FailureHandler;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.Origin;
@@ -46,6 +47,9 @@ record FailureNews(
   /** A larger input is not copied; the handler finds it with the run. */
   private static final int INPUT_BYTES_MAX = 1 << 20;
 
+  /** What one transaction may copy of inputs; a batch with more is to be written in parts. */
+  private static final long INPUTS_BYTES_MAX = 4L << 20;
+
   // A handler of all failures runs on the queue of the failed run if somebody there has it, else
   // where it was registered last. The worker's status is compared in a form that no index has: the
   // index of queues is to be taken.
@@ -65,7 +69,8 @@ record FailureNews(
                                     AND ? = ANY (w.workflow_types)
                                   LIMIT 1),
                                 m.failure_handler_task_queue) END AS global_queue,
-             p.data, p.metadata,
+             CASE WHEN sum(octet_length(p.data)) OVER () <= ? THEN p.data END AS data, p.metadata,
+             coalesce(sum(octet_length(p.data)) OVER (), 0) AS inputs_bytes,
              (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us,
              r.retry_policy IS NOT NULL AND EXISTS (
                SELECT FROM kagzi.step_runs c
@@ -89,14 +94,33 @@ record FailureNews(
          AND octet_length(p.data) <= ?
       """;
 
+  /**
+   * Reads it, and all inputs that handlers get.
+   *
+   * @throws SQLException of the class of exceeded limits if that is too much for one transaction
+   */
   static Map<RunId, FailureNews> read(Session tx, Collection<RunId> runs) throws SQLException {
     Map<RunId, FailureNews> found = new HashMap<>();
     tx.query(SQL)
         .bind(FailureHandler.TYPE)
+        .bind(INPUTS_BYTES_MAX)
         .bindUuids(runs, RunId::value)
         .bind(INPUT_BYTES_MAX)
-        .list(row -> found.put(new RunId(row.uuid("run_id")), map(row)));
+        .list(
+            row -> {
+              checkInputs(row.bigint("inputs_bytes"));
+              return found.put(new RunId(row.uuid("run_id")), map(row));
+            });
     return found;
+  }
+
+  private static void checkInputs(long bytes) throws SQLException {
+    if (bytes > INPUTS_BYTES_MAX) {
+      throw new SQLException(
+          "inputs of failing runs: %d bytes (expected: at most %d in one transaction)"
+              .formatted(bytes, INPUTS_BYTES_MAX),
+          SqlErrors.LIMIT_EXCEEDED);
+    }
   }
 
   private static FailureNews map(Row row) throws SQLException {

@@ -42,6 +42,40 @@ public final class HeldRuns {
          AND w.status = 'RUNNING'
       """;
 
+  // Goes from holder to holder: however many runs a worker has, it is looked at once.
+  public static final String FORGOTTEN_SQL =
+      """
+      WITH RECURSIVE holder AS (
+        (SELECT w.locked_by
+           FROM kagzi.workflow_runs w
+          WHERE w.locked_by IS NOT NULL
+            AND w.heartbeat_timeout_ms IS NOT NULL
+            AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+          ORDER BY w.locked_by LIMIT 1)
+        UNION ALL
+        SELECT (SELECT w.locked_by
+                  FROM kagzi.workflow_runs w
+                 WHERE w.locked_by > h.locked_by
+                   AND w.heartbeat_timeout_ms IS NOT NULL
+                   AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                 ORDER BY w.locked_by LIMIT 1)
+          FROM holder h
+         WHERE h.locked_by IS NOT NULL)
+      SELECT f.run_id, f.epoch
+        FROM holder h
+        JOIN kagzi.workers k ON k.worker_id = h.locked_by
+       CROSS JOIN LATERAL (
+             SELECT w.run_id, w.epoch
+               FROM kagzi.workflow_runs w
+              WHERE w.locked_by = k.worker_id
+                AND w.heartbeat_timeout_ms IS NOT NULL
+                AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                AND w.status = 'RUNNING'
+              LIMIT ?) AS f
+       WHERE k.status || '' = 'OFFLINE'
+         AND k.deregistered_at < kagzi.clock() - ? * interval '1 millisecond'
+      """;
+
   private HeldRuns() {}
 
   /** Until the transaction ends nobody else counts this worker's runs to give it more. */
@@ -77,6 +111,19 @@ public final class HeldRuns {
                 new Held(
                     new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
                     row.text("workflow_type")));
+  }
+
+  /**
+   * Claims, under a lease of the run's own, of workers that have been offline for so long; of each
+   * worker so many. Other leases are over soon anyway.
+   */
+  public static List<Claim> forgotten(Session session, long offlineMs, int max)
+      throws SQLException {
+    return session
+        .query(FORGOTTEN_SQL)
+        .bind(max)
+        .bind(offlineMs)
+        .list(row -> new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")));
   }
 
   /** The types of a poll with as much as the worker's limits leave; those with nothing are out. */

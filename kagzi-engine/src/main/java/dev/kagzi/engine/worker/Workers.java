@@ -43,7 +43,9 @@ import org.slf4j.LoggerFactory;
 public final class Workers implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Workers.class);
   private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(10);
   private static final int STALE_MAX = 100;
+  private static final int FORGOTTEN_MAX = 500;
 
   private final Database database;
   private final WorkerConfig config;
@@ -497,6 +499,37 @@ public final class Workers implements AutoCloseable {
   /** Deletes what is known of workers that left so long ago; answers of how many. Blocks. */
   public int forgetOffline(long offlineMs, int max) {
     return database.write(tx -> WorkerRows.forget(tx, offlineMs, max));
+  }
+
+  /**
+   * Frees what workers still hold that have been offline for a while; answers how much. The server
+   * that took them out may have been killed before it freed their claims, and a run with a long
+   * lease of its own would wait for the end of that. Whoever registered anew has listed its claims
+   * by then, and has them. Blocks.
+   */
+  public int freeForgotten() {
+    List<Claim> forgotten =
+        database.read(
+            session -> HeldRuns.forgotten(session, config.stale().toMillis(), FORGOTTEN_MAX));
+    if (!forgotten.isEmpty()) {
+      free.accept(forgotten, FreeClaim.Cause.WORKER_GONE);
+      log.atWarn()
+          .addKeyValue("claims", forgotten.size())
+          .log("claims of workers that are offline were still held, released");
+    }
+    return forgotten.size();
+  }
+
+  /** Forgets workers that report to another server. */
+  public void forgetOld() {
+    forgetNotSeenFor(FORGET_NANOS);
+  }
+
+  /** Answers how many are still known. */
+  int forgetNotSeenFor(long nanos) {
+    long now = System.nanoTime();
+    seen.values().removeIf(worker -> now - worker.atNanos > nanos);
+    return seen.size();
   }
 
   private int bury(WorkerRows.Known worker, String message) {

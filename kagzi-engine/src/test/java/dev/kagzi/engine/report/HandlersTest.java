@@ -6,11 +6,16 @@ import static dev.kagzi.engine.TestEngine.await;
 import static dev.kagzi.engine.TestEngine.done;
 import static dev.kagzi.engine.TestEngine.failed;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.namespace.NamespaceUpdate;
+import dev.kagzi.engine.db.SqlErrors;
+import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.run.FailureHandler;
 import dev.kagzi.engine.run.StartOptions;
@@ -26,9 +31,12 @@ import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.Registration;
 import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,13 +79,17 @@ class HandlersTest {
   }
 
   private RunId start(StartOptions options, Payload input) {
+    return start("order-1", options, input);
+  }
+
+  private RunId start(String externalId, StartOptions options, Payload input) {
     return await(
             engine
                 .engine()
                 .runs()
                 .start(
                     new StartRequest(
-                        NAMESPACE, "order-1", queue, TYPE, "", input, null, null, options)))
+                        NAMESPACE, externalId, queue, TYPE, "", input, null, null, options)))
         .runId();
   }
 
@@ -262,6 +274,57 @@ class HandlersTest {
     Payload input = Objects.requireNonNull(handlerTask(repairs, CLEANUP).input());
     assertThat(input.data().length).isLessThan(2_000);
     assertThat(engine.run(run).input().data()).hasSize((1 << 20) + 1);
+  }
+
+  /** A wave of failures must not bring all inputs into memory at once. */
+  @Test
+  void inputs_that_are_too_much_for_one_transaction_are_read_in_parts_and_none_is_left_out()
+      throws Exception {
+    engine.close();
+    Holds holds = new Holds(database.config());
+    EngineConfig config = EngineConfig.defaults().withJournal(oneLane());
+    engine = TestEngine.start(database.config(), queue, config, holds);
+    List<RunId> runs = new ArrayList<>();
+    List<Report> failures = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      runs.add(start("large-" + i, handledBy(repairs), new Payload(new byte[1 << 20], Map.of())));
+      failures.add(failed(engine.claimOne(worker).claim(), "no"));
+    }
+
+    int fitting = database.run(tx -> FailureNews.read(tx, runs.subList(0, 4)).size());
+    SQLException tooMuch =
+        database.run(
+            tx -> catchThrowableOfType(SQLException.class, () -> FailureNews.read(tx, runs)));
+    CompletableFuture<List<ReportResult>> together;
+    try (Holds.Hold hold = holds.statement("INSERT INTO kagzi.workflow_runs")) {
+      var unused = engine.engine().runs().start(engine.request("", null));
+      hold.awaitReached();
+      together = engine.engine().reports().accept(NAMESPACE, failures);
+    }
+    await(together);
+
+    assertThat(fitting).isEqualTo(4);
+    assertThat(tooMuch.getSQLState()).isEqualTo(SqlErrors.LIMIT_EXCEEDED);
+    assertThat(
+            stored.count(
+                "SELECT count(*) AS value FROM kagzi.workflow_runs r"
+                    + " JOIN kagzi.workflow_payloads p ON p.run_id = r.run_id AND p.kind = 'INPUT'"
+                    + " WHERE r.failed_run_id IS NOT NULL AND octet_length(p.data) > 1048576"
+                    + " AND r.task_queue = '"
+                    + repairs
+                    + "'"))
+        .isEqualTo(5);
+  }
+
+  private static JournalConfig oneLane() {
+    JournalConfig journal = JournalConfig.defaults();
+    return new JournalConfig(
+        1,
+        journal.queueBytesMax(),
+        journal.batchBytesMax(),
+        journal.batchWritesMax(),
+        journal.fullPatience(),
+        journal.databasePatience());
   }
 
   @Test

@@ -15,6 +15,7 @@ import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.task.DispatchConfig;
 import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.task.Task;
@@ -183,6 +184,36 @@ class LeaseTest {
     assertThat(lastHeard(worker)).isGreaterThan(before);
   }
 
+  /** Ten seconds after a worker is offline nobody is about to free its claims any more. */
+  @Test
+  void claims_under_a_long_lease_are_forgotten_only_when_their_worker_has_long_been_offline() {
+    StartOptions longLease = StartOptions.NONE.withHeartbeatTimeoutMs(10_800_000);
+    RunId run = engine.start(longLease);
+    Claim claim = engine.claimOne(worker).claim();
+    engine.start(longLease);
+    Claim beside = engine.claimOne(other).claim();
+
+    int online = engine.engine().workers().freeForgotten();
+    offlineSince(Duration.ofMinutes(59));
+    int justGone = engine.engine().workers().freeForgotten();
+    offlineSince(Duration.ofMinutes(61));
+    int longGone = engine.engine().workers().freeForgotten();
+
+    assertThat(List.of(online, justGone, longGone)).containsExactly(0, 0, 1);
+    assertThat(engine.claimOne(other).claim()).isEqualTo(new Claim(run, claim.epoch() + 1));
+    assertThat(engine.run(run).crashes()).isEqualTo(1);
+    assertThat(engine.run(beside.runId()).epoch()).isEqualTo(beside.epoch());
+  }
+
+  private void offlineSince(Duration ago) {
+    database.execute(
+        "UPDATE kagzi.workers SET status = 'OFFLINE', deregistered_at = kagzi.clock() - interval '"
+            + ago.toSeconds()
+            + " seconds' WHERE worker_id = '"
+            + worker
+            + "'");
+  }
+
   private String lastHeard(WorkerId who) {
     return stored.text(
         "SELECT to_char(last_heartbeat_at, 'YYYY-MM-DD HH24:MI:SS.US') AS value"
@@ -343,16 +374,20 @@ class LeaseTest {
   }
 
   private void bury(WorkerId who) {
-    int epoch = (int) stored.count("SELECT max(crashes) AS value FROM kagzi.workflow_runs");
+    long before = crashes();
     database.execute(
         "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
             + who
             + "'");
     assertThat(engine.engine().workers().buryStale()).isEqualTo(1);
-    Awaitility.await()
-        .until(
-            () ->
-                stored.count("SELECT max(crashes) AS value FROM kagzi.workflow_runs") == epoch + 1);
+    Awaitility.await().until(() -> crashes() == before + 1);
+  }
+
+  private long crashes() {
+    return stored.count(
+        "SELECT max(crashes) AS value FROM kagzi.workflow_runs WHERE task_queue = '"
+            + engine.queue().queue()
+            + "'");
   }
 
   /** C12: a release counts nowhere, neither for the run nor against it. */

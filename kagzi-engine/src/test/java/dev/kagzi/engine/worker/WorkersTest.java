@@ -12,6 +12,7 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.query.WorkerView;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.Claim;
@@ -354,6 +355,46 @@ class WorkersTest {
 
     assertThat(waiting.tasks()).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(List.of());
     assertRefused(engine.poll(worker, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
+  }
+
+  /** The server that buried the worker was killed before it could free the claims. */
+  @Test
+  void a_run_with_a_long_lease_is_freed_though_the_release_of_its_dead_worker_was_lost() {
+    WorkerId dead = engine.register();
+    RunId run = engine.start(StartOptions.NONE.withHeartbeatTimeoutMs(3_600_000));
+    await(beat(dead, List.of(engine.claimOne(dead).claim())));
+    database.execute(
+        "UPDATE kagzi.workers SET status = 'OFFLINE', deregistered_at = kagzi.clock()"
+            + " WHERE worker_id = '"
+            + dead
+            + "'");
+    WorkerId alive = engine.register();
+
+    Poll poll = engine.poll(alive, 1);
+    Awaitility.await()
+        .pollInterval(Duration.ofMillis(200))
+        .until(
+            () -> {
+              await(beat(alive, List.of()));
+              return poll.tasks().isDone();
+            });
+
+    assertThat(await(poll.tasks())).extracting(Task::claim).containsExactly(new Claim(run, 2));
+  }
+
+  /** Workers come and go, also to other servers: those must not be remembered for ever. */
+  @Test
+  void a_worker_that_is_no_longer_seen_is_forgotten_and_known_again_when_it_comes_back() {
+    WorkerId worker = engine.register();
+    int fresh = workers().forgetNotSeenFor(TimeUnit.HOURS.toNanos(1));
+
+    int left = workers().forgetNotSeenFor(0);
+    engine.start();
+    Task task = engine.claimOne(worker);
+
+    assertThat(fresh).isEqualTo(1);
+    assertThat(left).isZero();
+    assertThat(task.claim().epoch()).isEqualTo(1);
   }
 
   /** C19: heartbeats that are written together all count. */
