@@ -21,6 +21,9 @@ import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
 import dev.kagzi.engine.value.WorkerId;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -151,5 +154,51 @@ class EngineLifeTest {
         .singleElement()
         .satisfies(step -> assertThat(step.status()).isEqualTo(StepStatus.COMPLETED))
         .satisfies(step -> assertThat(step.output()).isEqualTo(payload("1")));
+  }
+
+  /** A call that is sent again may bring a step's announcement behind its result. */
+  @Test
+  void an_announcement_behind_the_result_in_one_report_does_not_undo_it() {
+    engine.start();
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+
+    engine.report(
+        List.of(
+            stepDone(task.claim(), "charge", "7"),
+            new Report.StepStarted(task.claim(), "charge", 1, StepKind.FUNCTION, null, 300),
+            new Report.Released(task.claim(), 0, null)));
+
+    assertThat(engine.claimOne(worker).steps())
+        .extracting(RecordedStep::result)
+        .containsExactly(new RecordedStep.Result.Output(payload("7")));
+  }
+
+  /** The scheduler of virtual threads takes none from a core on which it computes. */
+  @Test
+  void results_are_written_while_computing_code_holds_every_core_of_the_virtual_threads() {
+    engine.start();
+    Task task = engine.claimOne(engine.register());
+    int cores = Runtime.getRuntime().availableProcessors();
+    AtomicInteger computing = new AtomicInteger();
+    AtomicBoolean end = new AtomicBoolean();
+    for (int i = 0; i < cores; i++) {
+      Thread.ofVirtual()
+          .start(
+              () -> {
+                computing.incrementAndGet();
+                while (!end.get()) {
+                  Thread.onSpinWait();
+                }
+              });
+    }
+    try {
+      Awaitility.await().until(() -> computing.get() == cores);
+
+      assertThat(engine.report(stepDone(task.claim(), "charge", "1")))
+          .isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
+    } finally {
+      end.set(true);
+    }
   }
 }

@@ -218,6 +218,19 @@ class HotPlanTest {
         """);
   }
 
+  /** A function that is called keeps its value from the planner, and costs as often as it is. */
+  @Test
+  void the_clock_is_inlined() {
+    List<String> plan =
+        database.run(
+            session ->
+                session
+                    .query("EXPLAIN (VERBOSE) SELECT kagzi.clock()")
+                    .list(row -> row.text("QUERY PLAN")));
+
+    assertThat(plan).contains("  Output: now()");
+  }
+
   @Test
   void statements_go_by_the_same_indexes_on_empty_small_and_large_tables() throws SQLException {
     List<Hot> certain = HOT.stream().filter(hot -> !VARY.contains(hot.name)).toList();

@@ -18,6 +18,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.Test;
 class RoomsTest {
   private static final String ROOT = "dev.kagzi.engine";
   private static final Path SOURCES = Path.of("src/main/java/dev/kagzi/engine");
+  private static final Path MIGRATIONS = Path.of("src/main/resources/dev/kagzi/engine/migration");
 
   // From where the engine's own classes lie: tests live in the same packages, elsewhere.
   private static final JavaClasses ENGINE =
@@ -199,6 +201,22 @@ class RoomsTest {
     assertThat(written).isEqualTo(allowed);
   }
 
+  /** Two clocks never agree, and tests could move only one of them. */
+  @Test
+  void the_database_s_clock_is_the_only_one() {
+    Pattern clocks =
+        Pattern.compile(
+            "(?<![.\\w])now\\(\\)|Instant\\.now|currentTimeMillis"
+                + "|(?i:current_(?:time|date|timestamp)|localtime(?:stamp)?"
+                + "|(?:clock|statement|transaction)_timestamp)");
+
+    assertThat(lines(SOURCES, clocks)).isEmpty();
+    assertThat(lines(MIGRATIONS, clocks))
+        .singleElement()
+        .asString()
+        .startsWith("CREATE FUNCTION kagzi.clock()");
+  }
+
   @Test
   void rooms_are_named_after_what_they_are() {
     assertThat(rooms())
@@ -241,6 +259,19 @@ class RoomsTest {
 
   private static String[] names(Set<String> rooms) {
     return rooms.stream().map(room -> ROOT + "." + room).toArray(String[]::new);
+  }
+
+  /** All lines of the files below in which the pattern is found. */
+  private static List<String> lines(Path folder, Pattern pattern) {
+    List<String> found = new ArrayList<>();
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        Files.readAllLines(file).stream().filter(pattern.asPredicate()).forEach(found::add);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return found;
   }
 
   /** What the pattern finds of tables, by room; the rest of the schema is not counted. */

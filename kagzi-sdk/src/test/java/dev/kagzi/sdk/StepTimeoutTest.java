@@ -17,7 +17,9 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -205,6 +207,44 @@ class StepTimeoutTest extends FakeServerTest {
     await().atMost(SOON).until(() -> worker.activeCount() == 0);
     assertThat(worker.stuckCount()).isZero();
     assertThat(reportsOfEpoch(1)).as("it has written no more").hasSize(3);
+  }
+
+  @Test
+  void computing_steps_over_their_time_are_left_behind_although_they_hold_every_core() {
+    int cores = Runtime.getRuntime().availableProcessors();
+    AtomicBoolean leave = new AtomicBoolean();
+    worker(
+            (ctx, name) ->
+                ctx.step("compute")
+                    .timeout(SHORT)
+                    .retry(Retry.none())
+                    .run(
+                        String.class,
+                        () -> {
+                          executions.incrementAndGet();
+                          while (!leave.get()) {
+                            Thread.onSpinWait();
+                          }
+                          return name;
+                        }))
+        .maxConcurrent(cores)
+        .start();
+    List<RunHandle<String>> runs = IntStream.range(0, cores).mapToObj(i -> start()).toList();
+    try {
+      await().atMost(SOON).until(() -> executions.get() == cores);
+
+      await().atMost(SOON).until(() -> runs.stream().allMatch(this::hasTimedOut));
+    } finally {
+      leave.set(true);
+    }
+  }
+
+  private boolean hasTimedOut(RunHandle<?> run) {
+    return server.state.with(
+        run.runId(),
+        r ->
+            r.steps.containsKey("compute")
+                && requireNonNull(r.steps.get("compute")).hasFinalFailure());
   }
 
   @Test

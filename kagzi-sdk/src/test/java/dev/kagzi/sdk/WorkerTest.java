@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -129,6 +130,58 @@ class WorkerTest extends FakeServerTest {
 
     assertThat(interrupted.await(10, TimeUnit.SECONDS)).isTrue();
     assertThat(run.result(SOON)).isEqualTo("second claim");
+  }
+
+  @Test
+  void a_claim_that_another_worker_has_is_stopped_by_the_answer_to_a_heartbeat() throws Exception {
+    CountDownLatch running = new CountDownLatch(1);
+    CountDownLatch interrupted = new CountDownLatch(1);
+    worker(
+            (ctx, name) -> {
+              ctx.step("slow", () -> blockUntilInterrupted(running, interrupted));
+              return name;
+            })
+        .start();
+    RunHandle<String> run = start();
+    // Nothing is reported any more: only a heartbeat can learn of the loss.
+    await().until(() -> server.state.with(run.runId(), r -> r.announced.contains("slow")));
+
+    server.state.with(
+        run.runId(),
+        r -> {
+          r.workerId = "another";
+          return r.epoch++;
+        });
+
+    assertThat(interrupted.await(10, TimeUnit.SECONDS)).isTrue();
+  }
+
+  /** The scheduler of virtual threads takes none from a core on which it computes. */
+  @Test
+  void heartbeats_go_on_while_computing_runs_hold_every_core_of_the_virtual_threads() {
+    int cores = Runtime.getRuntime().availableProcessors();
+    AtomicInteger computing = new AtomicInteger();
+    AtomicBoolean end = new AtomicBoolean();
+    worker(
+            (ctx, name) -> {
+              computing.incrementAndGet();
+              while (!end.get()) {
+                Thread.onSpinWait();
+              }
+              return Thread.currentThread().isVirtual() ? "virtual" : "platform";
+            })
+        .maxConcurrent(cores)
+        .start();
+    List<RunHandle<String>> runs = IntStream.range(0, cores).mapToObj(i -> start()).toList();
+    try {
+      await().atMost(SOON).until(() -> computing.get() == cores);
+      int beats = server.workers.heartbeats.size();
+
+      await().atMost(SOON).until(() -> server.workers.heartbeats.size() >= beats + 2);
+    } finally {
+      end.set(true);
+    }
+    assertThat(runs).allSatisfy(run -> assertThat(run.result(SOON)).isEqualTo("virtual"));
   }
 
   @Test

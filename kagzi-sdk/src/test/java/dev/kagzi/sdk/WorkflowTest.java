@@ -331,6 +331,18 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
+  void a_sleep_on_record_is_not_taken_for_the_result_of_a_step() {
+    worker((ctx, name) -> ctx.step("x", String.class, () -> "executed")).start();
+
+    RunHandle<String> run =
+        startWithRecorded(
+            step("x").setKind(StepKind.STEP_KIND_SLEEP).setOutput(json("null")).build());
+
+    await().until(() -> server.state.with(run.runId(), r -> r.blockedBy != null));
+    assertThat(blockedBy(run)).contains("asks for a FUNCTION, on record is a SLEEP");
+  }
+
+  @Test
   void a_recorded_result_that_cannot_be_read_blocks_the_run_with_growing_delay() {
     worker((ctx, name) -> "" + ctx.step("x", Integer.class, () -> 1)).start();
 
@@ -354,6 +366,18 @@ class WorkflowTest extends FakeServerTest {
 
     await().until(() -> server.state.with(run.runId(), r -> r.blockedBy != null));
     assertThat(blockedBy(run)).contains("input");
+  }
+
+  @Test
+  void a_type_that_the_worker_does_not_have_blocks_the_run() {
+    server.handOutAs("another");
+    worker((ctx, name) -> name).start();
+
+    RunHandle<String> run = start();
+
+    await().until(() -> server.state.with(run.runId(), r -> r.blockedBy != null));
+    assertThat(blockedBy(run)).contains("workflow type another");
+    assertThat(run.status()).isNotEqualTo(RunStatus.FAILED);
   }
 
   @Test
@@ -390,6 +414,22 @@ class WorkflowTest extends FakeServerTest {
 
     assertThat(start().result(SOON)).isEqualTo("output: too large");
     assertThat(log).isEmpty();
+  }
+
+  @Test
+  void a_last_result_that_is_too_large_does_not_let_the_run_end_without_it() {
+    worker(
+            (ctx, name) -> {
+              try {
+                ctx.step("big", String.class, () -> "x".repeat(3 << 20));
+                return "stored";
+              } catch (StepFailedException e) {
+                return e.failure().message();
+              }
+            })
+        .start();
+
+    assertThat(start().result(SOON)).isEqualTo("output: too large");
   }
 
   @Test
@@ -472,6 +512,29 @@ class WorkflowTest extends FakeServerTest {
     end.countDown();
 
     run.result(SOON);
+  }
+
+  @Test
+  void a_step_is_announced_once_and_not_before_it_has_run_for_a_while() {
+    CountDownLatch end = new CountDownLatch(1);
+    worker(
+            (ctx, name) -> {
+              ctx.step("slow", () -> end.await());
+              return name;
+            })
+        .start();
+    RunHandle<String> run = start();
+
+    await().until(() -> server.workers.heartbeats.size() > 1);
+    end.countDown();
+
+    run.result(SOON);
+    assertThat(server.workers.reports)
+        .flatExtracting(report -> report.getItemsList())
+        .filteredOn(item -> item.hasStepStarted())
+        .singleElement()
+        .satisfies(
+            item -> assertThat(item.getStepStarted().getRunningMs()).isGreaterThanOrEqualTo(200));
   }
 
   @Test

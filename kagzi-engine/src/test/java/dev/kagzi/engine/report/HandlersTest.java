@@ -229,6 +229,34 @@ class HandlersTest {
     assertThat(handlersOf(run)).isZero();
   }
 
+  /** Else a crash in between would leave a failure that nobody hears of. */
+  @Test
+  void the_handler_starts_in_the_transaction_that_ends_the_run() {
+    RunId run = start(handledBy(repairs));
+
+    fail("no");
+
+    assertThat(
+            stored.count(
+                "SELECT count(DISTINCT xmin::text) AS value FROM kagzi.workflow_runs WHERE '"
+                    + run
+                    + "' IN (run_id, failed_run_id)"))
+        .isEqualTo(1);
+    assertThat(handlersOf(run)).isEqualTo(1);
+  }
+
+  @Test
+  void a_run_that_times_out_starts_its_handler() {
+    RunId run = start(handledBy(repairs).withExecutionTimeoutMs(1));
+
+    Task task = handlerTask(repairs, CLEANUP);
+
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.TIMED_OUT);
+    assertThat(engine.run(task.claim().runId()).setup().failedRun()).isEqualTo(run);
+    assertThat(new String(Objects.requireNonNull(task.input()).data(), StandardCharsets.UTF_8))
+        .contains("\"status\":\"TIMED_OUT\"");
+  }
+
   @Test
   void a_handler_that_fails_starts_no_further_handler() {
     registerHandler(system, FailureHandler.TYPE);

@@ -175,6 +175,20 @@ class RunRetryTest {
   }
 
   @Test
+  void what_failed_for_good_in_an_earlier_attempt_of_the_run_is_no_compensation_in_the_next() {
+    engine.start(THREE);
+    Task first = engine.claimOne(worker);
+    engine.report(stepFailed(first.claim(), "book", 1, ONE_STEP));
+    engine.report(failed(first.claim(), "book failed"));
+    Task second = engine.claimOne(worker);
+    engine.report(stepDone(second.claim(), "before", "1"));
+    engine.report(stepFailed(second.claim(), "book", 2, ONE_STEP));
+
+    assertThat(engine.report(failed(second.claim(), "book failed")))
+        .isInstanceOf(ReportResult.RetryScheduled.class);
+  }
+
+  @Test
   void a_step_left_open_by_an_earlier_attempt_fails_for_good_in_the_attempt_that_executes_it() {
     engine.start(THREE);
     Task first = engine.claimOne(worker);

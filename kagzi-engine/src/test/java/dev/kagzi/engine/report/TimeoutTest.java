@@ -11,12 +11,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.CancelResult;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.step.RecordedStep;
@@ -103,6 +105,62 @@ class TimeoutTest {
     assertThat(engine.error(run)).contains("PT0.05S");
     assertThat(end.finishedAt()).isNotNull();
     assertThat(end.epoch()).isZero();
+  }
+
+  /** Between the deadline and the look that ends the run, nobody gets it any more. */
+  @Test
+  void a_run_that_is_overdue_and_not_yet_ended_is_not_claimed() {
+    RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(5_000));
+    clock.ahead(Duration.ofSeconds(6));
+
+    engine.poll(worker, 1);
+
+    awaitStatus(run, RunStatus.TIMED_OUT);
+    assertThat(engine.run(run).epoch()).isZero();
+  }
+
+  /** A person may resume a run after a server has found it overdue and before that is written. */
+  @Test
+  void a_run_whose_time_was_renewed_is_not_ended_by_whoever_found_it_overdue_before()
+      throws Exception {
+    Holds holds = new Holds(database.config());
+    engine.close();
+    engine = TestEngine.start(database.config(), queue, EngineConfig.defaults(), holds);
+    RunId run;
+    try (Holds.Hold expiry = holds.statement("status, epoch, ended_epoch, locked_by")) {
+      run = start(StartOptions.NONE.withExecutionTimeoutMs(1));
+      expiry.awaitReached();
+      database.execute(
+          "UPDATE kagzi.workflow_runs SET deadline_at = kagzi.clock() + interval '1 hour'"
+              + " WHERE run_id = '"
+              + run
+              + "'");
+    }
+
+    // Written by the same lane, and so decided after the expiry.
+    assertThat(await(engine.engine().runs().terminate(NAMESPACE, run, "enough")))
+        .isEqualTo(new CancelResult(true, RunStatus.FAILED));
+  }
+
+  @Test
+  void a_worker_has_its_grace_to_report_a_step_s_time_out_itself() {
+    EngineConfig config = EngineConfig.defaults();
+    engine.close();
+    engine =
+        TestEngine.start(
+            database.config(), queue, config.withRules(config.rules().withStepGraceMs(3_600_000)));
+    worker = engine.register();
+    RunId run = start(StartOptions.NONE);
+    Task task = engine.claimOne(worker);
+    engine.report(started(task, "slow", 1, 1));
+
+    // Each makes the server look for what is overdue.
+    awaitStatus(start(StartOptions.NONE.withExecutionTimeoutMs(1)), RunStatus.TIMED_OUT);
+    awaitStatus(start(StartOptions.NONE.withExecutionTimeoutMs(1)), RunStatus.TIMED_OUT);
+
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.RUNNING);
+    assertThat(engine.report(TestEngine.stepFailed(task.claim(), "slow", 1, ONCE)))
+        .isEqualTo(new ReportResult.FinalFailure());
   }
 
   @Test

@@ -416,4 +416,90 @@ class WaitTest {
         .hasMessageContaining("charge")
         .hasMessageContaining("boom");
   }
+
+  /** At most one attempt is open: the next one exists once its predecessor has failed. */
+  @Test
+  void an_attempt_whose_predecessor_has_not_failed_is_refused() {
+    Task task = startAndClaim(policy(9, 0));
+
+    ReportResult done = engine.report(TestEngine.stepDone(task.claim(), "charge", 2, "1"));
+    ReportResult failed = engine.report(stepFailed(task.claim(), 2, failure("boom"), null));
+
+    assertThat(List.of(done, failed))
+        .allSatisfy(
+            result ->
+                assertThat(result)
+                    .isInstanceOfSatisfying(
+                        ReportResult.Refused.class,
+                        refused ->
+                            assertThat(refused.refusal())
+                                .hasMessageContaining("attempt 1 recorded as failed")));
+    assertThat(
+            stored.count(
+                "SELECT count(*) AS value FROM kagzi.step_runs WHERE run_id = '"
+                    + task.claim().runId()
+                    + "'"))
+        .isZero();
+  }
+
+  /** The design's rule 12: the same name for another kind of step is not reconciled silently. */
+  @Test
+  void a_sleep_under_the_name_of_a_function_and_the_reverse_are_refused() {
+    Task task = startAndClaim(null);
+    RunId run = task.claim().runId();
+    engine.report(TestEngine.stepDone(task.claim(), "function", "1"));
+    begin(run, "nap", StepKind.SLEEP);
+
+    ReportResult slept = engine.report(sleep(task.claim(), "function", 3_600_000));
+
+    assertThat(slept)
+        .isInstanceOfSatisfying(
+            ReportResult.Refused.class,
+            refused -> assertThat(refused.refusal()).hasMessageContaining("kind SLEEP"));
+    assertThatThrownBy(() -> begin(run, "nap", StepKind.FUNCTION))
+        .hasMessageContaining("as step nap was begun");
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.RUNNING);
+  }
+
+  @Test
+  void a_retry_is_waited_for_in_place_below_a_second_and_gives_the_run_back_above() {
+    Task task = startAndClaim(null);
+    Claim claim = task.claim();
+
+    ReportResult shorter = engine.report(TestEngine.stepFailed(claim, "charge", 1, policy(9, 900)));
+    ReportResult longer =
+        engine.report(TestEngine.stepFailed(claim, "charge", 2, policy(9, 1_000)));
+
+    assertThat(shorter)
+        .isInstanceOfSatisfying(
+            ReportResult.RetryScheduled.class, retry -> assertThat(retry.claimKept()).isTrue());
+    assertThat(longer)
+        .isInstanceOfSatisfying(
+            ReportResult.RetryScheduled.class, retry -> assertThat(retry.claimKept()).isFalse());
+    assertThat(engine.run(claim.runId()).status()).isEqualTo(RunStatus.PENDING);
+  }
+
+  /**
+   * The design's rule 12: a run that changed code cannot go on with shows why, and counts nowhere.
+   */
+  @Test
+  void a_run_that_its_code_cannot_go_on_with_shows_why_until_it_goes_on() {
+    Task task = startAndClaim(null);
+    RunId run = task.claim().runId();
+    Failure why = because("step x is a SLEEP on record", false, 0, "Changed");
+
+    engine.report(new Report.Released(task.claim(), 30_000, why));
+    RunView blocked = engine.run(run);
+    double dueMs = stored.dueMs(run);
+    stored.expireLease(run);
+    Task fixed = engine.claimOne(worker);
+    engine.report(sleep(fixed.claim(), "nap", 3_600_000));
+
+    assertThat(blocked.status()).isEqualTo(RunStatus.PENDING);
+    assertThat(blocked.blockedBy()).isEqualTo(why);
+    assertThat(blocked.attempts()).isEqualTo(1);
+    assertThat(blocked.crashes()).isZero();
+    assertThat(dueMs).isBetween(20_000.0, 30_000.0);
+    assertThat(engine.run(run).blockedBy()).isNull();
+  }
 }

@@ -146,6 +146,13 @@ class AgainTest {
   }
 
   @Test
+  void a_run_without_an_external_id_is_not_repeated_while_it_is_active_either() {
+    RunId run = engine.start();
+
+    assertThat(await(runs().retry(NAMESPACE, run, null))).isEqualTo(new RetryResult(run, true));
+  }
+
+  @Test
   void a_repetition_that_is_asked_for_again_with_its_id_is_one_run() {
     RunId run = engine.start();
     engine.report(done(engine.claimOne(worker).claim(), "1"));

@@ -141,6 +141,14 @@ class CancelTest {
     assertThat(engine.run(run).status()).isEqualTo(RunStatus.CANCELLED);
     assertThat(
             stored.count(
+                "SELECT count(*) AS value FROM kagzi.workflow_runs WHERE available_at IS NOT NULL"
+                    + " AND run_id = '"
+                    + run
+                    + "'"))
+        .as("what has a due time is claimed once it is due")
+        .isZero();
+    assertThat(
+            stored.count(
                 "SELECT count(*) AS value FROM kagzi.step_runs WHERE status = 'RUNNING'"
                     + " AND run_id = '"
                     + run

@@ -84,6 +84,13 @@ public final class FakeServer implements AutoCloseable {
     }
   }
 
+  /** Polls bring runs as if they were of this type. */
+  public void handOutAs(String workflowType) {
+    synchronized (state) {
+      state.handedOutAs = workflowType;
+    }
+  }
+
   public String address() {
     return "127.0.0.1:" + port;
   }

@@ -1,5 +1,7 @@
 package dev.kagzi.sdk.fake;
 
+import static java.util.Objects.requireNonNullElse;
+
 import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
@@ -30,6 +32,7 @@ public final class FakeState {
   final Map<String, Boolean> onlineWorkers = new HashMap<>();
   boolean historyApart;
   boolean limitsIgnored;
+  @Nullable String handedOutAs;
 
   /** Reads or changes a run. */
   public synchronized <T> T with(String runId, Function<FakeRun, T> action) {
@@ -140,7 +143,7 @@ public final class FakeState {
         Task.newBuilder()
             .setRunId(run.id())
             .setEpoch(run.epoch)
-            .setWorkflowType(run.start.getWorkflowType())
+            .setWorkflowType(requireNonNullElse(handedOutAs, run.start.getWorkflowType()))
             .setVersion(run.start.getVersion())
             .setAttempt(run.attempt)
             .setInput(run.start.getInput())
