@@ -35,28 +35,24 @@ final class ServerOptions {
 
   @Option(
       names = "--tls",
-      defaultValue = "${env:KAGZI_TLS:-false}",
       description = "Encrypt, and check the server's certificate (KAGZI_TLS=true).")
   private boolean tls;
 
   @Option(
       names = "--tls-ca",
       paramLabel = "FILE",
-      defaultValue = "${env:KAGZI_TLS_CA}",
       description = "The authorities for that (PEM; KAGZI_TLS_CA).")
   private @Nullable Path tlsCa;
 
   @Option(
       names = "--tls-cert",
       paramLabel = "FILE",
-      defaultValue = "${env:KAGZI_CLIENT_TLS_CERT}",
       description = "A certificate to show (PEM; KAGZI_CLIENT_TLS_CERT).")
   private @Nullable Path tlsCert;
 
   @Option(
       names = "--tls-key",
       paramLabel = "FILE",
-      defaultValue = "${env:KAGZI_CLIENT_TLS_KEY}",
       description = "Its key (PEM, PKCS#8; KAGZI_CLIENT_TLS_KEY).")
   private @Nullable Path tlsKey;
 
@@ -69,15 +65,12 @@ final class ServerOptions {
 
   /** The flag, else the variables; empty for none. */
   private String token() {
-    String variable = System.getenv().getOrDefault("KAGZI_TOKEN", "");
-    if (tokenFile == null && !variable.isEmpty()) {
-      return variable;
+    String token = variable("KAGZI_TOKEN");
+    if (tokenFile == null && !token.isEmpty()) {
+      return token;
     }
-    String file = System.getenv().getOrDefault("KAGZI_TOKEN_FILE", "");
-    if (tokenFile != null) {
-      return firstLine(tokenFile);
-    }
-    return file.isEmpty() ? "" : firstLine(Path.of(file));
+    Path file = orVariable(tokenFile, "KAGZI_TOKEN_FILE");
+    return file == null ? "" : firstLine(file);
   }
 
   private static String firstLine(Path file) {
@@ -89,24 +82,39 @@ final class ServerOptions {
   }
 
   private ChannelCredentials credentials() {
-    if (!tls && tlsCa == null && tlsCert == null && tlsKey == null) {
+    Path ca = orVariable(tlsCa, "KAGZI_TLS_CA");
+    Path cert = orVariable(tlsCert, "KAGZI_CLIENT_TLS_CERT");
+    Path key = orVariable(tlsKey, "KAGZI_CLIENT_TLS_KEY");
+    if ((cert == null) != (key == null)) {
+      throw new CliException(
+          "--tls-cert: %s, --tls-key: %s (expected: both or none)".formatted(cert, key));
+    }
+    boolean wanted = tls || variable("KAGZI_TLS").equalsIgnoreCase("true");
+    if (!wanted && ca == null && cert == null) {
       return InsecureChannelCredentials.create();
     }
     TlsChannelCredentials.Builder credentials = TlsChannelCredentials.newBuilder();
     try {
-      if (tlsCa != null) {
-        credentials.trustManager(tlsCa.toFile());
+      if (ca != null) {
+        credentials.trustManager(ca.toFile());
       }
-      if (tlsCert != null && tlsKey != null) {
-        credentials.keyManager(tlsCert.toFile(), tlsKey.toFile());
-      } else if (tlsCert != null || tlsKey != null) {
-        throw new CliException(
-            "--tls-cert: %s, --tls-key: %s (expected: both or none)".formatted(tlsCert, tlsKey));
+      if (cert != null && key != null) {
+        credentials.keyManager(cert.toFile(), key.toFile());
       }
     } catch (IOException e) {
       throw new CliException("--tls: " + e.getMessage() + " (expected: readable files)", e);
     }
     return credentials.build();
+  }
+
+  private static @Nullable Path orVariable(@Nullable Path flag, String name) {
+    String variable = variable(name);
+    return flag != null || variable.isEmpty() ? flag : Path.of(variable);
+  }
+
+  /** What is there and empty is not set. */
+  private static String variable(String name) {
+    return System.getenv().getOrDefault(name, "");
   }
 
   boolean json() {

@@ -198,6 +198,7 @@ class ServerCommandTest {
         "list",
         "--server",
         "localhost:" + process.grpcPort(),
+        "--tls",
         "--tls-ca",
         server.cert().toString(),
         "--tls-cert",
@@ -205,8 +206,19 @@ class ServerCommandTest {
         "--tls-key",
         client.key().toString()
       };
+      Map<String, String> variables =
+          Map.of(
+              "KAGZI_ADDRESS", "localhost:" + process.grpcPort(),
+              "KAGZI_TOKEN_FILE", token.toString(),
+              "KAGZI_TLS", "true",
+              "KAGZI_TLS_CA", server.cert().toString(),
+              "KAGZI_CLIENT_TLS_CERT", client.cert().toString(),
+              "KAGZI_CLIENT_TLS_KEY", client.key().toString());
 
       try (KagziProcess let = KagziProcess.start(folder, Map.of("KAGZI_TOKEN", "t0ken"), list)) {
+        assertThat(let.awaitExit()).as(let.errors()).isZero();
+      }
+      try (KagziProcess let = KagziProcess.start(folder, variables, "workflow", "list")) {
         assertThat(let.awaitExit()).as(let.errors()).isZero();
       }
       try (KagziProcess not = KagziProcess.start(folder, Map.of("KAGZI_TOKEN", "no"), list)) {
