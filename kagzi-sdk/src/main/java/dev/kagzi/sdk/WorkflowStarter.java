@@ -124,7 +124,8 @@ public final class WorkflowStarter<I, O> {
    * refuses less than three of its heartbeat intervals.
    *
    * <p>It does not make a server wait for a silent worker: such a worker is declared offline after
-   * 10 seconds, or 3 when its connection broke, and others take its runs over, whatever is set here.
+   * 10 seconds, or 3 when its connection broke, and others take its runs over, whatever is set
+   * here.
    */
   public WorkflowStarter<I, O> heartbeatTimeout(Duration timeout) {
     return with(
