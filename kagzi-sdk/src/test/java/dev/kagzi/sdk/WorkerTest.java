@@ -283,10 +283,16 @@ class WorkerTest extends FakeServerTest {
         run.runId(),
         fake -> {
           fake.workerId = "";
-          return fake.epoch = -1;
+          fake.epoch = -1;
+          return fake;
         });
     await().until(() -> server.calls("PollTasks") > polls);
-    server.state.with(run.runId(), fake -> fake.epoch = 1);
+    server.state.with(
+        run.runId(),
+        fake -> {
+          fake.epoch = 1;
+          return fake;
+        });
     gate.countDown();
 
     assertThat(run.result(SOON)).isNotNull();
