@@ -32,14 +32,15 @@ class PlanTest {
       """
       INSERT INTO kagzi.workflow_runs
              (run_id, namespace, external_id, ended, task_queue, workflow_type, status,
-              available_at, created_at)
+              available_at, created_at, finished_at)
       SELECT id, CASE WHEN i %% 3 = 0 THEN 'small' ELSE 'big' END,
              CASE WHEN i %% 1000 = 7 THEN 'nightly' WHEN i %% 10 = 7 THEN 'order-' || i END, id,
              'q' || i %% 5, 't' || i %% 20,
              CASE WHEN i %% 100 = 0 THEN 'FAILED' WHEN i %% 100 = 1 THEN 'PENDING'
                   ELSE 'COMPLETED' END,
              CASE WHEN i %% 100 = 1 THEN now() END,
-             timestamptz '2026-01-01' + i * interval '10 s'
+             timestamptz '2026-01-01' + i * interval '10 s',
+             CASE WHEN i %% 100 <> 1 THEN timestamptz '2026-01-01' + i * interval '11 s' END
         FROM (SELECT i, md5(i::text)::uuid AS id FROM generate_series(%d, %d) i) g
       """;
 

@@ -15,8 +15,12 @@ final class Rows {
       WITH r AS (
         INSERT INTO kagzi.workflow_runs
                (run_id, namespace, external_id, ended, task_queue, workflow_type, version, status,
-                available_at, created_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ? THEN NULL ELSE kagzi.clock() END, kagzi.at(?))
+                available_at, created_at, finished_at)
+        SELECT n.*, CASE WHEN n.available_at IS NULL THEN kagzi.clock() END
+          FROM (VALUES (?::uuid, ?::text, ?::text, ?::uuid, ?::text, ?::text, ?::text, ?::text,
+                        CASE WHEN ? THEN NULL ELSE kagzi.clock() END, kagzi.at(?)))
+                 AS n (run_id, namespace, external_id, ended, task_queue, workflow_type, version,
+                       status, available_at, created_at)
         RETURNING namespace, task_queue, workflow_type, version, status)
       INSERT INTO kagzi.run_changes
              (namespace, task_queue, workflow_type, version, was, became, runs)

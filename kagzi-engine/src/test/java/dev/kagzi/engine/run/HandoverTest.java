@@ -145,7 +145,8 @@ class HandoverTest {
     TAKEN_OVER("epoch = epoch + 1", "not started"),
     GIVEN_TO_ANOTHER("locked_by = gen_random_uuid()", "not started"),
     CANCELLED(
-        "status = 'CANCELLED', available_at = NULL, locked_by = NULL, ended = run_id",
+        "status = 'CANCELLED', available_at = NULL, locked_by = NULL, ended = run_id,"
+            + " finished_at = now()",
         "not started");
 
     private final String change;
