@@ -201,4 +201,18 @@ class EngineLifeTest {
       end.set(true);
     }
   }
+
+  @Test
+  void a_run_does_not_end_without_a_result_that_was_refused() {
+    RunId run = engine.start();
+    Task task = engine.claimOne(engine.register());
+    String large = "\"" + "x".repeat(3 << 20) + "\"";
+
+    List<ReportResult> results =
+        engine.report(List.of(stepDone(task.claim(), "a", large), done(task.claim(), "1")));
+
+    assertThat(results)
+        .allSatisfy(result -> assertThat(result).isInstanceOf(ReportResult.Refused.class));
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.RUNNING);
+  }
 }

@@ -140,8 +140,9 @@ class IsolationTest {
     return (status.getCode() + " " + status.getDescription() + " " + said)
         .replaceAll("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "id")
         .replace(ids.externalId, "name")
-        .replaceAll("(latency|silent)_ms: [0-9]+\\s*", "")
-        .replaceAll("[0-9]+", "0");
+        .replaceAll("(latency|silent)_ms: [0-9]+", "")
+        .replaceAll("[0-9]+", "0")
+        .replaceAll("\\s+", " ");
   }
 
   private static <Q> Q prototype(PrototypeMarshaller<Q> requests) {

@@ -16,7 +16,9 @@ import dev.kagzi.engine.value.StepKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -40,13 +42,21 @@ public final class Reports {
   public CompletableFuture<List<ReportResult>> accept(String namespace, List<Report> reports) {
     List<CompletableFuture<ReportResult>> answers = new ArrayList<>(reports.size());
     List<RunWrite<?>> writes = new ArrayList<>(reports.size());
+    Map<Claim, Refusal> refused = new HashMap<>();
     for (Report report : reports) {
+      Refusal before = refused.get(report.claim());
+      if (before != null) {
+        // It was said in the belief that what came before is stored: a run must not end without it.
+        answers.add(CompletableFuture.completedFuture(new ReportResult.Refused(before)));
+        continue;
+      }
       try {
         check(report);
         ReportWrite write = new ReportWrite(namespace, report, true);
         writes.add(write);
         answers.add(write.done());
       } catch (Refusal refusal) {
+        refused.put(report.claim(), refusal);
         answers.add(CompletableFuture.completedFuture(new ReportResult.Refused(refusal)));
       }
     }
