@@ -112,6 +112,11 @@ public final class Kagzi implements AutoCloseable {
     return new RunList(runs);
   }
 
+  /** Creates, changes and lists namespaces. */
+  public Namespaces namespaces() {
+    return new Namespaces(connection);
+  }
+
   /**
    * A worker for these queues; without any, for the queues that its workflows' types carry. Each
    * queue is a registration of its own, with {@link WorkerBuilder#maxConcurrent} runs at once.

@@ -22,8 +22,12 @@ public final class RunList {
     this.runs = runs;
   }
 
-  public RunList status(RunStatus status) {
-    request.setStatusFilter(Protos.status(status));
+  /** Runs with one of these. */
+  public RunList status(RunStatus... statuses) {
+    request.clearStatuses();
+    for (RunStatus status : statuses) {
+      request.addStatuses(Protos.status(status));
+    }
     return this;
   }
 
@@ -41,11 +45,36 @@ public final class RunList {
     return this;
   }
 
+  public RunList version(String version) {
+    request.setVersion(version);
+    return this;
+  }
+
+  /** Runs that were started with this id: {@link WorkflowStarter#id}. */
+  public RunList workflowId(String workflowId) {
+    request.setExternalId(workflowId);
+    return this;
+  }
+
+  /** Children of this run. */
+  public RunList parent(String runId) {
+    request.setParentRunId(runId);
+    return this;
+  }
+
+  /** Runs that this schedule has started. */
+  public RunList schedule(String scheduleId) {
+    request.setScheduleId(scheduleId);
+    return this;
+  }
+
+  /** Runs that were created then or later. */
   public RunList createdAfter(Instant instant) {
     request.setCreatedAfter(Protos.timestamp(instant));
     return this;
   }
 
+  /** Runs that were created earlier. */
   public RunList createdBefore(Instant instant) {
     request.setCreatedBefore(Protos.timestamp(instant));
     return this;
@@ -60,13 +89,16 @@ public final class RunList {
     return this;
   }
 
-  /** Goes on where an earlier page ended: {@link RunPage#nextPageToken}. */
+  /** Goes on from another page: {@link RunPage#nextPageToken}, {@link RunPage#prevPageToken}. */
   public RunList pageToken(String token) {
     page.setPageToken(token);
     return this;
   }
 
-  /** Also counts how many runs match in all. */
+  /**
+   * Also counts how many runs match in all. Exact where only status, type, queue and version are
+   * asked for; with other filters up to 100,000 are counted.
+   */
   public RunList totalCount() {
     page.setIncludeTotalCount(true);
     return this;
@@ -76,11 +108,15 @@ public final class RunList {
   public RunPage page() {
     boolean counted = page.getIncludeTotalCount();
     ListWorkflowsResponse response = runs.list(request.setPage(page));
-    String next = response.getPage().getNextPageToken();
     return new RunPage(
         response.getWorkflowsList().stream().map(Protos::runInfo).toList(),
-        next.isEmpty() ? Optional.empty() : Optional.of(next),
+        token(response.getPage().getNextPageToken()),
+        token(response.getPage().getPrevPageToken()),
         counted ? Optional.of(response.getPage().getTotalCount()) : Optional.empty());
+  }
+
+  private static Optional<String> token(String token) {
+    return token.isEmpty() ? Optional.empty() : Optional.of(token);
   }
 
   /** All runs that match, fetched page by page as the stream is read. */

@@ -8,10 +8,14 @@ import java.util.Optional;
  *
  * @param runs newest first
  * @param nextPageToken for {@link RunList#pageToken}; empty on the last page
+ * @param prevPageToken leads back; empty on the first page
  * @param totalCount how many runs match in all, if {@link RunList#totalCount} asked for it
  */
 public record RunPage(
-    List<RunInfo> runs, Optional<String> nextPageToken, Optional<Long> totalCount) {
+    List<RunInfo> runs,
+    Optional<String> nextPageToken,
+    Optional<String> prevPageToken,
+    Optional<Long> totalCount) {
   public RunPage {
     runs = List.copyOf(runs);
   }

@@ -85,17 +85,17 @@ class RefusedFieldsTest {
   }
 
   @Test
-  void list_filters_without_a_feature_are_refused_by_their_names() {
+  void list_filters_that_are_no_ids_are_refused_by_their_names() {
     ErrorDetail parent =
         CallErrors.refused(
-            Status.Code.UNIMPLEMENTED,
+            Status.Code.INVALID_ARGUMENT,
             () ->
                 server
                     .workflows()
                     .listWorkflows(ListWorkflowsRequest.newBuilder().setParentRunId("x").build()));
     ErrorDetail schedule =
         CallErrors.refused(
-            Status.Code.UNIMPLEMENTED,
+            Status.Code.INVALID_ARGUMENT,
             () ->
                 server
                     .workflows()

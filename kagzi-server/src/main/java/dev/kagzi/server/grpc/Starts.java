@@ -73,11 +73,6 @@ final class Starts {
     }
   }
 
-  /** The same for fields of other requests. */
-  static void refuseField(boolean set, String field) {
-    refuse(set, field);
-  }
-
   /** One call's starts are bounded, since each costs more memory than its bytes on the wire. */
   static void checkCount(int count, int max) {
     if (count > max) {

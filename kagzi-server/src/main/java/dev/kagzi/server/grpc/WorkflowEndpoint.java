@@ -113,8 +113,6 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   }
 
   private static RunFilter filter(ListWorkflowsRequest request) {
-    Starts.refuseField(request.hasParentRunId(), "parent_run_id");
-    Starts.refuseField(request.hasScheduleId(), "schedule_id");
     return new RunFilter(
         Arguments.namespace(request.getNamespace()),
         statuses(request),
@@ -127,7 +125,13 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
             ? Arguments.instant("created_before", request.getCreatedBefore())
             : null,
         request.hasVersion() ? request.getVersion() : null,
-        request.hasExternalId() ? request.getExternalId() : null);
+        request.hasExternalId() ? request.getExternalId() : null,
+        request.hasParentRunId()
+            ? Arguments.runId("parent_run_id", request.getParentRunId())
+            : null,
+        request.hasScheduleId()
+            ? Arguments.runId("schedule_id", request.getScheduleId()).value()
+            : null);
   }
 
   private static Set<RunStatus> statuses(ListWorkflowsRequest request) {

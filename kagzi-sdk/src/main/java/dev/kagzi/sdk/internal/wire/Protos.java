@@ -3,11 +3,13 @@ package dev.kagzi.sdk.internal.wire;
 import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.Namespace;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.Failure;
+import dev.kagzi.sdk.NamespaceInfo;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunStatus;
@@ -146,5 +148,18 @@ public final class Protos {
 
   private static Optional<String> text(String value) {
     return value.isEmpty() ? Optional.empty() : Optional.of(value);
+  }
+
+  public static NamespaceInfo namespace(Namespace namespace) {
+    return new NamespaceInfo(
+        namespace.getNamespace(),
+        namespace.getDisplayName(),
+        namespace.getDescription(),
+        namespace.getEnabled(),
+        namespace.hasRetentionMs()
+            ? Optional.of(Duration.ofMillis(namespace.getRetentionMs()))
+            : Optional.empty(),
+        instant(namespace.getCreatedAt()),
+        instant(namespace.getUpdatedAt()));
   }
 }

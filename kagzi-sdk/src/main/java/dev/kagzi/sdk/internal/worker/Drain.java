@@ -151,7 +151,11 @@ final class Drain {
         .workers()
         .withDeadlineAfter(CALL_MS, TimeUnit.MILLISECONDS)
         .deregister(
-            DeregisterRequest.newBuilder().setWorkerId(workerId).setDrain(drain).build(),
+            DeregisterRequest.newBuilder()
+                .setNamespace(connection.namespace())
+                .setWorkerId(workerId)
+                .setDrain(drain)
+                .build(),
             new StreamObserver<>() {
               @Override
               public void onNext(DeregisterResponse response) {}

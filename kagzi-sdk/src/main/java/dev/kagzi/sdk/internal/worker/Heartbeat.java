@@ -104,6 +104,7 @@ final class Heartbeat {
     long failedNow = failed.getAndSet(0);
     HeartbeatRequest.Builder request =
         HeartbeatRequest.newBuilder()
+            .setNamespace(connection.namespace())
             .setWorkerId(workerId)
             .setCompletedDelta(completedNow)
             .setFailedDelta(failedNow);
