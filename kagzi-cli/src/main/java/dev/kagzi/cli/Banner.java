@@ -49,7 +49,7 @@ record Banner(
     line(
         text,
         "see runs",
-        "./kagzi workflow list" + (grpcPort == 50_051 ? "" : " --server " + grpc));
+        "./kagzi workflow list" + (grpcPort == 50_051 ? "" : " --address " + grpc));
     line(text, "check it", "curl " + http + "/readyz");
     line(text, "look inside", postgres.psql());
     if (!demo) {

@@ -99,7 +99,7 @@ final class RemoteServer implements AutoCloseable {
     String said = said(failure);
     return switch (failure.getStatus().getCode()) {
       case UNAVAILABLE, DEADLINE_EXCEEDED ->
-          "server: " + address + " does not answer (expected: one there, or --server HOST:PORT)";
+          "server: " + address + " does not answer (expected: one there, or --address HOST:PORT)";
       case UNAUTHENTICATED -> said + "; --token-file or KAGZI_TOKEN shows one";
       default -> said.isEmpty() ? failure.getStatus().getCode().name() : said;
     };

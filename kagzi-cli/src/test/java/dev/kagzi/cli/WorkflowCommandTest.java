@@ -119,12 +119,12 @@ class WorkflowCommandTest extends ServedCommandTest {
         Main.commandLine()
             .setOut(new PrintWriter(out))
             .setErr(new PrintWriter(err))
-            .execute("workflow", "list", "--server", "127.0.0.1:1");
+            .execute("workflow", "list", "--address", "127.0.0.1:1");
 
     assertThat(code).isEqualTo(1);
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
-            "kagzi: server: 127.0.0.1:1 does not answer (expected: one there, or --server"
+            "kagzi: server: 127.0.0.1:1 does not answer (expected: one there, or --address"
                 + " HOST:PORT)");
   }
 
