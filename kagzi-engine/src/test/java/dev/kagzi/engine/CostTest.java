@@ -61,6 +61,7 @@ class CostTest {
   @AfterEach
   void close() {
     engine.close();
+    database.forgetRuns();
   }
 
   @Test

@@ -211,11 +211,7 @@ class HotPlanTest {
 
   @BeforeEach
   void empty() {
-    database.execute(
-        """
-        TRUNCATE kagzi.workflow_runs, kagzi.workflow_payloads, kagzi.step_runs, kagzi.run_messages,
-                 kagzi.workers
-        """);
+    database.forgetRuns();
   }
 
   /** A function that is called keeps its value from the planner, and costs as often as it is. */

@@ -55,6 +55,7 @@ class OpenStepsTest {
   @AfterEach
   void close() {
     engine.close();
+    database.forgetRuns();
   }
 
   private Report announced(String step) {
