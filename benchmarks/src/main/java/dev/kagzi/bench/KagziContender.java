@@ -32,11 +32,7 @@ final class KagziContender implements Contender {
     this.database = database;
     this.progress = progress;
     this.server = server;
-    this.kagzi =
-        Kagzi.builder()
-            .address("127.0.0.1:" + port)
-            .channel(channel -> channel.intercept(requests))
-            .connect();
+    this.kagzi = Kagzi.builder().address("127.0.0.1:" + port).interceptor(requests).connect();
   }
 
   static KagziContender start(BenchDatabase database, Progress progress) {

@@ -9,6 +9,9 @@ import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.Protos;
 import dev.kagzi.sdk.internal.worker.WorkerGroup;
 import dev.kagzi.sdk.internal.worker.WorkerSettings;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
+import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -151,6 +154,7 @@ public final class Kagzi implements AutoCloseable {
     private Duration callTimeout = Duration.ofSeconds(30);
     private Credentials credentials = Credentials.NONE;
     private @Nullable String inProcessName;
+    private final List<ClientInterceptor> interceptors = new ArrayList<>();
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
 
     private Builder() {}
@@ -238,7 +242,19 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
-    /** The last word on the gRPC channel: interceptors, proxies, limits. */
+    /**
+     * Sees every call of the client and its workers, and may change or refuse it. For tracing,
+     * counting and the like; may be called several times, the first sees a call first.
+     */
+    public Builder interceptor(ClientInterceptor interceptor) {
+      interceptors.addFirst(Objects.requireNonNull(interceptor, "interceptor"));
+      return this;
+    }
+
+    /**
+     * The last word on the gRPC channel: proxies, limits. An interceptor there sees one long stream
+     * in place of most calls: {@link #interceptor} is for calls.
+     */
     public Builder channel(UnaryOperator<ManagedChannelBuilder<?>> options) {
       this.channelOptions = Objects.requireNonNull(options, "options");
       return this;
@@ -251,11 +267,15 @@ public final class Kagzi implements AutoCloseable {
             "address: %s, inProcess: %s (expected: one of them, such as address(\"host:port\"))"
                 .formatted(addresses.isEmpty() ? "none" : addresses, name == null ? "none" : name));
       }
+      ManagedChannel channel =
+          name == null
+              ? Channels.open(addresses, credentials, channelOptions)
+              : Channels.inProcess(name, channelOptions);
       Connection connection =
           new Connection(
-              name == null
-                  ? Channels.open(addresses, credentials, channelOptions)
-                  : Channels.inProcess(name, channelOptions),
+              channel,
+              ClientInterceptors.intercept(
+                  name == null ? Channels.sharing(channel) : channel, interceptors),
               name == null ? String.join(",", addresses) : "the server in this process",
               namespace,
               callTimeout);

@@ -4,6 +4,7 @@ import dev.kagzi.engine.Engine;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceImplBase;
 import io.grpc.BindableService;
 import io.grpc.ServerBuilder;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
 import java.time.Duration;
@@ -71,7 +72,7 @@ public final class GrpcEdge implements AutoCloseable {
           Transports.open(
               settings,
               threads.inProcess(),
-              server -> add(server, services, serving, settings.reflection()));
+              server -> add(server, services, calls, serving, settings.reflection()));
       return new GrpcEdge(transports, serving, calls, threads, closeTimeout);
     } catch (IOException e) {
       threads.close();
@@ -88,12 +89,16 @@ public final class GrpcEdge implements AutoCloseable {
   private static void add(
       ServerBuilder<?> server,
       List<BindableService> services,
+      OpenCalls calls,
       ServingState serving,
       boolean reflection) {
     server.addService(serving.service());
-    for (BindableService service : services) {
-      server.addService(ReadableRequests.guard(NotYet.refuse(service.bindService())));
-    }
+    List<ServerServiceDefinition> guarded =
+        services.stream()
+            .map(service -> ReadableRequests.guard(NotYet.refuse(service.bindService())))
+            .toList();
+    guarded.forEach(server::addService);
+    server.addService(ReadableRequests.guard(new ExchangeEndpoint(calls, guarded).bindService()));
     if (reflection) {
       server.addService(ProtoReflectionServiceV1.newInstance());
     }

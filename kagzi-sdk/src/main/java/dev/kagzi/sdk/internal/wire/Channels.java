@@ -1,5 +1,6 @@
 package dev.kagzi.sdk.internal.wire;
 
+import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
@@ -68,6 +69,11 @@ public final class Channels {
   public static ManagedChannel inProcess(
       String name, UnaryOperator<ManagedChannelBuilder<?>> options) {
     return options.apply(InProcessChannelBuilder.forName(name)).build();
+  }
+
+  /** The channel with its small calls on one stream: see {@link Exchange}. */
+  public static Channel sharing(Channel channel) {
+    return new Exchange(channel);
   }
 
   private static NettyChannelBuilder builder(

@@ -33,6 +33,7 @@ public final class Connection implements AutoCloseable {
   private static final long STREAM_DEADLINE_MS = 60_000;
 
   private final ManagedChannel channel;
+  private final Channel calls;
   private final String addresses;
   private final String namespace;
   private final Duration patience;
@@ -40,12 +41,25 @@ public final class Connection implements AutoCloseable {
   private final WorkerServiceStub workers;
   private final ScheduledThreadPoolExecutor timers;
 
+  /** With calls made as the channel makes them. */
+  public Connection(ManagedChannel channel, String addresses, String namespace, Duration patience) {
+    this(channel, channel, addresses, namespace, patience);
+  }
+
   /**
+   * @param channel is closed with the connection
+   * @param calls how calls are made over the channel
    * @param addresses of the servers, as people read them
    * @param patience how long a client's call is tried again before it fails
    */
-  public Connection(ManagedChannel channel, String addresses, String namespace, Duration patience) {
+  public Connection(
+      ManagedChannel channel,
+      Channel calls,
+      String addresses,
+      String namespace,
+      Duration patience) {
     this.channel = channel;
+    this.calls = calls;
     this.addresses = addresses;
     this.namespace = namespace;
     this.patience = patience;
@@ -53,7 +67,7 @@ public final class Connection implements AutoCloseable {
     this.timers.setRemoveOnCancelPolicy(true);
     this.timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     this.timers.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
-    Channel watched = ClientInterceptors.intercept(channel, new CallWatch(this::after));
+    Channel watched = ClientInterceptors.intercept(calls, new CallWatch(this::after));
     this.workflows = WorkflowServiceGrpc.newStub(watched);
     this.workers = WorkerServiceGrpc.newStub(watched);
   }
@@ -111,7 +125,7 @@ public final class Connection implements AutoCloseable {
     while (true) {
       try {
         return ClientCalls.blockingUnaryCall(
-            channel,
+            calls,
             method,
             CallOptions.DEFAULT.withDeadlineAfter(CALL_DEADLINE_MS, TimeUnit.MILLISECONDS),
             request);
@@ -124,7 +138,7 @@ public final class Connection implements AutoCloseable {
   /** The recorded steps of a claimed run, read by the calling thread as they arrive. */
   public Iterator<GetHistoryResponse> history(GetHistoryRequest request) {
     return ClientCalls.blockingServerStreamingCall(
-        channel,
+        calls,
         WorkerServiceGrpc.getGetHistoryMethod(),
         CallOptions.DEFAULT.withDeadlineAfter(STREAM_DEADLINE_MS, TimeUnit.MILLISECONDS),
         request);
