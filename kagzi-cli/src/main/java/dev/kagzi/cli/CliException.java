@@ -1,13 +1,25 @@
 package dev.kagzi.cli;
 
+import org.jspecify.annotations.Nullable;
+
 /** A failure whose message alone is worth showing. */
 final class CliException extends RuntimeException {
+  private final int exitCode;
 
   CliException(String message) {
-    super(message);
+    this(ExitCode.FAILED, message, null);
   }
 
   CliException(String message, Throwable cause) {
+    this(ExitCode.FAILED, message, cause);
+  }
+
+  CliException(int exitCode, String message, @Nullable Throwable cause) {
     super(message, cause);
+    this.exitCode = exitCode;
+  }
+
+  int exitCode() {
+    return exitCode;
   }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
@@ -30,7 +31,11 @@ import picocli.CommandLine.UnmatchedArgumentException;
       DevCommand.class,
       ServerCommand.class,
       MigrateCommand.class,
-      WorkflowCommand.class
+      WorkflowCommand.class,
+      NamespaceCommand.class,
+      WorkerCommand.class,
+      HealthCommand.class,
+      VersionCommand.class
     },
     footer = {
       "",
@@ -42,6 +47,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class Main implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
+
+  /** Read by {@link ServerOptions#of}, with those of the words before. */
+  @Mixin ServerOptions options = new ServerOptions();
 
   private Main() {}
 
@@ -56,6 +64,10 @@ public final class Main implements Callable<Integer> {
     addFlags(kagzi, "server", ServerCommand.OPTIONS);
     addFlags(kagzi, "migrate", MigrateCommand.OPTIONS);
     return kagzi
+        // --input @FILE is ours to read.
+        .setExpandAtFiles(false)
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setExecutionStrategy(Main::run)
         .setParameterExceptionHandler(Main::refuse)
         .setExecutionExceptionHandler(Main::complain);
   }
@@ -68,10 +80,15 @@ public final class Main implements Callable<Integer> {
     ServerFlags.add(found.getCommandSpec(), options);
   }
 
+  private static int run(CommandLine.ParseResult parsed) {
+    ServerOptions.refuseUnused(parsed);
+    return new CommandLine.RunLast().execute(parsed);
+  }
+
   /** Wrong usage is one line that says where to read on: a page of help would bury it. */
   private static int refuse(ParameterException wrong, String[] arguments) {
     CommandLine command = wrong.getCommandLine();
-    command.getErr().println("kagzi: " + describe(wrong, command));
+    command.getErr().println("kagzi: " + PlainLine.of(describe(wrong, command)));
     command.getErr().flush();
     return CommandLine.ExitCode.USAGE;
   }
@@ -104,9 +121,12 @@ public final class Main implements Callable<Integer> {
       command.getErr().flush();
       return CommandLine.ExitCode.USAGE;
     }
-    if (failure instanceof CliException
-        || failure instanceof ServerStartException
-        || failure instanceof EmbeddedPostgresException) {
+    if (failure instanceof CliException expected) {
+      command.getErr().println("kagzi: " + PlainLine.of(String.valueOf(expected.getMessage())));
+      command.getErr().flush();
+      return expected.exitCode();
+    }
+    if (failure instanceof ServerStartException || failure instanceof EmbeddedPostgresException) {
       command.getErr().println("kagzi: " + failure.getMessage());
     } else {
       failure.printStackTrace(command.getErr());

@@ -11,20 +11,24 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Messages as JSON for people and their tools: the protocol's names, times as texts, states without
- * their prefix, payloads as the JSON that they are. What is empty is left out, except for answers
- * to yes-or-no questions.
+ * Messages as JSON for people and their tools: the protocol's names in lowerCamelCase, times as
+ * texts, states without their prefix, payloads as the JSON that they are. What is empty is left
+ * out, except for answers to yes-or-no questions.
  */
 final class MessageJson {
 
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
+  private static final ObjectReader STRICT =
+      MAPPER.reader().with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
   private MessageJson() {}
@@ -33,11 +37,15 @@ final class MessageJson {
     return MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(node);
   }
 
+  static ObjectNode empty() {
+    return NODES.objectNode();
+  }
+
   static ObjectNode of(Message message) {
     ObjectNode json = NODES.objectNode();
     for (FieldDescriptor field : message.getDescriptorForType().getFields()) {
       if (isShown(message, field)) {
-        json.set(field.getName(), value(field, message.getField(field)));
+        json.set(field.getJsonName(), value(field, message.getField(field)));
       }
     }
     return json;
@@ -86,6 +94,15 @@ final class MessageJson {
     return Instant.ofEpochSecond(time.getSeconds(), time.getNanos());
   }
 
+  /** Whether these bytes are one JSON value, and nothing else. */
+  static boolean isJson(byte[] bytes) {
+    try {
+      return !STRICT.readTree(bytes).isMissingNode();
+    } catch (JacksonException e) {
+      return false;
+    }
+  }
+
   /** A payload that is JSON, as it is; any other as base64. */
   static JsonNode payload(Payload payload) {
     byte[] data = payload.getData().toByteArray();
@@ -93,7 +110,7 @@ final class MessageJson {
       return NODES.nullNode();
     }
     try {
-      return MAPPER.readTree(data);
+      return STRICT.readTree(data);
     } catch (JacksonException e) {
       return NODES.binaryNode(data);
     }

@@ -6,6 +6,8 @@ import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.AdminServiceGrpc.AdminServiceBlockingStub;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
+import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
+import dev.kagzi.protocol.v1.NamespaceServiceGrpc.NamespaceServiceBlockingStub;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceBlockingStub;
 import io.grpc.ChannelCredentials;
@@ -19,6 +21,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** A server as a short command sees it: one call after the other, none tried again. */
 final class RemoteServer implements AutoCloseable {
@@ -68,6 +71,11 @@ final class RemoteServer implements AutoCloseable {
         .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS);
   }
 
+  NamespaceServiceBlockingStub namespaces() {
+    return NamespaceServiceGrpc.newBlockingStub(channel)
+        .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS);
+  }
+
   AdminServiceBlockingStub admin() {
     return AdminServiceGrpc.newBlockingStub(channel)
         .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS);
@@ -91,36 +99,53 @@ final class RemoteServer implements AutoCloseable {
     try {
       return call.get();
     } catch (StatusRuntimeException e) {
-      throw new CliException(explained(e), e);
+      throw explained(e);
     }
   }
 
-  private String explained(StatusRuntimeException failure) {
-    String said = said(failure);
+  private CliException explained(StatusRuntimeException failure) {
+    ErrorDetail said = said(failure);
     return switch (failure.getStatus().getCode()) {
       case UNAVAILABLE, DEADLINE_EXCEEDED ->
-          "server: " + address + " does not answer (expected: one there, or --address HOST:PORT)";
-      case UNAUTHENTICATED -> said + "; --token-file or KAGZI_TOKEN shows one";
-      default -> said.isEmpty() ? failure.getStatus().getCode().name() : said;
+          said == null
+              ? new CliException(ExitCode.UNREACHABLE, notThere(), failure)
+              : new CliException(said.getMessage(), failure);
+      case NOT_FOUND -> new CliException(ExitCode.NOT_FOUND, words(failure, said), failure);
+      case UNAUTHENTICATED ->
+          new CliException(
+              words(failure, said) + "; --token-file or KAGZI_TOKEN shows one", failure);
+      default -> new CliException(words(failure, said), failure);
     };
   }
 
-  /** The server's own words, if they came along. */
-  private static String said(StatusRuntimeException failure) {
+  private String notThere() {
+    return "server: " + address + " does not answer (expected: one there, or --address HOST:PORT)";
+  }
+
+  private static String words(StatusRuntimeException failure, @Nullable ErrorDetail said) {
+    if (said != null) {
+      return said.getMessage();
+    }
+    String description = failure.getStatus().getDescription();
+    return description == null ? failure.getStatus().getCode().name() : description;
+  }
+
+  /** The server's own words; null if it was not a server of ours that answered. */
+  private static @Nullable ErrorDetail said(StatusRuntimeException failure) {
     com.google.rpc.Status status = StatusProto.fromThrowable(failure);
     if (status == null) {
-      return "";
+      return null;
     }
     for (Any detail : status.getDetailsList()) {
       if (detail.is(ErrorDetail.class)) {
         try {
-          return detail.unpack(ErrorDetail.class).getMessage();
+          return detail.unpack(ErrorDetail.class);
         } catch (InvalidProtocolBufferException e) {
-          return status.getMessage();
+          return null;
         }
       }
     }
-    return status.getMessage();
+    return null;
   }
 
   @Override

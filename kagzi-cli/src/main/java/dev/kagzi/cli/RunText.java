@@ -59,7 +59,7 @@ final class RunText {
     addTrouble(table, run);
     line(table, "input", payload(run.getInput()));
     line(table, "output", payload(run.getOutput()));
-    return table.text("") + steps(steps);
+    return table.text("") + (steps.isEmpty() ? "" : "\n" + steps(steps));
   }
 
   private static String type(Workflow run) {
@@ -102,7 +102,7 @@ final class RunText {
     }
   }
 
-  /** Where it happened; --json has all of it. */
+  /** Where it happened; -o json has all of it. */
   private static String stack(ErrorDetail error) {
     return error
         .getMetadataOrDefault("stack", "")
@@ -119,10 +119,8 @@ final class RunText {
     }
   }
 
-  private static String steps(List<Step> steps) {
-    if (steps.isEmpty()) {
-      return "";
-    }
+  /** Every attempt of every step. */
+  static String steps(List<Step> steps) {
     Table table = new Table().row("STEP", "TRY", "KIND", "STATUS", "STARTED", "TOOK", "ERROR");
     for (Step step : steps) {
       table.row(
@@ -136,7 +134,7 @@ final class RunText {
               : "",
           step.hasError() ? shortened(error(step.getError())) : "");
     }
-    return "\n" + table.text("");
+    return table.text("");
   }
 
   /** {@code NETWORK java.net.ConnectException: refused}, as far as it is known. */
@@ -148,14 +146,16 @@ final class RunText {
         + error.getMessage();
   }
 
+  /** The whole of it, on one line. */
+  static String wholePayload(Payload payload) {
+    return payload.getData().isEmpty() ? "" : MessageJson.payload(payload).toString();
+  }
+
   private static String payload(Payload payload) {
-    if (payload.getData().isEmpty()) {
-      return "";
-    }
-    String text = MessageJson.payload(payload).toString();
+    String text = wholePayload(payload);
     return text.length() <= PAYLOAD_CHARS_MAX
         ? text
-        : text.substring(0, PAYLOAD_CHARS_MAX) + "... (--json shows all)";
+        : text.substring(0, PAYLOAD_CHARS_MAX) + "... (-o json shows all)";
   }
 
   private static String shortened(String text) {
@@ -163,7 +163,7 @@ final class RunText {
     return line.length() <= CELL_CHARS_MAX ? line : line.substring(0, CELL_CHARS_MAX) + "...";
   }
 
-  private static String time(Timestamp time) {
+  static String time(Timestamp time) {
     return MessageJson.instant(time).truncatedTo(ChronoUnit.MILLIS).toString();
   }
 

@@ -1,30 +1,49 @@
 package dev.kagzi.cli;
 
+import dev.kagzi.sdk.Kagzi;
 import io.grpc.ChannelCredentials;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.TlsChannelCredentials;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 
-/** Which server a command talks to, what it shows there, and how it answers. */
+/**
+ * Which server a command talks to, what it shows there, and how it answers. Each option may stand
+ * behind any word of the command: {@code kagzi --address a:1 workflow list}. What stands last
+ * holds.
+ */
 final class ServerOptions {
+
+  private static final String MIXIN = "options";
+  private static final int PORT_MAX = 65_535;
+  private static final Pattern ADDRESS =
+      Pattern.compile("([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.%]+]):\\d{1,5}");
 
   @Option(
       names = {"--address", "--server"},
       paramLabel = "HOST:PORT",
-      defaultValue = "${env:KAGZI_ADDRESS:-127.0.0.1:50051}",
-      description = "Where the server is (default: ${DEFAULT-VALUE}).")
-  private String server = "";
+      description = "Where the server is (KAGZI_ADDRESS; default: 127.0.0.1:50051).")
+  private @Nullable String address;
 
   @Option(
       names = "--namespace",
       paramLabel = "NAME",
-      defaultValue = "${env:KAGZI_NAMESPACE:-default}",
-      description = "Whose runs (default: ${DEFAULT-VALUE}).")
-  private String namespace = "";
+      description = "Whose runs (KAGZI_NAMESPACE; default: default).")
+  private @Nullable String namespace;
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FORM",
+      description = "How to answer: table or json (default: table).")
+  private @Nullable Form form;
 
   @Option(
       names = "--token-file",
@@ -56,11 +75,86 @@ final class ServerOptions {
       description = "Its key (PEM, PKCS#8; KAGZI_CLIENT_TLS_KEY).")
   private @Nullable Path tlsKey;
 
-  @Option(names = "--json", description = "Answer as JSON.")
-  private boolean json;
+  private enum Form {
+    TABLE,
+    JSON
+  }
+
+  /** What was said behind this command's word and the words before it. */
+  static ServerOptions of(CommandSpec command) {
+    ServerOptions all = new ServerOptions();
+    for (CommandSpec word = command; word != null; word = word.parent()) {
+      ServerOptions behind = behind(word);
+      if (behind != null) {
+        all.addMissing(behind);
+      }
+    }
+    return all;
+  }
+
+  /** The options behind one word; null for a command that asks no server. */
+  private static @Nullable ServerOptions behind(CommandSpec word) {
+    CommandSpec mixin = word.mixins().get(MIXIN);
+    return mixin == null ? null : (ServerOptions) mixin.userObject();
+  }
+
+  /** Refuses options for a server in front of a command that asks none. */
+  static void refuseUnused(ParseResult parsed) {
+    ParseResult last = parsed;
+    while (last.subcommand() != null) {
+      last = last.subcommand();
+    }
+    CommandSpec mixin = parsed.commandSpec().mixins().get(MIXIN);
+    if (mixin == null || behind(last.commandSpec()) != null) {
+      return;
+    }
+    for (OptionSpec option : parsed.matchedOptions()) {
+      if (mixin.optionsMap().containsKey(option.longestName())) {
+        throw new ParameterException(
+            last.commandSpec().commandLine(),
+            "%s: given before %s (expected: only with commands that ask a server)"
+                .formatted(option.longestName(), last.commandSpec().name()));
+      }
+    }
+  }
+
+  private void addMissing(ServerOptions before) {
+    address = address == null ? before.address : address;
+    namespace = namespace == null ? before.namespace : namespace;
+    form = form == null ? before.form : form;
+    tokenFile = tokenFile == null ? before.tokenFile : tokenFile;
+    tls = tls || before.tls;
+    tlsCa = tlsCa == null ? before.tlsCa : tlsCa;
+    tlsCert = tlsCert == null ? before.tlsCert : tlsCert;
+    tlsKey = tlsKey == null ? before.tlsKey : tlsKey;
+  }
 
   RemoteServer connect() {
-    return RemoteServer.connect(server, namespace, token(), credentials());
+    return RemoteServer.connect(
+        checked(orVariable(address, "KAGZI_ADDRESS", "127.0.0.1:50051")),
+        orVariable(namespace, "KAGZI_NAMESPACE", Kagzi.DEFAULT_NAMESPACE),
+        token(),
+        credentials());
+  }
+
+  /** Whether it was said where the server is. */
+  boolean hasAddress() {
+    return address != null;
+  }
+
+  boolean isJson() {
+    return form == Form.JSON;
+  }
+
+  private static String checked(String address) {
+    if (!ADDRESS.matcher(address).matches()
+        || Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)) > PORT_MAX) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--address: %s (expected: HOST:PORT, such as 127.0.0.1:50051)".formatted(address),
+          null);
+    }
+    return address;
   }
 
   /** The flag, else the variables; empty for none. */
@@ -112,12 +206,16 @@ final class ServerOptions {
     return flag != null || variable.isEmpty() ? flag : Path.of(variable);
   }
 
+  private static String orVariable(@Nullable String flag, String name, String otherwise) {
+    if (flag != null) {
+      return flag;
+    }
+    String variable = variable(name);
+    return variable.isEmpty() ? otherwise : variable;
+  }
+
   /** What is there and empty is not set. */
   private static String variable(String name) {
     return System.getenv().getOrDefault(name, "");
-  }
-
-  boolean json() {
-    return json;
   }
 }

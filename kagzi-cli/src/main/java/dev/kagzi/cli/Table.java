@@ -2,6 +2,7 @@ package dev.kagzi.cli;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Columns that stand under each other, as wide as what is in them. */
 final class Table {
@@ -11,7 +12,7 @@ final class Table {
   private final List<List<String>> rows = new ArrayList<>();
 
   Table row(String... cells) {
-    rows.add(List.of(cells));
+    rows.add(Stream.of(cells).map(PlainLine::of).toList());
     return this;
   }
 

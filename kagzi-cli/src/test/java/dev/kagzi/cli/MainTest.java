@@ -23,6 +23,32 @@ class MainTest {
   }
 
   @Test
+  void version_is_a_command_too_and_needs_no_server() {
+    assertThat(kagzi.execute("version")).isZero();
+    assertThat(out.toString()).startsWith("kagzi ").contains("Java");
+
+    out.getBuffer().setLength(0);
+    assertThat(kagzi.execute("version", "-o", "json")).isZero();
+    assertThat(out.toString()).contains("\"version\"", "\"java\"");
+  }
+
+  @Test
+  void options_for_a_server_are_refused_before_a_command_that_asks_none() {
+    assertThat(kagzi.execute("--address", "127.0.0.1:1", "migrate")).isEqualTo(2);
+
+    assertThat(err.toString())
+        .isEqualToIgnoringNewLines(
+            "kagzi: --address: given before migrate (expected: only with commands that ask a"
+                + " server) (see kagzi migrate --help)");
+  }
+
+  @Test
+  void foreign_text_cannot_steer_the_terminal() {
+    assertThat(PlainLine.of("a\u001b[31mb\nc\u202ed\ud800"))
+        .isEqualTo("a\ufffd[31mb c\ufffdd\ufffd");
+  }
+
+  @Test
   void no_command_is_wrong_usage_and_shows_the_commands() {
     assertThat(kagzi.execute()).isEqualTo(2);
 
@@ -37,7 +63,8 @@ class MainTest {
     assertThat(out.toString()).isEmpty();
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
-            "kagzi: command: dve (expected: dev, server, migrate, workflow; see kagzi --help)");
+            "kagzi: command: dve (expected: dev, server, migrate, workflow, namespace, worker,"
+                + " health, version; see kagzi --help)");
   }
 
   @Test

@@ -8,9 +8,12 @@ import dev.kagzi.server.ServerConfig;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
-import java.util.stream.Stream;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Commands against a server in this process, with a worker that pays or does not. */
 @SuppressWarnings("NullAway.Init")
@@ -57,14 +60,29 @@ abstract class ServedCommandTest {
 
   /** {@code kagzi workflow ...} on that server; returns the exit code. */
   int workflow(String... args) {
+    return kagzi("workflow", args);
+  }
+
+  /** {@code kagzi GROUP ...} on that server; returns the exit code. */
+  int kagzi(String group, String... args) {
+    List<String> all = new ArrayList<>(List.of(group));
+    all.addAll(List.of(args));
+    all.addAll(List.of("--address", address()));
+    return execute(all.toArray(String[]::new));
+  }
+
+  /** {@code kagzi ...}, anywhere; returns the exit code. */
+  int execute(String... args) {
     out.getBuffer().setLength(0);
     err.getBuffer().setLength(0);
     return Main.commandLine()
         .setOut(new PrintWriter(out))
         .setErr(new PrintWriter(err))
-        .execute(
-            Stream.concat(
-                    Stream.of("workflow", args[0], "--server", address()), Stream.of(args).skip(1))
-                .toArray(String[]::new));
+        .execute(args);
+  }
+
+  /** What was printed. */
+  JsonNode json() {
+    return JsonMapper.builder().build().readTree(out.toString());
   }
 }

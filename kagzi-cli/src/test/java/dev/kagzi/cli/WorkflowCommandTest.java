@@ -42,13 +42,13 @@ class WorkflowCommandTest extends ServedCommandTest {
   void a_run_is_found_by_the_id_of_its_start_and_is_json_if_asked_for() {
     RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).id("order-42").start("Ada");
 
-    assertThat(workflow("get", "order-42", "--json")).isZero();
+    assertThat(workflow("get", "order-42", "-o", "json")).isZero();
 
     JsonNode json = JsonMapper.builder().build().readTree(out.toString());
-    assertThat(json.at("/run_id").asString()).isEqualTo(run.runId());
+    assertThat(json.at("/runId").asString()).isEqualTo(run.runId());
     assertThat(json.at("/status").asString()).isEqualTo("PENDING");
     assertThat(json.at("/input").asString()).isEqualTo("Ada");
-    assertThat(json.at("/created_at").asString()).endsWith("Z");
+    assertThat(json.at("/createdAt").asString()).endsWith("Z");
     assertThat(json.at("/steps").isArray()).isTrue();
   }
 
@@ -67,7 +67,7 @@ class WorkflowCommandTest extends ServedCommandTest {
     String failed = failedPayment().runId();
     String later = failedPayment().runId();
 
-    assertThat(workflow("list", "--status", "FAILED,TIMED_OUT", "--type", "pay", "--limit", "2"))
+    assertThat(workflow("list", "--status", "failed,TIMED_OUT", "--type", "pay", "--limit", "2"))
         .isZero();
 
     assertThat(out.toString().lines().toList())
@@ -76,7 +76,8 @@ class WorkflowCommandTest extends ServedCommandTest {
         .satisfies(lines -> assertThat(lines.get(1)).startsWith(later).contains("FAILED"))
         .satisfies(lines -> assertThat(lines.get(2)).startsWith(failed).contains("refused 2"));
     assertThat(workflow("list", "--type", "no-such-type")).isZero();
-    assertThat(out.toString()).isEqualToIgnoringNewLines("no runs");
+    assertThat(out.toString()).isEmpty();
+    assertThat(err.toString()).isEqualToIgnoringNewLines("kagzi: no workflows");
   }
 
   @Test
@@ -87,10 +88,11 @@ class WorkflowCommandTest extends ServedCommandTest {
     assertThat(out.toString()).isEqualToIgnoringNewLines("run " + run.runId() + " cancelled");
 
     assertThat(workflow("cancel", run.runId())).isEqualTo(1);
-    assertThat(out.toString())
-        .isEqualToIgnoringNewLines("run " + run.runId() + " had ended before as CANCELLED");
+    assertThat(out.toString()).isEmpty();
+    assertThat(err.toString())
+        .isEqualToIgnoringNewLines("kagzi: run " + run.runId() + " had ended before as CANCELLED");
 
-    assertThat(workflow("cancel", "--json", run.runId())).isEqualTo(1);
+    assertThat(workflow("cancel", "-o", "json", run.runId())).isEqualTo(1);
     assertThat(JsonMapper.builder().build().readTree(out.toString()).at("/cancelled").asBoolean())
         .isFalse();
   }
@@ -99,9 +101,9 @@ class WorkflowCommandTest extends ServedCommandTest {
   void what_is_not_there_is_said_in_one_line() {
     String unknown = UUID.randomUUID().toString();
 
-    assertThat(workflow("get", unknown)).isEqualTo(1);
+    assertThat(workflow("get", unknown)).isEqualTo(3);
     assertThat(err.toString()).startsWith("kagzi: ").contains(unknown).hasLineCount(1);
-    assertThat(workflow("cancel", "no-such-order")).isEqualTo(1);
+    assertThat(workflow("cancel", "no-such-order")).isEqualTo(3);
     assertThat(err.toString()).startsWith("kagzi: ").contains("no-such-order").hasLineCount(1);
   }
 
@@ -111,6 +113,9 @@ class WorkflowCommandTest extends ServedCommandTest {
     assertThat(workflow("list", "--limit", "0")).isEqualTo(2);
     assertThat(err.toString()).contains("--limit: 0 (expected: at least 1)");
     assertThat(workflow("list", "--status", "LOST")).isEqualTo(2);
+    assertThat(workflow("list", "-o", "xml")).isEqualTo(2);
+    assertThat(execute("workflow")).isEqualTo(2);
+    assertThat(err.toString()).contains("command: none (expected: start, get, list");
   }
 
   @Test
@@ -121,7 +126,7 @@ class WorkflowCommandTest extends ServedCommandTest {
             .setErr(new PrintWriter(err))
             .execute("workflow", "list", "--address", "127.0.0.1:1");
 
-    assertThat(code).isEqualTo(1);
+    assertThat(code).isEqualTo(4);
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
             "kagzi: server: 127.0.0.1:1 does not answer (expected: one there, or --address"

@@ -44,7 +44,7 @@ class WorkflowRepairTest extends ServedCommandTest {
     assertThat(workflow("get", run.runId())).isZero();
     assertThat(out.toString()).contains("wrong customer");
     assertThat(workflow("terminate", run.runId())).isEqualTo(1);
-    assertThat(out.toString()).contains("had ended before as FAILED");
+    assertThat(err.toString()).contains("had ended before as FAILED");
   }
 
   @Test
@@ -58,7 +58,7 @@ class WorkflowRepairTest extends ServedCommandTest {
       assertThat(out.toString()).isEqualToIgnoringNewLines("run " + run.runId() + " resumed");
       assertThat(run.result(SOON)).isEqualTo("charged");
       assertThat(workflow("resume", run.runId())).isEqualTo(1);
-      assertThat(out.toString()).contains("not resumed: it is COMPLETED");
+      assertThat(err.toString()).contains("not resumed: it is COMPLETED");
     }
   }
 
@@ -82,7 +82,7 @@ class WorkflowRepairTest extends ServedCommandTest {
     RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).start("Ada");
 
     assertThat(workflow("retry", run.runId())).isEqualTo(1);
-    assertThat(out.toString()).contains("not retried: run " + run.runId() + " is active");
+    assertThat(err.toString()).contains("not retried: run " + run.runId() + " is active");
   }
 
   private static RunHandle<String> failed() {

@@ -1,0 +1,58 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.GetHealthRequest;
+import dev.kagzi.protocol.v1.GetHealthResponse;
+import dev.kagzi.protocol.v1.HealthCheckRequest;
+import dev.kagzi.protocol.v1.HealthCheckResponse;
+import dev.kagzi.protocol.v1.HealthStatus;
+import dev.kagzi.protocol.v1.ServingStatus;
+import picocli.CommandLine.Command;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Says how a server is. */
+@Command(
+    name = "health",
+    description = "Says whether a server can be used, and how its database and workers are.",
+    footer = {"", "Exit code: 0 it serves, 1 it does not, 4 it does not answer."})
+final class HealthCommand extends RemoteCommand {
+
+  @Override
+  int run(RemoteServer server, Answer answer) {
+    HealthCheckResponse serving =
+        server.call(() -> server.admin().healthCheck(HealthCheckRequest.getDefaultInstance()));
+    GetHealthResponse health =
+        server.call(() -> server.admin().getHealth(GetHealthRequest.getDefaultInstance()));
+    ObjectNode json = MessageJson.of(serving);
+    json.set("health", MessageJson.of(health));
+    answer.give(json, () -> text(serving, health));
+    return serving.getStatus() == ServingStatus.SERVING_STATUS_SERVING
+        ? ExitCode.DONE
+        : ExitCode.FAILED;
+  }
+
+  private static String text(HealthCheckResponse serving, GetHealthResponse health) {
+    return new Table()
+        .row(
+            "server",
+            serving.getStatus().name().replaceFirst("^SERVING_STATUS_", ""),
+            serving.getMessage())
+        .row("all", name(health.getStatus()))
+        .row(
+            "database",
+            name(health.getDatabase().getStatus()),
+            health.getDatabase().getMessage(),
+            health.getDatabase().getLatencyMs() + " ms")
+        .row(
+            "workers",
+            "%d healthy, %d degraded, %d unhealthy"
+                .formatted(
+                    health.getHealthyWorkers(),
+                    health.getDegradedWorkers(),
+                    health.getUnhealthyWorkers()))
+        .text("");
+  }
+
+  private static String name(HealthStatus status) {
+    return status.name().replaceFirst("^HEALTH_STATUS_", "");
+  }
+}

@@ -1,0 +1,66 @@
+package dev.kagzi.cli;
+
+import com.google.protobuf.Message;
+import dev.kagzi.protocol.v1.PageRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Spec.Target;
+
+/** How much of a list, and from where on. */
+final class ListOptions {
+
+  private static final int PAGE_SIZE_MAX = 100;
+
+  @Spec(Target.MIXEE)
+  private CommandSpec command = CommandSpec.create();
+
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      defaultValue = "20",
+      description = "How many at most (default: ${DEFAULT-VALUE}).")
+  private int limit;
+
+  @Option(
+      names = "--page-token",
+      paramLabel = "TOKEN",
+      defaultValue = "",
+      description = "Go on where a list ended: its nextPageToken in JSON.")
+  private String token = "";
+
+  /** Asks for one page after the other until there are enough. */
+  <M extends Message> Listed<M> read(Function<PageRequest, Listed<M>> page) {
+    if (limit < 1) {
+      throw new ParameterException(
+          command.commandLine(), "--limit: " + limit + " (expected: at least 1)");
+    }
+    return read(limit, token, page);
+  }
+
+  /** All that there is. */
+  static <M extends Message> Listed<M> readAll(Function<PageRequest, Listed<M>> page) {
+    return read(Integer.MAX_VALUE, "", page);
+  }
+
+  private static <M extends Message> Listed<M> read(
+      int limit, String from, Function<PageRequest, Listed<M>> page) {
+    List<M> items = new ArrayList<>();
+    String token = from;
+    do {
+      Listed<M> part =
+          page.apply(
+              PageRequest.newBuilder()
+                  .setPageSize(Math.min(PAGE_SIZE_MAX, limit - items.size()))
+                  .setPageToken(token)
+                  .build());
+      items.addAll(part.items());
+      token = part.nextPageToken();
+    } while (!token.isEmpty() && items.size() < limit);
+    return new Listed<>(items, token);
+  }
+}

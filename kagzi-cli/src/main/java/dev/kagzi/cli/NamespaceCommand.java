@@ -1,0 +1,189 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.CreateNamespaceRequest;
+import dev.kagzi.protocol.v1.DisableNamespaceRequest;
+import dev.kagzi.protocol.v1.EnableNamespaceRequest;
+import dev.kagzi.protocol.v1.GetNamespaceRequest;
+import dev.kagzi.protocol.v1.ListNamespacesRequest;
+import dev.kagzi.protocol.v1.ListNamespacesResponse;
+import dev.kagzi.protocol.v1.Namespace;
+import dev.kagzi.protocol.v1.UpdateNamespaceRequest;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Creates, changes and lists namespaces. */
+@Command(
+    name = "namespace",
+    description = "Creates, changes and lists namespaces.",
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+      NamespaceCommand.Create.class,
+      NamespaceCommand.All.class,
+      NamespaceCommand.Get.class,
+      NamespaceCommand.Update.class,
+      NamespaceCommand.Enable.class,
+      NamespaceCommand.Disable.class
+    },
+    footer = "")
+final class NamespaceCommand extends CommandGroup {
+
+  /** A command about one namespace, whose answer is that namespace. */
+  abstract static class One extends RemoteCommand {
+
+    @Parameters(paramLabel = "NAME", description = "The namespace.")
+    private String name = "";
+
+    abstract Namespace call(RemoteServer server, String name);
+
+    @Override
+    final int run(RemoteServer server, Answer answer) {
+      Namespace now = call(server, name);
+      answer.give(now, () -> text(now));
+      return ExitCode.DONE;
+    }
+  }
+
+  @Command(name = "create", description = "Creates a namespace.")
+  static final class Create extends One {
+
+    @Option(names = "--display-name", paramLabel = "TEXT", defaultValue = "")
+    private String displayName = "";
+
+    @Option(names = "--description", paramLabel = "TEXT")
+    private @Nullable String description;
+
+    @Mixin private Retention retention = new Retention();
+
+    @Override
+    Namespace call(RemoteServer server, String name) {
+      CreateNamespaceRequest.Builder request =
+          CreateNamespaceRequest.newBuilder().setNamespace(name).setDisplayName(displayName);
+      if (description != null) {
+        request.setDescription(description);
+      }
+      Long retentionMs = retention.ms();
+      if (retentionMs != null) {
+        request.setRetentionMs(retentionMs);
+      }
+      return server.call(() -> server.namespaces().createNamespace(request.build())).getNamespace();
+    }
+  }
+
+  @Command(name = "list", description = "Lists namespaces.")
+  static final class All extends RemoteCommand {
+
+    @Mixin private ListOptions part = new ListOptions();
+
+    @Override
+    int run(RemoteServer server, Answer answer) {
+      Listed<Namespace> namespaces =
+          part.read(
+              page -> {
+                ListNamespacesRequest request =
+                    ListNamespacesRequest.newBuilder().setPage(page).build();
+                ListNamespacesResponse found =
+                    server.call(() -> server.namespaces().listNamespaces(request));
+                return Listed.of(found.getNamespacesList(), found.getPage());
+              });
+      answer.give("namespaces", namespaces, () -> table(namespaces).text(""));
+      return ExitCode.DONE;
+    }
+
+    private static Table table(Listed<Namespace> namespaces) {
+      Table table = new Table().row("NAMESPACE", "ENABLED", "RETENTION", "CREATED", "DISPLAY NAME");
+      for (Namespace each : namespaces.items()) {
+        table.row(
+            each.getNamespace(),
+            each.getEnabled() ? "yes" : "no",
+            retention(each),
+            RunText.time(each.getCreatedAt()),
+            each.getDisplayName());
+      }
+      return table;
+    }
+  }
+
+  @Command(name = "get", description = "Shows a namespace.")
+  static final class Get extends One {
+
+    @Override
+    Namespace call(RemoteServer server, String name) {
+      GetNamespaceRequest request = GetNamespaceRequest.newBuilder().setNamespace(name).build();
+      return server.call(() -> server.namespaces().getNamespace(request)).getNamespace();
+    }
+  }
+
+  @Command(name = "update", description = "Changes what is given, and leaves the rest.")
+  static final class Update extends One {
+
+    @Option(names = "--display-name", paramLabel = "TEXT")
+    private @Nullable String displayName;
+
+    @Option(names = "--description", paramLabel = "TEXT")
+    private @Nullable String description;
+
+    @Mixin private Retention retention = new Retention();
+
+    @Override
+    Namespace call(RemoteServer server, String name) {
+      UpdateNamespaceRequest.Builder request =
+          UpdateNamespaceRequest.newBuilder().setNamespace(name);
+      if (displayName != null) {
+        request.setDisplayName(displayName);
+      }
+      if (description != null) {
+        request.setDescription(description);
+      }
+      Long retentionMs = retention.ms();
+      if (retentionMs != null) {
+        request.setRetentionMs(retentionMs);
+      }
+      request.setClearRetention(retention.isDefault());
+      return server.call(() -> server.namespaces().updateNamespace(request.build())).getNamespace();
+    }
+  }
+
+  @Command(name = "enable", description = "Lets a namespace's runs go on.")
+  static final class Enable extends One {
+
+    @Override
+    Namespace call(RemoteServer server, String name) {
+      EnableNamespaceRequest request =
+          EnableNamespaceRequest.newBuilder().setNamespace(name).build();
+      return server.call(() -> server.namespaces().enableNamespace(request)).getNamespace();
+    }
+  }
+
+  @Command(name = "disable", description = "Takes no new runs and hands out none, until enabled.")
+  static final class Disable extends One {
+
+    @Override
+    Namespace call(RemoteServer server, String name) {
+      DisableNamespaceRequest request =
+          DisableNamespaceRequest.newBuilder().setNamespace(name).build();
+      return server.call(() -> server.namespaces().disableNamespace(request)).getNamespace();
+    }
+  }
+
+  private static String text(Namespace namespace) {
+    return new Table()
+        .row("namespace", namespace.getNamespace())
+        .row("enabled", namespace.getEnabled() ? "yes" : "no")
+        .row("display name", namespace.getDisplayName())
+        .row("description", namespace.getDescription())
+        .row("retention", retention(namespace))
+        .row("created", RunText.time(namespace.getCreatedAt()))
+        .row("updated", RunText.time(namespace.getUpdatedAt()))
+        .text("");
+  }
+
+  private static String retention(Namespace namespace) {
+    return namespace.hasRetentionMs()
+        ? Retention.text(Duration.ofMillis(namespace.getRetentionMs()))
+        : "default";
+  }
+}

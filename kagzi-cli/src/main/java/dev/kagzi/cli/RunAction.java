@@ -1,0 +1,36 @@
+package dev.kagzi.cli;
+
+import com.google.protobuf.Message;
+import dev.kagzi.protocol.v1.WorkflowStatus;
+import picocli.CommandLine.Parameters;
+
+/** A command that does something to one run, and says whether it came in time. */
+abstract class RunAction extends RemoteCommand {
+
+  @Parameters(paramLabel = "RUN", description = "The run's id, or the id of its start.")
+  private String run = "";
+
+  /** What became of it. */
+  record Outcome(boolean done, String text, Message answer) {
+
+    static Outcome of(boolean done, String text, WorkflowStatus status, Message answer) {
+      String late = "had ended before as " + RunText.status(status);
+      return new Outcome(done, done ? text : late, answer);
+    }
+  }
+
+  abstract Outcome act(RemoteServer server, String runId);
+
+  @Override
+  final int run(RemoteServer server, Answer answer) {
+    String id = server.runId(run);
+    Outcome outcome = server.call(() -> act(server, id));
+    String line = "run " + id + " " + outcome.text();
+    answer.give(outcome.answer(), () -> outcome.done() ? line : "");
+    if (outcome.done()) {
+      return ExitCode.DONE;
+    }
+    answer.say(line);
+    return ExitCode.FAILED;
+  }
+}

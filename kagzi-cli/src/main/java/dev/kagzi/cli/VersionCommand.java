@@ -1,0 +1,45 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.GetServerInfoRequest;
+import dev.kagzi.protocol.v1.GetServerInfoResponse;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Says which version this is, and which a server is. */
+@Command(
+    name = "version",
+    description = "Says which version this is; with --address also which the server is.",
+    footer = "")
+final class VersionCommand implements Runnable {
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  /** Read by {@link ServerOptions#of}, with those of the words before. */
+  @Mixin ServerOptions options = new ServerOptions();
+
+  @Override
+  public void run() {
+    ServerOptions all = ServerOptions.of(spec);
+    ObjectNode json = MessageJson.empty();
+    json.put("version", Main.Version.current());
+    json.put("java", Runtime.version().feature());
+    StringBuilder text = new StringBuilder(new Main.Version().getVersion()[0]);
+    if (all.hasAddress()) {
+      GetServerInfoResponse server = ask(all);
+      json.set("server", MessageJson.of(server));
+      text.append("\nserver ").append(PlainLine.of(server.getVersion()));
+    }
+    new Answer(all.isJson(), spec.commandLine().getOut(), spec.commandLine().getErr())
+        .give(json, text::toString);
+  }
+
+  private static GetServerInfoResponse ask(ServerOptions options) {
+    try (RemoteServer server = options.connect()) {
+      return server.call(
+          () -> server.admin().getServerInfo(GetServerInfoRequest.getDefaultInstance()));
+    }
+  }
+}

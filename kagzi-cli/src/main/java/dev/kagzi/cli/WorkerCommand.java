@@ -1,0 +1,107 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.DrainWorkerRequest;
+import dev.kagzi.protocol.v1.DrainWorkerResponse;
+import dev.kagzi.protocol.v1.ListWorkersRequest;
+import dev.kagzi.protocol.v1.ListWorkersResponse;
+import dev.kagzi.protocol.v1.Worker;
+import dev.kagzi.protocol.v1.WorkerStatus;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Looks at workers and drains them. */
+@Command(
+    name = "worker",
+    description = "Looks at workers and drains them.",
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {WorkerCommand.All.class, WorkerCommand.Drain.class},
+    footer = "")
+final class WorkerCommand extends CommandGroup {
+
+  /** As the protocol has them, without the prefix. */
+  enum Status {
+    ONLINE,
+    DRAINING,
+    OFFLINE
+  }
+
+  @Command(name = "list", description = "Lists workers.")
+  static final class All extends RemoteCommand {
+
+    @Option(names = "--queue", paramLabel = "NAME", description = "Only those of this task queue.")
+    private @Nullable String queue;
+
+    @Option(
+        names = "--status",
+        paramLabel = "STATUS",
+        description = "Only these: ${COMPLETION-CANDIDATES}.")
+    private @Nullable Status status;
+
+    @Mixin private ListOptions part = new ListOptions();
+
+    @Override
+    int run(RemoteServer server, Answer answer) {
+      ListWorkersRequest.Builder filter =
+          ListWorkersRequest.newBuilder().setNamespace(server.namespace());
+      if (queue != null) {
+        filter.setTaskQueue(queue);
+      }
+      if (status != null) {
+        filter.setStatusFilter(WorkerStatus.valueOf("WORKER_STATUS_" + status));
+      }
+      Listed<Worker> workers =
+          part.read(
+              page -> {
+                ListWorkersRequest request = filter.setPage(page).build();
+                ListWorkersResponse found = server.call(() -> server.admin().listWorkers(request));
+                return Listed.of(found.getWorkersList(), found.getPage());
+              });
+      answer.give("workers", workers, () -> table(workers).text(""));
+      return ExitCode.DONE;
+    }
+
+    private static Table table(Listed<Worker> workers) {
+      Table table = new Table().row("WORKER", "QUEUE", "STATUS", "RUNS", "HOST", "SEEN", "TYPES");
+      for (Worker worker : workers.items()) {
+        table.row(
+            worker.getWorkerId(),
+            worker.getTaskQueue(),
+            worker.getStatus().name().replaceFirst("^WORKER_STATUS_", ""),
+            Integer.toString(worker.getActiveWorkflowCount()),
+            worker.getHostname(),
+            RunText.time(worker.getLastHeartbeatAt()),
+            String.join(", ", worker.getWorkflowTypesList()));
+      }
+      return table;
+    }
+  }
+
+  @Command(
+      name = "drain",
+      description = "Lets a worker finish what it has, and gives it nothing new.")
+  static final class Drain extends RemoteCommand {
+
+    @Parameters(paramLabel = "WORKER", description = "The worker's id.")
+    private String worker = "";
+
+    @Override
+    int run(RemoteServer server, Answer answer) {
+      DrainWorkerRequest request =
+          DrainWorkerRequest.newBuilder()
+              .setNamespace(server.namespace())
+              .setWorkerId(worker)
+              .build();
+      DrainWorkerResponse drained = server.call(() -> server.admin().drainWorker(request));
+      String line = "worker " + worker + ": " + drained.getMessage();
+      answer.give(drained, () -> drained.getSuccess() ? line : "");
+      if (drained.getSuccess()) {
+        return ExitCode.DONE;
+      }
+      answer.say(line);
+      return ExitCode.FAILED;
+    }
+  }
+}

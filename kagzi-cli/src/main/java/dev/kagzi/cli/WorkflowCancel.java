@@ -1,0 +1,19 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.CancelWorkflowRequest;
+import dev.kagzi.protocol.v1.CancelWorkflowResponse;
+import picocli.CommandLine.Command;
+
+@Command(
+    name = "cancel",
+    description = "Ends a run at once as CANCELLED; its running code is interrupted.")
+final class WorkflowCancel extends RunAction {
+
+  @Override
+  Outcome act(RemoteServer server, String runId) {
+    CancelWorkflowRequest request =
+        CancelWorkflowRequest.newBuilder().setNamespace(server.namespace()).setRunId(runId).build();
+    CancelWorkflowResponse answer = server.workflows().cancelWorkflow(request);
+    return Outcome.of(answer.getCancelled(), "cancelled", answer.getStatus(), answer);
+  }
+}

@@ -1,0 +1,70 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.ListWorkersRequest;
+import dev.kagzi.protocol.v1.PageRequest;
+import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.Worker;
+import dev.kagzi.protocol.v1.WorkerStatus;
+import dev.kagzi.protocol.v1.Workflow;
+import dev.kagzi.protocol.v1.WorkflowStatus;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+@Command(name = "get", description = "Shows a run with every attempt of its steps.")
+final class WorkflowGet extends RemoteCommand {
+
+  private static final int WORKERS_SEEN_MAX = 100;
+
+  @Parameters(paramLabel = "RUN", description = "The run's id, or the id of its start.")
+  private String run = "";
+
+  @Override
+  int run(RemoteServer server, Answer answer) {
+    Workflow found = find(server, server.runId(run));
+    List<Step> steps = WorkflowSteps.of(server, found.getRunId()).items();
+    ObjectNode json = MessageJson.of(found);
+    ArrayNode array = json.putArray("steps");
+    steps.forEach(step -> array.add(MessageJson.of(step)));
+    answer.give(json, () -> RunText.details(found, waitsFor(server, found), steps));
+    return ExitCode.DONE;
+  }
+
+  static Workflow find(RemoteServer server, String runId) {
+    GetWorkflowRequest request =
+        GetWorkflowRequest.newBuilder().setNamespace(server.namespace()).setRunId(runId).build();
+    return server.call(() -> server.workflows().getWorkflow(request)).getWorkflow();
+  }
+
+  /** Why a run that could go on does not: empty when there is nothing to say. */
+  private static String waitsFor(RemoteServer server, Workflow run) {
+    if (run.getStatus() != WorkflowStatus.WORKFLOW_STATUS_PENDING
+        || run.hasWakeUpAt()
+        || run.hasBlockedBy()) {
+      return "";
+    }
+    ListWorkersRequest request =
+        ListWorkersRequest.newBuilder()
+            .setNamespace(server.namespace())
+            .setTaskQueue(run.getTaskQueue())
+            .setStatusFilter(WorkerStatus.WORKER_STATUS_ONLINE)
+            .setPage(PageRequest.newBuilder().setPageSize(WORKERS_SEEN_MAX))
+            .build();
+    List<Worker> workers = server.call(() -> server.admin().listWorkers(request)).getWorkersList();
+    Set<String> served = new TreeSet<>();
+    workers.forEach(worker -> served.addAll(worker.getWorkflowTypesList()));
+    if (served.contains(run.getWorkflowType())) {
+      return "a free slot of a worker";
+    }
+    return "a worker that serves %s on queue %s; online there: %s"
+        .formatted(
+            run.getWorkflowType(),
+            run.getTaskQueue(),
+            workers.isEmpty() ? "none" : workers.size() + ", serving " + String.join(", ", served));
+  }
+}

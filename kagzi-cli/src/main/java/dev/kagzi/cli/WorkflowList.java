@@ -1,0 +1,56 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.ListWorkflowsRequest;
+import dev.kagzi.protocol.v1.ListWorkflowsResponse;
+import dev.kagzi.protocol.v1.Workflow;
+import dev.kagzi.protocol.v1.WorkflowStatus;
+import dev.kagzi.sdk.RunStatus;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@Command(name = "list", description = "Lists runs, newest first.")
+final class WorkflowList extends RemoteCommand {
+
+  @Option(
+      names = "--status",
+      paramLabel = "STATUS",
+      split = ",",
+      description = "Only these: ${COMPLETION-CANDIDATES}.")
+  private List<RunStatus> statuses = List.of();
+
+  @Option(names = "--type", paramLabel = "NAME", description = "Only runs of this type.")
+  private @Nullable String type;
+
+  @Option(names = "--queue", paramLabel = "NAME", description = "Only runs of this task queue.")
+  private @Nullable String queue;
+
+  @Mixin private ListOptions part = new ListOptions();
+
+  @Override
+  int run(RemoteServer server, Answer answer) {
+    ListWorkflowsRequest.Builder filter =
+        ListWorkflowsRequest.newBuilder().setNamespace(server.namespace());
+    for (RunStatus status : statuses) {
+      filter.addStatuses(WorkflowStatus.valueOf("WORKFLOW_STATUS_" + status));
+    }
+    if (type != null) {
+      filter.setWorkflowType(type);
+    }
+    if (queue != null) {
+      filter.setTaskQueue(queue);
+    }
+    Listed<Workflow> runs =
+        part.read(
+            page -> {
+              ListWorkflowsRequest request = filter.setPage(page).build();
+              ListWorkflowsResponse found =
+                  server.call(() -> server.workflows().listWorkflows(request));
+              return Listed.of(found.getWorkflowsList(), found.getPage());
+            });
+    answer.give("workflows", runs, () -> RunText.list(runs.items()));
+    return ExitCode.DONE;
+  }
+}

@@ -1,0 +1,87 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.AwaitWorkflowRequest;
+import dev.kagzi.protocol.v1.AwaitWorkflowResponse;
+import dev.kagzi.protocol.v1.Workflow;
+import dev.kagzi.protocol.v1.WorkflowStatus;
+import dev.kagzi.server.config.Kind;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "result",
+    description = "Waits for a run's end and prints its result.",
+    footer = {"", "Exit code 5: the run did not complete, or not in time."})
+final class WorkflowResult extends RemoteCommand {
+
+  // Below the time after which a call counts as not answered.
+  private static final long WAIT_MS_MAX = 5_000;
+
+  private static final Kind TIME = new Kind.Time("0s", "36500d");
+
+  @Parameters(paramLabel = "RUN", description = "The run's id, or the id of its start.")
+  private String run = "";
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      description = "Wait no longer than this, such as 30s or 5m (default: until the end).")
+  private @Nullable String timeout;
+
+  @Override
+  int run(RemoteServer server, Answer answer) {
+    long limitNanos = limit();
+    long began = System.nanoTime();
+    String runId = server.runId(run);
+    while (true) {
+      long leftMs = (limitNanos - (System.nanoTime() - began)) / 1_000_000;
+      AwaitWorkflowResponse now = await(server, runId, Math.clamp(leftMs, 1, WAIT_MS_MAX));
+      if (now.getFinished()) {
+        return give(now.getWorkflow(), answer);
+      }
+      if (leftMs <= WAIT_MS_MAX) {
+        answer.give(now.getWorkflow(), () -> "");
+        answer.say("run %s: %s after %s".formatted(runId, status(now.getWorkflow()), timeout));
+        return ExitCode.NOT_COMPLETED;
+      }
+    }
+  }
+
+  private long limit() {
+    if (timeout == null) {
+      return Long.MAX_VALUE;
+    }
+    try {
+      return ((Duration) TIME.read(timeout)).toNanos();
+    } catch (IllegalArgumentException e) {
+      throw wrong("--timeout", timeout, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static AwaitWorkflowResponse await(RemoteServer server, String runId, long waitMs) {
+    AwaitWorkflowRequest request =
+        AwaitWorkflowRequest.newBuilder()
+            .setNamespace(server.namespace())
+            .setRunId(runId)
+            .setWaitMs(waitMs)
+            .build();
+    return server.call(() -> server.workflows().awaitWorkflow(request));
+  }
+
+  private static int give(Workflow ended, Answer answer) {
+    answer.give(ended, () -> RunText.wholePayload(ended.getOutput()));
+    if (ended.getStatus() == WorkflowStatus.WORKFLOW_STATUS_COMPLETED) {
+      return ExitCode.DONE;
+    }
+    String why = ended.hasError() ? ": " + RunText.error(ended.getError()) : "";
+    answer.say("run %s ended as %s%s".formatted(ended.getRunId(), status(ended), why));
+    return ExitCode.NOT_COMPLETED;
+  }
+
+  private static String status(Workflow run) {
+    return RunText.status(run.getStatus());
+  }
+}

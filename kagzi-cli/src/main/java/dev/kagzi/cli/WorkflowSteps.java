@@ -1,0 +1,35 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.ListStepsRequest;
+import dev.kagzi.protocol.v1.ListStepsResponse;
+import dev.kagzi.protocol.v1.Step;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "steps", description = "Lists every attempt of every step of a run.")
+final class WorkflowSteps extends RemoteCommand {
+
+  @Parameters(paramLabel = "RUN", description = "The run's id, or the id of its start.")
+  private String run = "";
+
+  @Override
+  int run(RemoteServer server, Answer answer) {
+    Listed<Step> steps = of(server, server.runId(run));
+    answer.give("steps", steps, () -> RunText.steps(steps.items()));
+    return ExitCode.DONE;
+  }
+
+  static Listed<Step> of(RemoteServer server, String runId) {
+    return ListOptions.readAll(
+        page -> {
+          ListStepsRequest request =
+              ListStepsRequest.newBuilder()
+                  .setNamespace(server.namespace())
+                  .setRunId(runId)
+                  .setPage(page)
+                  .build();
+          ListStepsResponse answer = server.call(() -> server.admin().listSteps(request));
+          return Listed.of(answer.getStepsList(), answer.getPage());
+        });
+  }
+}

@@ -1,0 +1,31 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.TerminateWorkflowRequest;
+import dev.kagzi.protocol.v1.TerminateWorkflowResponse;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "terminate",
+    description = "Ends a run at once as FAILED; its running code is interrupted.")
+final class WorkflowTerminate extends RunAction {
+
+  @Option(
+      names = "--reason",
+      paramLabel = "TEXT",
+      defaultValue = "terminated from the command line",
+      description = "Shown as the run's error (default: ${DEFAULT-VALUE}).")
+  private String reason = "";
+
+  @Override
+  Outcome act(RemoteServer server, String runId) {
+    TerminateWorkflowRequest request =
+        TerminateWorkflowRequest.newBuilder()
+            .setNamespace(server.namespace())
+            .setRunId(runId)
+            .setReason(reason)
+            .build();
+    TerminateWorkflowResponse answer = server.workflows().terminateWorkflow(request);
+    return Outcome.of(answer.getTerminated(), "terminated", answer.getStatus(), answer);
+  }
+}

@@ -1,0 +1,222 @@
+package dev.kagzi.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.sdk.NonRetryableException;
+import dev.kagzi.sdk.RunHandle;
+import dev.kagzi.sdk.Worker;
+import dev.kagzi.sdk.WorkflowType;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@SuppressWarnings("try") // the workers work while they are open
+class RemoteCommandsTest extends ServedCommandTest {
+
+  private static final WorkflowType<Integer, Integer> DOUBLE =
+      WorkflowType.of("double", Integer.class, Integer.class).queue("numbers");
+
+  private static Worker worker() {
+    return kagzi
+        .worker()
+        .workflow(
+            DOUBLE,
+            (ctx, number) ->
+                ctx.step(
+                    "double",
+                    Integer.class,
+                    () -> {
+                      if (number < 0) {
+                        throw new NonRetryableException("negative");
+                      }
+                      return 2 * number;
+                    }))
+        .start();
+  }
+
+  @Test
+  void a_run_is_started_its_result_awaited_and_its_steps_listed() {
+    try (Worker worker = worker()) {
+      assertThat(workflow("start", "double", "--queue", "numbers", "--input", "21")).isZero();
+      String run = out.toString().strip();
+      assertThat(run).hasSize(36);
+
+      assertThat(workflow("result", run)).isZero();
+      assertThat(out.toString().strip()).isEqualTo("42");
+
+      assertThat(workflow("result", run, "-o", "json")).isZero();
+      assertThat(json().at("/runId").asString()).isEqualTo(run);
+      assertThat(json().at("/status").asString()).isEqualTo("COMPLETED");
+      assertThat(json().at("/output").asInt()).isEqualTo(42);
+
+      assertThat(workflow("steps", run, "-o", "json")).isZero();
+      assertThat(json().at("/steps/0/name").asString()).isEqualTo("double");
+      assertThat(json().at("/steps/0/status").asString()).isEqualTo("COMPLETED");
+      assertThat(json().at("/nextPageToken").asString()).isEmpty();
+    }
+  }
+
+  @Test
+  void a_run_that_did_not_complete_has_no_result_and_says_why() {
+    try (Worker worker = worker()) {
+      assertThat(workflow("start", "double", "--queue", "numbers", "--input", "-1")).isZero();
+      String run = out.toString().strip();
+
+      assertThat(workflow("result", run)).isEqualTo(5);
+
+      assertThat(out.toString()).isEmpty();
+      assertThat(err.toString())
+          .startsWith("kagzi: run " + run + " ended as FAILED")
+          .contains("negative")
+          .hasLineCount(1);
+    }
+    RunHandle<String> waiting = kagzi.workflow(NOBODY_SERVES).start("Ada");
+    assertThat(workflow("result", waiting.runId(), "--timeout", "10ms")).isEqualTo(5);
+    assertThat(err.toString()).contains("PENDING after 10ms");
+    assertThat(workflow("result", waiting.runId(), "--timeout", "soon")).isEqualTo(2);
+  }
+
+  @Test
+  void a_start_with_an_id_can_be_repeated(@TempDir Path folder) throws IOException {
+    Path input = Files.writeString(folder.resolve("input.json"), "{\"name\": \"Ada\"}");
+    String[] start = {"start", "later", "--queue", "q", "--id", "l-1", "--input", "@" + input};
+
+    assertThat(workflow(start)).isZero();
+    String run = out.toString().strip();
+    assertThat(err.toString()).isEmpty();
+    assertThat(workflow(start)).isZero();
+    assertThat(out.toString().strip()).isEqualTo(run);
+    assertThat(err.toString()).contains("was there before");
+
+    assertThat(workflow("get", "l-1", "-o", "json")).isZero();
+    assertThat(json().at("/externalId").asString()).isEqualTo("l-1");
+    assertThat(json().at("/taskQueue").asString()).isEqualTo("q");
+    assertThat(json().at("/workflowType").asString()).isEqualTo("later");
+    assertThat(json().at("/input/name").asString()).isEqualTo("Ada");
+  }
+
+  @Test
+  void a_start_that_cannot_be_meant_is_wrong_usage() {
+    assertThat(workflow("start", "double")).isEqualTo(2);
+    assertThat(err.toString()).contains("--queue");
+    assertThat(workflow("start", "double", "--queue", "q", "--input", "{a")).isEqualTo(2);
+    assertThat(err.toString()).startsWith("kagzi: --input: {a (expected: JSON").hasLineCount(1);
+    assertThat(workflow("start", "double", "--queue", "q", "--input", "1 2")).isEqualTo(2);
+    assertThat(workflow("start", "double", "--queue", "q", "--input", "@/no/such")).isEqualTo(2);
+    assertThat(workflow("start", "double", "--queue", "q", "--id", "")).isEqualTo(2);
+    assertThat(workflow("start", "", "--queue", "q")).isEqualTo(1);
+    assertThat(err.toString()).startsWith("kagzi: workflow_type: ").hasLineCount(1);
+  }
+
+  @Test
+  void a_list_is_one_document_that_says_where_it_goes_on() {
+    for (int i = 0; i < 3; i++) {
+      assertThat(workflow("start", "listed", "--queue", "l")).isZero();
+    }
+    String[] list = {"list", "--type", "listed", "--queue", "l", "--status", "pending"};
+
+    assertThat(workflow(with(list, "--limit", "2", "-o", "json"))).isZero();
+    assertThat(json().at("/workflows").size()).isEqualTo(2);
+    assertThat(json().at("/workflows/0/status").asString()).isEqualTo("PENDING");
+    assertThat(json().at("/workflows/0/createdAt").asString()).endsWith("Z");
+    String next = json().at("/nextPageToken").asString();
+
+    assertThat(workflow(with(list, "--page-token", next, "-o", "json"))).isZero();
+    assertThat(json().at("/workflows").size()).isEqualTo(1);
+    assertThat(json().at("/nextPageToken").asString()).isEmpty();
+
+    assertThat(workflow("list", "--type", "none-such", "-o", "json")).isZero();
+    assertThat(json().at("/workflows").isArray()).isTrue();
+    assertThat(workflow("list", "--page-token", "rubbish")).isEqualTo(1);
+    assertThat(err.toString()).contains("page_token").hasLineCount(1);
+  }
+
+  @Test
+  void options_for_the_server_stand_anywhere_and_the_last_one_holds() {
+    String list = "list";
+    assertThat(execute("--address", address(), "workflow", list)).isZero();
+    assertThat(execute("workflow", "--address", address(), list, "-o", "json")).isZero();
+    assertThat(json().has("workflows")).isTrue();
+    assertThat(execute("-o", "json", "workflow", list, "--address", address())).isZero();
+    assertThat(json().has("workflows")).isTrue();
+    assertThat(execute("--address", "127.0.0.1:1", "workflow", list, "--address", address()))
+        .isZero();
+    assertThat(execute("--address", "nowhere", "workflow", list)).isEqualTo(2);
+    assertThat(err.toString()).contains("--address: nowhere (expected: HOST:PORT");
+    assertThat(execute("workflow", list, "--address", "h:99999")).isEqualTo(2);
+  }
+
+  @Test
+  void namespaces_are_created_changed_and_shown() {
+    assertThat(kagzi("namespace", "create", "team", "--description", "ours")).isZero();
+    assertThat(out.toString().lines()).anyMatch(line -> line.matches("namespace +team"));
+    assertThat(kagzi("namespace", "create", "team")).isEqualTo(1);
+    assertThat(err.toString()).contains("team").hasLineCount(1);
+
+    assertThat(kagzi("namespace", "update", "team", "--retention", "7d", "-o", "json")).isZero();
+    assertThat(json().at("/retentionMs").asLong()).isEqualTo(7L * 86_400_000);
+    assertThat(json().at("/description").asString()).isEqualTo("ours");
+    assertThat(kagzi("namespace", "update", "team", "--retention", "default", "-o", "json"))
+        .isZero();
+    assertThat(json().has("retentionMs")).isFalse();
+
+    assertThat(kagzi("namespace", "disable", "team", "-o", "json")).isZero();
+    assertThat(json().at("/enabled").asBoolean()).isFalse();
+    assertThat(workflow("start", "t", "--queue", "q", "--namespace", "team")).isEqualTo(1);
+    assertThat(kagzi("namespace", "enable", "team")).isZero();
+    assertThat(workflow("start", "t", "--queue", "q", "--namespace", "team")).isZero();
+
+    assertThat(kagzi("namespace", "list", "-o", "json")).isZero();
+    assertThat(json().at("/namespaces").findValuesAsString("namespace"))
+        .contains("default", "team");
+    assertThat(kagzi("namespace", "get", "nobody")).isEqualTo(3);
+    assertThat(kagzi("namespace", "update", "team", "--retention", "x")).isEqualTo(2);
+  }
+
+  @Test
+  void workers_are_listed_and_drained() {
+    try (Worker worker = worker()) {
+      // Whoever has done a run is registered.
+      assertThat(kagzi.workflow(DOUBLE).start(1).result(SOON)).isEqualTo(2);
+      assertThat(kagzi("worker", "list", "--queue", "numbers", "--status", "online", "-o", "json"))
+          .isZero();
+      String id = json().at("/workers/0/workerId").asString();
+      assertThat(json().at("/workers/0/status").asString()).isEqualTo("ONLINE");
+      assertThat(kagzi("worker", "list")).isZero();
+      assertThat(out.toString()).contains(id, "double");
+
+      assertThat(kagzi("worker", "drain", id, "--namespace", "other")).isEqualTo(3);
+      assertThat(kagzi("worker", "drain", id)).isZero();
+      assertThat(out.toString()).contains("takes no new work");
+    }
+    assertThat(kagzi("worker", "drain", "00000000-0000-0000-0000-000000000001")).isEqualTo(3);
+    assertThat(kagzi("worker", "drain", "rubbish")).isEqualTo(1);
+  }
+
+  @Test
+  void health_says_whether_the_server_serves() {
+    assertThat(kagzi("health")).isZero();
+    assertThat(out.toString()).contains("SERVING", "database");
+
+    assertThat(kagzi("health", "-o", "json")).isZero();
+    assertThat(json().at("/status").asString()).isEqualTo("SERVING");
+    assertThat(json().at("/health/database/status").asString()).isEqualTo("HEALTHY");
+    assertThat(execute("health", "--address", "127.0.0.1:1")).isEqualTo(4);
+  }
+
+  @Test
+  void version_asks_the_server_that_is_named() {
+    assertThat(kagzi("version", "-o", "json")).isZero();
+
+    assertThat(json().at("/server/apiVersion").asString()).isEqualTo("kagzi.v1");
+  }
+
+  private static String[] with(String[] words, String... more) {
+    String[] all = Arrays.copyOf(words, words.length + more.length);
+    System.arraycopy(more, 0, all, words.length, more.length);
+    return all;
+  }
+}
