@@ -28,7 +28,7 @@ final class ServerOptions {
       Pattern.compile("([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.%]+]):\\d{1,5}");
 
   @Option(
-      names = {"--address", "--server"},
+      names = "--address",
       paramLabel = "HOST:PORT",
       description = "Where the server is (KAGZI_ADDRESS; default: 127.0.0.1:50051).")
   private @Nullable String address;

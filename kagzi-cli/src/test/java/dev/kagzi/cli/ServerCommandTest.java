@@ -196,7 +196,7 @@ class ServerCommandTest {
       String[] list = {
         "workflow",
         "list",
-        "--server",
+        "--address",
         "localhost:" + process.grpcPort(),
         "--tls",
         "--tls-ca",
