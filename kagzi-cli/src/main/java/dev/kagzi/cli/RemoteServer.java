@@ -109,7 +109,7 @@ final class RemoteServer implements AutoCloseable {
       case UNAVAILABLE, DEADLINE_EXCEEDED ->
           said == null
               ? new CliException(ExitCode.UNREACHABLE, notThere(), failure)
-              : new CliException(said.getMessage(), failure);
+              : new CliException(words(failure, said), failure);
       case NOT_FOUND -> new CliException(ExitCode.NOT_FOUND, words(failure, said), failure);
       case UNAUTHENTICATED ->
           new CliException(
@@ -124,7 +124,8 @@ final class RemoteServer implements AutoCloseable {
 
   private static String words(StatusRuntimeException failure, @Nullable ErrorDetail said) {
     if (said != null) {
-      return said.getMessage();
+      String code = said.getMetadataOrDefault("code", "");
+      return said.getMessage() + (code.isEmpty() ? "" : " [" + code + "]");
     }
     String description = failure.getStatus().getDescription();
     return description == null ? failure.getStatus().getCode().name() : description;

@@ -6,6 +6,6 @@ package dev.kagzi.sdk;
  */
 public final class ContextMisuseException extends KagziException {
   public ContextMisuseException(String message) {
-    super(message, null);
+    super(ClientCode.CONTEXT_MISUSE, message, null);
   }
 }

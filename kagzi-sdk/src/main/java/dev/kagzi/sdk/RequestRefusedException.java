@@ -2,17 +2,14 @@ package dev.kagzi.sdk;
 
 import org.jspecify.annotations.Nullable;
 
-/** The server understood the request and refuses it; sending it again does not help. */
+/**
+ * The server understood the request and refuses it; sending it again does not help. {@link #code}
+ * says why, in the server's words.
+ */
 public final class RequestRefusedException extends KagziException {
-  private final String code;
 
+  /** Made by the SDK. */
   public RequestRefusedException(String code, String message, @Nullable Throwable cause) {
-    super(message, cause);
-    this.code = code;
-  }
-
-  /** Why, as one word of the protocol: {@code INVALID_ARGUMENT}, {@code UNIMPLEMENTED}, ... */
-  public String code() {
-    return code;
+    super(code, message, cause);
   }
 }

@@ -6,6 +6,7 @@ import java.time.Duration;
 public final class ResultTimeoutException extends KagziException {
   public ResultTimeoutException(String runId, Duration waited) {
     super(
+        ClientCode.RESULT_TIMEOUT,
         "run %s: not finished after %s; it goes on, and result() can be called again"
             .formatted(runId, waited),
         null);

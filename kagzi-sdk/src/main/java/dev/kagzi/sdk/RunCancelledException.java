@@ -5,7 +5,7 @@ public final class RunCancelledException extends KagziException {
   private final String runId;
 
   public RunCancelledException(String runId) {
-    super("run %s was cancelled".formatted(runId), null);
+    super(ClientCode.RUN_CANCELLED, "run %s was cancelled".formatted(runId), null);
     this.runId = runId;
   }
 

@@ -13,7 +13,7 @@ public final class RunExistsException extends KagziException {
    * @param existingRunId empty if the server did not say
    */
   public RunExistsException(String workflowId, String existingRunId, String message) {
-    super(message, null);
+    super(ClientCode.ID_IN_USE, message, null);
     this.workflowId = workflowId;
     this.existingRunId = existingRunId;
   }

@@ -7,7 +7,10 @@ public final class RunFailedException extends KagziException {
   private final Failure failure;
 
   public RunFailedException(String runId, RunStatus status, Failure failure) {
-    super("run %s ended as %s%s: %s".formatted(runId, status, place(failure), failure), null);
+    super(
+        status == RunStatus.TIMED_OUT ? ClientCode.RUN_TIMED_OUT : ClientCode.RUN_FAILED,
+        "run %s ended as %s%s: %s".formatted(runId, status, place(failure), failure),
+        null);
     this.runId = runId;
     this.status = status;
     this.failure = failure;

@@ -6,6 +6,7 @@ public final class RunNotFoundException extends KagziException {
 
   public RunNotFoundException(String id, String namespace) {
     super(
+        ClientCode.NOT_FOUND,
         "run %s: not found in namespace %s; is it another namespace's, or gone by retention?"
             .formatted(id, namespace),
         null);

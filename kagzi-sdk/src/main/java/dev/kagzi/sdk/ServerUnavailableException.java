@@ -5,6 +5,6 @@ import org.jspecify.annotations.Nullable;
 /** No server answered in time. Whether the call took effect is unknown. */
 public final class ServerUnavailableException extends KagziException {
   public ServerUnavailableException(String message, @Nullable Throwable cause) {
-    super(message, cause);
+    super(ClientCode.UNAVAILABLE, message, cause);
   }
 }

@@ -17,7 +17,7 @@ public final class StepFailedException extends KagziException {
    * @param cause what the step threw, when it threw it in this very process
    */
   public StepFailedException(String step, Failure failure, @Nullable Throwable cause) {
-    super("step %s failed: %s".formatted(step, failure), cause);
+    super(ClientCode.STEP_FAILED, "step %s failed: %s".formatted(step, failure), cause);
     this.step = step;
     this.failure = failure;
   }

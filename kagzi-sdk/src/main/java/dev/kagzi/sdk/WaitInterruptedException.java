@@ -5,6 +5,6 @@ package dev.kagzi.sdk;
  */
 public final class WaitInterruptedException extends KagziException {
   public WaitInterruptedException() {
-    super("interrupted while waiting for the server", null);
+    super(ClientCode.WAIT_INTERRUPTED, "interrupted while waiting for the server", null);
   }
 }

@@ -153,7 +153,7 @@ public final class Namespaces {
   public void requireEnabled(String namespace) {
     if (!check(namespace).isEnabled()) {
       throw Refusal.of(
-          Refusal.Reason.FAILED_PRECONDITION,
+          Refusal.Code.NAMESPACE_DISABLED,
           "namespace",
           Refusal.shorten(namespace),
           "namespace: "

@@ -84,6 +84,7 @@ public final class Reports {
     if (failure instanceof Refusal refusal) {
       return switch (refusal.reason()) {
         case INVALID_ARGUMENT,
+            UNAUTHENTICATED,
             NOT_FOUND,
             ALREADY_EXISTS,
             FAILED_PRECONDITION,
@@ -212,7 +213,7 @@ public final class Reports {
               case ReportResult.AlreadyRecorded(RecordedStep step)
                   when step.result() instanceof RecordedStep.Result.Output ->
                   throw Refusal.of(
-                      Refusal.Reason.FAILED_PRECONDITION,
+                      Refusal.Code.STEP_ENDED,
                       "step",
                       ref.toString(),
                       "step " + ref.stepKey() + " is COMPLETED (expected: RUNNING)");
@@ -259,7 +260,7 @@ public final class Reports {
                 switch (result) {
                   case ReportResult.ClaimLost(RunStatus status) ->
                       throw Refusal.of(
-                          Refusal.Reason.FAILED_PRECONDITION,
+                          Refusal.Code.CLAIM_LOST,
                           "run",
                           report.claim().runId().toString(),
                           "run "

@@ -179,7 +179,7 @@ final class Starts {
     if (start.request().options().ifExists() == IfExists.REJECT) {
       start.refuse(
           Refusal.of(
-              Refusal.Reason.ALREADY_EXISTS,
+              Refusal.Code.ID_IN_USE,
               "run",
               active.runId().toString(),
               "external_id: "
@@ -203,7 +203,7 @@ final class Starts {
       give(start, null);
       start.refuse(
           Refusal.of(
-              Refusal.Reason.ALREADY_EXISTS,
+              Refusal.Code.RUN_ID_IN_USE,
               "run",
               start.runId().toString(),
               "run_id: "

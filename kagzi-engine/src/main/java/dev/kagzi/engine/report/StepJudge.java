@@ -355,7 +355,7 @@ final class StepJudge {
   private static Refusal failedForGood(StepRow step) {
     String why = step.failure() == null ? "" : ": " + step.failure().message();
     return Refusal.of(
-        Refusal.Reason.FAILED_PRECONDITION,
+        Refusal.Code.STEP_ENDED,
         "step",
         step.stepKey(),
         "step "
@@ -373,7 +373,7 @@ final class StepJudge {
   /** What a simple client hears whose claim is gone. */
   static Refusal claimLost(RunRow row, Claim claim) {
     return Refusal.of(
-        Refusal.Reason.FAILED_PRECONDITION,
+        Refusal.Code.CLAIM_LOST,
         "run",
         row.runId().toString(),
         "run "

@@ -13,6 +13,8 @@ public final class Refusal extends RuntimeException {
   public enum Reason {
     /** The request itself is wrong; sent again it will be refused again. */
     INVALID_ARGUMENT,
+    /** The caller did not show what it has to show. */
+    UNAUTHENTICATED,
     NOT_FOUND,
     ALREADY_EXISTS,
     /** Not in this state of things. */
@@ -29,26 +31,65 @@ public final class Refusal extends RuntimeException {
     INTERNAL
   }
 
-  private final Reason reason;
+  /**
+   * What exactly, by a name that stays: it travels to the caller, and {@code docs/errors.md} says
+   * of each what it means and what to do.
+   */
+  public enum Code {
+    INVALID_ARGUMENT(Reason.INVALID_ARGUMENT),
+    UNAUTHENTICATED(Reason.UNAUTHENTICATED),
+    NOT_FOUND(Reason.NOT_FOUND),
+    ALREADY_EXISTS(Reason.ALREADY_EXISTS),
+    ID_IN_USE(Reason.ALREADY_EXISTS),
+    RUN_ID_IN_USE(Reason.ALREADY_EXISTS),
+    FAILED_PRECONDITION(Reason.FAILED_PRECONDITION),
+    NAMESPACE_DISABLED(Reason.FAILED_PRECONDITION),
+    CLAIM_LOST(Reason.FAILED_PRECONDITION),
+    STEP_ENDED(Reason.FAILED_PRECONDITION),
+    WORKER_OFFLINE(Reason.FAILED_PRECONDITION),
+    ABORTED(Reason.ABORTED),
+    RESOURCE_EXHAUSTED(Reason.RESOURCE_EXHAUSTED),
+    UNAVAILABLE(Reason.UNAVAILABLE),
+    SERVER_STOPPING(Reason.UNAVAILABLE),
+    UNIMPLEMENTED(Reason.UNIMPLEMENTED),
+    INTERNAL(Reason.INTERNAL);
+
+    private final Reason reason;
+
+    Code(Reason reason) {
+      this.reason = reason;
+    }
+
+    public Reason reason() {
+      return reason;
+    }
+  }
+
+  private final Code code;
   private final String subject;
   private final String subjectId;
 
-  private Refusal(Reason reason, String subject, String subjectId, String message) {
+  private Refusal(Code code, String subject, String subjectId, String message) {
     super(message);
-    this.reason = reason;
+    this.code = code;
     this.subject = subject;
     this.subjectId = subjectId;
   }
 
   /** {@code subject} is the kind of thing that the refusal is about ("run", "worker"). */
+  public static Refusal of(Code code, String subject, String subjectId, String message) {
+    return new Refusal(code, subject, subjectId, message);
+  }
+
+  /** The same, for what has no code of its own: each reason is one, too. */
   public static Refusal of(Reason reason, String subject, String subjectId, String message) {
-    return new Refusal(reason, subject, subjectId, message);
+    return new Refusal(Code.valueOf(reason.name()), subject, subjectId, message);
   }
 
   /** An argument that is not as it must be. */
   public static Refusal invalid(String field, Object found, String expected) {
     return new Refusal(
-        Reason.INVALID_ARGUMENT,
+        Code.INVALID_ARGUMENT,
         field,
         "",
         String.format(Locale.ROOT, "%s: %s (expected: %s)", field, shorten(found), expected));
@@ -57,7 +98,7 @@ public final class Refusal extends RuntimeException {
   /** Something that is not there. */
   public static Refusal notFound(String subject, Object id) {
     return new Refusal(
-        Reason.NOT_FOUND, subject, shorten(id), subject + " not found: " + shorten(id));
+        Code.NOT_FOUND, subject, shorten(id), subject + " not found: " + shorten(id));
   }
 
   /** Long values are cut: a message is for reading. */
@@ -68,8 +109,12 @@ public final class Refusal extends RuntimeException {
         : text.substring(0, 100) + "… (" + text.length() + " characters)";
   }
 
+  public Code code() {
+    return code;
+  }
+
   public Reason reason() {
-    return reason;
+    return code.reason();
   }
 
   public String subject() {

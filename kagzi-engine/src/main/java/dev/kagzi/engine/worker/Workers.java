@@ -267,7 +267,7 @@ public final class Workers implements AutoCloseable {
     if (foreign || known.status != WorkerStatus.ONLINE) {
       return CompletableFuture.failedFuture(
           Refusal.of(
-              Refusal.Reason.FAILED_PRECONDITION,
+              Refusal.Code.WORKER_OFFLINE,
               "worker",
               worker.toString(),
               "worker "
@@ -598,7 +598,7 @@ public final class Workers implements AutoCloseable {
     attached.forEach(
         (worker, stream) ->
             stream.listener.closed(
-                Refusal.of(Refusal.Reason.UNAVAILABLE, "server", "", "this server is stopping")));
+                Refusal.of(Refusal.Code.SERVER_STOPPING, "server", "", "this server is stopping")));
     attached.clear();
     heartbeats.close();
   }

@@ -54,7 +54,7 @@ class NamespacesTest {
       assertThat(namespaces.disable("tenant").enabled()).isFalse();
       assertThatExceptionOfType(RequestRefusedException.class)
           .isThrownBy(() -> tenant.workflow(ECHO).start("meanwhile"))
-          .satisfies(refused -> assertThat(refused.code()).isEqualTo("PRECONDITION_FAILED"));
+          .satisfies(refused -> assertThat(refused.code()).isEqualTo("NAMESPACE_DISABLED"));
       try (var worker = tenant.worker().workflow(ECHO, (ctx, text) -> text).start()) {
         assertThat(namespaces.enable("tenant").enabled()).isTrue();
         assertThat(run.result(Duration.ofSeconds(20))).isEqualTo("before");

@@ -30,6 +30,9 @@ final class Errors {
    */
   static final String STATUS_KEY = "status";
 
+  /** The same for {@link Refusal#code}: the name that docs/errors.md explains. */
+  static final String CODE_KEY = "code";
+
   // Message and details travel in one block of headers, of which clients take 8 KiB.
   private static final int MESSAGE_LENGTH_MAX = 1_000;
 
@@ -69,6 +72,7 @@ final class Errors {
           .setSubject(refusal.subject())
           .setSubjectId(refusal.subjectId())
           .putMetadata(STATUS_KEY, code(refusal).name())
+          .putMetadata(CODE_KEY, refusal.code().name())
           .build();
     }
     return fault(cause);
@@ -83,6 +87,7 @@ final class Errors {
         .setSubject("reference")
         .setSubjectId(reference)
         .putMetadata(STATUS_KEY, Status.Code.INTERNAL.name())
+        .putMetadata(CODE_KEY, Refusal.Code.INTERNAL.name())
         .build();
   }
 
@@ -108,6 +113,7 @@ final class Errors {
     }
     return switch (refusal.reason()) {
       case INVALID_ARGUMENT -> Status.Code.INVALID_ARGUMENT;
+      case UNAUTHENTICATED -> Status.Code.UNAUTHENTICATED;
       case NOT_FOUND -> Status.Code.NOT_FOUND;
       case ALREADY_EXISTS -> Status.Code.ALREADY_EXISTS;
       case FAILED_PRECONDITION -> Status.Code.FAILED_PRECONDITION;
@@ -123,6 +129,7 @@ final class Errors {
   private static ErrorCode errorCode(Refusal.Reason reason) {
     return switch (reason) {
       case INVALID_ARGUMENT -> ErrorCode.ERROR_CODE_INVALID_ARGUMENT;
+      case UNAUTHENTICATED -> ErrorCode.ERROR_CODE_UNAUTHORIZED;
       case NOT_FOUND -> ErrorCode.ERROR_CODE_NOT_FOUND;
       case ALREADY_EXISTS, ABORTED -> ErrorCode.ERROR_CODE_CONFLICT;
       case FAILED_PRECONDITION, UNIMPLEMENTED -> ErrorCode.ERROR_CODE_PRECONDITION_FAILED;
@@ -138,7 +145,7 @@ final class Errors {
   /** What a call hears that a stopping server ends. */
   static Refusal stopping() {
     return Refusal.of(
-        Refusal.Reason.UNAVAILABLE, "server", "", "the server is stopping: ask another one");
+        Refusal.Code.SERVER_STOPPING, "server", "", "the server is stopping: ask another one");
   }
 
   /** A field or a call that is in the protocol before its feature is in the server. */

@@ -1,17 +1,12 @@
 package dev.kagzi.server.grpc;
 
-import com.google.protobuf.Any;
-import dev.kagzi.protocol.v1.ErrorCode;
-import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.server.listen.AccessToken;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthGrpc;
-import io.grpc.protobuf.StatusProto;
 
 /** Lets in who shows the token, and whoever only asks how the server is. */
 final class TokenGuard implements ServerInterceptor {
@@ -30,9 +25,7 @@ final class TokenGuard implements ServerInterceptor {
     if (isHealth(call) || token.admits(headers.get(AUTHORIZATION))) {
       return next.startCall(call, headers);
     }
-    StatusRuntimeException why = refusal();
-    Metadata trailers = why.getTrailers();
-    call.close(why.getStatus(), trailers == null ? new Metadata() : trailers);
+    Errors.close(call, refusal());
     return new ServerCall.Listener<>() {};
   }
 
@@ -40,21 +33,11 @@ final class TokenGuard implements ServerInterceptor {
     return HealthGrpc.SERVICE_NAME.equals(call.getMethodDescriptor().getServiceName());
   }
 
-  private static StatusRuntimeException refusal() {
-    String message = "authorization: not the server's token (expected: Bearer TOKEN)";
-    ErrorDetail detail =
-        ErrorDetail.newBuilder()
-            .setCode(ErrorCode.ERROR_CODE_UNAUTHORIZED)
-            .setMessage(message)
-            .setNonRetryable(true)
-            .setSubject("authorization")
-            .putMetadata(Errors.STATUS_KEY, Status.Code.UNAUTHENTICATED.name())
-            .build();
-    return StatusProto.toStatusRuntimeException(
-        com.google.rpc.Status.newBuilder()
-            .setCode(Status.Code.UNAUTHENTICATED.value())
-            .setMessage(message)
-            .addDetails(Any.pack(detail))
-            .build());
+  private static Refusal refusal() {
+    return Refusal.of(
+        Refusal.Code.UNAUTHENTICATED,
+        "authorization",
+        "",
+        "authorization: not the server's token (expected: Bearer TOKEN)");
   }
 }

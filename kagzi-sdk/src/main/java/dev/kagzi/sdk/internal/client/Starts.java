@@ -234,8 +234,11 @@ public final class Starts {
         && why.getCode() == ErrorCode.ERROR_CODE_CONFLICT) {
       return new RunExistsException(start.getExternalId(), why.getSubjectId(), message);
     }
+    String code = RpcErrors.refusalCode(why);
     return new RequestRefusedException(
-        why.getCode().name().replaceFirst("^ERROR_CODE_", ""), message, null);
+        code.isEmpty() ? why.getCode().name().replaceFirst("^ERROR_CODE_", "") : code,
+        message,
+        null);
   }
 
   private void failed(List<Pending> batch, Throwable error) {

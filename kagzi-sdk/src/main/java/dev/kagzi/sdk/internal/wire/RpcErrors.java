@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What a failed call means. */
 public final class RpcErrors {
+  private static final String CODE_KEY = "code";
+  private static final String STATUS_KEY = "status";
+
   private RpcErrors() {}
 
   /** Whether the same call may well work a little later. */
@@ -46,7 +49,15 @@ public final class RpcErrors {
     if (isTransient(error)) {
       return new ServerUnavailableException(message, error);
     }
-    return new RequestRefusedException(status.getCode().name(), message, error);
+    String code = detail(error).map(RpcErrors::refusalCode).orElse("");
+    return new RequestRefusedException(
+        code.isEmpty() ? status.getCode().name() : code, message, error);
+  }
+
+  /** The name of a server's refusal, as docs/errors.md has it; of an older server, its class. */
+  public static String refusalCode(ErrorDetail why) {
+    String code = why.getMetadataOrDefault(CODE_KEY, "");
+    return code.isEmpty() ? why.getMetadataOrDefault(STATUS_KEY, "") : code;
   }
 
   private static String describe(io.grpc.Status status, Throwable error) {
