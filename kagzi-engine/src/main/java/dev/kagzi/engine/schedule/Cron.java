@@ -104,7 +104,9 @@ final class Cron {
         !hour.contains("*") && !hour.contains("/"));
   }
 
-  /** True when the hours are named one by one: such a time is meant once a day, whatever happens. */
+  /**
+   * True when the hours are named one by one: such a time is meant once a day, whatever happens.
+   */
   boolean hoursFixed() {
     return hoursFixed;
   }
@@ -240,9 +242,7 @@ final class Cron {
     int earlier = floorBit(hours, hour - 1);
     return earlier < 0
         ? -1
-        : earlier * HOUR
-            + floorBit(minutes, MINUTE - 1) * MINUTE
-            + floorBit(seconds, MINUTE - 1);
+        : earlier * HOUR + floorBit(minutes, MINUTE - 1) * MINUTE + floorBit(seconds, MINUTE - 1);
   }
 
   private long perDay() {

@@ -13,21 +13,28 @@ enum CronField {
   MINUTE(0, 59),
   HOUR(0, 23),
   DAY_OF_MONTH(1, 31),
-  MONTH(
-      1, 12, "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"),
-  DAY_OF_WEEK(0, 7, "SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"),
+  MONTH(1, 12, "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC"),
+  DAY_OF_WEEK(0, 7, "SUN MON TUE WED THU FRI SAT"),
   YEAR(Cron.YEAR_MIN, Cron.YEAR_MAX);
 
   private static final int WEEK = 7;
 
   private final int min;
   private final int max;
-  private final List<String> names;
+  private final String names;
 
-  CronField(int min, int max, String... names) {
+  CronField(int min, int max) {
+    this(min, max, "");
+  }
+
+  CronField(int min, int max, String names) {
     this.min = min;
     this.max = max;
-    this.names = List.of(names);
+    this.names = names;
+  }
+
+  private List<String> names() {
+    return names.isEmpty() ? List.of() : List.of(names.split(" "));
   }
 
   String label() {
@@ -92,7 +99,7 @@ enum CronField {
   }
 
   private @Nullable Integer value(String text) {
-    int name = names.indexOf(text.toUpperCase(Locale.ROOT));
+    int name = names().indexOf(text.toUpperCase(Locale.ROOT));
     if (name >= 0) {
       return min + name;
     }
@@ -101,17 +108,15 @@ enum CronField {
   }
 
   private static @Nullable Integer number(String text) {
-    boolean digits = !text.isEmpty() && text.length() <= 4;
-    for (char c : text.toCharArray()) {
-      digits &= c >= '0' && c <= '9';
-    }
+    boolean digits =
+        !text.isEmpty() && text.length() <= 4 && text.chars().allMatch(c -> c >= '0' && c <= '9');
     return digits ? Integer.valueOf(text) : null;
   }
 
   private Refusal wrong(String expression, String text) {
     String allowed = min + " to " + max;
     if (!names.isEmpty()) {
-      allowed += " or " + names.getFirst() + " to " + names.getLast();
+      allowed += " or " + names().getFirst() + " to " + names().getLast();
     }
     return Refusal.invalid(
         "cron_expr",

@@ -128,7 +128,9 @@ final class Slots {
     private final long newFrom;
 
     Stretch(
-        ZoneOffset now, @Nullable ZoneOffsetTransition before, @Nullable ZoneOffsetTransition next) {
+        ZoneOffset now,
+        @Nullable ZoneOffsetTransition before,
+        @Nullable ZoneOffsetTransition next) {
       this.offset = now.getTotalSeconds();
       this.start = before == null ? Long.MIN_VALUE : before.toEpochSecond();
       this.end = next == null ? Long.MAX_VALUE : next.toEpochSecond();

@@ -34,22 +34,26 @@ class SlotsTest {
   void random_expressions_fire_when_a_walk_over_all_seconds_says_so() {
     Random random = new Random(47);
     int slots = 0;
-    for (int i = 0; i < 1_000; i++) {
+    for (int i = 0; i < 400; i++) {
       CronWalk walk = new CronWalk(random);
       String zone = ZONES.get(random.nextInt(ZONES.size()));
       long middle = CronWalk.near(random, ZoneId.of(zone));
-      long from = middle - walk.hoursToWalk() * 3_600 - random.nextInt(7_200);
-      long before = middle + walk.hoursToWalk() * 3_600 + random.nextInt(7_200);
+      long from = middle - walk.hoursToWalk() * 3_600L - random.nextInt(7_200);
+      long before = middle + walk.hoursToWalk() * 3_600L + random.nextInt(7_200);
       List<Long> expected = walk.slots(ZoneId.of(zone), from, before);
       slots += expected.size();
 
-      check(Slots.of(walk.expression(), zone), walk.expression() + " " + zone, from, before, expected);
+      check(
+          Slots.of(walk.expression(), zone),
+          walk.expression() + " " + zone,
+          from,
+          before,
+          expected);
     }
-    assertThat(slots).isGreaterThan(20_000);
+    assertThat(slots).isGreaterThan(5_000);
   }
 
-  private static void check(
-      Slots slots, String name, long from, long before, List<Long> expected) {
+  private static void check(Slots slots, String name, long from, long before, List<Long> expected) {
     List<Long> found = new ArrayList<>();
     for (long slot = slots.after(from - 1); slot != Slots.NONE && slot < before; ) {
       found.add(slot);

@@ -1,7 +1,6 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.Engine;
-import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceImplBase;
 import io.grpc.BindableService;
 import io.grpc.ServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
@@ -61,7 +60,7 @@ public final class GrpcEdge implements AutoCloseable {
     services.add(new WorkflowEndpoint(room));
     services.add(new WorkerEndpoint(room));
     services.add(new NamespaceEndpoint(room));
-    services.add(new WorkflowScheduleServiceImplBase() {});
+    services.add(new ScheduleEndpoint(room));
     Set<String> names = names(services);
     names.add(dev.kagzi.protocol.v1.AdminServiceGrpc.SERVICE_NAME);
     services.add(new AdminEndpoint(room, trouble, names, settings.version()));
@@ -92,7 +91,7 @@ public final class GrpcEdge implements AutoCloseable {
       boolean reflection) {
     server.addService(serving.service());
     for (BindableService service : services) {
-      server.addService(ReadableRequests.guard(NotYet.refuse(service.bindService())));
+      server.addService(ReadableRequests.guard(service.bindService()));
     }
     if (reflection) {
       server.addService(ProtoReflectionServiceV1.newInstance());
