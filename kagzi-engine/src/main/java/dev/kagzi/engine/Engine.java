@@ -4,6 +4,7 @@ import dev.kagzi.engine.chore.BuryStaleWorkers;
 import dev.kagzi.engine.chore.Coordinator;
 import dev.kagzi.engine.chore.DeliverForgottenMessages;
 import dev.kagzi.engine.chore.EndOverdue;
+import dev.kagzi.engine.chore.FireSchedules;
 import dev.kagzi.engine.chore.FoldCounts;
 import dev.kagzi.engine.chore.ForgetOldRuns;
 import dev.kagzi.engine.chore.FreeForgottenClaims;
@@ -31,6 +32,8 @@ import dev.kagzi.engine.report.StepCounts;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
+import dev.kagzi.engine.schedule.Firing;
+import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.task.ClaimRules;
 import dev.kagzi.engine.task.Gates;
 import dev.kagzi.engine.task.Task;
@@ -71,6 +74,8 @@ public final class Engine implements AutoCloseable {
   private final Queries queries;
   private final PostgresNotifier notifier;
   private final TakePulse pulse;
+  private final Schedules schedules;
+  private final FireSchedules fireSchedules;
   private final Coordinator coordinator;
   private final Coordinator janitor;
   private final EngineMeter meter;
@@ -138,6 +143,13 @@ public final class Engine implements AutoCloseable {
             config.workers().heartbeat().toMillis(),
             gates::reserve);
     this.reports = new Reports(journal, config.limits(), stepCounts);
+    this.fireSchedules =
+        new FireSchedules(
+            pulse,
+            new Firing(database, config.schedules(), config.coordinatorInterval(), wiring),
+            config.coordinatorInterval());
+    this.schedules =
+        new Schedules(database, namespaces, config.limits(), wiring, fireSchedules::dueIn);
     this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
     this.coordinator =
         new Coordinator(
@@ -148,6 +160,7 @@ public final class Engine implements AutoCloseable {
                 new DeliverForgottenMessages(pulse, database, this::deliver),
                 endOverdue,
                 new FoldCounts(pulse, database),
+                fireSchedules,
                 new RenewNamespaces(pulse, namespaces::renew),
                 gates.book()::forgetOld,
                 workers::forgetOld,
@@ -191,6 +204,7 @@ public final class Engine implements AutoCloseable {
     Engine engine = new Engine(database, config);
     try {
       engine.pulse.take();
+      engine.fireSchedules.start();
       // The others have been silent while they were alone: now there is somebody to tell.
       engine.notifier.tell(new Notice.Everything());
       return engine;
@@ -210,6 +224,7 @@ public final class Engine implements AutoCloseable {
       case Notice.Everything ignored -> {
         notifier.alone(false);
         namespaces.renew();
+        fireSchedules.dueIn(0);
         gates.lookAtEverything();
         endings.lookAtEverything();
       }
@@ -219,6 +234,7 @@ public final class Engine implements AutoCloseable {
   private void openOrShut(String namespace, boolean enabled) {
     if (enabled) {
       gates.open(namespace);
+      fireSchedules.dueIn(0);
     } else {
       gates.shut(namespace);
     }
@@ -278,6 +294,10 @@ public final class Engine implements AutoCloseable {
     return namespaces;
   }
 
+  public Schedules schedules() {
+    return schedules;
+  }
+
   public Queries queries() {
     return queries;
   }
@@ -300,6 +320,7 @@ public final class Engine implements AutoCloseable {
   public void close() {
     coordinator.close();
     janitor.close();
+    fireSchedules.close();
     gates.close();
     workers.close();
     journal.close();

@@ -3,6 +3,7 @@ package dev.kagzi.engine;
 import dev.kagzi.engine.chore.RetentionConfig;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.report.Rules;
+import dev.kagzi.engine.schedule.ScheduleConfig;
 import dev.kagzi.engine.task.DispatchConfig;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.worker.WorkerConfig;
@@ -17,7 +18,8 @@ public record EngineConfig(
     Limits limits,
     Duration coordinatorInterval,
     boolean autoCreateNamespaces,
-    RetentionConfig retention) {
+    RetentionConfig retention,
+    ScheduleConfig schedules) {
 
   public static EngineConfig defaults() {
     return new EngineConfig(
@@ -28,12 +30,13 @@ public record EngineConfig(
         Limits.DEFAULT,
         Duration.ofSeconds(1),
         false,
-        RetentionConfig.defaults());
+        RetentionConfig.defaults(),
+        ScheduleConfig.defaults());
   }
 
   public EngineConfig withAutoCreateNamespaces(boolean on) {
     return new EngineConfig(
-        journal, dispatch, workers, rules, limits, coordinatorInterval, on, retention);
+        journal, dispatch, workers, rules, limits, coordinatorInterval, on, retention, schedules);
   }
 
   public EngineConfig withJournal(JournalConfig other) {
@@ -45,7 +48,8 @@ public record EngineConfig(
         limits,
         coordinatorInterval,
         autoCreateNamespaces,
-        retention);
+        retention,
+        schedules);
   }
 
   public EngineConfig withDispatch(DispatchConfig other) {
@@ -57,7 +61,8 @@ public record EngineConfig(
         limits,
         coordinatorInterval,
         autoCreateNamespaces,
-        retention);
+        retention,
+        schedules);
   }
 
   public EngineConfig withWorkers(WorkerConfig other) {
@@ -69,7 +74,8 @@ public record EngineConfig(
         limits,
         coordinatorInterval,
         autoCreateNamespaces,
-        retention);
+        retention,
+        schedules);
   }
 
   public EngineConfig withLimits(Limits other) {
@@ -81,7 +87,8 @@ public record EngineConfig(
         other,
         coordinatorInterval,
         autoCreateNamespaces,
-        retention);
+        retention,
+        schedules);
   }
 
   public EngineConfig withRules(Rules other) {
@@ -93,12 +100,21 @@ public record EngineConfig(
         limits,
         coordinatorInterval,
         autoCreateNamespaces,
-        retention);
+        retention,
+        schedules);
   }
 
   public EngineConfig withCoordinatorInterval(Duration other) {
     return new EngineConfig(
-        journal, dispatch, workers, rules, limits, other, autoCreateNamespaces, retention);
+        journal,
+        dispatch,
+        workers,
+        rules,
+        limits,
+        other,
+        autoCreateNamespaces,
+        retention,
+        schedules);
   }
 
   public EngineConfig withRetention(RetentionConfig other) {
@@ -110,6 +126,20 @@ public record EngineConfig(
         limits,
         coordinatorInterval,
         autoCreateNamespaces,
+        other,
+        schedules);
+  }
+
+  public EngineConfig withSchedules(ScheduleConfig other) {
+    return new EngineConfig(
+        journal,
+        dispatch,
+        workers,
+        rules,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention,
         other);
   }
 }

@@ -55,13 +55,25 @@ class RoomsTest {
           Map.entry("step", Set.of("db", "retry", "value")),
           Map.entry("message", Set.of("db", "run", "value")),
           Map.entry("task", Set.of("db", "namespace", "retry", "run", "step", "value")),
-          Map.entry("report", Set.of("db", "journal", "message", "retry", "run", "step", "value")),
+          Map.entry("schedule", Set.of("db", "namespace", "page", "retry", "run", "value")),
+          Map.entry(
+              "report",
+              Set.of("db", "journal", "message", "retry", "run", "schedule", "step", "value")),
           Map.entry(
               "worker",
               Set.of("db", "journal", "namespace", "notice", "report", "run", "task", "value")),
           Map.entry(
               "chore",
-              Set.of("db", "message", "namespace", "notice", "run", "step", "value", "worker")),
+              Set.of(
+                  "db",
+                  "message",
+                  "namespace",
+                  "notice",
+                  "run",
+                  "schedule",
+                  "step",
+                  "value",
+                  "worker")),
           Map.entry("query", Set.of("db", "page", "retry", "step", "value")));
 
   /** The room to which each table belongs. */
@@ -72,6 +84,8 @@ class RoomsTest {
           Map.entry("workflow_payloads", "run"),
           Map.entry("run_changes", "run"),
           Map.entry("run_counts", "run"),
+          Map.entry("schedule_changes", "schedule"),
+          Map.entry("schedule_counts", "schedule"),
           Map.entry("step_runs", "step"),
           Map.entry("run_messages", "message"),
           Map.entry("workers", "worker"),
@@ -80,12 +94,13 @@ class RoomsTest {
           Map.entry("duties", "chore"));
 
   // A claim and a renewal are what the queue and the leases are; a lone report is one statement
-  // that commits itself, so that it has to say in one breath what several rooms would say.
+  // that commits itself, so that it has to say in one breath what several rooms would say. A fire
+  // is one statement, in which the database copies a template.
   private static final Map<String, Set<String>> MAY_ALSO_WRITE =
       Map.of(
-          "workflow_runs", Set.of("report", "task", "worker"),
-          "workflow_payloads", Set.of("report"),
-          "run_changes", Set.of("report", "task"),
+          "workflow_runs", Set.of("report", "schedule", "task", "worker"),
+          "workflow_payloads", Set.of("report", "schedule"),
+          "run_changes", Set.of("report", "schedule", "task"),
           "step_runs", Set.of("report"));
 
   private static final Set<String> SPEAK_SQL =
@@ -98,6 +113,7 @@ class RoomsTest {
           "query",
           "report",
           "run",
+          "schedule",
           "step",
           "task",
           "worker");

@@ -1,6 +1,7 @@
 package dev.kagzi.engine;
 
 import java.time.Duration;
+import java.time.Instant;
 import org.jspecify.annotations.NullMarked;
 
 /**
@@ -18,6 +19,11 @@ public final class TestClock {
   /** From now on the clock is so far ahead of the true time. */
   public void ahead(Duration by) {
     set("now() + interval '" + by.toMillis() + " milliseconds'");
+  }
+
+  /** From now on the clock stands still. */
+  public void at(Instant time) {
+    set("timestamptz '" + time + "'");
   }
 
   /** The true time again. */

@@ -8,6 +8,7 @@ import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.report.Rules;
 import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.schedule.ScheduleConfig;
 import dev.kagzi.engine.task.DispatchConfig;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.worker.WorkerConfig;
@@ -28,9 +29,10 @@ final class EngineSettings {
         from.time(COORDINATOR_INTERVAL),
         from.isOn(AUTO_CREATE_NAMESPACES),
         new RetentionConfig(
-            from.time(RETENTION_RUNS),
-            from.time(RETENTION_WORKERS),
-            from.time(RETENTION_INTERVAL)));
+            from.time(RETENTION_RUNS), from.time(RETENTION_WORKERS), from.time(RETENTION_INTERVAL)),
+        new ScheduleConfig(
+            from.integer(COORDINATOR_BATCH_SIZE),
+            from.integer(COORDINATOR_MAX_WORKFLOWS_PER_TICK)));
   }
 
   private static JournalConfig journal(Settings from) {

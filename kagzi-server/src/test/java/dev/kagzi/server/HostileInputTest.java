@@ -10,12 +10,14 @@ import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.AttachRequest;
 import dev.kagzi.protocol.v1.AwaitWorkflowRequest;
+import dev.kagzi.protocol.v1.BackfillScheduleRequest;
 import dev.kagzi.protocol.v1.BeginStepRequest;
 import dev.kagzi.protocol.v1.CancelWorkflowRequest;
 import dev.kagzi.protocol.v1.ClaimRef;
 import dev.kagzi.protocol.v1.CompleteStepRequest;
 import dev.kagzi.protocol.v1.CompleteWorkflowRequest;
 import dev.kagzi.protocol.v1.CreateNamespaceRequest;
+import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.DeregisterRequest;
 import dev.kagzi.protocol.v1.DisableNamespaceRequest;
 import dev.kagzi.protocol.v1.DrainWorkerRequest;
@@ -28,26 +30,33 @@ import dev.kagzi.protocol.v1.GetStepRequest;
 import dev.kagzi.protocol.v1.GetWorkerRequest;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.GetWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.HealthCheckRequest;
 import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.ListNamespacesRequest;
+import dev.kagzi.protocol.v1.ListScheduleRunsRequest;
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.ListWorkersRequest;
+import dev.kagzi.protocol.v1.ListWorkflowSchedulesRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
 import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.PollTaskRequest;
 import dev.kagzi.protocol.v1.PollTasksRequest;
+import dev.kagzi.protocol.v1.PreviewScheduleRequest;
 import dev.kagzi.protocol.v1.RegisterRequest;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportRequest;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.SleepRequest;
 import dev.kagzi.protocol.v1.StartWorkflowsRequest;
+import dev.kagzi.protocol.v1.TriggerWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.TypeVersion;
 import dev.kagzi.protocol.v1.UpdateNamespaceRequest;
+import dev.kagzi.protocol.v1.UpdateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.WatchWorkflowsRequest;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
+import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowTypeConcurrency;
 import io.grpc.CallOptions;
@@ -308,7 +317,62 @@ class HostileInputTest {
     calls.put(
         "NamespaceService/DisableNamespace",
         DisableNamespaceRequest.newBuilder().setNamespace("gone").build());
+    calls.put(
+        "WorkflowScheduleService/CreateWorkflowSchedule",
+        CreateWorkflowScheduleRequest.newBuilder()
+            .setTaskQueue("q")
+            .setWorkflowType("t")
+            .setCronExpr("@yearly")
+            .setTimeZone("UTC")
+            .setInput(TestServer.payload("1"))
+            .setRetryPolicy(policy)
+            .build());
+    calls.put(
+        "WorkflowScheduleService/GetWorkflowSchedule",
+        GetWorkflowScheduleRequest.newBuilder().setScheduleId(run).build());
+    calls.put(
+        "WorkflowScheduleService/ListWorkflowSchedules",
+        ListWorkflowSchedulesRequest.newBuilder().setPage(page).build());
+    calls.put(
+        "WorkflowScheduleService/UpdateWorkflowSchedule",
+        UpdateWorkflowScheduleRequest.newBuilder()
+            .setScheduleId(schedule())
+            .setInput(TestServer.payload("1"))
+            .setNextFireAt(now)
+            .setRetryPolicy(policy)
+            .setEnabled(false)
+            .build());
+    calls.put(
+        "WorkflowScheduleService/TriggerWorkflowSchedule",
+        TriggerWorkflowScheduleRequest.newBuilder().setScheduleId(run).build());
+    calls.put(
+        "WorkflowScheduleService/ListScheduleRuns",
+        ListScheduleRunsRequest.newBuilder().setScheduleId(run).setPage(page).build());
+    calls.put(
+        "WorkflowScheduleService/PreviewSchedule",
+        PreviewScheduleRequest.newBuilder().setCronExpr("@daily").setAfter(now).build());
+    calls.put(
+        "WorkflowScheduleService/BackfillSchedule",
+        BackfillScheduleRequest.newBuilder()
+            .setScheduleId(schedule())
+            .setFrom(now)
+            .setTo(now)
+            .build());
     return calls;
+  }
+
+  /** One that never comes to fire. */
+  private static String schedule() {
+    return WorkflowScheduleServiceGrpc.newBlockingStub(server.sharedChannel())
+        .createWorkflowSchedule(
+            CreateWorkflowScheduleRequest.newBuilder()
+                .setTaskQueue("q")
+                .setWorkflowType("t")
+                .setCronExpr("@yearly")
+                .setEnabled(false)
+                .build())
+        .getSchedule()
+        .getScheduleId();
   }
 
   /** The message with each field in turn replaced, at every depth. */
@@ -365,6 +429,7 @@ class HostileInputTest {
     return Stream.of(
             WorkflowServiceGrpc.getServiceDescriptor(),
             WorkerServiceGrpc.getServiceDescriptor(),
+            WorkflowScheduleServiceGrpc.getServiceDescriptor(),
             AdminServiceGrpc.getServiceDescriptor(),
             NamespaceServiceGrpc.getServiceDescriptor())
         .flatMap(service -> service.getMethods().stream())

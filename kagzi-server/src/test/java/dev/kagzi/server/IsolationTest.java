@@ -8,7 +8,9 @@ import com.google.protobuf.Message;
 import com.google.protobuf.TextFormat;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.CreateNamespaceRequest;
+import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.GetWorkerRequest;
+import dev.kagzi.protocol.v1.GetWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
 import dev.kagzi.protocol.v1.Step;
@@ -17,6 +19,7 @@ import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
 import dev.kagzi.protocol.v1.WorkerStatus;
 import dev.kagzi.protocol.v1.Workflow;
+import dev.kagzi.protocol.v1.WorkflowSchedule;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import io.grpc.CallOptions;
@@ -41,10 +44,10 @@ class IsolationTest {
   private static final Set<String> STARTS = Set.of("StartWorkflow", "StartWorkflows");
 
   /** What a caller knows of somebody else's. */
-  private record Ids(String run, String worker, String step, String externalId) {
+  private record Ids(String run, String worker, String step, String externalId, String schedule) {
     static Ids unknown() {
       String run = UUID.randomUUID().toString();
-      return new Ids(run, UUID.randomUUID().toString(), run + "/step@1.1", "nobody");
+      return new Ids(run, UUID.randomUUID().toString(), run + "/step@1.1", "nobody", run);
     }
   }
 
@@ -60,7 +63,16 @@ class IsolationTest {
       Task task = worker.poll(1).get(0);
       worker.report(BatchWorker.stepDone(task, "step", TestServer.payload("1")));
       String run = task.getRunId();
-      Ids foreign = new Ids(run, worker.id, run + "/step@1.1", "mine");
+      WorkflowSchedule schedule =
+          schedules(server)
+              .createWorkflowSchedule(
+                  CreateWorkflowScheduleRequest.newBuilder()
+                      .setTaskQueue("q")
+                      .setWorkflowType("t")
+                      .setCronExpr("@yearly")
+                      .build())
+              .getSchedule();
+      Ids foreign = new Ids(run, worker.id, run + "/step@1.1", "mine", schedule.getScheduleId());
       Workflow before = server.run(run);
       List<Step> steps = steps(server, run);
 
@@ -73,10 +85,23 @@ class IsolationTest {
       }
 
       assertThat(server.run(run)).isEqualTo(before);
+      assertThat(
+              schedules(server)
+                  .getWorkflowSchedule(
+                      GetWorkflowScheduleRequest.newBuilder()
+                          .setScheduleId(schedule.getScheduleId())
+                          .build())
+                  .getSchedule())
+          .isEqualTo(schedule);
       assertThat(steps(server, run)).isEqualTo(steps);
       assertThat(worker(server, worker).getStatus()).isEqualTo(WorkerStatus.WORKER_STATUS_ONLINE);
       worker.report(BatchWorker.done(task));
     }
+  }
+
+  private static WorkflowScheduleServiceGrpc.WorkflowScheduleServiceBlockingStub schedules(
+      TestServer server) {
+    return WorkflowScheduleServiceGrpc.newBlockingStub(server.sharedChannel());
   }
 
   private static List<Step> steps(TestServer server, String run) {
@@ -174,6 +199,7 @@ class IsolationTest {
           switch (field.getName()) {
             case "namespace" -> "other";
             case "run_id", "run_ids", "watch", "parent_run_id" -> ids.run;
+            case "schedule_id" -> ids.schedule;
             case "worker_id" -> ids.worker;
             case "step_id" -> ids.step;
             case "external_id" -> ids.externalId;

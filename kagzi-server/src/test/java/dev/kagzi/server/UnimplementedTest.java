@@ -21,20 +21,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class UnimplementedTest {
-  private static final Set<String> EXPECTED =
-      Set.of(
-          "kagzi.v1.WorkflowScheduleService/CreateWorkflowSchedule",
-          "kagzi.v1.WorkflowScheduleService/GetWorkflowSchedule",
-          "kagzi.v1.WorkflowScheduleService/ListWorkflowSchedules",
-          "kagzi.v1.WorkflowScheduleService/UpdateWorkflowSchedule",
-          "kagzi.v1.WorkflowScheduleService/DeleteWorkflowSchedule",
-          "kagzi.v1.WorkflowScheduleService/TriggerWorkflowSchedule",
-          "kagzi.v1.WorkflowScheduleService/PauseWorkflowSchedule",
-          "kagzi.v1.WorkflowScheduleService/ResumeWorkflowSchedule",
-          "kagzi.v1.WorkflowScheduleService/ListScheduleRuns");
-
   @Test
-  void exactly_the_calls_whose_features_are_to_come_are_unimplemented() throws Exception {
+  void every_call_of_the_protocol_is_implemented() throws Exception {
     Set<String> unimplemented = new TreeSet<>();
 
     try (TestServer server = TestServer.start()) {
@@ -45,12 +33,11 @@ class UnimplementedTest {
             .isNotIn(Status.Code.UNKNOWN, Status.Code.INTERNAL, Status.Code.DEADLINE_EXCEEDED);
         if (status.getCode() == Status.Code.UNIMPLEMENTED) {
           unimplemented.add(method.getFullMethodName());
-          assertThat(status.getDescription()).contains(method.getBareMethodName());
         }
       }
     }
 
-    assertThat(unimplemented).containsExactlyInAnyOrderElementsOf(EXPECTED);
+    assertThat(unimplemented).isEmpty();
   }
 
   private static Stream<MethodDescriptor<?, ?>> methods() {

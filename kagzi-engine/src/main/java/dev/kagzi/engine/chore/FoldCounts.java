@@ -1,7 +1,9 @@
 package dev.kagzi.engine.chore;
 
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.run.RunCounts;
+import dev.kagzi.engine.schedule.ScheduleCounts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,8 +42,13 @@ public final class FoldCounts implements Chore {
   }
 
   private void fold() {
+    fold(tx -> RunCounts.fold(tx, MAX));
+    fold(tx -> ScheduleCounts.fold(tx, MAX));
+  }
+
+  private void fold(Session.Work<Integer> part) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
-      if (database.write(tx -> RunCounts.fold(tx, MAX)) < MAX) {
+      if (database.write(part) < MAX) {
         return;
       }
     }

@@ -36,7 +36,14 @@ public final class TakePulse implements Chore {
                (SELECT min(timeout_at) FROM kagzi.step_runs
                  WHERE timeout_at IS NOT NULL AND status = 'RUNNING')
                  + ? * interval '1 millisecond') - kagzi.clock()) * 1000)::bigint AS overdue_in_ms,
-             EXISTS (SELECT FROM kagzi.run_changes) AS unfolded,
+             (SELECT ceil(extract(epoch FROM min(available_at) - kagzi.clock()) * 1000)::bigint
+                FROM kagzi.workflow_runs
+               WHERE cron_expr IS NOT NULL AND status = 'SCHEDULED' AND available_at < 'infinity')
+               AS schedules_in_ms,
+             EXISTS (SELECT FROM kagzi.workflow_runs
+                      WHERE cron_expr IS NOT NULL AND buffered_at IS NOT NULL) AS buffered,
+             EXISTS (SELECT FROM kagzi.run_changes)
+               OR EXISTS (SELECT FROM kagzi.schedule_changes) AS unfolded,
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
                 FROM kagzi.namespaces) AS namespaces_us,
              CASE WHEN EXISTS (SELECT FROM kagzi.servers
@@ -54,7 +61,7 @@ public final class TakePulse implements Chore {
   private final Notifier notifier;
   private final long stepGraceMs;
   private volatile Reading last =
-      new Reading(null, false, null, false, Counts.EXACT, null, System.nanoTime());
+      new Reading(null, false, null, null, false, false, Counts.EXACT, null, System.nanoTime());
   private int ticks;
 
   /**
@@ -63,6 +70,8 @@ public final class TakePulse implements Chore {
    * @param silentMs how long the most silent worker has been silent; null when there is none
    * @param oldMessages whether messages wait that should have been read
    * @param overdueInMs when the next run or step has taken too long; null when none has a time
+   * @param schedulesInMs when the next schedule is due; null when there is none
+   * @param buffered whether a slot of a schedule waits for the end of a run
    * @param unfolded whether changes of runs wait to be folded into the counts
    * @param namespacesUs when a namespace was changed last
    */
@@ -70,6 +79,8 @@ public final class TakePulse implements Chore {
       @Nullable Long silentMs,
       boolean oldMessages,
       @Nullable Long overdueInMs,
+      @Nullable Long schedulesInMs,
+      boolean buffered,
       boolean unfolded,
       Counts counts,
       @Nullable Long namespacesUs,
@@ -125,6 +136,8 @@ public final class TakePulse implements Chore {
                                       row.bigintOrNull("silent_ms"),
                                       row.bool("old_messages"),
                                       row.bigintOrNull("overdue_in_ms"),
+                                      row.bigintOrNull("schedules_in_ms"),
+                                      row.bool("buffered"),
                                       row.bool("unfolded"),
                                       Counts.valueOf(row.text("counts")),
                                       row.bigintOrNull("namespaces_us"),

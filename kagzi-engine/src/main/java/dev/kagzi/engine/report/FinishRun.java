@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Completes one run, with the step before its end, by a statement that commits itself: the update
  * is its own fence, since it waits for whoever has the row and compares again. A run with a parent
- * is left to the long way, which also writes the parent's message.
+ * or of a schedule is left to the long way, which also writes what follows for those.
  */
 final class FinishRun {
   // The namespace is compared in a form that no index has. On an empty table the planner finds the
@@ -23,7 +23,7 @@ final class FinishRun {
            SET status = 'COMPLETED', available_at = NULL, locked_by = NULL, blocked_by = NULL,
                ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
          WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
-           AND parent_run_id IS NULL
+           AND parent_run_id IS NULL AND schedule_id IS NULL
         RETURNING run_id, attempts, namespace, task_queue, workflow_type, version),
       c AS (
         INSERT INTO kagzi.run_changes
@@ -60,7 +60,7 @@ final class FinishRun {
            SET status = 'COMPLETED', available_at = NULL, locked_by = NULL, blocked_by = NULL,
                ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
          WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
-           AND parent_run_id IS NULL
+           AND parent_run_id IS NULL AND schedule_id IS NULL
         RETURNING run_id, namespace, task_queue, workflow_type, version),
       c AS (
         INSERT INTO kagzi.run_changes

@@ -13,6 +13,8 @@ import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.run.UpdateRuns;
+import dev.kagzi.engine.schedule.FiredRun;
+import dev.kagzi.engine.schedule.ScheduledEnds;
 import dev.kagzi.engine.step.CloseSteps;
 import dev.kagzi.engine.step.ReadSteps;
 import dev.kagzi.engine.step.StepRow;
@@ -217,6 +219,7 @@ final class RunBatch {
     }
     if (!changed.isEmpty()) {
       UpdateRuns.apply(tx, changed);
+      turnSchedules(changed, events);
     }
     if (!reopened.isEmpty()) {
       CloseSteps.reopenSleeps(tx, reopened);
@@ -230,6 +233,21 @@ final class RunBatch {
     }
     List<Effects> all = List.copyOf(effects);
     return () -> all.forEach(RunBatch::tell);
+  }
+
+  /** What the end of a schedule's run does to its schedule. */
+  private void turnSchedules(List<RunRow> changed, RunEvents events) throws SQLException {
+    List<ScheduledEnds.Turn> turns = new ArrayList<>();
+    for (RunRow row : changed) {
+      RunId schedule = row.schedule();
+      if (schedule != null && row.was().isFinal() != row.status().isFinal()) {
+        turns.add(new ScheduledEnds.Turn(schedule, row.was(), row.status()));
+      }
+    }
+    if (!turns.isEmpty()) {
+      List<FiredRun> started = ScheduledEnds.apply(tx, turns);
+      then(() -> FiredRun.tell(started, events));
+    }
   }
 
   /** A run that is there already was started by the same write, sent before. */

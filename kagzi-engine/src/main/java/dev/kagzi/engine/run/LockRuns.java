@@ -20,7 +20,7 @@ public final class LockRuns {
   public static final String SQL =
       """
       SELECT run_id, namespace, task_queue, workflow_type, version, parent_run_id, parent_step_id,
-             retry_policy, status, epoch, ended_epoch, locked_by, attempts, crashes,
+             schedule_id, retry_policy, status, epoch, ended_epoch, locked_by, attempts, crashes,
              waits_for, waits_for_all, step_timeout_ms, heartbeat_timeout_ms,
              CASE WHEN available_at = 'infinity' THEN 9223372036854775807
                   ELSE (extract(epoch FROM available_at) * 1000000)::bigint END AS available_us,
@@ -51,6 +51,7 @@ public final class LockRuns {
             new TypeVersion(row.text("workflow_type"), row.text("version")),
             run(row.uuidOrNull("parent_run_id")),
             row.textOrNull("parent_step_id"),
+            run(row.uuidOrNull("schedule_id")),
             row.textOrNull("retry_policy"),
             row.bigintOrNull("step_timeout_ms"),
             row.bigintOrNull("heartbeat_timeout_ms")),

@@ -24,6 +24,7 @@ public final class RunRow {
   private final TypeVersion type;
   private final @Nullable RunId parent;
   private final @Nullable String parentStep;
+  private final @Nullable RunId schedule;
   private final @Nullable String retryPolicy;
   private final @Nullable Long stepTimeoutMs;
   private final @Nullable Long leaseMs;
@@ -49,6 +50,7 @@ public final class RunRow {
     this.type = identity.type();
     this.parent = identity.parent();
     this.parentStep = identity.parentStep();
+    this.schedule = identity.schedule();
     this.retryPolicy = identity.retryPolicy();
     this.stepTimeoutMs = identity.stepTimeoutMs();
     this.leaseMs = identity.leaseMs();
@@ -71,6 +73,7 @@ public final class RunRow {
       TypeVersion type,
       @Nullable RunId parent,
       @Nullable String parentStep,
+      @Nullable RunId schedule,
       @Nullable String retryPolicy,
       @Nullable Long stepTimeoutMs,
       @Nullable Long leaseMs) {}
@@ -213,6 +216,11 @@ public final class RunRow {
     return parentStep;
   }
 
+  /** The schedule that the run was started by. */
+  public @Nullable RunId schedule() {
+    return schedule;
+  }
+
   /** As stored; decoded only by who needs it. */
   public @Nullable String retryPolicy() {
     return retryPolicy;
@@ -233,7 +241,7 @@ public final class RunRow {
   }
 
   /** The status before this transaction. */
-  RunStatus was() {
+  public RunStatus was() {
     return was;
   }
 

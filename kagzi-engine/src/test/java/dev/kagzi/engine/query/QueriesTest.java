@@ -92,7 +92,7 @@ class QueriesTest {
                 2,
                 7,
                 new Failure(ErrorCode.UNSPECIFIED, "unknown step", false, 0, "", "", Map.of()),
-                new RunView.Setup(null, null, null, null, "", "", null, null, null)));
+                new RunView.Setup(null, null, null, null, "", "", null, null, null, null)));
     assertThat(queries.runs(RunFilter.all(namespace), PageSpec.FIRST).items())
         .containsExactly(view);
   }

@@ -94,6 +94,16 @@ public enum ServerOption {
       new Kind.Time("100ms", "1m"),
       "1s",
       "How often the periodic duties are looked after."),
+  COORDINATOR_BATCH_SIZE(
+      "coordinator-batch-size",
+      new Kind.Whole(1, 10_000),
+      "100",
+      "How many schedules one transaction fires."),
+  COORDINATOR_MAX_WORKFLOWS_PER_TICK(
+      "coordinator-max-workflows-per-tick",
+      new Kind.Whole(1, 1_000_000),
+      "1000",
+      "How many missed slots of schedules become runs in one interval; those on time are not limited."),
   COORDINATOR_WORKER_STALE_THRESHOLD(
       "coordinator-worker-stale-threshold",
       "KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS",

@@ -1,7 +1,6 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.Engine;
-import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceImplBase;
 import io.grpc.BindableService;
 import io.grpc.ServerBuilder;
 import io.grpc.ServerServiceDefinition;
@@ -62,7 +61,7 @@ public final class GrpcEdge implements AutoCloseable {
     services.add(new WorkflowEndpoint(room));
     services.add(new WorkerEndpoint(room));
     services.add(new NamespaceEndpoint(room));
-    services.add(new WorkflowScheduleServiceImplBase() {});
+    services.add(new ScheduleEndpoint(room));
     Set<String> names = names(services);
     names.add(dev.kagzi.protocol.v1.AdminServiceGrpc.SERVICE_NAME);
     services.add(new AdminEndpoint(room, trouble, names, settings.version()));
@@ -95,7 +94,7 @@ public final class GrpcEdge implements AutoCloseable {
     server.addService(serving.service());
     List<ServerServiceDefinition> guarded =
         services.stream()
-            .map(service -> ReadableRequests.guard(NotYet.refuse(service.bindService())))
+            .map(service -> ReadableRequests.guard(service.bindService()))
             .toList();
     guarded.forEach(server::addService);
     server.addService(ReadableRequests.guard(new ExchangeEndpoint(calls, guarded).bindService()));

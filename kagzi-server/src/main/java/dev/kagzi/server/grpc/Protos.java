@@ -329,13 +329,14 @@ final class Protos {
     setText(setup.failureHandler(), message::setFailureHandlerRunId);
     setText(setup.failedRun(), message::setFailedRunId);
     setText(setup.retryOf(), message::setRetryOf);
+    setTime(setup.fireAt(), message::setFireAt);
     RetryPolicy policy = setup.retryPolicy();
     if (policy != null) {
       message.setRetryPolicy(retryPolicy(policy));
     }
   }
 
-  private static dev.kagzi.protocol.v1.RetryPolicy retryPolicy(RetryPolicy policy) {
+  static dev.kagzi.protocol.v1.RetryPolicy retryPolicy(RetryPolicy policy) {
     return dev.kagzi.protocol.v1.RetryPolicy.newBuilder()
         .setMaximumAttempts(policy.attemptsMax())
         .setInitialIntervalMs(policy.delayFirstMs())
@@ -437,7 +438,7 @@ final class Protos {
     }
   }
 
-  private static void setTime(@Nullable Instant at, Consumer<Timestamp> field) {
+  static void setTime(@Nullable Instant at, Consumer<Timestamp> field) {
     if (at != null) {
       field.accept(timestamp(at));
     }

@@ -42,7 +42,7 @@ final class Starts {
         ifExists(request.getIdConflictPolicy()));
   }
 
-  private static @Nullable Long timeMs(String field, long millis) {
+  static @Nullable Long timeMs(String field, long millis) {
     return millis == 0 ? null : Long.valueOf(Arguments.notNegative(field, millis));
   }
 

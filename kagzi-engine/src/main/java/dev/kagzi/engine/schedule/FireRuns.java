@@ -1,0 +1,119 @@
+package dev.kagzi.engine.schedule;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.TypeVersion;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Makes runs of slots, by one statement: the database copies what the template says. */
+final class FireRuns {
+  /** A slot that has its run already is left out: whoever is late changes nothing. */
+  static final String SQL =
+      """
+      WITH r AS (
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
+                origin, status, available_at, created_at, deadline_at, execution_timeout_ms,
+                step_timeout_ms, on_failure_workflow, on_failure_task_queue, schedule_id, fire_at)
+        SELECT n.run_id, t.namespace, 'schedule:' || t.run_id || ':' || n.slot, t.task_queue,
+               t.workflow_type, t.version, t.retry_policy, 'SCHEDULE', 'PENDING', d.due_at,
+               kagzi.clock(), d.due_at + t.execution_timeout_ms * interval '1 millisecond',
+               t.execution_timeout_ms, t.step_timeout_ms, t.on_failure_workflow,
+               t.on_failure_task_queue, t.run_id, kagzi.at(n.fire_us)
+          FROM unnest(?::uuid[], ?::uuid[], ?::bigint[], ?::text[], ?::bigint[])
+                 AS n (run_id, schedule_id, fire_us, slot, due_us)
+          JOIN kagzi.workflow_runs t ON t.run_id = n.schedule_id
+         CROSS JOIN LATERAL (
+               SELECT kagzi.clock() + n.due_us * interval '1 microsecond' AS due_at) AS d
+            ON CONFLICT DO NOTHING
+        RETURNING run_id, schedule_id, namespace, task_queue, workflow_type, version, status,
+                  created_at, execution_timeout_ms),
+      c AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, was, became, runs)
+        SELECT namespace, task_queue, workflow_type, version, NULL, status, count(*)
+          FROM r
+         GROUP BY namespace, task_queue, workflow_type, version, status),
+      p AS (
+        INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
+        SELECT r.run_id, 'INPUT', i.data, i.metadata, r.created_at
+          FROM r
+          JOIN kagzi.workflow_payloads i ON i.run_id = r.schedule_id AND i.kind = 'INPUT')
+      SELECT run_id, schedule_id, namespace, task_queue, workflow_type, version,
+             execution_timeout_ms
+        FROM r
+      """;
+
+  private static final String IS_OF_SQL =
+      "SELECT 1 AS one FROM kagzi.workflow_runs WHERE run_id = ? AND schedule_id = ?";
+
+  private static final long US_PER_MS = 1_000;
+  private static final long US_PER_SECOND = 1_000_000;
+
+  private FireRuns() {}
+
+  /**
+   * A run to be made.
+   *
+   * @param slot seconds since 1970; null for a run that somebody asked for now
+   * @param delayMs it starts so much later
+   */
+  record Wanted(RunId runId, RunId schedule, @Nullable Long slot, long delayMs) {
+    private String key() {
+      return slot == null ? "trigger:" + runId : Instant.ofEpochSecond(slot).toString();
+    }
+
+    private @Nullable Long fireUs() {
+      return slot == null ? null : slot * US_PER_SECOND;
+    }
+  }
+
+  /** Answers those that were made. */
+  static List<FiredRun> insert(Session tx, List<Wanted> wanted) throws SQLException {
+    if (wanted.isEmpty()) {
+      return List.of();
+    }
+    List<Long> dueUs = new ArrayList<>(wanted.size());
+    for (int i = 0; i < wanted.size(); i++) {
+      // What comes first is due first, by a breath.
+      dueUs.add(wanted.get(i).delayMs * US_PER_MS - (wanted.size() - i));
+    }
+    Map<RunId, Long> delaysMs = new HashMap<>();
+    wanted.forEach(w -> delaysMs.put(w.runId, w.delayMs));
+    return tx.query(SQL)
+        .bindUuids(wanted, w -> w.runId.value())
+        .bindUuids(wanted, w -> w.schedule.value())
+        .bindNullableLongs(wanted, Wanted::fireUs)
+        .bindTexts(wanted, Wanted::key)
+        .bindLongs(dueUs, us -> us)
+        .list(row -> fired(row, delaysMs));
+  }
+
+  /** Whether the run is one of the schedule. */
+  static boolean isOf(Session tx, RunId run, RunId schedule) throws SQLException {
+    return tx.query(IS_OF_SQL)
+        .bind(run.value())
+        .bind(schedule.value())
+        .first(row -> true)
+        .isPresent();
+  }
+
+  private static FiredRun fired(Row row, Map<RunId, Long> delaysMs) throws SQLException {
+    RunId id = new RunId(row.uuid("run_id"));
+    return new FiredRun(
+        id,
+        new RunId(row.uuid("schedule_id")),
+        new QueueName(row.text("namespace"), row.text("task_queue")),
+        new TypeVersion(row.text("workflow_type"), row.text("version")),
+        delaysMs.getOrDefault(id, 0L),
+        row.bigintOrNull("execution_timeout_ms"));
+  }
+}

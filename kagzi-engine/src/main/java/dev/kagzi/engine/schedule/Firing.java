@@ -1,0 +1,239 @@
+package dev.kagzi.engine.schedule;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.db.SqlErrors;
+import dev.kagzi.engine.run.RunEvents;
+import dev.kagzi.engine.value.ErrorCode;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Fires what is due: batch after batch, each one transaction in which templates are locked, their
+ * slots become runs, and the templates are advanced. What others have locked is theirs. A row that
+ * cannot be fired is put aside with the reason, and the others go on. Not thread-safe.
+ */
+public final class Firing implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Firing.class);
+
+  /** So many runs are made by one transaction. */
+  private static final int RUNS_MAX = 1_000;
+
+  private static final int SLOTS_KEPT_MAX = 20_000;
+  private static final int FORGOTTEN_MAX = 100;
+
+  /** Something is due that somebody else has. */
+  private static final long LOCKED_MS = 50;
+
+  private final Database database;
+  private final ScheduleConfig config;
+  private final RunEvents events;
+  private final long intervalMs;
+  private final Map<String, Slots> known = new HashMap<>();
+  private @Nullable Session session;
+  private long lateFromNanos;
+  private int lateLeft;
+
+  public Firing(Database database, ScheduleConfig config, Duration interval, RunEvents events) {
+    this.database = database;
+    this.config = config;
+    this.intervalMs = interval.toMillis();
+    this.events = events;
+    this.lateFromNanos = System.nanoTime();
+    this.lateLeft = config.latePerTick();
+  }
+
+  /** Fires all that is due; answers after how many milliseconds the next will be, if any. */
+  public @Nullable Long tick() {
+    try {
+      refill();
+      while (batch() > 0) {
+        refill();
+      }
+      Long nextMs = Templates.nextDueMs(session());
+      if (nextMs == null || nextMs > 0) {
+        return nextMs;
+      }
+      return lateLeft == 0 ? intervalMs : LOCKED_MS;
+    } catch (SQLException e) {
+      close();
+      throw SqlErrors.refusal(e);
+    }
+  }
+
+  /** Starts slots that wait although nothing runs. */
+  public void startForgotten() {
+    try {
+      tell(session().inTransaction(tx -> ScheduledEnds.startForgotten(tx, FORGOTTEN_MAX)));
+    } catch (SQLException e) {
+      close();
+      throw SqlErrors.refusal(e);
+    }
+  }
+
+  /** What is late has its share anew with each interval. */
+  private void refill() {
+    long now = System.nanoTime();
+    if (now - lateFromNanos >= Duration.ofMillis(intervalMs).toNanos()) {
+      lateFromNanos = now;
+      lateLeft = config.latePerTick();
+    }
+  }
+
+  /** Answers how many templates it has dealt with. */
+  private int batch() throws SQLException {
+    try {
+      return fire(tx -> Templates.lockDue(tx, config.batch()));
+    } catch (SQLException e) {
+      if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
+        throw e;
+      }
+      return oneByOne();
+    }
+  }
+
+  /** One of a batch is refused by the database: it is found and put aside. */
+  private int oneByOne() throws SQLException {
+    int fired = 0;
+    for (RunId id : Templates.dueIds(session(), config.batch())) {
+      try {
+        fired += fire(tx -> Templates.lockOne(tx, id));
+      } catch (SQLException e) {
+        if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
+          throw e;
+        }
+        session().inTransaction(tx -> putAside(tx, id, String.valueOf(e.getMessage())));
+        fired++;
+      }
+    }
+    return fired;
+  }
+
+  private int fire(Session.Work<List<Templates.Template>> lock) throws SQLException {
+    int lateBefore = lateLeft;
+    boolean committed = false;
+    try {
+      Batch done = session().inTransaction(tx -> fire(tx, lock.run(tx)));
+      committed = true;
+      tell(done.fired);
+      return done.templates;
+    } finally {
+      if (!committed) {
+        lateLeft = lateBefore;
+      }
+    }
+  }
+
+  private record Batch(int templates, List<FiredRun> fired) {}
+
+  private Batch fire(Session tx, List<Templates.Template> due) throws SQLException {
+    List<RunId> apart =
+        due.stream().filter(t -> t.overlap() != Overlap.ALLOW).map(Templates.Template::id).toList();
+    Set<RunId> open = Templates.withOpenRuns(tx, apart);
+    Map<RunId, FirePlan> plans = new HashMap<>();
+    List<FireRuns.Wanted> wanted = new ArrayList<>();
+    int dealtWith = 0;
+    for (Templates.Template template : due) {
+      int max = RUNS_MAX - wanted.size();
+      boolean late = template.cursor() < template.nowSecond() - FirePlan.ON_TIME_SECONDS;
+      if (late) {
+        max = Math.min(max, lateLeft);
+      }
+      if (max > 0) {
+        dealtWith++;
+        FirePlan plan = plan(tx, template, open.contains(template.id()), max);
+        if (plan != null) {
+          plans.put(template.id(), plan);
+          plan.slots().forEach(slot -> wanted.add(wanted(template, slot)));
+          lateLeft -= late ? Math.min(lateLeft, Math.max(1, plan.slots().size())) : 0;
+        }
+      }
+    }
+    List<FiredRun> fired = FireRuns.insert(tx, wanted);
+    Map<RunId, Integer> counts = new HashMap<>();
+    fired.forEach(run -> counts.merge(run.schedule(), 1, Integer::sum));
+    List<Templates.Advance> advances = new ArrayList<>();
+    plans.forEach(
+        (id, plan) -> advances.add(new Templates.Advance(id, plan, counts.getOrDefault(id, 0))));
+    Templates.advance(tx, advances);
+    return new Batch(dealtWith, fired);
+  }
+
+  private static FireRuns.Wanted wanted(Templates.Template template, long slot) {
+    return new FireRuns.Wanted(RunId.next(), template.id(), slot, template.delayMs(slot));
+  }
+
+  private @Nullable FirePlan plan(Session tx, Templates.Template template, boolean open, int max)
+      throws SQLException {
+    try {
+      FirePlan.Due due =
+          new FirePlan.Due(
+              slots(template),
+              template.overlap(),
+              template.maxCatchup(),
+              template.cursor(),
+              template.buffered(),
+              open);
+      return FirePlan.of(due, template.nowSecond(), max);
+    } catch (Refusal unreadable) {
+      putAside(tx, template.id(), String.valueOf(unreadable.getMessage()));
+      return null;
+    }
+  }
+
+  private static boolean putAside(Session tx, RunId id, String why) throws SQLException {
+    log.atWarn()
+        .addKeyValue("schedule", id)
+        .addKeyValue("cause", why)
+        .log("a schedule cannot fire, it is put aside for a minute");
+    Templates.putAside(tx, id, Json.encode(Failure.of(ErrorCode.INTERNAL, why)));
+    return true;
+  }
+
+  private Slots slots(Templates.Template template) {
+    if (known.size() > SLOTS_KEPT_MAX) {
+      known.clear();
+    }
+    String key = template.timeZone() + ' ' + template.cronExpr();
+    Slots slots = known.get(key);
+    if (slots == null) {
+      slots = Slots.of(template.cronExpr(), template.timeZone());
+      known.put(key, slots);
+    }
+    return slots;
+  }
+
+  private void tell(List<FiredRun> fired) {
+    if (!fired.isEmpty()) {
+      FiredRun.tell(fired, events);
+      events.committed();
+    }
+  }
+
+  private Session session() throws SQLException {
+    if (session == null || !session.isUsable()) {
+      session = database.open("schedules");
+    }
+    return session;
+  }
+
+  @Override
+  public void close() {
+    if (session != null) {
+      session.close();
+      session = null;
+    }
+  }
+}

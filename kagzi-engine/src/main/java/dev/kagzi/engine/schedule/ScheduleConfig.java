@@ -1,0 +1,21 @@
+package dev.kagzi.engine.schedule;
+
+/**
+ * How schedules are fired.
+ *
+ * @param batch how many schedules one transaction fires at most
+ * @param latePerTick how many missed slots become runs in one interval of the coordinator; slots
+ *     that are on time are not limited
+ */
+public record ScheduleConfig(int batch, int latePerTick) {
+  public ScheduleConfig {
+    if (batch < 1 || latePerTick < 1) {
+      throw new IllegalArgumentException(
+          "batch, latePerTick: " + batch + ", " + latePerTick + " (expected: at least 1)");
+    }
+  }
+
+  public static ScheduleConfig defaults() {
+    return new ScheduleConfig(100, 1_000);
+  }
+}

@@ -1,0 +1,34 @@
+package dev.kagzi.engine.schedule;
+
+import dev.kagzi.engine.db.Session;
+import java.sql.SQLException;
+
+/** How the runs of each schedule ended: folds the rows that their ends have written. */
+public final class ScheduleCounts {
+  static final String FOLD_SQL =
+      """
+      WITH taken AS (
+        DELETE FROM kagzi.schedule_changes
+         WHERE ctid = ANY (ARRAY(SELECT ctid FROM kagzi.schedule_changes LIMIT ?
+                                    FOR UPDATE SKIP LOCKED))
+        RETURNING schedule_id, completed, failed),
+      folded AS (
+        INSERT INTO kagzi.schedule_counts AS c (schedule_id, completed, failed)
+        SELECT t.schedule_id, sum(t.completed), sum(t.failed)
+          FROM taken t
+         WHERE EXISTS (SELECT FROM kagzi.workflow_runs s WHERE s.run_id = t.schedule_id)
+         GROUP BY t.schedule_id
+         ORDER BY t.schedule_id
+            ON CONFLICT (schedule_id) DO UPDATE
+               SET completed = c.completed + excluded.completed,
+                   failed = c.failed + excluded.failed)
+      SELECT count(*) AS rows FROM taken
+      """;
+
+  private ScheduleCounts() {}
+
+  /** Folds so many changes at most; answers how many there were. */
+  public static int fold(Session session, int max) throws SQLException {
+    return session.query(FOLD_SQL).bind(max).first(row -> row.integer("rows")).orElse(0);
+  }
+}

@@ -1,0 +1,416 @@
+package dev.kagzi.engine.schedule;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.page.Pager;
+import dev.kagzi.engine.run.RunEvents;
+import dev.kagzi.engine.value.Limits;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Creates, changes and lists schedules, and starts runs of them on request. Thread-safe; calls
+ * block. What changes a schedule has it locked from the look to the write: nothing that fires
+ * meanwhile is undone. An id of a run, or of another namespace, is answered as an unknown one.
+ */
+public final class Schedules {
+  private static final int PREVIEW_DEFAULT = 5;
+  private static final int PREVIEW_MAX = 1_000;
+  private static final int MAX_CATCHUP_MAX = 1_000_000;
+  private static final long BACKFILL_MAX = 10_000;
+  private static final int BACKFILL_BATCH = 1_000;
+  private static final long JITTER_MS_MAX = Duration.ofDays(7).toMillis();
+  private static final long TIME_MS_MAX = Duration.ofDays(100L * 366).toMillis();
+  private static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
+
+  private final Database database;
+  private final Namespaces namespaces;
+  private final Limits limits;
+  private final RunEvents events;
+  private final LongConsumer dueInMs;
+
+  /**
+   * Starts nothing.
+   *
+   * @param dueInMs is told after how many milliseconds a schedule is due
+   */
+  public Schedules(
+      Database database,
+      Namespaces namespaces,
+      Limits limits,
+      RunEvents events,
+      LongConsumer dueInMs) {
+    this.database = database;
+    this.namespaces = namespaces;
+    this.limits = limits;
+    this.events = events;
+    this.dueInMs = dueInMs;
+  }
+
+  /**
+   * A wish for a schedule.
+   *
+   * @param id chosen by the caller, who may then repeat the call safely; null for a new one
+   * @param enabled whether it fires; null: it does, and one that is there stays as it is
+   * @param orUpdate one that is there with the same name is made what is wished for
+   */
+  public record Creation(
+      String namespace,
+      ScheduleSpec spec,
+      @Nullable RunId id,
+      @Nullable Boolean enabled,
+      boolean orUpdate) {
+
+    /** A new one that fires. */
+    public static Creation of(String namespace, ScheduleSpec spec) {
+      return new Creation(namespace, spec, null, null, false);
+    }
+  }
+
+  /** Refused with ALREADY_EXISTS if there is one of that name, unless that is to be updated. */
+  public ScheduleView create(Creation creation) {
+    ScheduleSpec spec = creation.spec;
+    String namespace = creation.namespace;
+    check(namespace, spec);
+    Slots slots = Slots.of(spec.cronExpr(), spec.timeZone());
+    namespaces.requireEnabled(namespace);
+    RunId id = creation.id == null ? RunId.next() : creation.id;
+    boolean enabled = !Boolean.FALSE.equals(creation.enabled);
+    return told(
+        database.write(
+            tx -> {
+              Instant now = ScheduleRows.now(tx);
+              long next = nextFire(spec, slots, now);
+              boolean made =
+                  ScheduleRows.insert(
+                      tx, new ScheduleRows.Written(id, namespace, spec, enabled, next));
+              if (made) {
+                return new Changed(now, ScheduleRows.find(tx, namespace, id).orElseThrow());
+              }
+              return existing(tx, creation, id);
+            }));
+  }
+
+  private Changed existing(Session tx, Creation creation, RunId id) throws SQLException {
+    Optional<ScheduleView> own = ScheduleRows.find(tx, creation.namespace, id);
+    if (own.isPresent() && own.get().spec().name().equals(creation.spec.name())) {
+      return new Changed(ScheduleRows.now(tx), own.get());
+    }
+    String name = creation.spec.name();
+    Optional<ScheduleView> named =
+        name.isEmpty() ? Optional.empty() : ScheduleRows.byName(tx, creation.namespace, name);
+    if (named.isEmpty()) {
+      throw Refusal.invalid("schedule_id", id, "an id that is not in use");
+    }
+    if (!creation.orUpdate) {
+      throw Refusal.of(
+          Refusal.Reason.ALREADY_EXISTS,
+          "schedule",
+          named.get().id().toString(),
+          "name: "
+              + Refusal.shorten(name)
+              + " is taken by the schedule "
+              + named.get().id()
+              + " (expected: a name that is not taken; create-or-update changes the one that is"
+              + " there)");
+    }
+    return update(
+        tx,
+        creation.namespace,
+        named.get().id(),
+        ScheduleUpdate.to(creation.spec, creation.enabled));
+  }
+
+  /** A schedule with all bytes of its input. */
+  public ScheduleView get(String namespace, RunId id) {
+    limits.checkName("namespace", namespace);
+    return database
+        .read(session -> ScheduleRows.find(session, namespace, id))
+        .orElseThrow(() -> Refusal.notFound("schedule", id));
+  }
+
+  public ScheduleView byName(String namespace, String name) {
+    limits.checkName("namespace", namespace);
+    limits.checkName("name", name);
+    return database
+        .read(session -> ScheduleRows.byName(session, namespace, name))
+        .orElseThrow(() -> Refusal.notFound("schedule", name));
+  }
+
+  /**
+   * Schedules, the newest first, paused ones too.
+   *
+   * @param taskQueue of that queue only
+   * @param workflowType of that type only
+   * @param enabled only those that fire, or only those that are paused
+   */
+  public Page<ScheduleView> list(
+      String namespace,
+      @Nullable String taskQueue,
+      @Nullable String workflowType,
+      @Nullable Boolean enabled,
+      PageSpec page) {
+    limits.checkName("namespace", namespace);
+    limits.checkOptionalName("task_queue", taskQueue);
+    limits.checkOptionalName("workflow_type", workflowType);
+    ScheduleRows.Filter filter =
+        new ScheduleRows.Filter(namespace, taskQueue, workflowType, enabled);
+    return database.read(
+        session ->
+            Pager.page(page, "schedules " + filter, new ScheduleRows.Listed(session, filter)));
+  }
+
+  /** Changes what the update names. A paused one that is resumed catches up from where it was. */
+  public ScheduleView update(String namespace, RunId id, ScheduleUpdate update) {
+    limits.checkName("namespace", namespace);
+    return told(database.write(tx -> update(tx, namespace, id, update)));
+  }
+
+  private Changed update(Session tx, String namespace, RunId id, ScheduleUpdate update)
+      throws SQLException {
+    ScheduleView before = locked(tx, namespace, id);
+    ScheduleSpec spec = before.spec().with(update);
+    check(namespace, spec);
+    Slots slots = Slots.of(spec.cronExpr(), spec.timeZone());
+    Instant now = ScheduleRows.now(tx);
+    boolean enabled = update.enabled() == null ? before.enabled() : update.enabled();
+    if (!spec.name().isEmpty() && !spec.name().equals(before.spec().name())) {
+      checkFree(tx, namespace, spec.name());
+    }
+    long next = nextFire(before, spec, slots, update.nextFireAt(), now);
+    ScheduleRows.update(tx, new ScheduleRows.Written(id, namespace, spec, enabled, next));
+    return new Changed(now, ScheduleRows.find(tx, namespace, id).orElseThrow());
+  }
+
+  /** It cannot fire, or be changed by others, until the end of the transaction. */
+  private static ScheduleView locked(Session tx, String namespace, RunId id) throws SQLException {
+    return ScheduleRows.lock(tx, namespace, id).orElseThrow(() -> Refusal.notFound("schedule", id));
+  }
+
+  private static void checkFree(Session tx, String namespace, String name) throws SQLException {
+    Optional<ScheduleView> other = ScheduleRows.byName(tx, namespace, name);
+    if (other.isPresent()) {
+      throw Refusal.of(
+          Refusal.Reason.ALREADY_EXISTS,
+          "schedule",
+          other.get().id().toString(),
+          "name: " + Refusal.shorten(name) + " is taken (expected: a name that is not)");
+    }
+  }
+
+  private static long nextFire(
+      ScheduleView before, ScheduleSpec spec, Slots slots, @Nullable Instant wanted, Instant now) {
+    if (wanted != null) {
+      if (wanted.isBefore(Instant.EPOCH) || wanted.isAfter(LATEST)) {
+        throw Refusal.invalid("next_fire_at", wanted, Instant.EPOCH + " to " + LATEST);
+      }
+      return wanted.getEpochSecond();
+    }
+    boolean same =
+        spec.cronExpr().equals(before.spec().cronExpr())
+            && spec.timeZone().equals(before.spec().timeZone());
+    if (!same) {
+      return nextFire(spec, slots, now);
+    }
+    Instant next = before.nextFireAt();
+    return next == null ? Slots.NONE : next.getEpochSecond();
+  }
+
+  private static long nextFire(ScheduleSpec spec, Slots slots, Instant now) {
+    long next = slots.after(now.getEpochSecond());
+    if (next == Slots.NONE) {
+      throw Refusal.invalid(
+          "cron_expr", "\"" + spec.cronExpr() + "\" never fires again", "a time after " + now);
+    }
+    return next;
+  }
+
+  public ScheduleView pause(String namespace, RunId id) {
+    return update(namespace, id, ScheduleUpdate.enabled(false));
+  }
+
+  public ScheduleView resume(String namespace, RunId id) {
+    return update(namespace, id, ScheduleUpdate.enabled(true));
+  }
+
+  /** Its runs stay, and stay its runs; a slot that waits is dropped. False if there is none. */
+  public boolean delete(String namespace, RunId id) {
+    limits.checkName("namespace", namespace);
+    return database.write(
+        tx -> ScheduleRows.lock(tx, namespace, id).isPresent() && ScheduleRows.delete(tx, id));
+  }
+
+  /**
+   * Starts a run now, paused or not, beside whatever runs. It has no slot, and counts as a run that
+   * others may overlap with.
+   *
+   * @param newId chosen by the caller, who may then repeat the call safely; null for a new one
+   */
+  public RunId trigger(String namespace, RunId id, @Nullable RunId newId) {
+    limits.checkName("namespace", namespace);
+    namespaces.requireEnabled(namespace);
+    RunId run = newId == null ? RunId.next() : newId;
+    List<FiredRun> fired =
+        database.write(
+            tx -> {
+              locked(tx, namespace, id);
+              List<FiredRun> made = started(tx, id, List.of(new FireRuns.Wanted(run, id, null, 0)));
+              if (made.isEmpty() && !FireRuns.isOf(tx, run, id)) {
+                throw Refusal.invalid("run_id", run, "an id that is not in use");
+              }
+              return made;
+            });
+    tell(fired);
+    return run;
+  }
+
+  /**
+   * What a back-fill has done.
+   *
+   * @param started slots that are runs now
+   * @param existed slots that were before
+   */
+  public record Backfilled(int started, int existed) {}
+
+  /**
+   * Makes runs of all slots from the first time on and before the second that have none, whatever
+   * the overlap policy says.
+   */
+  public Backfilled backfill(String namespace, RunId id, Instant from, Instant before) {
+    ScheduleView schedule = get(namespace, id);
+    namespaces.requireEnabled(namespace);
+    Instant now = database.read(ScheduleRows::now);
+    if (!from.isBefore(before) || from.isBefore(Instant.EPOCH)) {
+      throw Refusal.invalid("from", from, Instant.EPOCH + " or later, and before " + before);
+    }
+    if (before.isAfter(now)) {
+      throw Refusal.invalid("to", before, "not after " + now + ": a time that is over");
+    }
+    Slots slots = Slots.of(schedule.spec().cronExpr(), schedule.spec().timeZone());
+    long after = ceilSecond(from) - 1;
+    long last = ceilSecond(before) - 1;
+    long count = slots.count(after, last);
+    if (count > BACKFILL_MAX) {
+      throw Refusal.invalid(
+          "from, to", count + " slots", "at most " + BACKFILL_MAX + " in one call");
+    }
+    int started = 0;
+    long slot = slots.after(after);
+    while (slot != Slots.NONE && slot <= last) {
+      List<FireRuns.Wanted> wanted = new ArrayList<>();
+      while (slot != Slots.NONE && slot <= last && wanted.size() < BACKFILL_BATCH) {
+        wanted.add(new FireRuns.Wanted(RunId.next(), id, slot, 0));
+        slot = slots.after(slot);
+      }
+      List<FiredRun> fired =
+          database.write(
+              tx -> {
+                locked(tx, namespace, id);
+                return started(tx, id, wanted);
+              });
+      tell(fired);
+      started += fired.size();
+    }
+    return new Backfilled(started, (int) count - started);
+  }
+
+  private static long ceilSecond(Instant time) {
+    return time.getEpochSecond() + (time.getNano() > 0 ? 1 : 0);
+  }
+
+  private static List<FiredRun> started(Session tx, RunId id, List<FireRuns.Wanted> wanted)
+      throws SQLException {
+    List<FiredRun> fired = FireRuns.insert(tx, wanted);
+    if (!fired.isEmpty()) {
+      Templates.started(tx, id, fired.size());
+    }
+    return fired;
+  }
+
+  /**
+   * The next times at which an expression fires, of a schedule that need not exist.
+   *
+   * @param count 0 for a few
+   * @param after null for now
+   */
+  public List<Instant> preview(
+      String cronExpr, String timeZone, int count, @Nullable Instant after) {
+    if (count < 0 || count > PREVIEW_MAX) {
+      throw Refusal.invalid("count", count, "1 to " + PREVIEW_MAX + ", or 0 for a few");
+    }
+    Slots slots = Slots.of(cronExpr, timeZone);
+    Instant from = Objects.requireNonNullElseGet(after, () -> database.read(ScheduleRows::now));
+    List<Instant> times = new ArrayList<>();
+    long slot = slots.after(from.getEpochSecond());
+    while (slot != Slots.NONE && times.size() < (count == 0 ? PREVIEW_DEFAULT : count)) {
+      times.add(Instant.ofEpochSecond(slot));
+      slot = slots.after(slot);
+    }
+    if (times.isEmpty()) {
+      throw Refusal.invalid(
+          "cron_expr", "\"" + cronExpr + "\" never fires again", "a time after " + from);
+    }
+    return times;
+  }
+
+  private void check(String namespace, ScheduleSpec spec) {
+    limits.checkName("namespace", namespace);
+    limits.checkOptionalName("name", spec.name());
+    limits.checkName("task_queue", spec.taskQueue());
+    limits.checkName("workflow_type", spec.workflowType());
+    limits.checkOptionalName("version", spec.version());
+    limits.checkPayload("input", spec.input());
+    checkRange("max_catchup", spec.maxCatchup(), 0, MAX_CATCHUP_MAX, "");
+    checkRange("jitter_ms", spec.jitterMs(), 0, JITTER_MS_MAX, " ms");
+    checkTime("execution_timeout_ms", spec.executionTimeoutMs());
+    checkTime("step_timeout_ms", spec.stepTimeoutMs());
+    limits.checkOptionalName("on_failure_workflow", spec.onFailureWorkflow());
+    limits.checkOptionalName("on_failure_task_queue", spec.onFailureTaskQueue());
+    if (spec.onFailureWorkflow().isEmpty() && !spec.onFailureTaskQueue().isEmpty()) {
+      throw Refusal.invalid(
+          "on_failure_task_queue",
+          spec.onFailureTaskQueue() + " without on_failure_workflow",
+          "both, or none");
+    }
+  }
+
+  private static void checkTime(String field, @Nullable Long millis) {
+    if (millis != null) {
+      checkRange(field, millis, 1, TIME_MS_MAX, " ms");
+    }
+  }
+
+  private static void checkRange(String field, long value, long min, long max, String unit) {
+    if (value < min || value > max) {
+      throw Refusal.invalid(field, value + unit, min + " to " + max + unit);
+    }
+  }
+
+  private record Changed(Instant now, ScheduleView view) {}
+
+  /** This server knows now when it is due; the others ask by themselves. */
+  private ScheduleView told(Changed changed) {
+    Instant next = changed.view.nextFireAt();
+    if (changed.view.enabled() && next != null) {
+      dueInMs.accept(Math.max(0, Duration.between(changed.now, next).toMillis() + 1));
+    }
+    return changed.view;
+  }
+
+  private void tell(List<FiredRun> fired) {
+    FiredRun.tell(fired, events);
+    events.committed();
+  }
+}

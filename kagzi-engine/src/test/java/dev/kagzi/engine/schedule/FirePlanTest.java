@@ -1,0 +1,121 @@
+package dev.kagzi.engine.schedule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of slots that are due (C16, C46). */
+class FirePlanTest {
+  private static final Slots EVERY_MINUTE = Slots.of("* * * * *", "UTC");
+  private static final Slots EVERY_SECOND = Slots.of("* * * * * *", "UTC");
+  private static final long NOW = 6_030;
+
+  private static FirePlan plan(Overlap overlap, int maxCatchup, boolean open, long buffered) {
+    // 5400, 5460, … 6000 are due: eleven.
+    return FirePlan.of(
+        new FirePlan.Due(EVERY_MINUTE, overlap, maxCatchup, 5_400, buffered, open), NOW, 1_000);
+  }
+
+  @Test
+  void all_that_is_missed_fires_oldest_first_as_long_as_it_is_caught_up_with() {
+    FirePlan plan = plan(Overlap.ALLOW, 11, true, Slots.NONE);
+
+    assertThat(plan.slots()).hasSize(11).isSorted().startsWith(5_400L).endsWith(6_000L);
+    assertThat(plan.missed()).isZero();
+    assertThat(plan.next()).isEqualTo(6_060);
+  }
+
+  @Test
+  void of_more_the_newest_fire_and_the_others_are_counted() {
+    FirePlan plan = plan(Overlap.ALLOW, 3, false, Slots.NONE);
+
+    assertThat(plan.slots()).containsExactly(5_880L, 5_940L, 6_000L);
+    assertThat(plan.missed()).isEqualTo(8);
+  }
+
+  @Test
+  void without_catch_up_only_the_slot_that_is_due_now_fires() {
+    FirePlan plan = plan(Overlap.ALLOW, 0, false, Slots.NONE);
+
+    assertThat(plan.slots()).containsExactly(6_000L);
+    assertThat(plan.missed()).isEqualTo(10);
+    assertThat(plan.next()).isEqualTo(6_060);
+  }
+
+  @Test
+  void slots_that_are_on_time_are_not_limited() {
+    FirePlan plan =
+        FirePlan.of(
+            new FirePlan.Due(EVERY_SECOND, Overlap.ALLOW, 0, NOW - 2, Slots.NONE, false),
+            NOW,
+            1_000);
+
+    assertThat(plan.slots()).containsExactly(NOW - 2, NOW - 1, NOW);
+    assertThat(plan.missed()).isZero();
+  }
+
+  @Test
+  void what_does_not_fit_stays_due() {
+    FirePlan plan =
+        FirePlan.of(
+            new FirePlan.Due(EVERY_MINUTE, Overlap.ALLOW, 100, 5_400, Slots.NONE, false), NOW, 4);
+
+    assertThat(plan.slots()).containsExactly(5_400L, 5_460L, 5_520L, 5_580L);
+    assertThat(plan.next()).isEqualTo(5_640);
+    assertThat(plan.missed()).isZero();
+  }
+
+  @Test
+  void a_slot_that_somebody_set_fires_although_the_expression_does_not_name_it() {
+    FirePlan plan =
+        FirePlan.of(
+            new FirePlan.Due(EVERY_MINUTE, Overlap.ALLOW, 100, 5_950, Slots.NONE, false), NOW, 9);
+
+    assertThat(plan.slots()).containsExactly(5_950L, 6_000L);
+  }
+
+  @Test
+  void skip_fires_one_at_a_time() {
+    FirePlan free = plan(Overlap.SKIP, 100, false, Slots.NONE);
+    FirePlan open = plan(Overlap.SKIP, 100, true, Slots.NONE);
+
+    assertThat(free.slots()).containsExactly(5_400L);
+    assertThat(free.missed()).isEqualTo(10);
+    assertThat(open.slots()).isEmpty();
+    assertThat(open.missed()).isEqualTo(11);
+    assertThat(List.of(free.next(), open.next())).containsOnly(6_060L);
+  }
+
+  @Test
+  void buffer_one_lets_one_wait() {
+    FirePlan free = plan(Overlap.BUFFER_ONE, 100, false, Slots.NONE);
+    FirePlan open = plan(Overlap.BUFFER_ONE, 100, true, Slots.NONE);
+    FirePlan full = plan(Overlap.BUFFER_ONE, 100, true, 5_340);
+    FirePlan forgotten = plan(Overlap.BUFFER_ONE, 100, false, 5_340);
+
+    assertThat(free.slots()).containsExactly(5_400L);
+    assertThat(free.buffered()).isEqualTo(5_460);
+    assertThat(free.missed()).isEqualTo(9);
+    assertThat(open.slots()).isEmpty();
+    assertThat(open.buffered()).isEqualTo(5_400);
+    assertThat(open.missed()).isEqualTo(10);
+    assertThat(full.slots()).isEmpty();
+    assertThat(full.buffered()).isEqualTo(5_340);
+    assertThat(full.missed()).isEqualTo(11);
+    assertThat(forgotten.slots()).containsExactly(5_340L);
+    assertThat(forgotten.buffered()).isEqualTo(5_400);
+    assertThat(forgotten.missed()).isEqualTo(10);
+  }
+
+  @Test
+  void a_year_of_seconds_costs_no_more_than_a_minute_of_them() {
+    long year = 365L * 86_400;
+    FirePlan plan =
+        FirePlan.of(
+            new FirePlan.Due(EVERY_SECOND, Overlap.ALLOW, 100, 0, Slots.NONE, false), year, 1_000);
+
+    assertThat(plan.slots()).hasSize(100).endsWith(year);
+    assertThat(plan.missed()).isEqualTo(year + 1 - 100);
+  }
+}

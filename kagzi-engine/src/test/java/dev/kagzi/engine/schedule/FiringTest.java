@@ -1,0 +1,667 @@
+package dev.kagzi.engine.schedule;
+
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.payload;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestClock;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.value.Limits;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.TypeVersion;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Schedules and how they fire, without an engine around them: nothing happens by itself. */
+class FiringTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final Duration INTERVAL = Duration.ofSeconds(1);
+  private static final Instant BEGIN = Instant.parse("2026-03-01T10:00:30Z");
+
+  private final Stored stored = new Stored(database);
+  private final TestClock clock = new TestClock(database);
+  private final Told told = new Told();
+  private Schedules schedules;
+  private Namespaces namespaces;
+  private Firing firing;
+
+  /** What was told after commits. */
+  private static final class Told extends SilentEvents {
+    final List<QueueName> due = new ArrayList<>();
+    final List<Long> expires = new ArrayList<>();
+
+    @Override
+    public void due(QueueName queue, TypeVersion type, long delayMs) {
+      due.add(queue);
+    }
+
+    @Override
+    public void expires(long delayMs) {
+      expires.add(delayMs);
+    }
+  }
+
+  @BeforeEach
+  void open() {
+    clock.at(BEGIN);
+    database.forgetRuns();
+    database.execute("TRUNCATE kagzi.run_changes, kagzi.run_counts, kagzi.schedule_changes");
+    namespaces = new Namespaces(database.open(), Limits.DEFAULT, false, (n, on) -> {}, n -> {});
+    schedules = new Schedules(database.open(), namespaces, Limits.DEFAULT, told, ms -> {});
+    firing = new Firing(database.open(), new ScheduleConfig(100, 1_000), INTERVAL, told);
+  }
+
+  @AfterEach
+  void close() {
+    firing.close();
+    clock.reset();
+  }
+
+  private void ahead(Duration by) {
+    clock.at(BEGIN.plus(by));
+  }
+
+  private ScheduleView create(ScheduleSpec spec) {
+    return schedules.create(Schedules.Creation.of(NAMESPACE, spec));
+  }
+
+  private static ScheduleSpec minutely(String name) {
+    return ScheduleSpec.of(name, "q", "report", "* * * * *");
+  }
+
+  private static ScheduleSpec with(String name, Overlap overlap, int maxCatchup) {
+    return new ScheduleSpec(
+        name,
+        "q",
+        "report",
+        "",
+        "* * * * *",
+        "UTC",
+        payload("1"),
+        overlap,
+        maxCatchup,
+        0,
+        null,
+        null,
+        null,
+        "",
+        "");
+  }
+
+  private ScheduleView view(ScheduleView schedule) {
+    return schedules.get(NAMESPACE, schedule.id());
+  }
+
+  private List<Instant> slots(ScheduleView schedule) {
+    return database.run(
+        session ->
+            session
+                .query(
+                    "SELECT fire_at FROM kagzi.workflow_runs WHERE schedule_id = ? AND fire_at IS"
+                        + " NOT NULL ORDER BY available_at, run_id")
+                .bind(schedule.id().value())
+                .list(row -> row.time("fire_at")));
+  }
+
+  private static List<Instant> minutes(Instant first, int count) {
+    List<Instant> all = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      all.add(first.plusSeconds(60L * i));
+    }
+    return all;
+  }
+
+  private static Instant next(ScheduleView schedule) {
+    Instant next = schedule.nextFireAt();
+    if (next == null) {
+      throw new AssertionError("no next slot: " + schedule);
+    }
+    return next;
+  }
+
+  @Test
+  void a_slot_becomes_a_run_that_has_all_that_the_schedule_says() {
+    ScheduleView schedule =
+        create(
+            new ScheduleSpec(
+                "all",
+                "q",
+                "report",
+                "v2",
+                "* * * * *",
+                "Europe/Berlin",
+                payload("{\"a\":1}"),
+                Overlap.ALLOW,
+                100,
+                0,
+                RetryPolicy.DEFAULT,
+                60_000L,
+                5_000L,
+                "cleanup",
+                "repairs"));
+    ahead(Duration.ofSeconds(60));
+
+    Long nextMs = firing.tick();
+
+    assertThat(
+            stored.text(
+                """
+                SELECT concat_ws(' ', namespace, external_id, task_queue, workflow_type, version,
+                       retry_policy->>'maximum_attempts', origin, status, execution_timeout_ms,
+                       step_timeout_ms, on_failure_workflow, on_failure_task_queue,
+                       extract(epoch FROM deadline_at - available_at),
+                       (SELECT convert_from(data, 'UTF8') FROM kagzi.workflow_payloads p
+                         WHERE p.run_id = r.run_id)) AS value
+                  FROM kagzi.workflow_runs r WHERE schedule_id IS NOT NULL
+                """))
+        .isEqualTo(
+            "default schedule:"
+                + schedule.id()
+                + ":"
+                + schedule.nextFireAt()
+                + " q report v2 3 SCHEDULE PENDING 60000 5000 cleanup repairs 60.000000 {\"a\":1}");
+    assertThat(view(schedule).nextFireAt()).isEqualTo(next(schedule).plusSeconds(60));
+    assertThat(view(schedule).totalRuns()).isEqualTo(1);
+    assertThat(view(schedule).lastFiredAt()).isNotNull();
+    assertThat(told.due).containsExactly(new QueueName(NAMESPACE, "q"));
+    assertThat(told.expires).containsExactly(60_000L);
+    assertThat(nextMs).isBetween(1L, 60_000L);
+  }
+
+  @Test
+  void missed_slots_fire_oldest_first_up_to_the_limit_and_the_rest_are_counted() {
+    ScheduleView schedule = create(with("late", Overlap.ALLOW, 3));
+    ahead(Duration.ofMinutes(10));
+
+    firing.tick();
+
+    assertThat(slots(schedule)).isEqualTo(minutes(next(schedule).plusSeconds(7 * 60), 3));
+    assertThat(view(schedule).missedRuns()).isEqualTo(7);
+    assertThat(view(schedule).totalRuns()).isEqualTo(3);
+  }
+
+  @Test
+  void a_paused_schedule_does_not_fire_and_catches_up_when_it_is_resumed() {
+    ScheduleView schedule = create(minutely("paused"));
+    schedules.pause(NAMESPACE, schedule.id());
+    ahead(Duration.ofMinutes(5));
+
+    Long nextMs = firing.tick();
+    List<Instant> whilePaused = slots(schedule);
+    ScheduleView resumed = schedules.resume(NAMESPACE, schedule.id());
+    firing.tick();
+
+    assertThat(nextMs).isNull();
+    assertThat(whilePaused).isEmpty();
+    assertThat(resumed.nextFireAt()).isEqualTo(schedule.nextFireAt());
+    assertThat(slots(schedule)).isEqualTo(minutes(next(schedule), 5));
+  }
+
+  @Test
+  void servers_that_fire_at_once_fire_each_slot_once() throws Exception {
+    List<ScheduleView> all = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      all.add(create(minutely("s" + i)));
+    }
+    ahead(Duration.ofMinutes(50));
+    CountDownLatch go = new CountDownLatch(1);
+    List<Thread> servers = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      servers.add(
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    try (Firing one =
+                        new Firing(
+                            database.open(),
+                            new ScheduleConfig(7, 100_000),
+                            INTERVAL,
+                            new Told())) {
+                      go.await();
+                      one.tick();
+                    } catch (InterruptedException e) {
+                      Thread.currentThread().interrupt();
+                    }
+                  }));
+    }
+    go.countDown();
+    for (Thread server : servers) {
+      assertThat(server.join(Duration.ofSeconds(30))).isTrue();
+    }
+    firing.tick();
+
+    for (ScheduleView schedule : all) {
+      assertThat(slots(schedule)).isEqualTo(minutes(next(schedule), 50));
+      assertThat(view(schedule).totalRuns()).isEqualTo(50);
+    }
+  }
+
+  @Test
+  void late_slots_are_limited_in_each_interval_and_those_on_time_are_not() {
+    firing.close();
+    firing = new Firing(database.open(), new ScheduleConfig(2, 5), Duration.ofHours(1), told);
+    ScheduleView late = create(minutely("late"));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET fire_at = fire_at - interval '1 hour',"
+            + " available_at = available_at - interval '1 hour' WHERE cron_expr IS NOT NULL");
+    List<ScheduleView> onTime = new ArrayList<>();
+    for (int i = 0; i < 9; i++) {
+      onTime.add(create(minutely("on-time-" + i)));
+    }
+    Instant first = next(onTime.getFirst());
+    ahead(Duration.between(BEGIN, first).plusMillis(200));
+
+    Long nextMs = firing.tick();
+
+    assertThat(slots(late)).hasSize(5);
+    assertThat(onTime).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(first));
+    assertThat(nextMs).isEqualTo(Duration.ofHours(1).toMillis());
+  }
+
+  @Test
+  void one_that_cannot_be_read_holds_up_no_other() {
+    ScheduleView broken = create(minutely("broken"));
+    ScheduleView elsewhere = create(minutely("elsewhere"));
+    ScheduleView good = create(minutely("good"));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET cron_expr = 'soon' WHERE schedule_name = 'broken'");
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET time_zone = 'Mars' WHERE schedule_name = 'elsewhere'");
+    ahead(Duration.ofMinutes(1));
+
+    Long nextMs = firing.tick();
+
+    assertThat(slots(good)).hasSize(1);
+    assertThat(view(broken).problem()).startsWith("cron_expr: \"soon\" has 1 fields");
+    assertThat(view(elsewhere).problem()).startsWith("time_zone: Mars");
+    assertThat(view(broken).nextFireAt()).isEqualTo(broken.nextFireAt());
+    assertThat(nextMs).isPositive();
+  }
+
+  @Test
+  void one_that_the_database_refuses_holds_up_no_other() {
+    List<ScheduleView> good = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      good.add(create(minutely("good" + i)));
+    }
+    ScheduleView refused = create(minutely("refused"));
+    // A run's queue is in an index, whose entries have a limit; a template's is not.
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET task_queue = (SELECT string_agg(md5(n::text), '') FROM"
+            + " generate_series(1, 500) n) WHERE schedule_name = 'refused'");
+    ahead(Duration.ofMinutes(1));
+
+    firing.tick();
+
+    assertThat(good).allSatisfy(schedule -> assertThat(slots(schedule)).hasSize(1));
+    assertThat(slots(refused)).isEmpty();
+    assertThat(view(refused).problem()).isNotEmpty();
+  }
+
+  @Test
+  void nothing_fires_in_a_disabled_namespace_until_it_is_enabled() {
+    namespaces.create("shut", "", "");
+    ScheduleView schedule = schedules.create(Schedules.Creation.of("shut", minutely("nightly")));
+    namespaces.disable("shut");
+    ahead(Duration.ofMinutes(2));
+
+    Long nextMs = firing.tick();
+    List<Instant> whileShut = slots(schedule);
+    namespaces.enable("shut");
+    firing.tick();
+
+    assertThat(nextMs).isNull();
+    assertThat(whileShut).isEmpty();
+    assertThat(slots(schedule)).hasSize(2);
+  }
+
+  @Test
+  void skip_fires_when_nothing_runs_and_counts_what_it_skips() {
+    ScheduleView schedule = create(with("skip", Overlap.SKIP, 100));
+    ahead(Duration.ofMinutes(3));
+    firing.tick();
+    ahead(Duration.ofMinutes(5));
+    firing.tick();
+
+    assertThat(slots(schedule)).containsExactly(next(schedule));
+    assertThat(view(schedule).missedRuns()).isEqualTo(4);
+
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET status = 'COMPLETED', available_at = NULL, finished_at ="
+            + " now() WHERE schedule_id IS NOT NULL");
+    ahead(Duration.ofMinutes(6));
+    firing.tick();
+
+    assertThat(slots(schedule)).hasSize(2);
+  }
+
+  @Test
+  void a_triggered_run_has_no_slot_and_counts_for_overlap() {
+    ScheduleView schedule = create(with("skip", Overlap.SKIP, 100));
+
+    RunId chosen = RunId.next();
+    RunId run = schedules.trigger(NAMESPACE, schedule.id(), chosen);
+    schedules.trigger(NAMESPACE, schedule.id(), chosen);
+    ahead(Duration.ofMinutes(1));
+    firing.tick();
+
+    assertThat(run).isEqualTo(chosen);
+    assertThat(
+            stored.text(
+                "SELECT concat(external_id, ' ', fire_at, ' ', status) AS value FROM"
+                    + " kagzi.workflow_runs WHERE schedule_id IS NOT NULL"))
+        .isEqualTo("schedule:" + schedule.id() + ":trigger:" + run + "  PENDING");
+    assertThat(view(schedule).totalRuns()).isEqualTo(1);
+    assertThat(view(schedule).missedRuns()).isEqualTo(1);
+    assertThat(told.due).hasSize(1);
+  }
+
+  @Test
+  void a_back_fill_makes_the_runs_that_are_missing() {
+    ScheduleView schedule = create(minutely("again"));
+    ahead(Duration.ofMinutes(3));
+    firing.tick();
+    Instant from = next(schedule).minusSeconds(600);
+    Instant before = next(schedule).plusSeconds(120);
+
+    Schedules.Backfilled first = schedules.backfill(NAMESPACE, schedule.id(), from, before);
+    Schedules.Backfilled second = schedules.backfill(NAMESPACE, schedule.id(), from, before);
+
+    assertThat(first).isEqualTo(new Schedules.Backfilled(10, 2));
+    assertThat(second).isEqualTo(new Schedules.Backfilled(0, 12));
+    assertThat(slots(schedule)).hasSize(13).doesNotHaveDuplicates();
+    assertThat(view(schedule).totalRuns()).isEqualTo(13);
+    assertThatThrownBy(
+            () ->
+                schedules.backfill(
+                    NAMESPACE, schedule.id(), from, next(schedule).plusSeconds(86_400)))
+        .hasMessageContaining("a time that is over");
+    assertThatThrownBy(() -> schedules.backfill(NAMESPACE, schedule.id(), Instant.EPOCH, before))
+        .hasMessageContaining("at most 10000 in one call");
+  }
+
+  @Test
+  void jitter_delays_the_runs_of_a_schedule_always_by_the_same() {
+    List<Long> delays = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      create(
+          new ScheduleSpec(
+              "j" + i,
+              "q",
+              "report",
+              "",
+              "* * * * *",
+              "UTC",
+              payload("1"),
+              Overlap.ALLOW,
+              100,
+              600_000,
+              null,
+              null,
+              null,
+              "",
+              ""));
+    }
+    ahead(Duration.ofMinutes(2));
+    firing.tick();
+
+    database.run(
+        session ->
+            session
+                .query(
+                    "SELECT min(d) AS low, max(d) AS high, count(*) AS runs FROM (SELECT schedule_id,"
+                        + " round(extract(epoch FROM available_at - fire_at))::bigint AS d FROM"
+                        + " kagzi.workflow_runs WHERE schedule_id IS NOT NULL) x GROUP BY"
+                        + " schedule_id HAVING max(d) > 125")
+                .list(
+                    row -> {
+                      assertThat(row.bigint("runs")).isEqualTo(2);
+                      assertThat(row.bigint("high") - row.bigint("low")).isLessThanOrEqualTo(1);
+                      return delays.add(row.bigint("high"));
+                    }));
+
+    assertThat(delays).hasSizeGreaterThan(5).allMatch(delay -> delay <= 600);
+    assertThat(delays.stream().distinct().count()).isGreaterThan(5);
+  }
+
+  @Test
+  void a_name_is_taken_once_and_create_or_update_makes_it_so() {
+    ScheduleView first = create(minutely("daily"));
+
+    assertThatThrownBy(() -> create(minutely("daily"))).hasMessageContaining("daily is taken");
+    schedules.pause(NAMESPACE, first.id());
+    ScheduleView same =
+        schedules.create(
+            new Schedules.Creation(NAMESPACE, with("daily", Overlap.SKIP, 7), null, null, true));
+    ScheduleView other =
+        schedules.create(
+            new Schedules.Creation(
+                NAMESPACE,
+                ScheduleSpec.of("daily", "q2", "report2", "0 9 * * *"),
+                null,
+                true,
+                true));
+
+    assertThat(same.id()).isEqualTo(first.id());
+    assertThat(same.enabled()).isFalse();
+    assertThat(same.nextFireAt()).isEqualTo(first.nextFireAt());
+    assertThat(same.spec()).isEqualTo(with("daily", Overlap.SKIP, 7));
+    assertThat(other.id()).isEqualTo(first.id());
+    assertThat(other.enabled()).isTrue();
+    assertThat(other.spec()).isEqualTo(ScheduleSpec.of("daily", "q2", "report2", "0 9 * * *"));
+    assertThat(other.nextFireAt()).isNotEqualTo(first.nextFireAt());
+    assertThat(schedules.create(new Schedules.Creation("default", minutely(""), null, null, false)))
+        .isNotNull();
+    create(minutely(""));
+  }
+
+  @Test
+  void a_deleted_schedule_leaves_its_runs_as_they_are() {
+    ScheduleView schedule = create(minutely("gone"));
+    ahead(Duration.ofMinutes(2));
+    firing.tick();
+
+    boolean deleted = schedules.delete(NAMESPACE, schedule.id());
+    boolean again = schedules.delete(NAMESPACE, schedule.id());
+    ahead(Duration.ofMinutes(4));
+    firing.tick();
+
+    assertThat(List.of(deleted, again)).containsExactly(true, false);
+    assertThat(slots(schedule)).hasSize(2);
+    assertThat(stored.count("SELECT count(*) AS value FROM kagzi.workflow_payloads")).isZero();
+    assertThatThrownBy(() -> view(schedule)).hasMessageContaining("schedule not found");
+  }
+
+  @Test
+  void runs_and_other_namespaces_are_no_schedules() {
+    ScheduleView schedule = create(minutely("mine"));
+    RunId run = schedules.trigger(NAMESPACE, schedule.id(), null);
+
+    for (RunId wrong : List.of(run, RunId.next())) {
+      assertThatThrownBy(() -> schedules.pause(NAMESPACE, wrong)).hasMessageContaining("not found");
+      assertThatThrownBy(() -> schedules.trigger(NAMESPACE, wrong, null))
+          .hasMessageContaining("not found");
+      assertThat(schedules.delete(NAMESPACE, wrong)).isFalse();
+    }
+    namespaces.create("other", "", "");
+    assertThatThrownBy(() -> schedules.get("other", schedule.id()))
+        .hasMessageContaining("not found");
+    assertThatThrownBy(() -> schedules.pause("other", schedule.id()))
+        .hasMessageContaining("not found");
+    assertThat(schedules.delete("other", schedule.id())).isFalse();
+    assertThat(stored.count("SELECT count(*) AS value FROM kagzi.workflow_runs")).isEqualTo(2);
+  }
+
+  @Test
+  void what_never_fires_again_is_refused() {
+    assertThatThrownBy(() -> create(ScheduleSpec.of("n", "q", "t", "0 0 30 2 *")))
+        .hasMessageContaining("never fires again");
+    assertThatThrownBy(() -> schedules.preview("0 0 0 1 1 * 2020", "UTC", 3, null))
+        .hasMessageContaining("never fires again");
+    assertThat(schedules.preview("0 0 0 1 1 * 2030", "UTC", 3, null))
+        .containsExactly(Instant.parse("2030-01-01T00:00:00Z"));
+    assertThat(schedules.preview("@daily", "UTC", 0, Instant.parse("2026-01-01T00:00:00Z")))
+        .hasSize(5)
+        .startsWith(Instant.parse("2026-01-02T00:00:00Z"));
+  }
+
+  @Test
+  void one_that_has_fired_for_the_last_time_is_at_rest() {
+    Instant soon = BEGIN.plus(Duration.ofDays(400));
+    int year = Integer.parseInt(soon.toString().substring(0, 4));
+    ScheduleView schedule = create(ScheduleSpec.of("once", "q", "t", "0 0 0 1 1 * " + year));
+    ahead(Duration.ofDays(800));
+
+    firing.tick();
+    Long nextMs = firing.tick();
+
+    assertThat(slots(schedule)).hasSize(1);
+    assertThat(view(schedule).nextFireAt()).isNull();
+    assertThat(view(schedule).enabled()).isTrue();
+    assertThat(nextMs).isNull();
+  }
+
+  @Test
+  void an_update_changes_what_it_names_and_nothing_else() {
+    ScheduleView schedule = create(with("daily", Overlap.ALLOW, 7));
+    Instant wanted = Instant.parse("2030-05-05T05:05:05Z");
+
+    ScheduleView moved =
+        schedules.update(
+            NAMESPACE,
+            schedule.id(),
+            new ScheduleUpdate(
+                null, null, null, null, null, null, null, null, null, null, null, false, null, null,
+                null, null, null, wanted));
+    ScheduleView changed =
+        schedules.update(
+            NAMESPACE,
+            schedule.id(),
+            new ScheduleUpdate(
+                "weekly",
+                "q9",
+                "t9",
+                "v9",
+                "0 9 * * 1",
+                "Asia/Tokyo",
+                payload("9"),
+                Overlap.SKIP,
+                9,
+                9_000L,
+                RetryPolicy.DEFAULT,
+                false,
+                99L,
+                999L,
+                "h",
+                "hq",
+                false,
+                null));
+
+    assertThat(moved.spec()).isEqualTo(schedule.spec());
+    assertThat(moved.nextFireAt()).isEqualTo(wanted);
+    assertThat(changed.spec())
+        .isEqualTo(
+            new ScheduleSpec(
+                "weekly",
+                "q9",
+                "t9",
+                "v9",
+                "0 9 * * 1",
+                "Asia/Tokyo",
+                payload("9"),
+                Overlap.SKIP,
+                9,
+                9_000L,
+                RetryPolicy.DEFAULT,
+                99L,
+                999L,
+                "h",
+                "hq"));
+    assertThat(changed.enabled()).isFalse();
+    assertThat(changed.nextFireAt()).isBefore(wanted);
+  }
+
+  @Test
+  void lists_are_paged_and_filtered() {
+    for (int i = 0; i < 5; i++) {
+      create(ScheduleSpec.of("s" + i, i % 2 == 0 ? "even" : "odd", "t" + i, "@daily"));
+    }
+    schedules.pause(NAMESPACE, schedules.byName(NAMESPACE, "s2").id());
+
+    Page<ScheduleView> first =
+        schedules.list(NAMESPACE, null, null, null, new PageSpec(3, "", true, false));
+    Page<ScheduleView> second =
+        schedules.list(
+            NAMESPACE, null, null, null, new PageSpec(3, first.nextToken(), false, false));
+    Page<ScheduleView> back =
+        schedules.list(
+            NAMESPACE, null, null, null, new PageSpec(3, second.prevToken(), false, false));
+
+    assertThat(names(first)).containsExactly("s4", "s3", "s2");
+    assertThat(first.totalCount()).isEqualTo(5);
+    assertThat(names(second)).containsExactly("s1", "s0");
+    assertThat(second.hasMore()).isFalse();
+    assertThat(names(back)).isEqualTo(names(first));
+    assertThat(names(schedules.list(NAMESPACE, "odd", null, null, PageSpec.FIRST)))
+        .containsExactly("s3", "s1");
+    assertThat(names(schedules.list(NAMESPACE, null, "t2", null, PageSpec.FIRST)))
+        .containsExactly("s2");
+    assertThat(names(schedules.list(NAMESPACE, null, null, false, PageSpec.FIRST)))
+        .containsExactly("s2");
+    assertThat(names(schedules.list(NAMESPACE, null, null, true, PageSpec.FIRST))).hasSize(4);
+  }
+
+  private static List<String> names(Page<ScheduleView> page) {
+    return page.items().stream().map(view -> view.spec().name()).toList();
+  }
+
+  @Test
+  void ten_thousand_idle_ones_cost_a_tick_nothing() {
+    create(minutely("due"));
+    database.execute(
+        """
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, schedule_name, task_queue, workflow_type, status, cron_expr,
+                time_zone, overlap_policy, max_catchup, jitter_ms, fire_at, available_at, total_runs,
+                missed_runs, created_at, updated_at)
+        SELECT gen_random_uuid(), 'default', 'idle' || n, 'q', 'report', 'SCHEDULED', '0 0 1 1 *',
+               'UTC', 'ALLOW', 100, 0, '2190-01-01', '2190-01-01', 0, 0, now(), now()
+          FROM generate_series(1, 10000) n
+        """);
+    ahead(Duration.ofMinutes(1));
+    firing.tick();
+
+    String plan =
+        database.run(
+            session ->
+                String.join(
+                    "\n",
+                    session
+                        .query("EXPLAIN " + Templates.LOCK_DUE_SQL)
+                        .bind(100)
+                        .list(row -> row.text("QUERY PLAN"))));
+
+    assertThat(plan).contains("workflow_runs_schedules_due");
+    long begun = System.nanoTime();
+    for (int i = 0; i < 20; i++) {
+      firing.tick();
+    }
+    assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun)).isLessThan(1_000);
+  }
+}

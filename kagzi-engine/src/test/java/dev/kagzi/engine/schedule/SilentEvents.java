@@ -1,0 +1,39 @@
+package dev.kagzi.engine.schedule;
+
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.RunEvents;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import org.jspecify.annotations.NullMarked;
+
+/** Tells nobody. */
+@NullMarked
+class SilentEvents implements RunEvents {
+  @Override
+  public void started(String namespace, RunId run) {}
+
+  @Override
+  public void due(QueueName queue, TypeVersion type, long delayMs) {}
+
+  @Override
+  public void expires(long delayMs) {}
+
+  @Override
+  public void ended(RunEnd end) {}
+
+  @Override
+  public void claimEnded(Claim claim) {}
+
+  @Override
+  public void stop(WorkerId worker, Claim claim, RunStatus status) {}
+
+  @Override
+  public void messages(RunId to) {}
+
+  @Override
+  public void committed() {}
+}

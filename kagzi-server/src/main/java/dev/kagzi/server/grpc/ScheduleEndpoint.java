@@ -1,0 +1,247 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.query.RunFilter;
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.schedule.ScheduleView;
+import dev.kagzi.engine.schedule.Schedules;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.protocol.v1.BackfillScheduleRequest;
+import dev.kagzi.protocol.v1.BackfillScheduleResponse;
+import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.CreateWorkflowScheduleResponse;
+import dev.kagzi.protocol.v1.DeleteWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.DeleteWorkflowScheduleResponse;
+import dev.kagzi.protocol.v1.GetWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.GetWorkflowScheduleResponse;
+import dev.kagzi.protocol.v1.ListScheduleRunsRequest;
+import dev.kagzi.protocol.v1.ListScheduleRunsResponse;
+import dev.kagzi.protocol.v1.ListWorkflowSchedulesRequest;
+import dev.kagzi.protocol.v1.ListWorkflowSchedulesResponse;
+import dev.kagzi.protocol.v1.PauseWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.PauseWorkflowScheduleResponse;
+import dev.kagzi.protocol.v1.PreviewScheduleRequest;
+import dev.kagzi.protocol.v1.PreviewScheduleResponse;
+import dev.kagzi.protocol.v1.ResumeWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.ResumeWorkflowScheduleResponse;
+import dev.kagzi.protocol.v1.TriggerWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.TriggerWorkflowScheduleResponse;
+import dev.kagzi.protocol.v1.UpdateWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.UpdateWorkflowScheduleResponse;
+import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceImplBase;
+import io.grpc.stub.StreamObserver;
+import java.util.Set;
+
+/** Runs that start by the clock. */
+final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
+  private final EdgeRoom room;
+  private final Blocking blocking;
+  private final Schedules schedules;
+
+  ScheduleEndpoint(EdgeRoom room) {
+    this.room = room;
+    this.blocking = room.blocking();
+    this.schedules = room.engine().schedules();
+  }
+
+  @Override
+  public void createWorkflowSchedule(
+      CreateWorkflowScheduleRequest request,
+      StreamObserver<CreateWorkflowScheduleResponse> caller) {
+    blocking.answer(
+        caller,
+        () -> schedules.create(ScheduleArguments.creation(request)),
+        made ->
+            CreateWorkflowScheduleResponse.newBuilder()
+                .setSchedule(ScheduleArguments.message(made))
+                .build());
+  }
+
+  @Override
+  public void getWorkflowSchedule(
+      GetWorkflowScheduleRequest request, StreamObserver<GetWorkflowScheduleResponse> caller) {
+    String namespace = Arguments.namespace(request.getNamespace());
+    blocking.answer(
+        caller,
+        () ->
+            request.getName().isEmpty()
+                ? schedules.get(namespace, id(request.getScheduleId()))
+                : schedules.byName(namespace, request.getName()),
+        found ->
+            GetWorkflowScheduleResponse.newBuilder()
+                .setSchedule(ScheduleArguments.message(found))
+                .build());
+  }
+
+  @Override
+  public void listWorkflowSchedules(
+      ListWorkflowSchedulesRequest request, StreamObserver<ListWorkflowSchedulesResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            schedules.list(
+                Arguments.namespace(request.getNamespace()),
+                request.hasTaskQueue() ? request.getTaskQueue() : null,
+                request.hasWorkflowType() ? request.getWorkflowType() : null,
+                request.hasEnabled() ? request.getEnabled() : null,
+                Arguments.page(request.getPage())),
+        ScheduleEndpoint::schedules);
+  }
+
+  private static ListWorkflowSchedulesResponse schedules(Page<ScheduleView> page) {
+    ListWorkflowSchedulesResponse.Builder message =
+        ListWorkflowSchedulesResponse.newBuilder().setPage(Protos.page(page));
+    page.items().forEach(view -> message.addSchedules(ScheduleArguments.message(view)));
+    return message.build();
+  }
+
+  @Override
+  public void updateWorkflowSchedule(
+      UpdateWorkflowScheduleRequest request,
+      StreamObserver<UpdateWorkflowScheduleResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            schedules.update(
+                Arguments.namespace(request.getNamespace()),
+                id(request.getScheduleId()),
+                ScheduleArguments.update(request)),
+        now ->
+            UpdateWorkflowScheduleResponse.newBuilder()
+                .setSchedule(ScheduleArguments.message(now))
+                .build());
+  }
+
+  @Override
+  public void deleteWorkflowSchedule(
+      DeleteWorkflowScheduleRequest request,
+      StreamObserver<DeleteWorkflowScheduleResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            schedules.delete(
+                Arguments.namespace(request.getNamespace()), id(request.getScheduleId())),
+        deleted ->
+            DeleteWorkflowScheduleResponse.newBuilder()
+                .setDeleted(deleted)
+                .setMessage(
+                    deleted
+                        ? "schedule " + request.getScheduleId() + " deleted; its runs are kept"
+                        : "schedule not found: " + request.getScheduleId())
+                .build());
+  }
+
+  @Override
+  public void triggerWorkflowSchedule(
+      TriggerWorkflowScheduleRequest request,
+      StreamObserver<TriggerWorkflowScheduleResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            schedules.trigger(
+                Arguments.namespace(request.getNamespace()),
+                id(request.getScheduleId()),
+                request.getRunId().isEmpty() ? null : Arguments.runId(request.getRunId())),
+        run -> TriggerWorkflowScheduleResponse.newBuilder().setRunId(run.toString()).build());
+  }
+
+  @Override
+  public void pauseWorkflowSchedule(
+      PauseWorkflowScheduleRequest request, StreamObserver<PauseWorkflowScheduleResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            schedules.pause(
+                Arguments.namespace(request.getNamespace()), id(request.getScheduleId())),
+        now ->
+            PauseWorkflowScheduleResponse.newBuilder()
+                .setSchedule(ScheduleArguments.message(now))
+                .build());
+  }
+
+  @Override
+  public void resumeWorkflowSchedule(
+      ResumeWorkflowScheduleRequest request,
+      StreamObserver<ResumeWorkflowScheduleResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            schedules.resume(
+                Arguments.namespace(request.getNamespace()), id(request.getScheduleId())),
+        now ->
+            ResumeWorkflowScheduleResponse.newBuilder()
+                .setSchedule(ScheduleArguments.message(now))
+                .build());
+  }
+
+  @Override
+  public void listScheduleRuns(
+      ListScheduleRunsRequest request, StreamObserver<ListScheduleRunsResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            room.engine()
+                .queries()
+                .runs(
+                    new RunFilter(
+                        Arguments.namespace(request.getNamespace()),
+                        Set.of(),
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        id(request.getScheduleId()).value()),
+                    Arguments.page(request.getPage())),
+        ScheduleEndpoint::runs);
+  }
+
+  private static ListScheduleRunsResponse runs(Page<RunView> page) {
+    ListScheduleRunsResponse.Builder message =
+        ListScheduleRunsResponse.newBuilder().setPage(Protos.page(page));
+    page.items().forEach(run -> message.addRuns(Protos.workflow(run)));
+    return message.build();
+  }
+
+  @Override
+  public void previewSchedule(
+      PreviewScheduleRequest request, StreamObserver<PreviewScheduleResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            schedules.preview(
+                request.getCronExpr(),
+                ScheduleArguments.zone(request.getTimeZone()),
+                request.getCount(),
+                request.hasAfter() ? Arguments.instant("after", request.getAfter()) : null),
+        times -> {
+          PreviewScheduleResponse.Builder message = PreviewScheduleResponse.newBuilder();
+          times.forEach(time -> message.addFireTimes(Protos.timestamp(time)));
+          return message.build();
+        });
+  }
+
+  @Override
+  public void backfillSchedule(
+      BackfillScheduleRequest request, StreamObserver<BackfillScheduleResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            schedules.backfill(
+                Arguments.namespace(request.getNamespace()),
+                id(request.getScheduleId()),
+                Arguments.instant("from", request.getFrom()),
+                Arguments.instant("to", request.getTo())),
+        done ->
+            BackfillScheduleResponse.newBuilder()
+                .setStarted(done.started())
+                .setExisted(done.existed())
+                .build());
+  }
+
+  private static RunId id(String text) {
+    return Arguments.runId("schedule_id", text);
+  }
+}
