@@ -97,10 +97,10 @@ class DisabledTest {
     here.engine().namespaces().disable(name);
 
     assertRefused(here);
-    await().atMost(Duration.ofSeconds(1)).untilAsserted(() -> assertRefused(there));
+    await().atMost(Duration.ofSeconds(5)).untilAsserted(() -> assertRefused(there));
     here.engine().namespaces().enable(name);
     start(here);
-    await().atMost(Duration.ofSeconds(1)).untilAsserted(() -> assertThat(start(there)).isNotNull());
+    await().atMost(Duration.ofSeconds(5)).untilAsserted(() -> assertThat(start(there)).isNotNull());
   }
 
   private void assertRefused(TestEngine engine) {
@@ -119,7 +119,7 @@ class DisabledTest {
       start(here);
       Task task = await(poll(engine, worker, 20_000).tasks()).get(0);
       here.engine().namespaces().disable(name);
-      await().atMost(Duration.ofSeconds(1)).until(() -> !engine.engine().namespaces().isOpen(name));
+      await().atMost(Duration.ofSeconds(5)).until(() -> !engine.engine().namespaces().isOpen(name));
       // Due again, and known to be so.
       await(
           engine

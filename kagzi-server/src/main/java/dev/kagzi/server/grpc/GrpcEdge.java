@@ -93,9 +93,7 @@ public final class GrpcEdge implements AutoCloseable {
       boolean reflection) {
     server.addService(serving.service());
     List<ServerServiceDefinition> guarded =
-        services.stream()
-            .map(service -> ReadableRequests.guard(service.bindService()))
-            .toList();
+        services.stream().map(service -> ReadableRequests.guard(service.bindService())).toList();
     guarded.forEach(server::addService);
     server.addService(ReadableRequests.guard(new ExchangeEndpoint(calls, guarded).bindService()));
     if (reflection) {
