@@ -7,6 +7,11 @@ interface Example {
   /** What it shows, in one line. */
   String about();
 
+  /** Whose runs it has. */
+  default String namespace() {
+    return Main.NAMESPACE;
+  }
+
   /** Runs it to its end and returns what came out. */
   String run(Kagzi kagzi);
 }

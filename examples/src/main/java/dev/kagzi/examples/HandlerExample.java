@@ -13,7 +13,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * A payment that fails for good, and the two who hear of it: the handler that its start named,
  * which knows payments and puts this one aside, and the handler of all failures, which pages
- * somebody whatever it was.
+ * somebody whatever it was. A namespace remembers that one for good: the example has a namespace of
+ * its own, so that it does not handle what else fails on the server.
  */
 final class HandlerExample implements Example {
   record Payment(String customer, int cents) {}
@@ -58,6 +59,11 @@ final class HandlerExample implements Example {
   @Override
   public String about() {
     return "a failed payment is put aside by its own handler and paged by the one of all failures";
+  }
+
+  @Override
+  public String namespace() {
+    return "example-handler";
   }
 
   @Override

@@ -2,12 +2,18 @@ package dev.kagzi.examples;
 
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.KagziException;
+import dev.kagzi.sdk.RequestRefusedException;
+import java.io.PrintStream;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Runs the examples by name. */
 public final class Main {
-  private static final String ADDRESS = "127.0.0.1:50051";
+  static final String NAMESPACE = "default";
+
+  private static final int USAGE = 2;
+  private static final int UNREACHABLE = 4;
 
   private Main() {}
 
@@ -21,25 +27,56 @@ public final class Main {
     return all;
   }
 
-  /** {@code example NAME [HOST:PORT]}. */
+  /** {@code example NAME [--address HOST:PORT]}. */
   public static void main(String[] args) {
-    System.exit(run(args));
+    Console console = new Console(System.out, System.err);
+    System.exit(run(List.of(args), System.getenv(), console));
   }
 
-  private static int run(String[] args) {
-    Example example = args.length == 0 ? null : examples().get(args[0]);
-    if (example == null) {
-      System.err.println("usage: ./kagzi example NAME [HOST:PORT]   (default " + ADDRESS + ")");
-      examples().forEach((name, each) -> System.err.printf("  %-8s %s%n", name, each.about()));
-      return 2;
+  /** Where the words go. */
+  record Console(PrintStream out, PrintStream err) {}
+
+  static int run(List<String> args, Map<String, String> environment, Console console) {
+    Arguments arguments = Arguments.parse(args, environment);
+    Example example = arguments == null ? null : examples().get(arguments.name());
+    if (arguments == null || example == null) {
+      console.err.println(
+          "usage: ./kagzi example NAME [--address HOST:PORT]   (default "
+              + Arguments.ADDRESS
+              + ", or KAGZI_ADDRESS)");
+      examples().forEach((name, each) -> console.err.printf("  %-8s %s%n", name, each.about()));
+      return USAGE;
     }
-    String address = args.length > 1 ? args[1] : ADDRESS;
-    try (Kagzi kagzi = Kagzi.connect(address)) {
-      System.out.println(example.run(kagzi));
+    if (!arguments.isAnswering()) {
+      console.err.printf(
+          "example %s: server: %s does not answer (expected: one there, as ./kagzi dev starts it,"
+              + " or --address HOST:PORT)%n",
+          arguments.name(), arguments.address());
+      return UNREACHABLE;
+    }
+    try (Kagzi kagzi = connect(arguments.address(), example)) {
+      console.out.println(example.run(kagzi));
       return 0;
     } catch (KagziException e) {
-      System.err.println("example " + args[0] + ": " + e.getMessage());
+      console.err.println("example " + arguments.name() + ": " + e.getMessage());
       return 1;
     }
+  }
+
+  /** A client in the example's namespace, which is made if there is none. */
+  static Kagzi connect(String address, Example example) {
+    Kagzi kagzi = Kagzi.builder().address(address).namespace(example.namespace()).connect();
+    if (!example.namespace().equals(NAMESPACE)) {
+      try {
+        kagzi.namespaces().create(example.namespace());
+      } catch (RequestRefusedException e) {
+        // It is there from the last time.
+        if (!e.code().equals("ALREADY_EXISTS")) {
+          kagzi.close();
+          throw e;
+        }
+      }
+    }
+    return kagzi;
   }
 }

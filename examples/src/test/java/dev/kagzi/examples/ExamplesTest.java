@@ -6,6 +6,12 @@ import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,7 +34,11 @@ class ExamplesTest {
                 .grpcPort(0)
                 .httpPort(0)
                 .build());
-    kagzi = Kagzi.connect("127.0.0.1:" + server.grpcPort());
+    kagzi = Kagzi.connect(address());
+  }
+
+  private static String address() {
+    return "127.0.0.1:" + server.grpcPort();
   }
 
   @AfterAll
@@ -56,8 +66,53 @@ class ExamplesTest {
 
   @Test
   void a_payment_that_fails_is_put_aside_and_paged() {
-    assertThat(new HandlerExample().run(kagzi))
-        .isEqualTo("put aside: 4200 of ada; paged: process-payment: card of ada declined");
+    HandlerExample example = new HandlerExample();
+
+    for (int i = 0; i < 2; i++) {
+      try (Kagzi own = Main.connect(address(), new HandlerExample())) {
+        assertThat(new HandlerExample().run(own))
+            .isEqualTo("put aside: 4200 of ada; paged: process-payment: card of ada declined");
+      }
+    }
+
+    assertThat(kagzi.namespaces().get("default").failureHandlerQueue())
+        .as("the examples handle nobody else's failures")
+        .isEmpty();
+    assertThat(kagzi.namespaces().get(example.namespace()).failureHandlerQueue())
+        .contains("payments");
+  }
+
+  @Test
+  void the_server_is_named_by_an_option_by_the_environment_or_by_itself() {
+    Map<String, String> environment = Map.of("KAGZI_ADDRESS", "away:1");
+
+    assertThat(Arguments.parse(List.of("saga", "--address", "a:1"), environment))
+        .isEqualTo(new Arguments("saga", "a:1"));
+    assertThat(Arguments.parse(List.of("--address=a:1", "saga"), environment))
+        .isEqualTo(new Arguments("saga", "a:1"));
+    assertThat(Arguments.parse(List.of("saga", "a:1"), environment))
+        .isEqualTo(new Arguments("saga", "a:1"));
+    assertThat(Arguments.parse(List.of("saga"), environment))
+        .isEqualTo(new Arguments("saga", "away:1"));
+    assertThat(Arguments.parse(List.of("saga"), Map.of()))
+        .isEqualTo(new Arguments("saga", Arguments.ADDRESS));
+    assertThat(Arguments.parse(List.of("saga", "--adress", "a:1"), environment)).isNull();
+  }
+
+  @Test
+  void a_server_that_is_not_there_is_told_in_one_line() {
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    Main.Console console =
+        new Main.Console(
+            new PrintStream(OutputStream.nullOutputStream()),
+            new PrintStream(err, true, StandardCharsets.UTF_8));
+
+    assertThat(Main.run(List.of("order", "--address", "127.0.0.1:1"), Map.of(), console))
+        .isEqualTo(4);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .isEqualTo(
+            "example order: server: 127.0.0.1:1 does not answer (expected: one there, as ./kagzi"
+                + " dev starts it, or --address HOST:PORT)\n");
   }
 
   @Test

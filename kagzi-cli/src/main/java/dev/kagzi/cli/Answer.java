@@ -26,6 +26,10 @@ record Answer(boolean isJson, PrintWriter out, PrintWriter err) {
     give(listed.json(name), () -> listed.items().isEmpty() ? "" : table.get());
     if (listed.items().isEmpty() && !isJson) {
       say("no " + name);
+    } else if (!listed.nextPageToken().isEmpty() && !isJson) {
+      say(
+          "there are more: --limit shows more at once, --page-token %s goes on here"
+              .formatted(listed.nextPageToken()));
     }
   }
 

@@ -126,6 +126,11 @@ final class NamespaceCommand extends CommandGroup {
     @Option(names = "--description", paramLabel = "TEXT")
     private @Nullable String description;
 
+    @Option(
+        names = "--clear-failure-handler",
+        description = "Forgets the handler of all failures, until a worker registers one again.")
+    private boolean clearFailureHandler;
+
     @Mixin private Retention retention = new Retention();
 
     @Override
@@ -143,6 +148,7 @@ final class NamespaceCommand extends CommandGroup {
         request.setRetentionMs(retentionMs);
       }
       request.setClearRetention(retention.isDefault());
+      request.setClearFailureHandler(clearFailureHandler);
       return server.call(() -> server.namespaces().updateNamespace(request.build())).getNamespace();
     }
   }
@@ -176,9 +182,15 @@ final class NamespaceCommand extends CommandGroup {
         .row("display name", namespace.getDisplayName())
         .row("description", namespace.getDescription())
         .row("retention", retention(namespace))
+        .row("failure handler", failureHandler(namespace))
         .row("created", RunText.time(namespace.getCreatedAt()))
         .row("updated", RunText.time(namespace.getUpdatedAt()))
         .text("");
+  }
+
+  private static String failureHandler(Namespace namespace) {
+    String queue = namespace.getFailureHandlerTaskQueue();
+    return queue.isEmpty() ? "none" : "registered on queue " + queue;
   }
 
   private static String retention(Namespace namespace) {

@@ -1,7 +1,6 @@
 package dev.kagzi.cli;
 
 import com.google.protobuf.Timestamp;
-import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.Workflow;
@@ -33,7 +32,7 @@ final class RunText {
           Integer.toString(run.getAttempts()),
           time(run.getCreatedAt()),
           run.getExternalId(),
-          run.hasError() ? shortened(error(run.getError())) : "");
+          run.hasError() ? shortened(ErrorText.of(run.getError())) : "");
     }
     return table.text("");
   }
@@ -41,9 +40,10 @@ final class RunText {
   /**
    * All that is known of a run: itself, then every attempt of every step.
    *
+   * @param handlers of its failure
    * @param waitsFor why it does not go on; empty when there is nothing to say
    */
-  static String details(Workflow run, String waitsFor, List<Step> steps) {
+  static String details(Workflow run, List<Workflow> handlers, String waitsFor, List<Step> steps) {
     Table table = new Table();
     table.row("run", run.getRunId());
     table.row("type", type(run));
@@ -52,10 +52,12 @@ final class RunText {
     table.row("status", status(run.getStatus()));
     line(table, "waits for", waitsFor);
     table.row("attempts", Integer.toString(run.getAttempts()));
+    line(table, "crashes", run.getCrashes() == 0 ? "" : Integer.toString(run.getCrashes()));
     table.row("created", time(run.getCreatedAt()));
     addTimes(table, run);
     line(table, "worker", run.getWorkerId());
     addRelatives(table, run);
+    FailureHandlers.addTo(table, handlers);
     addTrouble(table, run);
     line(table, "input", payload(run.getInput()));
     line(table, "output", payload(run.getOutput()));
@@ -87,30 +89,19 @@ final class RunText {
     line(table, "retry of", run.getRetryOf());
     line(table, "handles", run.getFailedRunId());
     line(table, "handler", run.getOnFailureWorkflow());
-    line(table, "handled by", run.getFailureHandlerRunId());
   }
 
   private static void addTrouble(Table table, Workflow run) {
     if (run.hasError()) {
       boolean ended = run.hasFinishedAt();
-      table.row(ended ? "error" : "last error", error(run.getError()));
+      table.row(ended ? "error" : "last error", ErrorText.of(run.getError()));
       line(table, "in step", run.getError().getMetadataOrDefault("step", ""));
-      line(table, "stack", stack(run.getError()));
+      ErrorText.causes(run.getError()).forEach(cause -> table.row("caused by", cause));
+      line(table, "stack", ErrorText.place(run.getError()));
     }
     if (run.hasBlockedBy()) {
-      table.row("blocked by", error(run.getBlockedBy()));
+      table.row("blocked by", ErrorText.of(run.getBlockedBy()));
     }
-  }
-
-  /** Where it happened; -o json has all of it. */
-  private static String stack(ErrorDetail error) {
-    return error
-        .getMetadataOrDefault("stack", "")
-        .lines()
-        .filter(line -> line.strip().startsWith("at "))
-        .findFirst()
-        .map(String::strip)
-        .orElse("");
   }
 
   private static void line(Table table, String name, String value) {
@@ -124,7 +115,7 @@ final class RunText {
     Table table = new Table().row("STEP", "TRY", "KIND", "STATUS", "STARTED", "TOOK", "ERROR");
     for (Step step : steps) {
       table.row(
-          step.getName(),
+          step.getStepKey().isEmpty() ? step.getName() : step.getStepKey(),
           Integer.toString(step.getAttemptNumber()),
           step.getKind().name().replaceFirst("^STEP_KIND_", ""),
           step.getStatus().name().replaceFirst("^STEP_STATUS_", ""),
@@ -132,18 +123,9 @@ final class RunText {
           step.hasFinishedAt() && step.hasStartedAt()
               ? took(step.getStartedAt(), step.getFinishedAt())
               : "",
-          step.hasError() ? shortened(error(step.getError())) : "");
+          step.hasError() ? shortened(ErrorText.of(step.getError())) : "");
     }
     return table.text("");
-  }
-
-  /** {@code NETWORK java.net.ConnectException: refused}, as far as it is known. */
-  static String error(ErrorDetail error) {
-    String kind = error.getMetadataOrDefault("kind", "UNKNOWN");
-    String type = error.getMetadataOrDefault("type", "");
-    return (kind.equals("UNKNOWN") ? "" : kind + " ")
-        + (type.isEmpty() ? "" : type + ": ")
-        + error.getMessage();
   }
 
   /** The whole of it, on one line. */

@@ -31,7 +31,16 @@ final class WorkflowGet extends RemoteCommand {
     ObjectNode json = MessageJson.of(found);
     ArrayNode array = json.putArray("steps");
     steps.forEach(step -> array.add(MessageJson.of(step)));
-    answer.give(json, () -> RunText.details(found, waitsFor(server, found), steps));
+    List<Workflow> handlers = FailureHandlers.of(server, found);
+    ArrayNode handling = json.putArray("handlers");
+    handlers.forEach(
+        handler ->
+            handling
+                .addObject()
+                .put("runId", handler.getRunId())
+                .put("workflowType", handler.getWorkflowType())
+                .put("status", RunText.status(handler.getStatus())));
+    answer.give(json, () -> RunText.details(found, handlers, waitsFor(server, found), steps));
     return ExitCode.DONE;
   }
 

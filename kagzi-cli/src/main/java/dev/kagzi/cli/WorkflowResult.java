@@ -76,7 +76,7 @@ final class WorkflowResult extends RemoteCommand {
     if (ended.getStatus() == WorkflowStatus.WORKFLOW_STATUS_COMPLETED) {
       return ExitCode.DONE;
     }
-    String why = ended.hasError() ? ": " + RunText.error(ended.getError()) : "";
+    String why = ended.hasError() ? ": " + ErrorText.of(ended.getError()) : "";
     answer.say("run %s ended as %s%s".formatted(ended.getRunId(), status(ended), why));
     return ExitCode.NOT_COMPLETED;
   }

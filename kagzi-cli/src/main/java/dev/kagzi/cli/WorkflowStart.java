@@ -63,7 +63,12 @@ final class WorkflowStart extends RemoteCommand {
         server.call(() -> server.workflows().startWorkflow(request.build()));
     answer.give(started, started::getRunId);
     if (started.getAlreadyExists() && !answer.isJson()) {
-      answer.say("run " + started.getRunId() + " was there before with this id");
+      String other = started.getWorkflowType();
+      answer.say(
+          "run "
+              + started.getRunId()
+              + (other.isEmpty() || other.equals(type) ? "" : " of type " + other)
+              + " was there before with this id");
     }
     return ExitCode.DONE;
   }

@@ -90,6 +90,8 @@ class RemoteCommandsTest extends ServedCommandTest {
     assertThat(workflow(start)).isZero();
     assertThat(out.toString().strip()).isEqualTo(run);
     assertThat(err.toString()).contains("was there before");
+    assertThat(workflow("start", "other", "--queue", "q", "--id", "l-1")).isZero();
+    assertThat(err.toString()).contains("of type later was there before");
 
     assertThat(workflow("get", "l-1", "-o", "json")).isZero();
     assertThat(json().at("/externalId").asString()).isEqualTo("l-1");

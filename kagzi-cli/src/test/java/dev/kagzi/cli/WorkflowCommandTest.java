@@ -7,6 +7,7 @@ import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.Worker;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.ConnectException;
 import java.time.Duration;
@@ -29,12 +30,16 @@ class WorkflowCommandTest extends ServedCommandTest {
         .anyMatch(line -> line.matches("type +pay"))
         .anyMatch(line -> line.matches("status +FAILED"))
         .anyMatch(line -> line.matches("error +NETWORK java.net.ConnectException: refused 2"))
-        .anyMatch(line -> line.matches("in step +charge"))
+        .anyMatch(line -> line.matches("in step +charge#2"))
+        .anyMatch(line -> line.matches("caused by +java.io.IOException: cable"))
+        .anyMatch(line -> line.matches("stack +at dev.kagzi.cli.WorkflowCommandTest.*"))
+        .noneMatch(line -> line.startsWith("crashes"))
         .anyMatch(line -> line.matches("input +\"Ada\""))
         .anyMatch(line -> line.matches("STEP +TRY +KIND +STATUS +STARTED +TOOK +ERROR"))
         .anyMatch(line -> line.matches("quote +1 +FUNCTION +COMPLETED .*"))
-        .anyMatch(line -> line.matches("charge +1 +FUNCTION +FAILED .*refused 1"))
-        .anyMatch(line -> line.matches("charge +2 +FUNCTION +FAILED .*refused 2"));
+        .anyMatch(line -> line.matches("charge +1 +FUNCTION +COMPLETED .*"))
+        .anyMatch(line -> line.matches("charge#2 +1 +FUNCTION +FAILED .*refused 1"))
+        .anyMatch(line -> line.matches("charge#2 +2 +FUNCTION +FAILED .*refused 2"));
     assertThat(err.toString()).isEmpty();
   }
 
@@ -75,6 +80,11 @@ class WorkflowCommandTest extends ServedCommandTest {
         .satisfies(lines -> assertThat(lines.get(0)).startsWith("RUN ").contains("STATUS"))
         .satisfies(lines -> assertThat(lines.get(1)).startsWith(later).contains("FAILED"))
         .satisfies(lines -> assertThat(lines.get(2)).startsWith(failed).contains("refused 2"));
+    assertThat(workflow("list", "--type", "pay", "--limit", "1")).isZero();
+    assertThat(out.toString().lines()).hasSize(2);
+    assertThat(err.toString())
+        .startsWith("kagzi: there are more: --limit shows more at once, --page-token ")
+        .hasLineCount(1);
     assertThat(workflow("list", "--type", "no-such-type")).isZero();
     assertThat(out.toString()).isEmpty();
     assertThat(err.toString()).isEqualToIgnoringNewLines("kagzi: no workflows");
@@ -143,12 +153,15 @@ class WorkflowCommandTest extends ServedCommandTest {
                 PAY,
                 (ctx, name) -> {
                   ctx.step("quote", () -> {});
+                  ctx.step("charge", () -> {});
                   return ctx.step("charge")
                       .retry(Retry.fixed(2, Duration.ofMillis(10)))
                       .run(
                           String.class,
                           () -> {
-                            throw new ConnectException("refused " + calls.incrementAndGet());
+                            throw (ConnectException)
+                                new ConnectException("refused " + calls.incrementAndGet())
+                                    .initCause(new IOException("cable"));
                           });
                 })
             .start()) {

@@ -42,7 +42,8 @@ class WorkflowRepairTest extends ServedCommandTest {
 
     assertThat(run.status()).isEqualTo(RunStatus.FAILED);
     assertThat(workflow("get", run.runId())).isZero();
-    assertThat(out.toString()).contains("wrong customer");
+    assertThat(out.toString().lines())
+        .anyMatch(line -> line.matches("error +terminated: wrong customer"));
     assertThat(workflow("terminate", run.runId())).isEqualTo(1);
     assertThat(err.toString()).contains("had ended before as FAILED");
   }
@@ -60,6 +61,18 @@ class WorkflowRepairTest extends ServedCommandTest {
       assertThat(workflow("resume", run.runId())).isEqualTo(1);
       assertThat(err.toString()).contains("not resumed: it is COMPLETED");
     }
+  }
+
+  @Test
+  void a_terminated_run_is_resumed_by_force_only() {
+    RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).start("Ada");
+    run.terminate("wrong customer");
+
+    assertThat(workflow("resume", run.runId())).isEqualTo(1);
+    assertThat(err.toString()).contains("it was terminated").contains("force");
+    assertThat(workflow("resume", run.runId(), "--force")).isZero();
+
+    assertThat(run.status()).isEqualTo(RunStatus.PENDING);
   }
 
   @Test

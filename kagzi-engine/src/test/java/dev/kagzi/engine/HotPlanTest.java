@@ -12,6 +12,7 @@ import dev.kagzi.engine.run.LockRuns;
 import dev.kagzi.engine.run.OverdueRuns;
 import dev.kagzi.engine.run.Reopen;
 import dev.kagzi.engine.run.UpdateRuns;
+import dev.kagzi.engine.step.CaughtFailures;
 import dev.kagzi.engine.step.CloseSteps;
 import dev.kagzi.engine.step.OverdueSteps;
 import dev.kagzi.engine.step.ReadSteps;
@@ -86,10 +87,11 @@ class HotPlanTest {
           hot("InsertRuns.ENDED_SQL", InsertRuns.ENDED_SQL, "", "workflow_runs_external_id"),
           hot("InsertRuns.DELETE_SQL", constant("run.InsertRuns", "DELETE_SQL"), "", PKEY),
           hot(
-              "Reopen.SUCCESSORS_SQL",
-              Reopen.SUCCESSORS_SQL,
+              "ResumeNews.SQL",
+              constant("report.ResumeNews", "SQL"),
               "",
               PKEY,
+              STEPS,
               "workflow_runs_external_id"),
           hot("Reopen.RENEW_DEADLINES_SQL", Reopen.RENEW_DEADLINES_SQL, "", PKEY),
           hot("OverdueRuns.SQL", OverdueRuns.SQL, "int", "workflow_runs_deadline"),
@@ -116,6 +118,7 @@ class HotPlanTest {
           hot("CloseSteps.FAIL_OPEN_SQL", CloseSteps.FAIL_OPEN_SQL, "", STEPS),
           hot("CloseSteps.END_SLEEPS_SQL", CloseSteps.END_SLEEPS_SQL, "", STEPS),
           hot("CloseSteps.REOPEN_SLEEPS_SQL", CloseSteps.REOPEN_SLEEPS_SQL, "", STEPS),
+          hot("CaughtFailures.CARRY_OVER_SQL", CaughtFailures.CARRY_OVER_SQL, "", STEPS),
           hot(
               "RecordStep.SQL",
               constant("report.RecordStep", "SQL"),
@@ -200,7 +203,8 @@ class HotPlanTest {
       Set.of(
           "InsertRuns.RIVALS_SQL",
           "InsertRuns.ENDED_SQL",
-          "Reopen.SUCCESSORS_SQL",
+          "ResumeNews.SQL",
+          "CaughtFailures.CARRY_OVER_SQL",
           "FailureNews.SQL",
           "HeldRuns.SQL",
           "HeldRuns.FORGOTTEN_SQL",

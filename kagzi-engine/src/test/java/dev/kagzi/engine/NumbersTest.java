@@ -184,7 +184,7 @@ class NumbersTest {
     switch (random.nextInt(4)) {
       case 0 -> await(engine.engine().runs().cancel(NAMESPACE, run));
       case 1 -> await(engine.engine().runs().terminate(NAMESPACE, run, "enough"));
-      case 2 -> await(engine.engine().runs().resume(NAMESPACE, run, null));
+      case 2 -> await(engine.engine().runs().resume(NAMESPACE, run, null, true));
       default -> runs.add(await(engine.engine().runs().retry(NAMESPACE, run, null)).runId());
     }
   }

@@ -397,7 +397,7 @@ class ResendTest {
         Claim claim = claim(engine);
         engine.report(failed(claim, "no"));
         return new Ready(
-            () -> await(engine.engine().runs().resume(NAMESPACE, claim.runId(), null)),
+            () -> await(engine.engine().runs().resume(NAMESPACE, claim.runId(), null, false)),
             () -> state(claim.runId()));
       }
     },

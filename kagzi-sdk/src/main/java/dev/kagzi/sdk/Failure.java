@@ -21,6 +21,7 @@ public record Failure(
   private static final String STACK = "stack";
   private static final String CAUSE = "cause";
   private static final String STEP = "step";
+  private static final String SUPERTYPES = "supertypes";
 
   public Failure {
     metadata = Map.copyOf(metadata);
@@ -33,6 +34,17 @@ public record Failure(
         .filter(kind -> kind.name().equals(name))
         .findFirst()
         .orElse(ErrorKind.UNKNOWN);
+  }
+
+  /**
+   * Whether the exception, or one of its causes, was of this class or, for the exception itself, of
+   * a class that extends it. Classes are compared by name: it need not be the one that was thrown.
+   */
+  public boolean isA(Class<? extends Throwable> type) {
+    String name = type.getName();
+    return name.equals(this.type)
+        || List.of(metadata.getOrDefault(SUPERTYPES, "").split(",")).contains(name)
+        || causes().stream().anyMatch(cause -> cause.startsWith(name + ": "));
   }
 
   /** Where it was thrown, unless stacks are not recorded: {@link WorkerBuilder#recordStacks}. */
@@ -63,6 +75,8 @@ public record Failure(
 
   @Override
   public String toString() {
-    return type.isEmpty() ? message : type + ": " + message;
+    // An exception without a message says its class, and a terminated run says so itself.
+    boolean saysType = message.equals(type) || message.startsWith(type + ": ");
+    return type.isEmpty() || saysType ? message : type + ": " + message;
   }
 }

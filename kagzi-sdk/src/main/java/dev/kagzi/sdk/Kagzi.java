@@ -21,6 +21,7 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +47,9 @@ import org.jspecify.annotations.Nullable;
  * time travels together.
  */
 public final class Kagzi implements AutoCloseable {
+  private static final Pattern RUN_ID =
+      Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
+
   /** Where runs go when neither the start nor the type says otherwise. */
   public static final String DEFAULT_QUEUE = "default";
 
@@ -87,9 +91,18 @@ public final class Kagzi implements AutoCloseable {
     return new WorkflowStarter<>(runs, type);
   }
 
-  /** A handle on a run that was started before, or elsewhere. Does not ask the server. */
+  /**
+   * A handle on a run that was started before, or elsewhere. Does not ask the server.
+   *
+   * @param runId the run's own; that of a run whose start had an id is in {@link #getByWorkflowId}
+   */
   public <O> RunHandle<O> run(String runId, WorkflowType<?, O> type) {
-    return new RunHandle<>(runs, type, Objects.requireNonNull(runId, "runId"), true);
+    if (!RUN_ID.matcher(runId).matches()) {
+      throw new IllegalArgumentException(
+          "runId: %s (expected: a UUID; that of the run with this id is".formatted(runId)
+              + " getByWorkflowId(..).runId())");
+    }
+    return new RunHandle<>(runs, type, runId, true);
   }
 
   /**

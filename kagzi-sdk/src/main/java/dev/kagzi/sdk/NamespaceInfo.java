@@ -10,6 +10,8 @@ import java.util.Optional;
  * @param enabled a disabled one accepts no start and hands out no work
  * @param retention how long runs are kept after their end; empty: as long as the server says, zero:
  *     for ever
+ * @param failureHandlerQueue the queue on which a handler of all failures was registered last
+ *     ({@link WorkerBuilder#onAnyFailure}); empty: none is remembered
  */
 public record NamespaceInfo(
     String name,
@@ -17,5 +19,6 @@ public record NamespaceInfo(
     String description,
     boolean enabled,
     Optional<Duration> retention,
+    Optional<String> failureHandlerQueue,
     Instant createdAt,
     Instant updatedAt) {}

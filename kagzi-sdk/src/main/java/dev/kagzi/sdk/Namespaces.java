@@ -93,6 +93,15 @@ public final class Namespaces {
     return update(UpdateNamespaceRequest.newBuilder().setNamespace(name).setClearRetention(true));
   }
 
+  /**
+   * Forgets that a handler of all failures was registered: failures from now on start none, until a
+   * worker registers one again.
+   */
+  public NamespaceInfo clearFailureHandler(String name) {
+    return update(
+        UpdateNamespaceRequest.newBuilder().setNamespace(name).setClearFailureHandler(true));
+  }
+
   private NamespaceInfo update(UpdateNamespaceRequest.Builder request) {
     return Protos.namespace(
         connection

@@ -118,7 +118,8 @@ public final class Retry {
 
   /**
    * Failures of this type are final at once, and so are those of its subclasses: each failure is
-   * recorded with the classes that its own extends. May be called several times.
+   * recorded with the classes that its own extends. Causes are not looked at. May be called several
+   * times.
    */
   public Retry notOn(Class<? extends Throwable> type) {
     check(
@@ -196,6 +197,25 @@ public final class Retry {
   /** The kinds that are tried again; empty: any. */
   public Set<ErrorKind> onlyKinds() {
     return errors.kinds;
+  }
+
+  /** {@code 5 attempts, after 1 s x 2.0 up to 60 s, not on java.io.IOException}. */
+  @Override
+  public String toString() {
+    if (attempts == 1) {
+      return "1 attempt";
+    }
+    return (attempts == UNLIMITED ? "unlimited" : attempts)
+        + " attempts, after "
+        + seconds(initial())
+        + (coefficient() == 1 ? "" : " x " + coefficient() + " up to " + seconds(max()))
+        + jitter().map(share -> ", jitter " + share).orElse("")
+        + (errors.fatal.isEmpty() ? "" : ", not on " + String.join(", ", errors.fatal))
+        + (errors.kinds.isEmpty() ? "" : ", only on " + errors.kinds);
+  }
+
+  private static String seconds(Duration time) {
+    return time.toMillis() % 1_000 == 0 ? time.toSeconds() + " s" : time.toMillis() + " ms";
   }
 
   private static void check(boolean holds, String message) {

@@ -2,7 +2,10 @@ package dev.kagzi.sdk;
 
 import java.util.Optional;
 
-/** A start was refused because its id is in use, as {@link IdConflict#REJECT} asks for. */
+/**
+ * A start was refused because its id is in use: as {@link IdConflict#REJECT} asks for, or by a run
+ * of another type.
+ */
 public final class RunExistsException extends KagziException {
   private final String workflowId;
   private final String existingRunId;

@@ -4,6 +4,7 @@ import dev.kagzi.protocol.v1.RetryWorkflowResponse;
 import dev.kagzi.sdk.internal.client.Runs;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -72,7 +73,8 @@ public final class RunHandle<O> {
 
   /**
    * Cancels the run: it ends at once as CANCELLED, and code of it that is running is interrupted.
-   * No failure handler is started.
+   * None of its {@code catch} blocks comes to execute a step: what has to be undone is undone by
+   * somebody else. No failure handler is started.
    *
    * @return false if it had ended before
    */
@@ -82,12 +84,12 @@ public final class RunHandle<O> {
 
   /**
    * Ends the run at once as FAILED, for a reason that is shown as its error; code of it that is
-   * running is interrupted. No failure handler is started.
+   * running is interrupted: it undoes nothing. No failure handler is started.
    *
    * @return false if it had ended before
    */
   public boolean terminate(String reason) {
-    return runs.terminate(runId, reason);
+    return runs.terminate(runId, Objects.requireNonNull(reason, "reason: null (expected: a text)"));
   }
 
   /**
@@ -105,12 +107,25 @@ public final class RunHandle<O> {
   /**
    * Lets this very run, which has FAILED or TIMED_OUT, go on where it was: completed steps keep
    * their results, the failed one is executed again with fresh attempts, and the time that its
-   * start allowed begins anew.
+   * start allowed begins anew. A failure that the code had caught, so that it went on with further
+   * steps, stays as it is: the code sees it again.
    *
    * @return false if there was nothing to resume: the run is active, was cancelled or has completed
+   * @throws RequestRefusedException with code PRECONDITION_FAILED if nothing is left to do, because
+   *     the run caught a failure, went on, and ended with that failure; if it was terminated; if
+   *     another run with its id is active
    */
   public boolean resume() {
-    return runs.resume(runId);
+    return runs.resume(runId, false);
+  }
+
+  /**
+   * The same for a run that {@link #resume()} refuses. One that was terminated goes on where it
+   * was. In one that failed by itself all failed steps are executed again, also those whose
+   * failures its code had caught and undone: what it undid stays undone.
+   */
+  public boolean forceResume() {
+    return runs.resume(runId, true);
   }
 
   @Override

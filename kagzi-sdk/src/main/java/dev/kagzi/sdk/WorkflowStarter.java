@@ -85,9 +85,11 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Short for {@code retry(Retry.exponential(attempts))}.
+   * Short for {@code retry(Retry.exponential(attempts))}. The number counts for both, steps and
+   * run: with 3, each step that has no policy of its own is executed up to three times in each of
+   * up to three attempts of the run, nine times in all.
    *
-   * @param attempts how often a step, or the run, is executed at most, the first time included
+   * @param attempts how often a step, and the run, is executed at most, the first time included
    */
   public WorkflowStarter<I, O> retries(int attempts) {
     return retry(Retry.exponential(attempts));
@@ -168,7 +170,8 @@ public final class WorkflowStarter<I, O> {
    * at most for the client's {@link Kagzi.Builder#callTimeout}.
    *
    * @throws RequestRefusedException if the server refuses it
-   * @throws RunExistsException if its id is in use and {@link IdConflict#REJECT} was asked for
+   * @throws RunExistsException if its id is in use and {@link IdConflict#REJECT} was asked for, or
+   *     if the run that has it is of another type
    * @throws ServerUnavailableException if no server answered in time
    */
   public RunHandle<O> start(I input) {

@@ -352,4 +352,13 @@ class ClientTest extends FakeServerTest {
     assertThatThrownBy(() -> Kagzi.connect("http://localhost:50051"))
         .hasMessageContaining("without a scheme");
   }
+
+  @Test
+  void a_handle_is_had_by_the_runs_own_id_and_says_how_to_find_it() {
+    assertThatThrownBy(() -> kagzi.run("order-42", GREET))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "runId: order-42 (expected: a UUID; that of the run with this id is"
+                + " getByWorkflowId(..).runId())");
+  }
 }

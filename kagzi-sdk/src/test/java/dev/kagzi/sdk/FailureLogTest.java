@@ -2,10 +2,13 @@ package dev.kagzi.sdk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,15 +45,51 @@ class FailureLogTest extends FakeServerTest {
 
     assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
 
-    List<ILoggingEvent> failures =
-        List.copyOf(logged.list).stream()
-            .filter(event -> event.getMessage().equals("run failed"))
-            .toList();
-    assertThat(failures).hasSize(1);
+    List<ILoggingEvent> failures = awaitLogged("run failed");
     assertThat(failures.get(0).getKeyValuePairs().toString())
         .contains("card **** refused")
         .contains("FailureLogTest")
         .doesNotContain(CARD);
     assertThat(failures.get(0).getThrowableProxy()).isNull();
+  }
+
+  @Test
+  void a_failed_step_is_logged_with_its_run() {
+    worker(
+            (ctx, name) -> {
+              ctx.step("charge")
+                  .retry(Retry.fixed(2, Duration.ofMillis(1)))
+                  .run(
+                      () -> {
+                        throw new IllegalStateException("no");
+                      });
+              return name;
+            })
+        .start();
+    RunHandle<String> run = start();
+
+    assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
+
+    assertThat(awaitLogged("step failed, it will be tried again").get(0).getKeyValuePairs())
+        .anyMatch(pair -> pair.key.equals("run") && run.runId().equals(pair.value));
+  }
+
+  /** It is written when the server has answered, which somebody else may hear before. */
+  private List<ILoggingEvent> awaitLogged(String message) {
+    List<ILoggingEvent> found = new ArrayList<>();
+    await()
+        .atMost(SOON)
+        .until(
+            () -> {
+              found.clear();
+              for (ILoggingEvent event : List.copyOf(logged.list)) {
+                if (event.getMessage().equals(message)) {
+                  found.add(event);
+                }
+              }
+              return !found.isEmpty();
+            });
+    assertThat(found).hasSize(1);
+    return found;
   }
 }

@@ -34,6 +34,15 @@ class RetryTest {
   }
 
   @Test
+  void a_policy_says_what_it_does() {
+    assertThat(Retry.none()).hasToString("1 attempt");
+    assertThat(Retry.fixed(3, Duration.ofMillis(50))).hasToString("3 attempts, after 50 ms");
+    assertThat(Retry.exponential(Retry.UNLIMITED).jitter(false).onlyOn(ErrorKind.NETWORK))
+        .hasToString(
+            "unlimited attempts, after 1 s x 2.0 up to 60 s, jitter 0.0, only on [NETWORK]");
+  }
+
+  @Test
   void what_is_not_tried_again_is_named_by_class_kind_and_beginning_of_the_message() {
     RetryPolicy policy =
         Protos.retryPolicy(

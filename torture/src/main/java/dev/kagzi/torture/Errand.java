@@ -156,7 +156,7 @@ final class Errand {
   private void resume(RunHandle<String> run) {
     String answer = "unknown";
     for (int i = 0; answer.equals("unknown") && i < RESUMES_MAX; i++) {
-      answer = answer(run::resume);
+      answer = answer(scenario.has(Habit.TERMINATES) ? run::forceResume : run::resume);
       write(Event.RESUMED, run.runId(), "", answer);
     }
   }

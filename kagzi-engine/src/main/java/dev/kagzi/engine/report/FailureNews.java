@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param handlerQueue where that is; empty for the run's queue
  * @param globalQueue where the handler of all failures is; null for none
  * @param input as far as a handler gets it
+ * @param lastStep of a run whose workers died: what was recorded last; null: nothing
  * @param seenUs when the code was first told a final failure in this attempt; null: it was not
  * @param compensated in this attempt or an earlier one, steps began after the code was told a final
  *     failure
@@ -41,6 +42,7 @@ record FailureNews(
     String handlerQueue,
     @Nullable String globalQueue,
     @Nullable Payload input,
+    @Nullable String lastStep,
     @Nullable Long seenUs,
     boolean compensated) {
 
@@ -50,6 +52,8 @@ record FailureNews(
   /** What one transaction may copy of inputs; a batch with more is to be written in parts. */
   private static final long INPUTS_BYTES_MAX = 4L << 20;
 
+  // What was caught goes along when a run is resumed, and what undid it stays in its attempt.
+  //
   // A handler of all failures runs on the queue of the failed run if somebody there has it, else
   // where it was registered last. The worker's status is compared in a form that no index has: the
   // index of queues is to be taken.
@@ -71,12 +75,17 @@ record FailureNews(
                                 m.failure_handler_task_queue) END AS global_queue,
              CASE WHEN sum(octet_length(p.data)) OVER () <= ? THEN p.data END AS data, p.metadata,
              coalesce(sum(octet_length(p.data)) OVER (), 0) AS inputs_bytes,
+             CASE WHEN r.crashes > 0 THEN
+               (SELECT s.step_id FROM kagzi.step_runs s
+                 WHERE s.run_id = r.run_id AND s.finished_at IS NOT NULL
+                 ORDER BY s.finished_at DESC, s.step_id
+                 LIMIT 1) END AS last_step,
              (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us,
              r.retry_policy IS NOT NULL AND EXISTS (
                SELECT FROM kagzi.step_runs c
                  JOIN kagzi.step_runs s
                    ON s.run_id = c.run_id
-                  AND s.run_attempt = c.run_attempt
+                  AND s.run_attempt <= c.run_attempt
                   AND s.started_at > c.finished_at
                 WHERE c.run_id = r.run_id AND c.final AND c.status = 'FAILED') AS compensated
         FROM unnest(?::uuid[]) AS n (run_id)
@@ -136,6 +145,7 @@ record FailureNews(
         orEmpty(row.textOrNull("on_failure_task_queue")),
         row.textOrNull("global_queue"),
         data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
+        row.textOrNull("last_step"),
         row.bigintOrNull("seen_us"),
         row.bool("compensated"));
   }

@@ -29,6 +29,8 @@ final class RecordStep {
         FROM r
           ON CONFLICT (run_id, step_id, attempt) DO UPDATE
              SET status = 'COMPLETED', epoch = excluded.epoch, output = excluded.output,
+                 started_at = CASE WHEN step_runs.epoch = excluded.epoch
+                                   THEN step_runs.started_at ELSE excluded.started_at END,
                  output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
            WHERE step_runs.status = 'RUNNING'
       """;

@@ -15,6 +15,7 @@ import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.run.UpdateRuns;
 import dev.kagzi.engine.schedule.FiredRun;
 import dev.kagzi.engine.schedule.ScheduledEnds;
+import dev.kagzi.engine.step.CaughtFailures;
 import dev.kagzi.engine.step.CloseSteps;
 import dev.kagzi.engine.step.ReadSteps;
 import dev.kagzi.engine.step.StepRow;
@@ -36,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,7 +49,7 @@ import org.slf4j.LoggerFactory;
 final class RunBatch {
   private static final Logger log = LoggerFactory.getLogger(RunBatch.class);
   private static final Failure ENDED =
-      Failure.of(ErrorCode.PRECONDITION_FAILED, "the run was ended while the step was open");
+      Failure.of(ErrorCode.PRECONDITION_FAILED, "cut short: the run ended first");
 
   private final Session tx;
   private final List<Effects> effects = new ArrayList<>();
@@ -58,11 +60,12 @@ final class RunBatch {
   private final Set<RunId> endedWithOpenSteps = new LinkedHashSet<>();
   private final List<StartRun> starts = new ArrayList<>();
   private final Set<RunId> reopened = new LinkedHashSet<>();
+  private final Map<UUID, Integer> carriedOver = new LinkedHashMap<>();
   private Map<RunId, RunRow> rows = Map.of();
   private Map<StepRow.Key, List<StepRow>> known = Map.of();
   private Map<RunId, List<RunMessage>> inbox = Map.of();
   private Map<RunId, FailureNews> news = Map.of();
-  private Map<RunId, RunId> successors = Map.of();
+  private Map<RunId, ResumeNews> resumeNews = Map.of();
 
   RunBatch(Session tx) {
     this.tx = tx;
@@ -93,9 +96,10 @@ final class RunBatch {
     }
   }
 
-  void readSuccessors(Collection<RunId> ids) throws SQLException {
+  /** Reads what is needed of runs that are to go on after their end. */
+  void readResumeNews(Collection<RunId> ids) throws SQLException {
     if (!ids.isEmpty()) {
-      successors = Reopen.successors(tx, ids);
+      resumeNews = ResumeNews.read(tx, ids);
     }
   }
 
@@ -104,9 +108,9 @@ final class RunBatch {
     return news.get(id);
   }
 
-  /** The active run that has the external id of a run that has ended. */
-  @Nullable RunId successor(RunId id) {
-    return successors.get(id);
+  /** Null when it was not read, or there is no such run. */
+  @Nullable ResumeNews resumeNews(RunId id) {
+    return resumeNews.get(id);
   }
 
   /** The locked run; null when there is none. */
@@ -184,6 +188,11 @@ final class RunBatch {
     reopened.add(runId);
   }
 
+  /** What the code of the run had caught is as final in its new attempt. */
+  void carryOver(RunRow run) {
+    carriedOver.put(run.runId().value(), run.attempts());
+  }
+
   void closeSteps(RunId runId) {
     reopened.remove(runId);
     endedWithOpenSteps.add(runId);
@@ -223,6 +232,9 @@ final class RunBatch {
     }
     if (!reopened.isEmpty()) {
       CloseSteps.reopenSleeps(tx, reopened);
+      if (!carriedOver.isEmpty()) {
+        CaughtFailures.carryOver(tx, carriedOver);
+      }
       Long expiresMs = Reopen.renewDeadlines(tx, reopened);
       if (expiresMs != null) {
         then(() -> events.expires(expiresMs));

@@ -20,12 +20,11 @@ import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;
-import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
+import dev.kagzi.engine.value.TimeText;
 import dev.kagzi.engine.value.WorkerId;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
@@ -33,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** Decides what becomes of runs: their end, their waiting, and what others do to them. */
 final class RunJudge {
@@ -232,29 +232,52 @@ final class RunJudge {
       write.refuse(Refusal.notFound("run", write.runId()));
       return;
     }
-    boolean failed = row.status() == RunStatus.FAILED || row.status() == RunStatus.TIMED_OUT;
+    // Who asks in the very batch that ends the run has not seen its end: he came before it.
+    boolean failed =
+        (row.status() == RunStatus.FAILED || row.status() == RunStatus.TIMED_OUT)
+            && row.hasEndedBefore();
     if (!write.isAbout(row.attempts()) || !failed) {
       write.answer(new ResumeResult(write.hasHappened(row.attempts()), row.status()));
       return;
     }
-    RunId successor = batch.successor(row.runId());
-    if (successor != null) {
+    ResumeNews news = batch.resumeNews(row.runId());
+    String obstacle = news == null ? null : obstacle(news, write.isForced());
+    if (obstacle != null) {
       write.refuse(
           Refusal.of(
               Refusal.Reason.FAILED_PRECONDITION,
               "run",
-              successor.toString(),
-              "run "
-                  + row.runId()
-                  + " cannot be resumed: run "
-                  + successor
-                  + " with the same external_id is active (expected: none)"));
+              row.runId().toString(),
+              "run " + row.runId() + " cannot be resumed: " + obstacle));
       return;
     }
     row.resume();
     batch.reopen(row.runId());
+    if (!write.isForced() || (news != null && news.terminated())) {
+      batch.carryOver(row);
+    }
     batch.then(() -> events.due(row.queue(), row.type(), 0));
     write.answer(new ResumeResult(true, RunStatus.PENDING));
+  }
+
+  /** Why a run that has failed cannot, or should not, go on; null: it can. */
+  private static @Nullable String obstacle(ResumeNews news, boolean force) {
+    if (news.successor() != null) {
+      return "run " + news.successor() + " with the same external_id is active (expected: none)";
+    }
+    if (force) {
+      return null;
+    }
+    if (news.terminated()) {
+      return "it was terminated (expected: a run that failed by itself; with force it goes on)";
+    }
+    return news.undoneBy() == null || news.hasMore()
+        ? null
+        : ("it caught the failure of step %s, went on with step %s and then ended with that"
+                + " failure, so that nothing is left to do (expected: a failed step that no other"
+                + " follows; retry makes a new run, force executes failed steps again although"
+                + " their failures were caught)")
+            .formatted(news.failedStep(), news.undoneBy());
   }
 
   void expire(ExpireRun write) {
@@ -274,18 +297,16 @@ final class RunJudge {
   }
 
   private static Failure timedOut(FailureNews news) {
+    Long deadlineUs = news.deadlineUs();
+    Long timeoutMs = news.executionTimeoutMs();
+    String deadline =
+        deadlineUs == null ? "" : instant(deadlineUs).truncatedTo(ChronoUnit.MILLIS).toString();
     String time =
-        news.executionTimeoutMs() == null
-            ? "its deadline"
-            : "its time of " + Duration.ofMillis(news.executionTimeoutMs());
+        timeoutMs == null
+            ? "by its deadline " + deadline
+            : "within its time of %s, by %s".formatted(TimeText.of(timeoutMs), deadline);
     return new Failure(
-        ErrorCode.TIMEOUT,
-        "run did not end within " + time,
-        false,
-        0,
-        "",
-        "",
-        Map.of("kind", "TIMEOUT"));
+        ErrorCode.TIMEOUT, "run did not end " + time, false, 0, "", "", Map.of("kind", "TIMEOUT"));
   }
 
   void failCrashed(FailCrashed write) {
@@ -296,17 +317,20 @@ final class RunJudge {
       write.answer(Boolean.TRUE.equals(write.answerBefore()));
       return;
     }
-    moves.fail(row, RunStatus.FAILED, crashed(row.crashes()));
+    moves.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
     write.answer(true);
   }
 
-  private static Failure crashed(int crashes) {
+  private Failure crashed(RunRow row, int crashes) {
+    FailureNews news = batch.news(row.runId());
+    String last = news == null ? null : news.lastStep();
     return new Failure(
         ErrorCode.INTERNAL,
         "run was taken over "
             + crashes
             + " times in a row without recording a step: each of its workers ended or went silent"
-            + " while it executed the run",
+            + " while it executed the run"
+            + (last == null ? "" : ", behind step " + last),
         true,
         0,
         "",
@@ -323,7 +347,7 @@ final class RunJudge {
     WorkerId worker = row.lockedBy();
     long delayMs = 0;
     if (write.cause() == FreeClaim.Cause.WORKER_GONE && rules.crashes().isOver(row.crashes() + 1)) {
-      moves.fail(row, RunStatus.FAILED, crashed(row.crashes() + 1));
+      moves.fail(row, RunStatus.FAILED, crashed(row, row.crashes() + 1));
       write.answer(true);
       return;
     }

@@ -97,7 +97,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       }
     }
     batch.readNews(failing);
-    batch.readSuccessors(resumed);
+    batch.readResumeNews(resumed);
   }
 
   private static boolean mayFail(RunBatch batch, RunWrite<?> write, Rules rules) {
@@ -201,7 +201,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     if (createdAt == null) {
       return null;
     }
-    start.answer(new StartResult(start.runId(), false));
+    start.answer(StartResult.made(start.runId()));
     return () -> {
       Starts.tell(start, createdAt, events);
       events.committed();

@@ -95,7 +95,7 @@ final class Starts {
       } else {
         boolean own = found.get(0).runId().equals(start.runId());
         give(start, null);
-        start.answer(new StartResult(found.get(0).runId(), !own));
+        start.answer(own ? StartResult.made(start.runId()) : StartResult.existing(found.get(0)));
       }
     }
     return open;
@@ -134,7 +134,7 @@ final class Starts {
     if (!start.request().input().isEmpty()) {
       batch.input(start.runId(), start.request().input());
     }
-    start.answer(new StartResult(start.runId(), false));
+    start.answer(StartResult.made(start.runId()));
     batch.then(() -> tell(start, createdAt, events));
   }
 
@@ -188,7 +188,7 @@ final class Starts {
                   + active.runId()
                   + " (expected: no active run with it)"));
     } else {
-      start.answer(new StartResult(active.runId(), true));
+      start.answer(StartResult.existing(active));
     }
   }
 
@@ -214,7 +214,7 @@ final class Starts {
                   + " (expected: a new id, or the same start again)"));
     } else {
       give(start, rival);
-      start.answer(new StartResult(start.runId(), false));
+      start.answer(StartResult.made(start.runId()));
     }
   }
 

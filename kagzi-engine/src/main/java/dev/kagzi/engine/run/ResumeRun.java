@@ -6,19 +6,26 @@ import org.jspecify.annotations.Nullable;
 /** The write that lets a run that has failed go on where it was. */
 public final class ResumeRun extends RunWrite<ResumeResult> {
   private final String namespace;
+  private final boolean force;
   private @Nullable Integer attempt;
 
   /**
    * @param attempt the run's attempt that failed; null: the present one
+   * @param force see {@link Runs#resume}
    */
-  public ResumeRun(String namespace, RunId runId, @Nullable Integer attempt) {
+  public ResumeRun(String namespace, RunId runId, @Nullable Integer attempt, boolean force) {
     super(runId, 0);
     this.namespace = namespace;
+    this.force = force;
     this.attempt = attempt;
   }
 
   public String namespace() {
     return namespace;
+  }
+
+  public boolean isForced() {
+    return force;
   }
 
   /**

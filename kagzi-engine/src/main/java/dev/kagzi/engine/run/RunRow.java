@@ -240,6 +240,11 @@ public final class RunRow {
     return nowUs;
   }
 
+  /** Whether it has come to its end, and had done so before this transaction. */
+  public boolean hasEndedBefore() {
+    return was.isFinal() && status.isFinal();
+  }
+
   /** The status before this transaction. */
   public RunStatus was() {
     return was;

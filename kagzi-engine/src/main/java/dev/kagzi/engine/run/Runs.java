@@ -225,13 +225,17 @@ public final class Runs {
   }
 
   /**
-   * Lets a run that has failed go on where it was.
+   * Lets a run that has failed go on where it was. A failure that its code had caught stays; a run
+   * that undid its work and ended with that failure has nothing left to do and is refused, and so
+   * is one that was terminated.
    *
    * @param attempt the one that failed, if the caller knows: then the call may be repeated safely
+   * @param force refuses neither: what was terminated goes on, and where the run failed by itself
+   *     every failed step is executed again, also one whose failure was caught
    */
   public CompletableFuture<ResumeResult> resume(
-      String namespace, RunId run, @Nullable Integer attempt) {
-    ResumeRun resume = new ResumeRun(namespace, run, attempt);
+      String namespace, RunId run, @Nullable Integer attempt, boolean force) {
+    ResumeRun resume = new ResumeRun(namespace, run, attempt, force);
     journal.append(resume);
     return resume.done();
   }

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes attempts of steps of runs that the lane has locked. A result closes the row that an
- * announcement opened, and nothing else: a completed attempt stays as it is.
+ * announcement opened, and nothing else: a completed attempt stays as it is. A function that a new
+ * claim executes again, because a crash cut it off, has begun with that claim.
  *
  * <p>The runs are locked and judged before, so no epoch is compared here.
  */
@@ -28,6 +29,8 @@ public final class WriteSteps {
                AS n (run_id, step_id, attempt, epoch, run_attempt, output, metadata, ran_ms)
           ON CONFLICT (run_id, step_id, attempt) DO UPDATE
              SET status = 'COMPLETED', epoch = excluded.epoch, output = excluded.output,
+                 started_at = CASE WHEN step_runs.epoch = excluded.epoch
+                                   THEN step_runs.started_at ELSE excluded.started_at END,
                  output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
            WHERE step_runs.status = 'RUNNING'
       """;
@@ -59,6 +62,9 @@ public final class WriteSteps {
                  error = excluded.error,
                  retry_policy = coalesce(step_runs.retry_policy, excluded.retry_policy),
                  due_at = excluded.due_at, timeout_at = excluded.timeout_at,
+                 started_at = CASE WHEN step_runs.epoch = excluded.epoch
+                                     OR excluded.kind <> 'FUNCTION'
+                                   THEN step_runs.started_at ELSE excluded.started_at END,
                  finished_at = excluded.finished_at
            WHERE step_runs.status = 'RUNNING'
       """;

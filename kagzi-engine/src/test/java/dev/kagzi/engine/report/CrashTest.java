@@ -2,6 +2,7 @@ package dev.kagzi.engine.report;
 
 import static dev.kagzi.engine.TestEngine.await;
 import static dev.kagzi.engine.TestEngine.stepDone;
+import static dev.kagzi.engine.TestEngine.stepFailed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.EngineConfig;
@@ -12,8 +13,10 @@ import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.task.DispatchConfig;
 import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.Heartbeat;
 import java.time.Duration;
@@ -81,8 +84,53 @@ class CrashTest {
 
     awaitFailed(run);
     RunView end = engine.run(run);
-    assertThat(engine.error(run)).contains("taken over 4 times in a row");
+    assertThat(engine.error(run))
+        .contains("taken over 4 times in a row")
+        .endsWith("while it executed the run");
     assertThat(end.attempts()).isEqualTo(1);
+  }
+
+  @Test
+  void a_run_whose_workers_die_says_behind_which_step() {
+    RunId run = engine.start();
+    WorkerId first = engine.register();
+    Claim claim = engine.claimOne(first).claim();
+    engine.report(stepDone(claim, "a", "1"));
+    engine.report(stepDone(claim, "b", "1"));
+    await(engine.engine().workers().deregister(TestEngine.NAMESPACE, first, false));
+
+    for (int i = 0; i < 4; i++) {
+      die();
+    }
+
+    awaitFailed(run);
+    assertThat(engine.error(run)).endsWith("while it executed the run, behind step b");
+  }
+
+  /** The time in which nobody executed it is not its own. */
+  @Test
+  void a_step_that_a_crash_cut_off_has_begun_with_the_claim_that_executes_it_again() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+    Claim first = engine.claimOne(worker).claim();
+    for (String step : List.of("plain", "failing", "other")) {
+      engine.report(new Report.StepStarted(first, step, 1, StepKind.FUNCTION, null, 3_600_000));
+    }
+    engine.report(new Report.Released(first, 0, null));
+    Claim second = engine.claimOne(worker).claim();
+
+    engine.report(stepDone(second, "plain", "1"));
+    engine.report(stepFailed(second, "failing", 1, null));
+    engine.report(
+        List.of(stepDone(second, "other", "1"), stepDone(second, "at-the-same-time", "1")));
+
+    assertThat(
+            stored.text(
+                "SELECT string_agg(step_id, ',' ORDER BY step_id) AS value FROM kagzi.step_runs"
+                    + " WHERE run_id = '"
+                    + run
+                    + "' AND finished_at - started_at < interval '1 minute'"))
+        .isEqualTo("at-the-same-time,failing,other,plain");
   }
 
   @Test

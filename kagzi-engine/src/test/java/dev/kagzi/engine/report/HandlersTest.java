@@ -359,7 +359,7 @@ class HandlersTest {
   void a_resumed_run_that_fails_again_is_handled_again() {
     RunId run = start(handledBy(repairs));
     fail("once");
-    await(engine.engine().runs().resume(NAMESPACE, run, null));
+    await(engine.engine().runs().resume(NAMESPACE, run, null, false));
 
     fail("twice");
 

@@ -31,8 +31,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class OpenStepsTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
-  private static final String CLOSED =
-      "done COMPLETED, open FAILED the run was ended while the step was open";
+  private static final String CLOSED = "done COMPLETED, open FAILED cut short: the run ended first";
 
   private final Stored stored = new Stored(database);
   private WatchedConnector connections;
@@ -143,7 +142,7 @@ class OpenStepsTest {
     assertThat(completed).isEqualTo(RunStatus.COMPLETED);
     assertThat(ofCompleted).isEqualTo(CLOSED);
     assertThat(failed).isEqualTo(RunStatus.FAILED);
-    assertThat(steps()).isEqualTo("open FAILED the run was ended while the step was open");
+    assertThat(steps()).isEqualTo("open FAILED cut short: the run ended first");
   }
 
   private void begin(RunId run, String step) {

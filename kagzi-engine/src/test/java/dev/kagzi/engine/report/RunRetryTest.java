@@ -231,11 +231,25 @@ class RunRetryTest {
     engine.report(stepFailed(first.claim(), "book", 1, ONE_STEP));
     engine.report(stepDone(first.claim(), "undo", "1"));
     engine.report(failed(first.claim(), "book failed"));
-    await(engine.engine().runs().resume(NAMESPACE, run, null));
+    await(engine.engine().runs().resume(NAMESPACE, run, null, true));
     Task second = engine.claimOne(worker);
     engine.report(stepFailed(second.claim(), "book", 2, ONE_STEP));
 
     assertThat(engine.report(failed(second.claim(), "book failed again")))
+        .isEqualTo(new ReportResult.Accepted(RunStatus.FAILED));
+  }
+
+  /** What it caught goes along with a resume; what undid that stays in its attempt. */
+  @Test
+  void a_run_that_compensated_is_not_tried_again_although_its_new_attempt_records_nothing() {
+    RunId run = engine.start(THREE);
+    Task first = engine.claimOne(worker);
+    engine.report(stepFailed(first.claim(), "book", 1, ONE_STEP));
+    engine.report(stepDone(first.claim(), "undo", "1"));
+    engine.report(failed(first.claim(), "a bug behind the undo"));
+    await(engine.engine().runs().resume(NAMESPACE, run, null, false));
+
+    assertThat(engine.report(failed(engine.claimOne(worker).claim(), "the bug again")))
         .isEqualTo(new ReportResult.Accepted(RunStatus.FAILED));
   }
 }

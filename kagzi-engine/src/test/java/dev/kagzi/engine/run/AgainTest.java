@@ -170,7 +170,7 @@ class AgainTest {
 
     assertThatThrownBy(() -> await(runs().retry("other", run, null)))
         .hasMessageContaining(run.toString());
-    assertThatThrownBy(() -> await(runs().resume("other", run, null)))
+    assertThatThrownBy(() -> await(runs().resume("other", run, null, false)))
         .hasMessageContaining(run.toString());
     assertThatThrownBy(() -> await(runs().terminate("other", run, "")))
         .hasMessageContaining(run.toString());
@@ -191,9 +191,9 @@ class AgainTest {
             + run
             + "'");
 
-    assertThat(await(runs().resume(NAMESPACE, run, null)))
+    assertThat(await(runs().resume(NAMESPACE, run, null, false)))
         .isEqualTo(new ResumeResult(true, RunStatus.PENDING));
-    assertThat(await(runs().resume(NAMESPACE, run, null)))
+    assertThat(await(runs().resume(NAMESPACE, run, null, false)))
         .isEqualTo(new ResumeResult(false, RunStatus.PENDING));
 
     RunView resumed = engine.run(run);
@@ -217,7 +217,7 @@ class AgainTest {
     Instant wakeUpAt = engine.run(run).wakeUpAt();
     await(runs().terminate(NAMESPACE, run, "too early"));
 
-    await(runs().resume(NAMESPACE, run, null));
+    await(runs().resume(NAMESPACE, run, null, true));
 
     Task resumed = engine.claimOne(worker);
     assertThat(resumed.steps())
@@ -233,7 +233,7 @@ class AgainTest {
     RunId run = engine.start();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
     assertThat(await(engine.end(run)).orElseThrow().status()).isEqualTo(RunStatus.FAILED);
-    await(runs().resume(NAMESPACE, run, null));
+    await(runs().resume(NAMESPACE, run, null, false));
 
     CompletableFuture<Optional<RunEnd>> end = engine.end(run);
     engine.report(done(engine.claimOne(worker).claim(), "1"));
@@ -248,9 +248,9 @@ class AgainTest {
     RunId cancelled = engine.start();
     await(runs().cancel(NAMESPACE, cancelled));
 
-    assertThat(await(runs().resume(NAMESPACE, completed, null)))
+    assertThat(await(runs().resume(NAMESPACE, completed, null, false)))
         .isEqualTo(new ResumeResult(false, RunStatus.COMPLETED));
-    assertThat(await(runs().resume(NAMESPACE, cancelled, null)))
+    assertThat(await(runs().resume(NAMESPACE, cancelled, null, false)))
         .isEqualTo(new ResumeResult(false, RunStatus.CANCELLED));
   }
 
@@ -260,7 +260,7 @@ class AgainTest {
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
     RunId successor = startWithEverything();
 
-    assertThatThrownBy(() -> await(runs().resume(NAMESPACE, run, null)))
+    assertThatThrownBy(() -> await(runs().resume(NAMESPACE, run, null, false)))
         .hasMessageContaining(successor.toString());
     assertThat(engine.run(run).status()).isEqualTo(RunStatus.FAILED);
   }
@@ -270,7 +270,7 @@ class AgainTest {
     RunId run = startWithEverything();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
 
-    await(runs().resume(NAMESPACE, run, null));
+    await(runs().resume(NAMESPACE, run, null, false));
 
     assertThat(startWithEverything()).isEqualTo(run);
   }
@@ -282,7 +282,7 @@ class AgainTest {
     engine.report(stepFailed(engine.claimOne(worker).claim(), "charge", 1, hourly));
     await(runs().terminate(NAMESPACE, run, "broken"));
 
-    await(runs().resume(NAMESPACE, run, null));
+    await(runs().resume(NAMESPACE, run, null, true));
 
     assertThat(engine.claimOne(worker).steps().getFirst().result())
         .isInstanceOfSatisfying(
@@ -293,16 +293,16 @@ class AgainTest {
   void a_resume_that_comes_again_after_the_run_has_failed_again_is_not_done_twice() {
     RunId run = engine.start();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
-    assertThat(await(runs().resume(NAMESPACE, run, 1)))
+    assertThat(await(runs().resume(NAMESPACE, run, 1, false)))
         .isEqualTo(new ResumeResult(true, RunStatus.PENDING));
     engine.report(failed(engine.claimOne(worker).claim(), "no again"));
 
-    assertThat(await(runs().resume(NAMESPACE, run, 1)))
+    assertThat(await(runs().resume(NAMESPACE, run, 1, false)))
         .isEqualTo(new ResumeResult(true, RunStatus.FAILED));
     assertThat(engine.run(run).attempts()).isEqualTo(2);
-    assertThat(await(runs().resume(NAMESPACE, run, 7)))
+    assertThat(await(runs().resume(NAMESPACE, run, 7, false)))
         .isEqualTo(new ResumeResult(false, RunStatus.FAILED));
-    assertThat(await(runs().resume(NAMESPACE, run, 2)))
+    assertThat(await(runs().resume(NAMESPACE, run, 2, false)))
         .isEqualTo(new ResumeResult(true, RunStatus.PENDING));
   }
 
@@ -310,7 +310,7 @@ class AgainTest {
   void a_run_that_is_cancelled_after_it_has_failed_before_shows_no_error() {
     RunId run = engine.start();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
-    await(runs().resume(NAMESPACE, run, null));
+    await(runs().resume(NAMESPACE, run, null, false));
 
     await(runs().cancel(NAMESPACE, run));
 
@@ -325,9 +325,10 @@ class AgainTest {
         new StartRequest(NAMESPACE, "", queue, TYPE, "", payload("\"in\""), null, null, late);
     RunId run = await(runs().start(request)).runId();
     assertThat(await(engine.end(run)).orElseThrow().status()).isEqualTo(RunStatus.TIMED_OUT);
+    assertThat(engine.error(run)).endsWith("by its deadline 2020-01-01T00:00:00Z");
 
     assertThat(await(runs().retry(NAMESPACE, run, null)).alreadyRunning()).isFalse();
-    assertThat(await(runs().resume(NAMESPACE, run, null)).resumed()).isTrue();
+    assertThat(await(runs().resume(NAMESPACE, run, null, false)).resumed()).isTrue();
     assertThat(engine.run(run).setup().executionTimeoutMs()).isNull();
   }
 }

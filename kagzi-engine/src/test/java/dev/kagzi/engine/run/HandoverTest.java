@@ -134,7 +134,7 @@ class HandoverTest {
     StartResult again = await(start(there, run));
     RunId next = there.start();
 
-    assertThat(again).isEqualTo(new StartResult(run, false));
+    assertThat(again).isEqualTo(StartResult.made(run));
     assertThat(given).containsExactly(new Claim(run, 1));
     assertThat(claims(second)).containsExactly(new Claim(next, 1));
   }
@@ -184,7 +184,7 @@ class HandoverTest {
       proxy.up();
       StartResult answer = await(start.done());
 
-      assertThat(answer).isEqualTo(new StartResult(run, false));
+      assertThat(answer).isEqualTo(StartResult.made(run));
       assertThat(slot.heard).containsExactly(meanwhile.heard);
     }
   }
@@ -239,7 +239,7 @@ class HandoverTest {
     RunId next = here.start();
 
     assertThat(proxy.cuts()).containsExactly(HINDERED);
-    assertThat(again).isEqualTo(new StartResult(run, false));
+    assertThat(again).isEqualTo(StartResult.made(run));
     assertThat(given).containsExactly(new Claim(run, 1));
     assertThat(claims(waiting)).containsExactly(new Claim(next, 1));
     assertThat(here.run(run).workerId()).isEqualTo(other);
@@ -262,7 +262,7 @@ class HandoverTest {
     RunId next = here.start();
 
     assertThat(proxy.cuts()).containsExactly(HINDERED);
-    assertThat(again).isEqualTo(new StartResult(run, false));
+    assertThat(again).isEqualTo(StartResult.made(run));
     assertThat(given).containsExactly(new Claim(run, 1));
     assertThat(claims(second)).containsExactly(new Claim(next, 1));
   }

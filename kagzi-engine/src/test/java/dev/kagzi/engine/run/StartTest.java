@@ -96,8 +96,8 @@ class StartTest {
     StartResult inOtherNamespace = await(start(engine, "tenant", TYPE, "order-1", RunId.next()));
 
     assertThat(first.existed()).isFalse();
-    assertThat(again).isEqualTo(new StartResult(first.runId(), true));
-    assertThat(elsewhere).isEqualTo(new StartResult(first.runId(), true));
+    assertThat(again).isEqualTo(StartResult.existing(first.runId(), TYPE));
+    assertThat(elsewhere).isEqualTo(StartResult.existing(first.runId(), TYPE));
     assertThat(inOtherNamespace.existed()).isFalse();
   }
 
@@ -111,7 +111,7 @@ class StartTest {
 
     assertThat(second.existed()).isFalse();
     assertThat(second.runId()).isNotEqualTo(first.runId());
-    assertThat(third).isEqualTo(new StartResult(second.runId(), true));
+    assertThat(third).isEqualTo(StartResult.existing(second.runId(), TYPE));
     assertThat(engine.engine().queries().byExternalId(NAMESPACE, "order-2").runId())
         .isEqualTo(second.runId());
   }
@@ -149,7 +149,7 @@ class StartTest {
       together.add(start(i % 2 == 0 ? engine : other, NAMESPACE, TYPE, "order-4", id));
     }
 
-    assertThat(first).isEqualTo(new StartResult(id, false));
+    assertThat(first).isEqualTo(StartResult.made(id));
     assertThat(again).isEqualTo(first);
     assertThat(elsewhere).isEqualTo(first);
     assertThat(together).allMatch(answer -> await(answer).equals(first));
@@ -164,7 +164,7 @@ class StartTest {
 
     StartResult again = await(start(engine, NAMESPACE, TYPE, "order-5", id));
 
-    assertThat(again).isEqualTo(new StartResult(id, false));
+    assertThat(again).isEqualTo(StartResult.made(id));
     assertThat(engine.run(id).status()).isEqualTo(RunStatus.CANCELLED);
     assertThat(rows("order-5")).isEqualTo(1);
   }
@@ -192,8 +192,8 @@ class StartTest {
     StartResult ended = await(start(other, "any-1", IfExists.USE_EXISTING_ANY));
 
     assertThat(first.existed()).isFalse();
-    assertThat(active).isEqualTo(new StartResult(first.runId(), true));
-    assertThat(ended).isEqualTo(new StartResult(first.runId(), true));
+    assertThat(active).isEqualTo(StartResult.existing(first.runId(), TYPE));
+    assertThat(ended).isEqualTo(StartResult.existing(first.runId(), TYPE));
     assertThat(rows("any-1")).isEqualTo(1);
   }
 
@@ -205,7 +205,7 @@ class StartTest {
     await(engine.engine().runs().cancel(NAMESPACE, second.runId()));
 
     assertThat(await(start(engine, "any-2", IfExists.USE_EXISTING_ANY)))
-        .isEqualTo(new StartResult(second.runId(), true));
+        .isEqualTo(StartResult.existing(second.runId(), TYPE));
   }
 
   /** A run that comes and goes between a start's look and its insert (W43). */
@@ -272,6 +272,6 @@ class StartTest {
     StartResult active = engine.start("any-3");
 
     assertThat(await(start(other, "any-3", IfExists.USE_EXISTING_ANY)))
-        .isEqualTo(new StartResult(active.runId(), true));
+        .isEqualTo(StartResult.existing(active.runId(), TYPE));
   }
 }

@@ -10,12 +10,14 @@ import dev.kagzi.sdk.Failure;
 import dev.kagzi.sdk.IdConflict;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NonRetryableException;
+import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunExistsException;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.WorkflowType;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -222,6 +224,86 @@ class FailureEndToEndTest extends RealServerTest {
     assertThat(run.result(SOON)).isEqualTo("charged");
     assertThat(quotes).hasValue(1);
     assertThat(run.resume()).as("it has completed").isFalse();
+  }
+
+  /** Ids are unique in their namespace, whatever the type. */
+  @Test
+  void a_start_is_not_answered_with_a_run_of_another_type() {
+    WorkflowType<String, Integer> other =
+        WorkflowType.of("another-type", String.class, Integer.class);
+    RunHandle<String> run = kagzi.workflow(type).id("taken").start("Ada");
+
+    assertThatThrownBy(() -> kagzi.workflow(other).id("taken").start("Ada"))
+        .isInstanceOfSatisfying(
+            RunExistsException.class, e -> assertThat(e.existingRunId()).contains(run.runId()))
+        .hasMessageContaining(type.name())
+        .hasMessageContaining("another-type");
+    run.cancel();
+    assertThatThrownBy(
+            () ->
+                kagzi
+                    .workflow(other)
+                    .id("taken")
+                    .ifExists(IdConflict.USE_EXISTING_ANY)
+                    .start("Ada"))
+        .isInstanceOf(RunExistsException.class);
+  }
+
+  /** Books, cannot book the rest, and cancels; the cancellation works once it is repaired. */
+  private RunHandle<String> saga(AtomicInteger books, AtomicBoolean repaired) {
+    kagzi
+        .worker()
+        .workflow(
+            type,
+            (ctx, name) -> {
+              try {
+                return ctx.step(
+                    "book",
+                    String.class,
+                    () -> {
+                      books.incrementAndGet();
+                      return fail(new NonRetryableException("no seat"));
+                    });
+              } catch (StepFailedException failed) {
+                ctx.step(
+                    "cancel",
+                    String.class,
+                    () -> repaired.get() ? "cancelled" : fail(new NonRetryableException("away")));
+                throw failed;
+              }
+            })
+        .start();
+    RunHandle<String> run = kagzi.workflow(type).start("Ada");
+    assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
+    return run;
+  }
+
+  @Test
+  void a_saga_is_resumed_in_its_undo_and_its_bookings_stay_undone() {
+    AtomicInteger books = new AtomicInteger();
+    AtomicBoolean repaired = new AtomicBoolean();
+    RunHandle<String> run = saga(books, repaired);
+    repaired.set(true);
+
+    assertThat(run.resume()).isTrue();
+
+    assertThatThrownBy(() -> run.result(SOON)).hasMessageContaining("no seat");
+    assertThat(books).hasValue(1);
+  }
+
+  @Test
+  void a_saga_that_undid_all_is_resumed_by_force_only() {
+    AtomicInteger books = new AtomicInteger();
+    RunHandle<String> run = saga(books, new AtomicBoolean(true));
+
+    assertThatThrownBy(run::resume)
+        .isInstanceOf(RequestRefusedException.class)
+        .hasMessageContaining("step book")
+        .hasMessageContaining("step cancel");
+    assertThat(run.forceResume()).isTrue();
+
+    assertThatThrownBy(() -> run.result(SOON)).hasMessageContaining("no seat");
+    assertThat(books).hasValue(2);
   }
 
   @Test

@@ -144,6 +144,7 @@ final class Protos {
     return StartWorkflowResponse.newBuilder()
         .setRunId(result.runId().toString())
         .setAlreadyExists(result.existed())
+        .setWorkflowType(result.workflowType())
         .build();
   }
 
@@ -355,6 +356,7 @@ final class Protos {
             .setStepId(step.stepId().toString())
             .setRunId(step.runId().toString())
             .setName(step.name())
+            .setStepKey(step.stepId().stepKey())
             .setKind(kind(step.kind()))
             .setStatus(status(step.status()))
             .setAttemptNumber(step.attemptNumber())

@@ -203,7 +203,8 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
                 .resume(
                     Arguments.namespace(request.getNamespace()),
                     Arguments.runId(request.getRunId()),
-                    request.hasAttempt() ? request.getAttempt() : null),
+                    request.hasAttempt() ? request.getAttempt() : null,
+                    request.getForce()),
         result ->
             ResumeWorkflowResponse.newBuilder()
                 .setResumed(result.resumed())

@@ -178,12 +178,13 @@ public final class Runs {
   }
 
   /** Names the attempt that failed: the call is sent again when its answer is lost. */
-  public boolean resume(String runId) {
+  public boolean resume(String runId, boolean force) {
     ResumeWorkflowRequest request =
         ResumeWorkflowRequest.newBuilder()
             .setNamespace(connection.namespace())
             .setRunId(runId)
             .setAttempt(get(runId).getAttempts())
+            .setForce(force)
             .build();
     return call(WorkflowServiceGrpc.getResumeWorkflowMethod(), request, runId).getResumed();
   }

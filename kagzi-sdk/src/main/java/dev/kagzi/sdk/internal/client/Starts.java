@@ -220,11 +220,33 @@ public final class Starts {
   }
 
   private static void answer(Pending start, StartResult result) {
-    if (result.hasStarted()) {
+    if (result.hasStarted() && isOfOtherType(start.request, result.getStarted())) {
+      start.answer.completeExceptionally(otherType(start.request, result.getStarted()));
+    } else if (result.hasStarted()) {
       start.answer.complete(result.getStarted());
     } else {
       start.answer.completeExceptionally(refused(start.request, result.getRefused()));
     }
+  }
+
+  private static boolean isOfOtherType(StartWorkflowRequest start, StartWorkflowResponse found) {
+    return found.getAlreadyExists()
+        && !found.getWorkflowType().isEmpty()
+        && !found.getWorkflowType().equals(start.getWorkflowType());
+  }
+
+  // Its output is something else than the caller expects.
+  private static KagziException otherType(StartWorkflowRequest start, StartWorkflowResponse found) {
+    return new RunExistsException(
+        start.getExternalId(),
+        found.getRunId(),
+        "start of %s refused: id %s is that of run %s of type %s (expected: a run of type %s)"
+            .formatted(
+                start.getWorkflowType(),
+                start.getExternalId(),
+                found.getRunId(),
+                found.getWorkflowType(),
+                start.getWorkflowType()));
   }
 
   private static KagziException refused(StartWorkflowRequest start, ErrorDetail why) {

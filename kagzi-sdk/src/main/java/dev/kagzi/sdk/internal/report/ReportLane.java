@@ -43,6 +43,10 @@ public final class ReportLane {
     }
   }
 
+  public String runId() {
+    return runId;
+  }
+
   /** An item of this claim, to be filled. */
   public ReportItem.Builder item() {
     return ReportItem.newBuilder().setRunId(runId).setEpoch(epoch);

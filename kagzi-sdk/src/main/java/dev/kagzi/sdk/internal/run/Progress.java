@@ -58,6 +58,10 @@ final class Progress {
     this.deadline = deadline;
   }
 
+  String runId() {
+    return lane.runId();
+  }
+
   ReportItem.Builder item() {
     return lane.item();
   }

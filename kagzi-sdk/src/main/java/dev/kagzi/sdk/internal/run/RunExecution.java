@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * One claim being executed, from its task to its last report. The slot is free when the code has
@@ -189,17 +190,33 @@ public final class RunExecution {
       return;
     }
     ErrorDetail error = host.failures().record(thrown);
-    // As it is recorded: what the sanitizer keeps out of the record has no place in a log either.
-    log.atWarn()
-        .addKeyValue("run", task.getRunId())
-        .addKeyValue("type", task.getWorkflowType())
-        .addKeyValue("error", error.getMessage())
-        .addKeyValue("stack", error.getMetadataOrDefault("stack", ""))
-        .log("run failed");
     try {
-      progress.finish(failed(error), this::endAnswered);
+      progress.finish(
+          failed(error),
+          result -> {
+            logFailed(error, result);
+            endAnswered(result);
+          });
     } catch (SuspendedError e) {
       conclude(progress.ending());
+    }
+  }
+
+  // As it is recorded: what the sanitizer keeps out of the record has no place in a log either.
+  private void logFailed(ErrorDetail error, ReportResult result) {
+    LoggingEventBuilder event =
+        log.atWarn()
+            .addKeyValue("run", task.getRunId())
+            .addKeyValue("type", task.getWorkflowType())
+            .addKeyValue("attempt", task.getAttempt())
+            .addKeyValue("error", error.getMessage())
+            .addKeyValue("stack", error.getMetadataOrDefault("stack", ""));
+    if (result.hasRetryScheduled()) {
+      event
+          .addKeyValue("again_in_ms", result.getRetryScheduled().getDelayMs())
+          .log("run failed, it will be tried again");
+    } else {
+      event.log("run failed");
     }
   }
 

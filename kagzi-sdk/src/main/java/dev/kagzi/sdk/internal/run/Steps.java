@@ -43,8 +43,7 @@ final class Steps {
   private sealed interface Outcome {
     record Done(@Nullable Object value, ReportItem.StepDone report) implements Outcome {}
 
-    record Failed(Throwable thrown, ErrorDetail error, ReportItem.StepFailed report)
-        implements Outcome {}
+    record Failed(ErrorDetail error, ReportItem.StepFailed report) implements Outcome {}
   }
 
   /** Whether the step's own code is running now. */
@@ -60,7 +59,7 @@ final class Steps {
     return switch (recorded.getResultCase()) {
       case OUTPUT -> decode(call, recorded.getOutput());
       case FINAL_FAILURE ->
-          throw new StepFailedException(call.key, Protos.failure(recorded.getFinalFailure()), null);
+          throw new StepFailedException(call.key, Protos.failure(recorded.getFinalFailure()));
       case RETRY -> {
         progress.waitInPlace(recorded.getRetry().getDelayMs());
         yield attemptUntilDecided(call, recorded.getAttempt() + 1);
@@ -87,6 +86,7 @@ final class Steps {
             return decided(call, failed, result);
           }
           log.atInfo()
+              .addKeyValue("run", progress.runId())
               .addKeyValue("step", call.key)
               .addKeyValue("attempt", attempt)
               .addKeyValue("again_in_ms", result.getRetryScheduled().getDelayMs())
@@ -100,8 +100,7 @@ final class Steps {
 
   private @Nullable Object decided(Call call, Outcome.Failed failed, ReportResult result) {
     return switch (result.getResultCase()) {
-      case FINAL_FAILURE ->
-          throw new StepFailedException(call.key, Protos.failure(failed.error), failed.thrown);
+      case FINAL_FAILURE -> throw new StepFailedException(call.key, Protos.failure(failed.error));
       case ALREADY_RECORDED -> execute(call, result.getAlreadyRecorded());
       case REFUSED -> throw progress.end(new Ending.Refused(result.getRefused()));
       default -> throw progress.end(new Ending.StartOver());
@@ -146,7 +145,7 @@ final class Steps {
   private Outcome failed(RunningStep step, @Nullable Throwable thrown, long nowNanos) {
     Throwable failure = thrown == null ? new AssertionError("a step without an end") : thrown;
     ErrorDetail error = failures.record(failure);
-    return new Outcome.Failed(failure, error, step.failed(error, nowNanos));
+    return new Outcome.Failed(error, step.failed(error, nowNanos));
   }
 
   private @Nullable Object decode(Call call, Payload output) {

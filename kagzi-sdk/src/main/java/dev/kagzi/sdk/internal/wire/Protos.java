@@ -159,6 +159,7 @@ public final class Protos {
         namespace.hasRetentionMs()
             ? Optional.of(Duration.ofMillis(namespace.getRetentionMs()))
             : Optional.empty(),
+        text(namespace.getFailureHandlerTaskQueue()),
         instant(namespace.getCreatedAt()),
         instant(namespace.getUpdatedAt()));
   }

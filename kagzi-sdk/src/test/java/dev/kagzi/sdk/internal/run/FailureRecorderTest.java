@@ -184,7 +184,7 @@ class FailureRecorderTest {
   void a_step_that_ended_the_run_is_named_and_its_error_is_the_runs() {
     Failure failure =
         new Failure("java.io.IOException", "gateway", false, Map.of("kind", "NETWORK"));
-    StepFailedException failed = new StepFailedException("charge", failure, null);
+    StepFailedException failed = new StepFailedException("charge", failure);
 
     Failure direct = failure(PLAIN, failed);
     Failure wrapped = failure(PLAIN, new IllegalStateException("no order", failed));
@@ -195,6 +195,25 @@ class FailureRecorderTest {
     assertThat(wrapped.message()).isEqualTo("no order");
     assertThat(wrapped.step()).contains("charge");
     assertThat(wrapped.kind()).isEqualTo(ErrorKind.NETWORK);
+  }
+
+  @Test
+  void a_failure_knows_its_classes_by_name_through_its_causes() {
+    Failure failure =
+        failure(PLAIN, new java.io.UncheckedIOException(new java.net.ConnectException("refused")));
+
+    assertThat(failure.isA(java.io.UncheckedIOException.class)).isTrue();
+    assertThat(failure.isA(RuntimeException.class)).isTrue();
+    assertThat(failure.isA(java.net.ConnectException.class)).isTrue();
+    assertThat(failure.isA(IllegalStateException.class)).isFalse();
+  }
+
+  @Test
+  void an_exception_without_a_message_is_named_once() {
+    assertThat(failure(PLAIN, new IllegalStateException()))
+        .hasToString("java.lang.IllegalStateException");
+    assertThat(new Failure("terminated", "terminated: enough", true, Map.of()))
+        .hasToString("terminated: enough");
   }
 
   private static ErrorSanitizer failing() {
