@@ -128,6 +128,16 @@ public final class Kagzi implements AutoCloseable {
     return new RunList(runs);
   }
 
+  /** The schedule of this name, whether there is one or not. Does not ask the server. */
+  public Schedule schedule(String name) {
+    return new Schedule(connection, runs, Names.check("name", name));
+  }
+
+  /** Lists schedules. */
+  public Schedules schedules() {
+    return new Schedules(connection);
+  }
+
   /** Creates, changes and lists namespaces. */
   public Namespaces namespaces() {
     return new Namespaces(connection);

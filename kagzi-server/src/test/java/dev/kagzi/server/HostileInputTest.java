@@ -315,9 +315,6 @@ class HostileInputTest {
         "NamespaceService/UpdateNamespace",
         UpdateNamespaceRequest.newBuilder().setNamespace("n").build());
     calls.put(
-        "NamespaceService/DisableNamespace",
-        DisableNamespaceRequest.newBuilder().setNamespace("gone").build());
-    calls.put(
         "WorkflowScheduleService/CreateWorkflowSchedule",
         CreateWorkflowScheduleRequest.newBuilder()
             .setTaskQueue("q")
@@ -358,6 +355,10 @@ class HostileInputTest {
             .setFrom(now)
             .setTo(now)
             .build());
+    // Last: one of its variants disables the namespace of the others.
+    calls.put(
+        "NamespaceService/DisableNamespace",
+        DisableNamespaceRequest.newBuilder().setNamespace("gone").build());
     return calls;
   }
 

@@ -256,7 +256,9 @@ class FiringTest {
   void late_slots_are_limited_in_each_interval_and_those_on_time_are_not() {
     firing.close();
     firing = new Firing(database.open(), new ScheduleConfig(2, 5), Duration.ofHours(1), told);
+    // As many as a batch has: they must not fill it.
     ScheduleView late = create(minutely("late"));
+    ScheduleView later = create(minutely("later"));
     database.execute(
         "UPDATE kagzi.workflow_runs SET fire_at = fire_at - interval '1 hour',"
             + " available_at = available_at - interval '1 hour' WHERE cron_expr IS NOT NULL");
@@ -269,7 +271,7 @@ class FiringTest {
 
     Long nextMs = firing.tick();
 
-    assertThat(slots(late)).hasSize(5);
+    assertThat(slots(late).size() + slots(later).size()).isEqualTo(5);
     assertThat(onTime).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(first));
     assertThat(nextMs).isEqualTo(Duration.ofHours(1).toMillis());
   }

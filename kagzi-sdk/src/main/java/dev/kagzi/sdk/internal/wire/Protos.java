@@ -4,17 +4,22 @@ import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.Namespace;
+import dev.kagzi.protocol.v1.OverlapPolicy;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.Workflow;
+import dev.kagzi.protocol.v1.WorkflowSchedule;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.Failure;
 import dev.kagzi.sdk.NamespaceInfo;
+import dev.kagzi.sdk.Overlap;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.ScheduleInfo;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.Optional;
 
 /** Messages to the SDK's types and back. */
@@ -148,6 +153,59 @@ public final class Protos {
 
   private static Optional<String> text(String value) {
     return value.isEmpty() ? Optional.empty() : Optional.of(value);
+  }
+
+  public static OverlapPolicy overlap(Overlap overlap) {
+    return switch (overlap) {
+      case ALLOW -> OverlapPolicy.OVERLAP_POLICY_ALLOW;
+      case SKIP -> OverlapPolicy.OVERLAP_POLICY_SKIP;
+      case BUFFER_ONE -> OverlapPolicy.OVERLAP_POLICY_BUFFER_ONE;
+    };
+  }
+
+  private static Overlap overlap(OverlapPolicy policy) {
+    return switch (policy) {
+      case OVERLAP_POLICY_ALLOW -> Overlap.ALLOW;
+      case OVERLAP_POLICY_SKIP -> Overlap.SKIP;
+      case OVERLAP_POLICY_BUFFER_ONE -> Overlap.BUFFER_ONE;
+      case OVERLAP_POLICY_UNSPECIFIED, UNRECOGNIZED ->
+          throw new IllegalArgumentException(
+              "overlap_policy: "
+                  + policy
+                  + " (expected: one that is known; is the server newer than the SDK?)");
+    };
+  }
+
+  public static ScheduleInfo schedule(WorkflowSchedule schedule) {
+    return new ScheduleInfo(
+        schedule.getScheduleId(),
+        schedule.getName(),
+        schedule.getNamespace(),
+        schedule.getTaskQueue(),
+        schedule.getWorkflowType(),
+        schedule.getVersion(),
+        schedule.getCronExpr(),
+        ZoneId.of(schedule.getTimeZone()),
+        schedule.getEnabled(),
+        overlap(schedule.getOverlapPolicy()),
+        schedule.getMaxCatchup(),
+        Duration.ofMillis(schedule.getJitterMs()),
+        schedule.getTotalRuns(),
+        schedule.getSuccessfulRuns(),
+        schedule.getFailedRuns(),
+        schedule.getMissedRuns(),
+        instant(schedule.getCreatedAt()),
+        instant(schedule.getUpdatedAt()),
+        schedule.hasNextFireAt()
+            ? Optional.of(instant(schedule.getNextFireAt()))
+            : Optional.empty(),
+        schedule.hasLastFiredAt()
+            ? Optional.of(instant(schedule.getLastFiredAt()))
+            : Optional.empty(),
+        schedule.hasWaitingSlot()
+            ? Optional.of(instant(schedule.getWaitingSlot()))
+            : Optional.empty(),
+        text(schedule.getProblem()));
   }
 
   public static NamespaceInfo namespace(Namespace namespace) {

@@ -1,0 +1,165 @@
+package dev.kagzi.sdk;
+
+import com.fasterxml.uuid.Generators;
+import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
+import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.Payloads;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.List;
+
+/**
+ * What a schedule shall be: set options, then {@link #create} or {@link #createOrUpdate}. Not
+ * thread-safe.
+ *
+ * @param <I> input of its runs
+ */
+public final class ScheduleBuilder<I> {
+  private final Connection connection;
+  private final Payloads payloads;
+  private final WorkflowType<I, ?> type;
+  private final CreateWorkflowScheduleRequest.Builder request;
+
+  ScheduleBuilder(Connection connection, Payloads payloads, String name, WorkflowType<I, ?> type) {
+    this.connection = connection;
+    this.payloads = payloads;
+    this.type = type;
+    this.request =
+        CreateWorkflowScheduleRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setName(name)
+            .setWorkflowType(type.name())
+            .setVersion(type.version())
+            .setTaskQueue(type.queue());
+  }
+
+  /**
+   * When it fires: five fields (minute, hour, day of month, month, day of week), six with seconds
+   * before them, seven with a year behind, or {@code @hourly}, {@code @daily}, {@code @weekly},
+   * {@code @monthly}, {@code @yearly}.
+   */
+  public ScheduleBuilder<I> cron(String expression) {
+    request.setCronExpr(expression);
+    return this;
+  }
+
+  /** The time zone of the expression, by its IANA name; UTC if not set. */
+  public ScheduleBuilder<I> zone(String zone) {
+    request.setTimeZone(Names.check("zone", zone));
+    return this;
+  }
+
+  /** The same. */
+  public ScheduleBuilder<I> zone(ZoneId zone) {
+    return zone(zone.getId());
+  }
+
+  /** The input of every run; none if not set. */
+  public ScheduleBuilder<I> input(I input) {
+    request.setInput(payloads.encode(input, type.inputType()));
+    return this;
+  }
+
+  /** The task queue of the runs. Without it, the queue that the type carries. */
+  public ScheduleBuilder<I> queue(String queue) {
+    request.setTaskQueue(Names.check("queue", queue));
+    return this;
+  }
+
+  /** What becomes of a slot while an earlier run has not ended; {@link Overlap#ALLOW}. */
+  public ScheduleBuilder<I> overlap(Overlap overlap) {
+    request.setOverlapPolicy(Protos.overlap(overlap));
+    return this;
+  }
+
+  /**
+   * How many missed slots become runs after all once there is a server again, the newest of them;
+   * 100 if not set. With 0 only the slot that is due then.
+   */
+  public ScheduleBuilder<I> maxCatchup(int slots) {
+    request.setMaxCatchup(slots);
+    return this;
+  }
+
+  /**
+   * Runs start up to so much after their slot, so that many schedules of one time do not start at
+   * once: each always by the same part of it.
+   */
+  public ScheduleBuilder<I> jitter(Duration jitter) {
+    request.setJitterMs(jitter.toMillis());
+    return this;
+  }
+
+  /** As {@link WorkflowStarter#retry}. */
+  public ScheduleBuilder<I> retry(Retry retry) {
+    request.setRetryPolicy(Protos.retryPolicy(retry));
+    return this;
+  }
+
+  /** As {@link WorkflowStarter#executionTimeout}, from when the run is due. */
+  public ScheduleBuilder<I> executionTimeout(Duration timeout) {
+    request.setExecutionTimeoutMs(Protos.timeoutMs("executionTimeout", timeout));
+    return this;
+  }
+
+  /** As {@link WorkflowStarter#stepTimeout}. */
+  public ScheduleBuilder<I> stepTimeout(Duration timeout) {
+    request.setStepTimeoutMs(Protos.timeoutMs("stepTimeout", timeout));
+    return this;
+  }
+
+  /** As {@link WorkflowStarter#onFailure(WorkflowType)}. */
+  public ScheduleBuilder<I> onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
+    boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
+    request
+        .setOnFailureWorkflow(handler.name())
+        .setOnFailureTaskQueue(carriesQueue ? handler.queue() : "");
+    return this;
+  }
+
+  /** It does not fire until it is {@linkplain Schedule#resume resumed}. */
+  public ScheduleBuilder<I> paused() {
+    request.setEnabled(false);
+    return this;
+  }
+
+  /** When it would fire next; nothing is saved. */
+  public List<Instant> next(int count) {
+    return Schedules.next(connection, request.getCronExpr(), request.getTimeZone(), count);
+  }
+
+  /**
+   * Saves it.
+   *
+   * @throws RequestRefusedException with {@code ALREADY_EXISTS} if there is one of this name
+   */
+  public ScheduleInfo create() {
+    return save(false);
+  }
+
+  /**
+   * Saves it, or makes the one that has this name what was said here: for applications that say so
+   * whenever they start. One that is paused stays so, and its next slot stays unless expression or
+   * zone change.
+   */
+  public ScheduleInfo createOrUpdate() {
+    return save(true);
+  }
+
+  private ScheduleInfo save(boolean orUpdate) {
+    // The id is chosen here, so that the call can be sent again until it is answered.
+    CreateWorkflowScheduleRequest wanted =
+        request
+            .setOrUpdate(orUpdate)
+            .setScheduleId(Generators.timeBasedEpochGenerator().generate().toString())
+            .build();
+    return Protos.schedule(
+        connection
+            .call(WorkflowScheduleServiceGrpc.getCreateWorkflowScheduleMethod(), wanted)
+            .getSchedule());
+  }
+}

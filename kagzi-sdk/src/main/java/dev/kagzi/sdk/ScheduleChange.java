@@ -1,0 +1,103 @@
+package dev.kagzi.sdk;
+
+import dev.kagzi.protocol.v1.UpdateWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
+import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.Payloads;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * What shall become of a schedule; what is not named stays as it is. Nothing happens before {@link
+ * #save}. Not thread-safe.
+ */
+public final class ScheduleChange {
+  private final Connection connection;
+  private final Payloads payloads;
+  private final UpdateWorkflowScheduleRequest.Builder request;
+
+  ScheduleChange(Connection connection, Payloads payloads, String id) {
+    this.connection = connection;
+    this.payloads = payloads;
+    this.request =
+        UpdateWorkflowScheduleRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setScheduleId(id);
+  }
+
+  public ScheduleChange name(String name) {
+    request.setName(Names.check("name", name));
+    return this;
+  }
+
+  /** Another workflow with its input, on the queue that its type carries. */
+  public <I> ScheduleChange workflow(WorkflowType<I, ?> type, I input) {
+    request
+        .setWorkflowType(type.name())
+        .setVersion(type.version())
+        .setTaskQueue(type.queue())
+        .setInput(payloads.encode(input, type.inputType()));
+    return this;
+  }
+
+  public ScheduleChange queue(String queue) {
+    request.setTaskQueue(Names.check("queue", queue));
+    return this;
+  }
+
+  /** The next slot is the first that the expression names from now on. */
+  public ScheduleChange cron(String expression) {
+    request.setCronExpr(expression);
+    return this;
+  }
+
+  public ScheduleChange zone(String zone) {
+    request.setTimeZone(Names.check("zone", zone));
+    return this;
+  }
+
+  public ScheduleChange overlap(Overlap overlap) {
+    request.setOverlapPolicy(Protos.overlap(overlap));
+    return this;
+  }
+
+  public ScheduleChange maxCatchup(int slots) {
+    request.setMaxCatchup(slots);
+    return this;
+  }
+
+  public ScheduleChange jitter(Duration jitter) {
+    request.setJitterMs(jitter.toMillis());
+    return this;
+  }
+
+  public ScheduleChange retry(Retry retry) {
+    request.setRetryPolicy(Protos.retryPolicy(retry));
+    return this;
+  }
+
+  public ScheduleChange executionTimeout(Duration timeout) {
+    request.setExecutionTimeoutMs(Protos.timeoutMs("executionTimeout", timeout));
+    return this;
+  }
+
+  public ScheduleChange stepTimeout(Duration timeout) {
+    request.setStepTimeoutMs(Protos.timeoutMs("stepTimeout", timeout));
+    return this;
+  }
+
+  /** Its next slot, whatever the expression says; those after it follow the expression. */
+  public ScheduleChange nextFireAt(Instant slot) {
+    request.setNextFireAt(Protos.timestamp(slot));
+    return this;
+  }
+
+  public ScheduleInfo save() {
+    return Protos.schedule(
+        connection
+            .call(WorkflowScheduleServiceGrpc.getUpdateWorkflowScheduleMethod(), request.build())
+            .getSchedule());
+  }
+}

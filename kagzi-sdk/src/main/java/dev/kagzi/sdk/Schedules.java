@@ -1,0 +1,86 @@
+package dev.kagzi.sdk;
+
+import dev.kagzi.protocol.v1.ListWorkflowSchedulesRequest;
+import dev.kagzi.protocol.v1.ListWorkflowSchedulesResponse;
+import dev.kagzi.protocol.v1.PageRequest;
+import dev.kagzi.protocol.v1.PreviewScheduleRequest;
+import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
+import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The schedules of the client's namespace: set filters, then {@link #stream}. */
+public final class Schedules {
+  private static final int PAGE_SIZE = 100;
+
+  private final Connection connection;
+  private final ListWorkflowSchedulesRequest.Builder request;
+
+  Schedules(Connection connection) {
+    this.connection = connection;
+    this.request = ListWorkflowSchedulesRequest.newBuilder().setNamespace(connection.namespace());
+  }
+
+  /** Those whose runs go to this queue. */
+  public Schedules queue(String queue) {
+    request.setTaskQueue(queue);
+    return this;
+  }
+
+  public Schedules type(WorkflowType<?, ?> type) {
+    request.setWorkflowType(type.name());
+    return this;
+  }
+
+  /** Only those that fire, or only those that are paused. */
+  public Schedules enabled(boolean enabled) {
+    request.setEnabled(enabled);
+    return this;
+  }
+
+  /** All that match, newest first, fetched page by page as the stream is read. */
+  public Stream<ScheduleInfo> stream() {
+    return Stream.iterate(
+            Optional.of(page("")),
+            Optional::isPresent,
+            last ->
+                last.filter(page -> page.getPage().getHasMore())
+                    .map(page -> page(page.getPage().getNextPageToken())))
+        .flatMap(page -> page.orElseThrow().getSchedulesList().stream())
+        .map(Protos::schedule);
+  }
+
+  private ListWorkflowSchedulesResponse page(String token) {
+    PageRequest.Builder page = PageRequest.newBuilder().setPageSize(PAGE_SIZE).setPageToken(token);
+    return connection.call(
+        WorkflowScheduleServiceGrpc.getListWorkflowSchedulesMethod(),
+        request.setPage(page).build());
+  }
+
+  /**
+   * When an expression fires next.
+   *
+   * @param zone by its IANA name
+   */
+  public List<Instant> next(String cron, String zone, int count) {
+    return next(connection, cron, zone, count);
+  }
+
+  static List<Instant> next(Connection connection, String cron, String zone, int count) {
+    PreviewScheduleRequest request =
+        PreviewScheduleRequest.newBuilder()
+            .setCronExpr(cron)
+            .setTimeZone(zone)
+            .setCount(count)
+            .build();
+    return connection
+        .call(WorkflowScheduleServiceGrpc.getPreviewScheduleMethod(), request)
+        .getFireTimesList()
+        .stream()
+        .map(Protos::instant)
+        .toList();
+  }
+}
