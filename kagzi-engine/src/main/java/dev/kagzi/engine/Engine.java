@@ -8,6 +8,7 @@ import dev.kagzi.engine.chore.FoldCounts;
 import dev.kagzi.engine.chore.ForgetOldRuns;
 import dev.kagzi.engine.chore.FreeForgottenClaims;
 import dev.kagzi.engine.chore.RenewNamespaces;
+import dev.kagzi.engine.chore.RenewVersions;
 import dev.kagzi.engine.chore.TakePulse;
 import dev.kagzi.engine.db.Connector;
 import dev.kagzi.engine.db.Database;
@@ -28,9 +29,11 @@ import dev.kagzi.engine.report.ReportWrite;
 import dev.kagzi.engine.report.Reports;
 import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.report.StepCounts;
+import dev.kagzi.engine.run.DefaultVersions;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
+import dev.kagzi.engine.run.StartChecks;
 import dev.kagzi.engine.task.ClaimRules;
 import dev.kagzi.engine.task.Gates;
 import dev.kagzi.engine.task.Task;
@@ -61,6 +64,7 @@ public final class Engine implements AutoCloseable {
   private final Database database;
   private final Journal<RunWrite<?>> journal;
   private final StepCounts stepCounts;
+  private final DefaultVersions versions;
   private final Gates gates;
   private final Endings endings;
   private final Namespaces namespaces;
@@ -87,6 +91,8 @@ public final class Engine implements AutoCloseable {
             this::openOrShut,
             this::tellOfNamespace);
     this.notifier = new PostgresNotifier(database, serverId, this::hear);
+    this.versions =
+        new DefaultVersions(database, config.limits(), () -> notifier.tell(new Notice.Versions()));
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
     this.pulse = new TakePulse(database, serverId, notifier, config.rules().stepGraceMs());
     EndOverdue endOverdue =
@@ -99,7 +105,9 @@ public final class Engine implements AutoCloseable {
     Wiring wiring = new Wiring(endings, notifier, stepCounts, this::deliver, endOverdue::expires);
     this.journal =
         new Journal<>(
-            database, () -> new RunWriter(config.rules(), wiring, new Random()), config.journal());
+            database,
+            () -> new RunWriter(config.rules(), versions, wiring, new Random()),
+            config.journal());
     this.gates =
         new Gates(
             database,
@@ -129,15 +137,10 @@ public final class Engine implements AutoCloseable {
             config.limits(),
             new Health.Rules(
                 2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis()));
+    StartChecks starts = new StartChecks(config.limits(), config.workers().heartbeat().toMillis());
     this.runs =
-        new Runs(
-            database,
-            journal,
-            namespaces,
-            config.limits(),
-            config.workers().heartbeat().toMillis(),
-            gates::reserve);
-    this.reports = new Reports(journal, config.limits(), stepCounts);
+        new Runs(database, journal, namespaces, config.limits(), starts, versions, gates::reserve);
+    this.reports = new Reports(journal, config.limits(), starts, stepCounts);
     this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
     this.coordinator =
         new Coordinator(
@@ -149,6 +152,7 @@ public final class Engine implements AutoCloseable {
                 endOverdue,
                 new FoldCounts(pulse, database),
                 new RenewNamespaces(pulse, namespaces::renew),
+                new RenewVersions(pulse, versions::read),
                 gates.book()::forgetOld,
                 workers::forgetOld,
                 stepCounts::forgetOld),
@@ -191,6 +195,7 @@ public final class Engine implements AutoCloseable {
     Engine engine = new Engine(database, config);
     try {
       engine.pulse.take();
+      engine.versions.read();
       // The others have been silent while they were alone: now there is somebody to tell.
       engine.notifier.tell(new Notice.Everything());
       return engine;
@@ -205,11 +210,14 @@ public final class Engine implements AutoCloseable {
       case Notice.Work work -> gates.dueElsewhere(work.queue(), work.type(), work.delayMs());
       case Notice.Ended ended -> endings.endedElsewhere(ended.runId());
       case Notice.Stop stop -> workers.stopAttached(stop.worker(), stop.claim(), stop.status());
+      case Notice.Wake wake -> workers.wakeAttached(wake.worker(), wake.claim());
       case Notice.Drain drain -> workers.drainAttached(drain.worker());
       case Notice.Namespace ignored -> namespaces.renew();
+      case Notice.Versions ignored -> versions.read();
       case Notice.Everything ignored -> {
         notifier.alone(false);
         namespaces.renew();
+        versions.read();
         gates.lookAtEverything();
         endings.lookAtEverything();
       }
@@ -280,6 +288,10 @@ public final class Engine implements AutoCloseable {
 
   public Queries queries() {
     return queries;
+  }
+
+  public DefaultVersions versions() {
+    return versions;
   }
 
   public Endings endings() {

@@ -1,5 +1,7 @@
 package dev.kagzi.sdk;
 
+import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
 import dev.kagzi.sdk.internal.client.Runs;
 import dev.kagzi.sdk.internal.run.Names;
 import dev.kagzi.sdk.internal.wire.Channels;
@@ -57,8 +59,11 @@ public final class Kagzi implements AutoCloseable {
   private final Runs runs;
   private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
-  private Kagzi(Connection connection, Payloads payloads) {
+  private final List<ClientInterceptor> interceptors;
+
+  private Kagzi(Connection connection, Payloads payloads, List<ClientInterceptor> interceptors) {
     this.connection = connection;
+    this.interceptors = List.copyOf(interceptors);
     this.payloads = payloads;
     this.runs = new Runs(connection, payloads);
   }
@@ -81,7 +86,7 @@ public final class Kagzi implements AutoCloseable {
 
   /** Starts runs of this type. */
   public <I, O> WorkflowStarter<I, O> workflow(WorkflowType<I, O> type) {
-    return new WorkflowStarter<>(runs, type);
+    return new WorkflowStarter<>(runs, type, interceptors);
   }
 
   /** A handle on a run that was started before, or elsewhere. Does not ask the server. */
@@ -110,6 +115,24 @@ public final class Kagzi implements AutoCloseable {
   /** Runs by filter, newest first. */
   public RunList list() {
     return new RunList(runs);
+  }
+
+  /**
+   * Makes the type's version the one of all runs that are started without one: {@code
+   * kagzi.setDefaultVersion(PROCESS_ORDER.version("2"))}. What has started stays on its version.
+   *
+   * @return what it was before; empty if there was none
+   */
+  public String setDefaultVersion(WorkflowType<?, ?> type) {
+    SetDefaultVersionRequest request =
+        SetDefaultVersionRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setWorkflowType(type.name())
+            .setVersion(type.version())
+            .build();
+    return connection
+        .call(AdminServiceGrpc.getSetDefaultVersionMethod(), request)
+        .getFormerVersion();
   }
 
   /** Creates, changes and lists namespaces. */
@@ -151,6 +174,7 @@ public final class Kagzi implements AutoCloseable {
     private Duration callTimeout = Duration.ofSeconds(30);
     private Credentials credentials = Credentials.NONE;
     private @Nullable String inProcessName;
+    private final List<ClientInterceptor> interceptors = new ArrayList<>();
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
 
     private Builder() {}
@@ -238,6 +262,12 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
+    /** Stands around starts; of several the first is the outermost. */
+    public Builder interceptor(ClientInterceptor interceptor) {
+      interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+      return this;
+    }
+
     /** The last word on the gRPC channel: interceptors, proxies, limits. */
     public Builder channel(UnaryOperator<ManagedChannelBuilder<?>> options) {
       this.channelOptions = Objects.requireNonNull(options, "options");
@@ -259,7 +289,7 @@ public final class Kagzi implements AutoCloseable {
               name == null ? String.join(",", addresses) : "the server in this process",
               namespace,
               callTimeout);
-      return new Kagzi(connection, new Payloads(new FailedEventCodec(codec)));
+      return new Kagzi(connection, new Payloads(new FailedEventCodec(codec)), interceptors);
     }
   }
 }

@@ -4,7 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Root of everything the SDK throws at its caller, apart from wrong arguments. */
 public abstract sealed class KagziException extends RuntimeException
-    permits ContextMisuseException,
+    permits BranchFailedException,
+        ChildFailedException,
+        ContextMisuseException,
         PayloadException,
         RequestRefusedException,
         ResultTimeoutException,
@@ -18,4 +20,7 @@ public abstract sealed class KagziException extends RuntimeException
   KagziException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
+
+  /** What has happened, as a word that stays the same whatever the message says. */
+  public abstract String code();
 }

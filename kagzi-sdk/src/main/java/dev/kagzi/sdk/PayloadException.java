@@ -7,4 +7,9 @@ public final class PayloadException extends KagziException {
   public PayloadException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
+
+  @Override
+  public String code() {
+    return "payload";
+  }
 }

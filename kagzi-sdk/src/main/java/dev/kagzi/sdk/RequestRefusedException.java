@@ -12,6 +12,7 @@ public final class RequestRefusedException extends KagziException {
   }
 
   /** Why, as one word of the protocol: {@code INVALID_ARGUMENT}, {@code UNIMPLEMENTED}, ... */
+  @Override
   public String code() {
     return code;
   }

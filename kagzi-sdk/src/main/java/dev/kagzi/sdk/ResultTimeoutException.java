@@ -10,4 +10,9 @@ public final class ResultTimeoutException extends KagziException {
             .formatted(runId, waited),
         null);
   }
+
+  @Override
+  public String code() {
+    return "result-timeout";
+  }
 }

@@ -12,4 +12,9 @@ public final class RunCancelledException extends KagziException {
   public String runId() {
     return runId;
   }
+
+  @Override
+  public String code() {
+    return "run-cancelled";
+  }
 }

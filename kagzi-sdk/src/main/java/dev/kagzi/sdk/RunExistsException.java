@@ -27,4 +27,9 @@ public final class RunExistsException extends KagziException {
   public Optional<String> existingRunId() {
     return existingRunId.isEmpty() ? Optional.empty() : Optional.of(existingRunId);
   }
+
+  @Override
+  public String code() {
+    return "run-exists";
+  }
 }

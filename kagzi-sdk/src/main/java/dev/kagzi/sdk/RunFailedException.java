@@ -29,4 +29,9 @@ public final class RunFailedException extends KagziException {
   public Failure failure() {
     return failure;
   }
+
+  @Override
+  public String code() {
+    return "run-failed";
+  }
 }

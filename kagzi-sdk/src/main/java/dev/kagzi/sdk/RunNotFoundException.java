@@ -16,4 +16,9 @@ public final class RunNotFoundException extends KagziException {
   public String id() {
     return id;
   }
+
+  @Override
+  public String code() {
+    return "run-not-found";
+  }
 }

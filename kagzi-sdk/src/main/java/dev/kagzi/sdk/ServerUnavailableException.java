@@ -7,4 +7,9 @@ public final class ServerUnavailableException extends KagziException {
   public ServerUnavailableException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
+
+  @Override
+  public String code() {
+    return "server-unavailable";
+  }
 }

@@ -35,4 +35,9 @@ public final class StepFailedException extends KagziException {
   public ErrorKind kind() {
     return failure.kind();
   }
+
+  @Override
+  public String code() {
+    return "step-failed";
+  }
 }

@@ -7,4 +7,9 @@ public final class WaitInterruptedException extends KagziException {
   public WaitInterruptedException() {
     super("interrupted while waiting for the server", null);
   }
+
+  @Override
+  public String code() {
+    return "wait-interrupted";
+  }
 }

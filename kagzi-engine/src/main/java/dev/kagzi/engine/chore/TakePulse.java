@@ -39,6 +39,8 @@ public final class TakePulse implements Chore {
              EXISTS (SELECT FROM kagzi.run_changes) AS unfolded,
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
                 FROM kagzi.namespaces) AS namespaces_us,
+             (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
+                FROM kagzi.workflow_types) AS types_us,
              CASE WHEN EXISTS (SELECT FROM kagzi.servers
                                 WHERE NOT counts
                                   AND heartbeat_at > kagzi.clock() - interval '30 seconds')
@@ -54,7 +56,7 @@ public final class TakePulse implements Chore {
   private final Notifier notifier;
   private final long stepGraceMs;
   private volatile Reading last =
-      new Reading(null, false, null, false, Counts.EXACT, null, System.nanoTime());
+      new Reading(null, false, null, false, Counts.EXACT, null, null, System.nanoTime());
   private int ticks;
 
   /**
@@ -65,6 +67,7 @@ public final class TakePulse implements Chore {
    * @param overdueInMs when the next run or step has taken too long; null when none has a time
    * @param unfolded whether changes of runs wait to be folded into the counts
    * @param namespacesUs when a namespace was changed last
+   * @param typesUs when a default version was changed last
    */
   record Reading(
       @Nullable Long silentMs,
@@ -73,6 +76,7 @@ public final class TakePulse implements Chore {
       boolean unfolded,
       Counts counts,
       @Nullable Long namespacesUs,
+      @Nullable Long typesUs,
       long atNanos) {}
 
   /** How far the counts of runs can be believed. */
@@ -128,6 +132,7 @@ public final class TakePulse implements Chore {
                                       row.bool("unfolded"),
                                       Counts.valueOf(row.text("counts")),
                                       row.bigintOrNull("namespaces_us"),
+                                      row.bigintOrNull("types_us"),
                                       atNanos);
                               return row.bigint("others") == 0;
                             }))

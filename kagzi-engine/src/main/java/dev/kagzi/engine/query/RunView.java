@@ -60,6 +60,7 @@ public record RunView(
    * @param failureHandler the run that handles, or has handled, this run's failure
    * @param failedRun the run whose failure this one handles
    * @param retryOf the run that this one repeats
+   * @param detached it has a parent and goes its own way
    */
   public record Setup(
       @Nullable RetryPolicy retryPolicy,
@@ -70,5 +71,6 @@ public record RunView(
       String onFailureTaskQueue,
       @Nullable RunId failureHandler,
       @Nullable RunId failedRun,
-      @Nullable RunId retryOf) {}
+      @Nullable RunId retryOf,
+      boolean detached) {}
 }

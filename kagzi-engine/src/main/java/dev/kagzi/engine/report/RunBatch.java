@@ -32,6 +32,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,7 @@ final class RunBatch {
   private final Set<RunId> endedWithOpenSteps = new LinkedHashSet<>();
   private final List<StartRun> starts = new ArrayList<>();
   private final Set<RunId> reopened = new LinkedHashSet<>();
+  private final Map<RunId, Optional<Failure>> endedFromOutside = new LinkedHashMap<>();
   private Map<RunId, RunRow> rows = Map.of();
   private Map<StepRow.Key, List<StepRow>> known = Map.of();
   private Map<RunId, List<RunMessage>> inbox = Map.of();
@@ -182,6 +184,11 @@ final class RunBatch {
     reopened.add(runId);
   }
 
+  /** The run was ended, for a reason or for none: its children shall end too. */
+  void cancelChildren(RunId runId, @Nullable Failure why) {
+    endedFromOutside.put(runId, Optional.ofNullable(why));
+  }
+
   void closeSteps(RunId runId) {
     reopened.remove(runId);
     endedWithOpenSteps.add(runId);
@@ -218,8 +225,16 @@ final class RunBatch {
     if (!changed.isEmpty()) {
       UpdateRuns.apply(tx, changed);
     }
+    if (!endedFromOutside.isEmpty()) {
+      List<RunId> children = Messages.tellChildren(tx, endedFromOutside);
+      children.forEach(child -> then(() -> events.messages(child)));
+    }
     if (!reopened.isEmpty()) {
       CloseSteps.reopenSleeps(tx, reopened);
+      if (CloseSteps.reopenChildren(tx, reopened, ENDED)) {
+        Set<RunId> told = Messages.repeatEnds(tx, reopened);
+        told.forEach(run -> then(() -> events.messages(run)));
+      }
       Long expiresMs = Reopen.renewDeadlines(tx, reopened);
       if (expiresMs != null) {
         then(() -> events.expires(expiresMs));

@@ -27,6 +27,7 @@ public final class RunRow {
   private final @Nullable String retryPolicy;
   private final @Nullable Long stepTimeoutMs;
   private final @Nullable Long leaseMs;
+  private final boolean detached;
   private final long nowUs;
 
   private final RunStatus was;
@@ -52,6 +53,7 @@ public final class RunRow {
     this.retryPolicy = identity.retryPolicy();
     this.stepTimeoutMs = identity.stepTimeoutMs();
     this.leaseMs = identity.leaseMs();
+    this.detached = identity.detached();
     this.was = state.status();
     this.status = state.status();
     this.epoch = state.epoch();
@@ -73,7 +75,8 @@ public final class RunRow {
       @Nullable String parentStep,
       @Nullable String retryPolicy,
       @Nullable Long stepTimeoutMs,
-      @Nullable Long leaseMs) {}
+      @Nullable Long leaseMs,
+      boolean detached) {}
 
   record State(
       RunStatus status,
@@ -211,6 +214,11 @@ public final class RunRow {
 
   public @Nullable String parentStep() {
     return parentStep;
+  }
+
+  /** Its end is told to nobody. */
+  public boolean isDetached() {
+    return detached;
   }
 
   /** As stored; decoded only by who needs it. */
