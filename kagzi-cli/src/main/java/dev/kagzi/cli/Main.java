@@ -30,7 +30,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       DevCommand.class,
       ServerCommand.class,
       MigrateCommand.class,
-      WorkflowCommand.class
+      WorkflowCommand.class,
+      TypeCommand.class
     },
     footer = {
       "",

@@ -57,6 +57,11 @@ abstract class ServedCommandTest {
 
   /** {@code kagzi workflow ...} on that server; returns the exit code. */
   int workflow(String... args) {
+    return command("workflow", args);
+  }
+
+  /** {@code kagzi COMMAND ...} on that server; returns the exit code. */
+  int command(String command, String... args) {
     out.getBuffer().setLength(0);
     err.getBuffer().setLength(0);
     return Main.commandLine()
@@ -64,7 +69,7 @@ abstract class ServedCommandTest {
         .setErr(new PrintWriter(err))
         .execute(
             Stream.concat(
-                    Stream.of("workflow", args[0], "--server", address()), Stream.of(args).skip(1))
+                    Stream.of(command, args[0], "--server", address()), Stream.of(args).skip(1))
                 .toArray(String[]::new));
   }
 }
