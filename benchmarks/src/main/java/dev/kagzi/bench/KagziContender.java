@@ -32,7 +32,7 @@ final class KagziContender implements Contender {
     this.database = database;
     this.progress = progress;
     this.server = server;
-    this.kagzi = Kagzi.builder().address("127.0.0.1:" + port).interceptor(requests).connect();
+    this.kagzi = Kagzi.builder().address("127.0.0.1:" + port).grpcInterceptor(requests).connect();
   }
 
   static KagziContender start(BenchDatabase database, Progress progress) {

@@ -32,6 +32,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       ServerCommand.class,
       MigrateCommand.class,
       WorkflowCommand.class,
+      TypeCommand.class,
       NamespaceCommand.class,
       WorkerCommand.class,
       HealthCommand.class,

@@ -7,6 +7,7 @@ import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -46,7 +47,7 @@ final class RunText {
   static String details(Workflow run, List<Workflow> handlers, String waitsFor, List<Step> steps) {
     Table table = new Table();
     table.row("run", run.getRunId());
-    table.row("type", type(run));
+    table.row("type", type(run.getWorkflowType(), run.getVersion()));
     line(table, "id", run.getExternalId());
     table.row("queue", run.getTaskQueue());
     table.row("status", status(run.getStatus()));
@@ -64,9 +65,12 @@ final class RunText {
     return table.text("") + (steps.isEmpty() ? "" : "\n" + steps(steps));
   }
 
-  private static String type(Workflow run) {
-    String version = run.getVersion();
-    return run.getWorkflowType() + (version.isEmpty() ? "" : " (version " + version + ")");
+  static String type(String type, String version) {
+    return switch (version) {
+      case "" -> type;
+      case "*" -> type + " (any version)";
+      default -> type + " (version " + version + ")";
+    };
   }
 
   private static void addTimes(Table table, Workflow run) {
@@ -86,6 +90,10 @@ final class RunText {
   }
 
   private static void addRelatives(Table table, Workflow run) {
+    if (run.hasParentRunId()) {
+      String detached = run.getDetached() ? ", detached" : "";
+      table.row("child of", run.getParentRunId() + ", step " + run.getParentStepId() + detached);
+    }
     line(table, "retry of", run.getRetryOf());
     line(table, "handles", run.getFailedRunId());
     line(table, "handler", run.getOnFailureWorkflow());
@@ -112,18 +120,27 @@ final class RunText {
 
   /** Every attempt of every step. */
   static String steps(List<Step> steps) {
-    Table table = new Table().row("STEP", "TRY", "KIND", "STATUS", "STARTED", "TOOK", "ERROR");
+    boolean children = steps.stream().anyMatch(Step::hasChildRunId);
+    Table table =
+        children
+            ? new Table().row("STEP", "TRY", "KIND", "STATUS", "STARTED", "TOOK", "CHILD", "ERROR")
+            : new Table().row("STEP", "TRY", "KIND", "STATUS", "STARTED", "TOOK", "ERROR");
     for (Step step : steps) {
-      table.row(
-          step.getStepKey().isEmpty() ? step.getName() : step.getStepKey(),
-          Integer.toString(step.getAttemptNumber()),
-          step.getKind().name().replaceFirst("^STEP_KIND_", ""),
-          step.getStatus().name().replaceFirst("^STEP_STATUS_", ""),
-          time(step.hasStartedAt() ? step.getStartedAt() : step.getCreatedAt()),
+      List<String> cells = new ArrayList<>();
+      cells.add(step.getStepKey().isEmpty() ? step.getName() : step.getStepKey());
+      cells.add(Integer.toString(step.getAttemptNumber()));
+      cells.add(step.getKind().name().replaceFirst("^STEP_KIND_", ""));
+      cells.add(step.getStatus().name().replaceFirst("^STEP_STATUS_", ""));
+      cells.add(time(step.hasStartedAt() ? step.getStartedAt() : step.getCreatedAt()));
+      cells.add(
           step.hasFinishedAt() && step.hasStartedAt()
               ? took(step.getStartedAt(), step.getFinishedAt())
-              : "",
-          step.hasError() ? shortened(ErrorText.of(step.getError())) : "");
+              : "");
+      if (children) {
+        cells.add(step.getChildRunId());
+      }
+      cells.add(step.hasError() ? shortened(ErrorText.of(step.getError())) : "");
+      table.row(cells.toArray(String[]::new));
     }
     return table.text("");
   }

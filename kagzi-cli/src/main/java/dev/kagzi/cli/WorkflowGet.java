@@ -4,6 +4,7 @@ import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.ListWorkersRequest;
 import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.TypeVersion;
 import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.WorkerStatus;
 import dev.kagzi.protocol.v1.Workflow;
@@ -66,13 +67,19 @@ final class WorkflowGet extends RemoteCommand {
             .build();
     List<Worker> workers = server.call(() -> server.admin().listWorkers(request)).getWorkersList();
     Set<String> served = new TreeSet<>();
-    workers.forEach(worker -> served.addAll(worker.getWorkflowTypesList()));
-    if (served.contains(run.getWorkflowType())) {
-      return "a free slot of a worker";
+    for (Worker worker : workers) {
+      for (TypeVersion type : worker.getServedList()) {
+        served.add(RunText.type(type.getWorkflowType(), type.getVersion()));
+        boolean version =
+            type.getVersion().equals(run.getVersion()) || type.getVersion().equals("*");
+        if (version && type.getWorkflowType().equals(run.getWorkflowType())) {
+          return "a free slot of a worker";
+        }
+      }
     }
     return "a worker that serves %s on queue %s; online there: %s"
         .formatted(
-            run.getWorkflowType(),
+            RunText.type(run.getWorkflowType(), run.getVersion()),
             run.getTaskQueue(),
             workers.isEmpty() ? "none" : workers.size() + ", serving " + String.join(", ", served));
   }

@@ -9,6 +9,7 @@ import dev.kagzi.engine.chore.FoldCounts;
 import dev.kagzi.engine.chore.ForgetOldRuns;
 import dev.kagzi.engine.chore.FreeForgottenClaims;
 import dev.kagzi.engine.chore.RenewNamespaces;
+import dev.kagzi.engine.chore.RenewVersions;
 import dev.kagzi.engine.chore.TakePulse;
 import dev.kagzi.engine.db.Connector;
 import dev.kagzi.engine.db.Database;
@@ -29,9 +30,11 @@ import dev.kagzi.engine.report.ReportWrite;
 import dev.kagzi.engine.report.Reports;
 import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.report.StepCounts;
+import dev.kagzi.engine.run.DefaultVersions;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
+import dev.kagzi.engine.run.StartChecks;
 import dev.kagzi.engine.schedule.Firing;
 import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.task.ClaimRules;
@@ -64,6 +67,7 @@ public final class Engine implements AutoCloseable {
   private final Database database;
   private final Journal<RunWrite<?>> journal;
   private final StepCounts stepCounts;
+  private final DefaultVersions versions;
   private final Gates gates;
   private final Endings endings;
   private final Namespaces namespaces;
@@ -92,6 +96,8 @@ public final class Engine implements AutoCloseable {
             this::openOrShut,
             this::tellOfNamespace);
     this.notifier = new PostgresNotifier(database, serverId, this::hear);
+    this.versions =
+        new DefaultVersions(database, config.limits(), () -> notifier.tell(new Notice.Versions()));
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
     this.pulse = new TakePulse(database, serverId, notifier, config.rules().stepGraceMs());
     EndOverdue endOverdue =
@@ -104,7 +110,9 @@ public final class Engine implements AutoCloseable {
     Wiring wiring = new Wiring(endings, notifier, stepCounts, this::deliver, endOverdue::expires);
     this.journal =
         new Journal<>(
-            database, () -> new RunWriter(config.rules(), wiring, new Random()), config.journal());
+            database,
+            () -> new RunWriter(config.rules(), versions, wiring, new Random()),
+            config.journal());
     this.gates =
         new Gates(
             database,
@@ -134,15 +142,10 @@ public final class Engine implements AutoCloseable {
             config.limits(),
             new Health.Rules(
                 2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis()));
+    StartChecks starts = new StartChecks(config.limits(), config.workers().heartbeat().toMillis());
     this.runs =
-        new Runs(
-            database,
-            journal,
-            namespaces,
-            config.limits(),
-            config.workers().heartbeat().toMillis(),
-            gates::reserve);
-    this.reports = new Reports(journal, config.limits(), stepCounts);
+        new Runs(database, journal, namespaces, config.limits(), starts, versions, gates::reserve);
+    this.reports = new Reports(journal, config.limits(), starts, stepCounts);
     this.fireSchedules =
         new FireSchedules(
             pulse,
@@ -162,6 +165,7 @@ public final class Engine implements AutoCloseable {
                 new FoldCounts(pulse, database),
                 fireSchedules,
                 new RenewNamespaces(pulse, namespaces::renew),
+                new RenewVersions(pulse, versions::read),
                 gates.book()::forgetOld,
                 workers::forgetOld,
                 stepCounts::forgetOld),
@@ -205,6 +209,7 @@ public final class Engine implements AutoCloseable {
     try {
       engine.pulse.take();
       engine.fireSchedules.start();
+      engine.versions.read();
       // The others have been silent while they were alone: now there is somebody to tell.
       engine.notifier.tell(new Notice.Everything());
       return engine;
@@ -219,12 +224,15 @@ public final class Engine implements AutoCloseable {
       case Notice.Work work -> gates.dueElsewhere(work.queue(), work.type(), work.delayMs());
       case Notice.Ended ended -> endings.endedElsewhere(ended.runId());
       case Notice.Stop stop -> workers.stopAttached(stop.worker(), stop.claim(), stop.status());
+      case Notice.Wake wake -> workers.wakeAttached(wake.worker(), wake.claim());
       case Notice.Drain drain -> workers.drainAttached(drain.worker());
       case Notice.Namespace ignored -> namespaces.renew();
+      case Notice.Versions ignored -> versions.read();
       case Notice.Everything ignored -> {
         notifier.alone(false);
         namespaces.renew();
         fireSchedules.dueIn(0);
+        versions.read();
         gates.lookAtEverything();
         endings.lookAtEverything();
       }
@@ -300,6 +308,10 @@ public final class Engine implements AutoCloseable {
 
   public Queries queries() {
     return queries;
+  }
+
+  public DefaultVersions versions() {
+    return versions;
   }
 
   public Endings endings() {

@@ -87,6 +87,13 @@ final class Wiring implements RunEvents {
   }
 
   @Override
+  public void wake(WorkerId worker, Claim claim) {
+    if (workers != null) {
+      workers.wake(worker, claim);
+    }
+  }
+
+  @Override
   public void messages(RunId to) {
     deliver.accept(to);
   }

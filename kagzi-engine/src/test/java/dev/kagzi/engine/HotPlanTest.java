@@ -148,6 +148,15 @@ class HotPlanTest {
           hot("Tasks.CLAIM_SQL", constant("task.Tasks", "CLAIM_SQL"), "uuid, text, int", PKEY),
           hot("Messages.POST_SQL", Messages.POST_SQL, ""),
           hot("Messages.TAKE_SQL", Messages.TAKE_SQL, "", MESSAGES),
+          hot("Messages.TO_CHILDREN_SQL", Messages.TO_CHILDREN_SQL, "", "workflow_runs_parent"),
+          hot(
+              "Messages.OF_ENDED_CHILDREN_SQL",
+              Messages.OF_ENDED_CHILDREN_SQL,
+              "",
+              "workflow_runs_parent",
+              PAYLOADS),
+          hot("InsertRuns.PARENTS_SQL", InsertRuns.PARENTS_SQL, "", PKEY),
+          hot("CloseSteps.REOPEN_CHILDREN_SQL", CloseSteps.REOPEN_CHILDREN_SQL, "", STEPS, PKEY),
           hot("Messages.FORGOTTEN_SQL", Messages.FORGOTTEN_SQL, "bigint, int", "run_messages_age"),
           hot(
               "HeartbeatWriter.BEAT_SQL",
@@ -178,6 +187,8 @@ class HotPlanTest {
           "WorkerRows.ATTACH_SQL",
           "WorkerRows.DETACHED_SQL",
           "WorkerRows.EVENT_SQL",
+          "DefaultVersions.READ_SQL",
+          "DefaultVersions.SET_SQL",
           "RunCounts.FOLD_SQL",
           "RunCounts.RECOUNT_SQL",
           "RunCounts.FORGET_SQL",
@@ -211,6 +222,7 @@ class HotPlanTest {
           "CloseSteps.FAIL_OPEN_SQL",
           "CloseSteps.END_SLEEPS_SQL",
           "CloseSteps.REOPEN_SLEEPS_SQL",
+          "CloseSteps.REOPEN_CHILDREN_SQL",
           "HeartbeatWriter.BEAT_SQL");
 
   @BeforeEach

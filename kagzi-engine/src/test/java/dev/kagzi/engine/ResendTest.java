@@ -314,7 +314,7 @@ class ResendTest {
                     engine.request("", child),
                     new StartRun.Lineage(Origin.CHILD, parent.runId(), "child")));
         Claim claim = engine.claimOne(engine.register()).claim();
-        engine.report(new Report.Parked(parent, List.of("child"), true, null));
+        engine.report(new Report.Awaited(parent, List.of("child"), true, null));
         return new Ready(
             () -> plain(engine.report(done(claim, "1"))),
             () -> {
@@ -460,7 +460,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         return reporting(
-            engine, claim, new Report.Parked(claim, List.of("a", "b"), false, 60_000L));
+            engine, claim, new Report.Awaited(claim, List.of("a", "b"), false, 60_000L));
       }
     },
     PARKED_WITH_A_MESSAGE_WAITING(COMMIT) {
@@ -468,7 +468,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         message(claim.runId(), "a");
-        return reporting(engine, claim, new Report.Parked(claim, List.of("a"), true, null));
+        return reporting(engine, claim, new Report.Awaited(claim, List.of("a"), true, null));
       }
     },
     CANCEL_OF_A_WAITING_RUN(COMMIT) {
@@ -549,7 +549,7 @@ class ResendTest {
       @Override
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
-        engine.report(new Report.Parked(claim, List.of("a", "b"), true, null));
+        engine.report(new Report.Awaited(claim, List.of("a", "b"), true, null));
         message(claim.runId(), "a");
         message(claim.runId(), "b");
         return new Ready(

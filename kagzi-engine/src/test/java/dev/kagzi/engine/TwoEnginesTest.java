@@ -153,6 +153,9 @@ class TwoEnginesTest {
                   }
 
                   @Override
+                  public void wake(List<Claim> claims) {}
+
+                  @Override
                   public void drain() {
                     drained.complete(true);
                   }

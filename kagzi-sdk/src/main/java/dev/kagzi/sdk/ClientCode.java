@@ -5,8 +5,17 @@ package dev.kagzi.sdk;
  * that one. What only a server can find has its codes there, and they travel as texts.
  */
 enum ClientCode {
-  CONTEXT_MISUSE,
+  BRANCH_FAILED,
+  CHILD_FAILED,
+  CONTEXT_AFTER_END,
+  CONTEXT_FOREIGN_THREAD,
+  CONTEXT_INSIDE_STEP,
+  CONTEXT_OTHER_BRANCH,
+  CONTEXT_OTHER_RUN,
+  DUPLICATE_BRANCH,
+  DUPLICATE_TYPE,
   ID_IN_USE,
+  INVALID_NAME,
   NOT_FOUND,
   PAYLOAD_UNREADABLE,
   RESULT_TIMEOUT,

@@ -74,6 +74,11 @@ final class FailedEventCodec implements PayloadCodec {
     }
   }
 
+  @Override
+  public String fingerprint(@Nullable Object value, Type type) {
+    return application.fingerprint(value, type);
+  }
+
   private WorkflowFailedEvent event(Wire wire) {
     Failure failure = failure(wire);
     return new WorkflowFailedEvent(

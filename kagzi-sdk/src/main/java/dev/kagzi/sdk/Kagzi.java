@@ -1,5 +1,7 @@
 package dev.kagzi.sdk;
 
+import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
 import dev.kagzi.sdk.internal.client.Runs;
 import dev.kagzi.sdk.internal.run.Names;
 import dev.kagzi.sdk.internal.wire.Channels;
@@ -9,7 +11,6 @@ import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.Protos;
 import dev.kagzi.sdk.internal.worker.WorkerGroup;
 import dev.kagzi.sdk.internal.worker.WorkerSettings;
-import io.grpc.ClientInterceptor;
 import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
@@ -64,8 +65,11 @@ public final class Kagzi implements AutoCloseable {
   private final Runs runs;
   private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
-  private Kagzi(Connection connection, Payloads payloads) {
+  private final List<ClientInterceptor> interceptors;
+
+  private Kagzi(Connection connection, Payloads payloads, List<ClientInterceptor> interceptors) {
     this.connection = connection;
+    this.interceptors = List.copyOf(interceptors);
     this.payloads = payloads;
     this.runs = new Runs(connection, payloads);
   }
@@ -88,7 +92,7 @@ public final class Kagzi implements AutoCloseable {
 
   /** Starts runs of this type. */
   public <I, O> WorkflowStarter<I, O> workflow(WorkflowType<I, O> type) {
-    return new WorkflowStarter<>(runs, type);
+    return new WorkflowStarter<>(runs, type, interceptors);
   }
 
   /**
@@ -138,6 +142,24 @@ public final class Kagzi implements AutoCloseable {
     return new Schedules(connection);
   }
 
+  /**
+   * Makes the type's version the one of all runs that are started without one: {@code
+   * kagzi.setDefaultVersion(PROCESS_ORDER.version("2"))}. What has started stays on its version.
+   *
+   * @return what it was before; empty if there was none
+   */
+  public String setDefaultVersion(WorkflowType<?, ?> type) {
+    SetDefaultVersionRequest request =
+        SetDefaultVersionRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setWorkflowType(type.name())
+            .setVersion(type.version())
+            .build();
+    return connection
+        .call(AdminServiceGrpc.getSetDefaultVersionMethod(), request)
+        .getFormerVersion();
+  }
+
   /** Creates, changes and lists namespaces. */
   public Namespaces namespaces() {
     return new Namespaces(connection);
@@ -178,6 +200,7 @@ public final class Kagzi implements AutoCloseable {
     private Credentials credentials = Credentials.NONE;
     private @Nullable String inProcessName;
     private final List<ClientInterceptor> interceptors = new ArrayList<>();
+    private final List<io.grpc.ClientInterceptor> grpcInterceptors = new ArrayList<>();
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
 
     private Builder() {}
@@ -265,18 +288,24 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Sees every call of the client and its workers, and may change or refuse it. For tracing,
-     * counting and the like; may be called several times, the first sees a call first.
-     */
+    /** Stands around starts; of several the first is the outermost. */
     public Builder interceptor(ClientInterceptor interceptor) {
-      interceptors.addFirst(Objects.requireNonNull(interceptor, "interceptor"));
+      interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+      return this;
+    }
+
+    /**
+     * Sees every gRPC call of the client and its workers, and may change or refuse it; may be
+     * called several times, the first sees a call first.
+     */
+    public Builder grpcInterceptor(io.grpc.ClientInterceptor interceptor) {
+      grpcInterceptors.addFirst(Objects.requireNonNull(interceptor, "interceptor"));
       return this;
     }
 
     /**
      * The last word on the gRPC channel: proxies, limits. An interceptor there sees one long stream
-     * in place of most calls: {@link #interceptor} is for calls.
+     * in place of most calls: {@link #grpcInterceptor} is for calls.
      */
     public Builder channel(UnaryOperator<ManagedChannelBuilder<?>> options) {
       this.channelOptions = Objects.requireNonNull(options, "options");
@@ -298,11 +327,11 @@ public final class Kagzi implements AutoCloseable {
           new Connection(
               channel,
               ClientInterceptors.intercept(
-                  name == null ? Channels.sharing(channel) : channel, interceptors),
+                  name == null ? Channels.sharing(channel) : channel, grpcInterceptors),
               name == null ? String.join(",", addresses) : "the server in this process",
               namespace,
               callTimeout);
-      return new Kagzi(connection, new Payloads(new FailedEventCodec(codec)));
+      return new Kagzi(connection, new Payloads(new FailedEventCodec(codec)), interceptors);
     }
   }
 }

@@ -4,7 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Root of everything the SDK throws at its caller, apart from wrong arguments. */
 public abstract sealed class KagziException extends RuntimeException
-    permits ContextMisuseException,
+    permits BranchFailedException,
+        ChildFailedException,
+        ContextMisuseException,
         PayloadException,
         RequestRefusedException,
         ResultTimeoutException,

@@ -14,6 +14,8 @@ import java.util.Optional;
  * @param wakeUpAt when a sleeping or waiting run goes on
  * @param workerId who has it
  * @param failure of a run that failed; of an unfinished one: what blocks it
+ * @param parentRunId the run that started it, as a child or from one of its steps
+ * @param parentStep the step of that run
  */
 public record RunInfo(
     String runId,
@@ -29,4 +31,6 @@ public record RunInfo(
     Optional<Instant> finishedAt,
     Optional<Instant> wakeUpAt,
     Optional<String> workerId,
-    Optional<Failure> failure) {}
+    Optional<Failure> failure,
+    Optional<String> parentRunId,
+    Optional<String> parentStep) {}

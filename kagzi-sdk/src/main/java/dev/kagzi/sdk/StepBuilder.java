@@ -2,6 +2,7 @@ package dev.kagzi.sdk;
 
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 
 /** A step with options of its own; {@code run} executes it or returns its recorded result. */
 public interface StepBuilder {
@@ -19,9 +20,22 @@ public interface StepBuilder {
    */
   StepBuilder timeout(Duration timeout);
 
+  /**
+   * What the step works on. It is stored with the step, and with it a fingerprint: a replay in
+   * which the step is given something else is a changed workflow, and the run waits for the code
+   * with which it began.
+   */
+  StepBuilder input(@Nullable Object input);
+
   <T> T run(Class<T> type, Callable<? extends T> code);
 
   <T> T run(TypeRef<T> type, Callable<? extends T> code);
 
   void run(StepAction code);
+
+  /** As {@code run}, for code that wants to know its attempt or say how far it is. */
+  <T> T execute(Class<T> type, StepCode<? extends T> code);
+
+  /** The same for a result that has type parameters. */
+  <T> T execute(TypeRef<T> type, StepCode<? extends T> code);
 }

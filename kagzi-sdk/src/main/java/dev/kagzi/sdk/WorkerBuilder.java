@@ -1,5 +1,6 @@
 package dev.kagzi.sdk;
 
+import dev.kagzi.sdk.internal.run.Around;
 import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
 import dev.kagzi.sdk.internal.run.Names;
@@ -43,6 +44,7 @@ public final class WorkerBuilder {
   private ErrorSanitizer errorSanitizer = failure -> failure;
   private Function<? super Throwable, ErrorKind> errorKinds = thrown -> ErrorKind.UNKNOWN;
   private boolean recordStacks = true;
+  private final List<WorkerInterceptor> interceptors = new ArrayList<>();
 
   WorkerBuilder(Kagzi kagzi, List<String> queues) {
     this.kagzi = kagzi;
@@ -90,7 +92,8 @@ public final class WorkerBuilder {
                     each.type().name().equals(type.name())
                         && each.type().version().equals(type.version()));
     if (known) {
-      throw new IllegalArgumentException("type: " + type + " (expected: registered once)");
+      throw new InvalidArgumentException(
+          "DUPLICATE_TYPE", "type: " + type + " (expected: registered once)");
     }
   }
 
@@ -170,6 +173,12 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /** Stands around runs and steps; of several the first is the outermost. */
+  public WorkerBuilder interceptor(WorkerInterceptor interceptor) {
+    interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+    return this;
+  }
+
   /**
    * Starts the worker. Returns at once; the worker registers in the background and keeps trying
    * while no server answers.
@@ -231,7 +240,8 @@ public final class WorkerBuilder {
         version,
         host,
         drainTimeout,
-        new FailureRecorder(errorSanitizer, errorKinds, recordStacks));
+        new FailureRecorder(errorSanitizer, errorKinds, recordStacks),
+        new Around(interceptors));
   }
 
   private static String localHostname() {

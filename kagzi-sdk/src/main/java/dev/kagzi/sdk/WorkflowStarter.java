@@ -5,18 +5,26 @@ import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.sdk.internal.client.Runs;
 import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.run.StepScope;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts runs of one type. The options hold for every start made with this object; an {@link #id}
  * therefore asks for an object of its own. Not thread-safe while options are set.
+ *
+ * <p>A start that a step's code makes, in the step's own thread, is an ordinary start; the run that
+ * it belongs to is shown as the parent. {@link WorkflowContext#child} starts a child that the
+ * parent can wait for.
  *
  * <p>Starts are made for many at once: those that threads make at the same time travel together,
  * and {@link #startAsync} in a loop is a bulk start.
@@ -26,12 +34,14 @@ import java.util.function.UnaryOperator;
  */
 public final class WorkflowStarter<I, O> {
   private final Runs runs;
+  private final List<ClientInterceptor> interceptors;
   private final WorkflowType<I, O> type;
   private StartWorkflowRequest options;
   private String id = "";
 
-  WorkflowStarter(Runs runs, WorkflowType<I, O> type) {
+  WorkflowStarter(Runs runs, WorkflowType<I, O> type, List<ClientInterceptor> interceptors) {
     this.runs = runs;
+    this.interceptors = interceptors;
     this.type = type;
     this.options =
         StartWorkflowRequest.newBuilder()
@@ -175,12 +185,12 @@ public final class WorkflowStarter<I, O> {
    * @throws ServerUnavailableException if no server answered in time
    */
   public RunHandle<O> start(I input) {
-    return handle(Runs.await(runs.start(request(input, id))));
+    return handle(Runs.await(begin(input, id)));
   }
 
   /** Starts a run without waiting; the future completes on a thread of its own. */
   public CompletableFuture<RunHandle<O>> startAsync(I input) {
-    return runs.start(request(input, id)).thenApplyAsync(this::handle, Kagzi.CALLBACKS);
+    return begin(input, id).thenApplyAsync(this::handle, Kagzi.CALLBACKS);
   }
 
   /**
@@ -202,7 +212,7 @@ public final class WorkflowStarter<I, O> {
   public List<RunHandle<O>> startAll(List<? extends I> inputs, Function<? super I, String> idOf) {
     List<CompletableFuture<StartWorkflowResponse>> answers = new ArrayList<>(inputs.size());
     for (I input : inputs) {
-      answers.add(runs.start(request(input, idOf.apply(input))));
+      answers.add(begin(input, idOf.apply(input)));
     }
     CompletableFuture<Void> all =
         CompletableFuture.allOf(answers.toArray(new CompletableFuture<?>[0]));
@@ -210,13 +220,52 @@ public final class WorkflowStarter<I, O> {
     return answers.stream().map(answer -> handle(Runs.await(answer))).toList();
   }
 
+  private CompletableFuture<StartWorkflowResponse> begin(I input, String id) {
+    StartWorkflowRequest.Builder request = request(input, id);
+    if (interceptors.isEmpty()) {
+      return runs.start(request);
+    }
+    ClientInterceptor.Start start =
+        new ClientInterceptor.Start(
+            request.getWorkflowType(), request.getVersion(), request.getTaskQueue(), id);
+    AtomicReference<@Nullable StartWorkflowResponse> answer = new AtomicReference<>();
+    Supplier<CompletableFuture<String>> next =
+        () ->
+            runs.start(request)
+                .thenApply(
+                    started -> {
+                      answer.set(started);
+                      return started.getRunId();
+                    });
+    for (ClientInterceptor each : interceptors.reversed()) {
+      Supplier<CompletableFuture<String>> inner = next;
+      next = () -> each.start(start, inner);
+    }
+    return next.get().thenApply(runId -> started(answer.get(), runId));
+  }
+
+  private static StartWorkflowResponse started(
+      @Nullable StartWorkflowResponse answer, String runId) {
+    if (answer == null || !answer.getRunId().equals(runId)) {
+      throw new IllegalStateException(
+          "run id: %s (expected: what next gave; was it called?)".formatted(runId));
+    }
+    return answer;
+  }
+
   private StartWorkflowRequest.Builder request(I input, String id) {
     if (id.isEmpty() && options.getIdConflictPolicyValue() != 0) {
       throw new IllegalStateException("ifExists: without an id (expected: id(..))");
     }
-    return options.toBuilder()
-        .setExternalId(id)
-        .setInput(runs.payloads().encode(input, type.inputType()));
+    StartWorkflowRequest.Builder request =
+        options.toBuilder()
+            .setExternalId(id)
+            .setInput(runs.payloads().encode(input, type.inputType()));
+    StepScope step = StepScope.current();
+    if (step != null && step.run().namespace().equals(runs.namespace())) {
+      request.setParentRunId(step.run().runId()).setParentStepId(step.step());
+    }
+    return request;
   }
 
   private RunHandle<O> handle(StartWorkflowResponse started) {

@@ -28,7 +28,8 @@ public final class WorkerMain {
     ClaimWatch claims = new ClaimWatch();
     Path folder = Path.of(System.getenv(LEDGERS));
     Ledger ledger = Ledger.open(folder, process);
-    Kagzi kagzi = Kagzi.builder().address(System.getenv(ADDRESSES)).interceptor(claims).connect();
+    Kagzi kagzi =
+        Kagzi.builder().address(System.getenv(ADDRESSES)).grpcInterceptor(claims).connect();
     Worker worker = start(kagzi, new WorkerDesk(process, ledger, claims, Repairs.in(folder)));
     if (!worker.awaitRegistered(REGISTER_MAX)) {
       Runtime.getRuntime().halt(1);

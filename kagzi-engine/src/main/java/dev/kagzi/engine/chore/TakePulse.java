@@ -46,6 +46,8 @@ public final class TakePulse implements Chore {
                OR EXISTS (SELECT FROM kagzi.schedule_changes) AS unfolded,
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
                 FROM kagzi.namespaces) AS namespaces_us,
+             (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
+                FROM kagzi.workflow_types) AS types_us,
              CASE WHEN EXISTS (SELECT FROM kagzi.servers
                                 WHERE NOT counts
                                   AND heartbeat_at > kagzi.clock() - interval '30 seconds')
@@ -61,7 +63,8 @@ public final class TakePulse implements Chore {
   private final Notifier notifier;
   private final long stepGraceMs;
   private volatile Reading last =
-      new Reading(null, false, null, null, false, false, Counts.EXACT, null, System.nanoTime());
+      new Reading(
+          null, false, null, null, false, false, Counts.EXACT, null, null, System.nanoTime());
   private int ticks;
 
   /**
@@ -74,6 +77,7 @@ public final class TakePulse implements Chore {
    * @param buffered whether a slot of a schedule waits for the end of a run
    * @param unfolded whether changes of runs wait to be folded into the counts
    * @param namespacesUs when a namespace was changed last
+   * @param typesUs when a default version was changed last
    */
   record Reading(
       @Nullable Long silentMs,
@@ -84,6 +88,7 @@ public final class TakePulse implements Chore {
       boolean unfolded,
       Counts counts,
       @Nullable Long namespacesUs,
+      @Nullable Long typesUs,
       long atNanos) {}
 
   /** How far the counts of runs can be believed. */
@@ -141,6 +146,7 @@ public final class TakePulse implements Chore {
                                       row.bool("unfolded"),
                                       Counts.valueOf(row.text("counts")),
                                       row.bigintOrNull("namespaces_us"),
+                                      row.bigintOrNull("types_us"),
                                       atNanos);
                               return row.bigint("others") == 0;
                             }))

@@ -2,6 +2,7 @@ package dev.kagzi.engine.message;
 
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
@@ -10,8 +11,12 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Writes, takes and finds messages. */
 public final class Messages {
@@ -30,6 +35,49 @@ public final class Messages {
        USING unnest(?::uuid[]) AS n (to_run)
        WHERE m.to_run = n.to_run
       RETURNING m.to_run, m.step_id, m.what, m.data, m.metadata
+      """;
+
+  // Children are looked up run by run: while no run has any, the planner takes a walk over the
+  // whole index for as good, and keeps that plan.
+
+  /**
+   * Tells the children of runs that were ended to end too. Runs that start for others do so under
+   * the lock of their parent, which is held here: none is missed.
+   */
+  public static final String TO_CHILDREN_SQL =
+      """
+      INSERT INTO kagzi.run_messages (to_run, step_id, what, data, created_at)
+      SELECT c.run_id, '', n.what, n.data, kagzi.clock()
+        FROM unnest(?::uuid[], ?::text[], ?::bytea[]) AS n (run_id, what, data)
+       CROSS JOIN LATERAL (
+             SELECT r.run_id
+               FROM kagzi.workflow_runs r
+              WHERE r.parent_run_id = n.run_id
+                AND r.finished_at IS NULL
+                AND r.detached IS NOT TRUE
+             OFFSET 0) AS c
+          ON CONFLICT (to_run, step_id, what) DO NOTHING
+      RETURNING to_run
+      """;
+
+  /** What children have given that ended while nobody heard them. */
+  public static final String OF_ENDED_CHILDREN_SQL =
+      """
+      INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)
+      SELECT c.parent_run_id, c.parent_step_id, 'COMPLETED ' || c.run_id, p.data, p.metadata,
+             kagzi.clock()
+        FROM unnest(?::uuid[]) AS n (run_id)
+       CROSS JOIN LATERAL (
+             SELECT r.run_id, r.parent_run_id, r.parent_step_id
+               FROM kagzi.workflow_runs r
+              WHERE r.parent_run_id = n.run_id
+                AND r.status = 'COMPLETED'
+                AND r.detached IS NOT TRUE
+                AND r.parent_step_id IS NOT NULL
+             OFFSET 0) AS c
+        LEFT JOIN kagzi.workflow_payloads p ON p.run_id = c.run_id AND p.kind = 'OUTPUT'
+          ON CONFLICT (to_run, step_id, what) DO NOTHING
+      RETURNING to_run
       """;
 
   /** Messages that nobody has read for a while: their announcement was lost. */
@@ -54,10 +102,48 @@ public final class Messages {
     tx.query(POST_SQL)
         .bindUuids(messages, m -> m.to().value())
         .bindTexts(messages, RunMessage::stepKey)
-        .bindTexts(messages, RunMessage::what)
+        .bindTexts(messages, RunMessage::stored)
         .bindBytes(messages, Messages::data)
         .bindTexts(messages, m -> m.output() == null ? null : Json.encode(m.output().metadata()))
         .update();
+  }
+
+  /**
+   * Tells the children of these runs; answers who is told.
+   *
+   * @param ended why each was ended; without a reason it was cancelled
+   */
+  public static List<RunId> tellChildren(Session tx, Map<RunId, Optional<Failure>> ended)
+      throws SQLException {
+    List<RunId> runs = List.copyOf(ended.keySet());
+    return tx.query(TO_CHILDREN_SQL)
+        .bindUuids(runs, RunId::value)
+        .bindTexts(
+            runs,
+            run ->
+                (isTerminated(ended, run) ? RunMessage.What.TERMINATE : RunMessage.What.CANCEL)
+                    .name())
+        .bindBytes(runs, run -> reason(ended, run))
+        .list(row -> new RunId(row.uuid("to_run")));
+  }
+
+  private static boolean isTerminated(Map<RunId, Optional<Failure>> ended, RunId run) {
+    return ended.getOrDefault(run, Optional.empty()).isPresent();
+  }
+
+  private static byte @Nullable [] reason(Map<RunId, Optional<Failure>> ended, RunId run) {
+    return ended
+        .getOrDefault(run, Optional.empty())
+        .map(why -> Json.encode(why).getBytes(StandardCharsets.UTF_8))
+        .orElse(null);
+  }
+
+  /** Says to runs that go on what their children said to nobody; answers who is told. */
+  public static Set<RunId> repeatEnds(Session tx, Collection<RunId> runs) throws SQLException {
+    return new HashSet<>(
+        tx.query(OF_ENDED_CHILDREN_SQL)
+            .bindUuids(runs, RunId::value)
+            .list(row -> new RunId(row.uuid("to_run"))));
   }
 
   private static byte[] data(RunMessage message) {
@@ -82,12 +168,17 @@ public final class Messages {
     RunId to = new RunId(row.uuid("to_run"));
     byte[] data = row.bytes("data");
     byte[] content = data == null ? new byte[0] : data;
-    if (row.text("what").equals("FAILED")) {
-      String failure = new String(content, StandardCharsets.UTF_8);
-      return new RunMessage(to, row.text("step_id"), null, Json.decodeFailure(failure));
+    String[] stored = row.text("what").split(" ", 2);
+    RunMessage.What what = RunMessage.What.valueOf(stored[0]);
+    RunId from = stored.length == 1 ? null : RunId.parse(stored[1]).orElse(null);
+    Payload output = null;
+    Failure failure = null;
+    if (what == RunMessage.What.COMPLETED) {
+      output = new Payload(content, Json.decode(row.textOrNull("metadata")));
+    } else if (content.length > 0) {
+      failure = Json.decodeFailure(new String(content, StandardCharsets.UTF_8));
     }
-    Payload output = new Payload(content, Json.decode(row.textOrNull("metadata")));
-    return new RunMessage(to, row.text("step_id"), output, null);
+    return new RunMessage(to, row.text("step_id"), what, from, output, failure);
   }
 
   /** Receivers of messages older than that. */

@@ -22,11 +22,17 @@ public sealed interface Notice {
   /** Whoever has the worker attached tells it to stop. */
   record Stop(WorkerId worker, Claim claim, RunStatus status) implements Notice {}
 
+  /** Whoever has the worker attached tells it that something has come for its run. */
+  record Wake(WorkerId worker, Claim claim) implements Notice {}
+
   /** Whoever has the worker attached tells it to drain. */
   record Drain(WorkerId worker) implements Notice {}
 
   /** A namespace was enabled or disabled: whoever knows it reads which. */
   record Namespace(String namespace) implements Notice {}
+
+  /** The default version of some type was changed: read which. */
+  record Versions() implements Notice {}
 
   /** Too much to tell, or a server has just come: look at everything. */
   record Everything() implements Notice {}
@@ -48,8 +54,11 @@ public sealed interface Notice {
       case Ended(RunId runId) -> "e " + runId;
       case Stop(WorkerId worker, Claim claim, RunStatus status) ->
           "s " + worker + ' ' + claim.runId() + ' ' + claim.epoch() + ' ' + status;
+      case Wake(WorkerId worker, Claim claim) ->
+          "k " + worker + ' ' + claim.runId() + ' ' + claim.epoch();
       case Drain(WorkerId worker) -> "d " + worker;
       case Namespace(String namespace) -> "n " + escape(namespace);
+      case Versions() -> "v";
       case Everything() -> "*";
     };
   }
@@ -77,8 +86,17 @@ public sealed interface Notice {
                                         worker,
                                         new Claim(run, Integer.parseInt(parts[3])),
                                         RunStatus.valueOf(parts[4]))));
+        case "k" ->
+            WorkerId.parse(parts[1])
+                .flatMap(
+                    worker ->
+                        RunId.parse(parts[2])
+                            .map(
+                                run ->
+                                    new Wake(worker, new Claim(run, Integer.parseInt(parts[3])))));
         case "d" -> WorkerId.parse(parts[1]).map(Drain::new);
         case "n" -> Optional.of(new Namespace(unescape(parts[1])));
+        case "v" -> Optional.of(new Versions());
         case "*" -> Optional.of(new Everything());
         default -> Optional.empty();
       };

@@ -37,7 +37,7 @@ final class RunQueries {
              r.locked_by, r.parent_run_id, r.parent_step_id, r.schedule_id, r.cron_expr,
              r.deadline_at, r.origin, r.crashes, r.epoch, r.blocked_by, r.retry_policy,
              r.execution_timeout_ms, r.step_timeout_ms, r.heartbeat_timeout_ms,
-             r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, r.retry_of,
+             r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, r.retry_of, r.detached,
              CASE WHEN r.cron_expr IS NULL THEN r.fire_at END AS fire_at""";
 
   private static final String RUNS = "  FROM kagzi.workflow_runs r";
@@ -93,7 +93,8 @@ final class RunQueries {
              created_at, started_at, finished_at, wake_up_at, locked_by, parent_run_id,
              parent_step_id, schedule_id, cron_expr, deadline_at, origin, crashes, epoch, fits,
              retry_policy, execution_timeout_ms, step_timeout_ms, heartbeat_timeout_ms,
-             on_failure_workflow, on_failure_task_queue, failed_run_id, retry_of, fire_at, failure_handler,
+             on_failure_workflow, on_failure_task_queue, failed_run_id, retry_of, detached, fire_at,
+             failure_handler,
              CASE WHEN fits THEN error END AS error,
              CASE WHEN fits THEN blocked_by END AS blocked_by,
              CASE WHEN fits THEN input END AS input, input_metadata,
@@ -394,6 +395,7 @@ final class RunQueries {
         orNull(row.uuidOrNull("failure_handler"), RunId::new),
         orNull(row.uuidOrNull("failed_run_id"), RunId::new),
         orNull(row.uuidOrNull("retry_of"), RunId::new),
+        row.bool("detached"),
         row.timeOrNull("fire_at"));
   }
 

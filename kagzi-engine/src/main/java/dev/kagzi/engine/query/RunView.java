@@ -60,6 +60,7 @@ public record RunView(
    * @param failureHandler the run that handles, or has handled, this run's failure
    * @param failedRun the run whose failure this one handles
    * @param retryOf the run that this one repeats
+   * @param detached it has a parent and goes its own way
    * @param fireAt the slot of its schedule that the run is for
    */
   public record Setup(
@@ -72,5 +73,6 @@ public record RunView(
       @Nullable RunId failureHandler,
       @Nullable RunId failedRun,
       @Nullable RunId retryOf,
+      boolean detached,
       @Nullable Instant fireAt) {}
 }

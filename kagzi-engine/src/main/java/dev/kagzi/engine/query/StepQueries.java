@@ -41,7 +41,7 @@ final class StepQueries {
   private static final String NAMED =
       """
          AND ? IN (s.step_id,
-                   regexp_replace(regexp_replace(s.step_id, '^([^/]*\\[[0-9]+]/)+', ''),
+                   regexp_replace(regexp_replace(s.step_id, '^([^/]*\\[[^]/]+]/)+', ''),
                                   '#[0-9]+$', ''))""";
 
   // The sum decides where the page ends; see the same for runs.

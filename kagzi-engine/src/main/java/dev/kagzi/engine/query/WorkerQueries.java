@@ -7,9 +7,11 @@ import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Pager;
 import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,6 +23,7 @@ final class WorkerQueries {
   private static final String COLUMNS =
       """
       SELECT w.worker_id, w.namespace, w.task_queue, w.status, w.version, w.workflow_types,
+             w.served_versions,
              w.hostname, w.pid, w.concurrency_limit, w.type_limits, w.active_count,
              w.registered_at, w.last_heartbeat_at, w.labels, w.total_completed, w.total_failed,
              w.deregistered_at
@@ -183,8 +186,8 @@ final class WorkerQueries {
 
     private static long weight(WorkerView view) {
       long sum = 1;
-      for (String type : view.workflowTypes()) {
-        sum += type.length();
+      for (TypeVersion served : view.served()) {
+        sum += 2L * served.type().length() + served.version().length();
       }
       for (String type : view.workflowTypeConcurrency().keySet()) {
         sum += type.length();
@@ -214,6 +217,15 @@ final class WorkerQueries {
         Json.decode(row.textOrNull("labels")),
         row.bigint("total_completed"),
         row.bigint("total_failed"),
-        row.timeOrNull("deregistered_at"));
+        row.timeOrNull("deregistered_at"),
+        served(row.texts("workflow_types"), row.texts("served_versions")));
+  }
+
+  private static List<TypeVersion> served(List<String> types, List<String> versions) {
+    List<TypeVersion> served = new ArrayList<>();
+    for (int i = 0; i < Math.min(types.size(), versions.size()); i++) {
+      served.add(new TypeVersion(types.get(i), versions.get(i)));
+    }
+    return served;
   }
 }

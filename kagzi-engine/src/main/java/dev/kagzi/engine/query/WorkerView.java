@@ -1,5 +1,6 @@
 package dev.kagzi.engine.query;
 
+import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.time.Instant;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * One registration of a worker as it stood when it was looked at.
  *
  * @param workflowTypes each once, in the order of the registration
+ * @param served its types in their versions; {@code *} is any version
  * @param queueConcurrencyLimit how many runs it takes at once; null for no limit
  * @param workflowTypeConcurrency how many of a type
  */
@@ -31,11 +33,13 @@ public record WorkerView(
     Map<String, String> labels,
     long totalCompleted,
     long totalFailed,
-    @Nullable Instant deregisteredAt) {
+    @Nullable Instant deregisteredAt,
+    List<TypeVersion> served) {
 
   public WorkerView {
     workflowTypes = List.copyOf(workflowTypes);
     workflowTypeConcurrency = Map.copyOf(workflowTypeConcurrency);
     labels = Map.copyOf(labels);
+    served = List.copyOf(served);
   }
 }

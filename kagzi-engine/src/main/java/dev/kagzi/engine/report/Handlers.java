@@ -4,6 +4,7 @@ import dev.kagzi.engine.run.FailureHandler;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartRun;
+import dev.kagzi.engine.run.Versions;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.Origin;
@@ -24,7 +25,8 @@ import java.util.Map;
 final class Handlers {
   private Handlers() {}
 
-  static List<StartRun> of(RunRow row, RunStatus status, Failure why, FailureNews news) {
+  static List<StartRun> of(
+      RunRow row, RunStatus status, Failure why, FailureNews news, Versions versions) {
     List<StartRun> starts = new ArrayList<>(2);
     // A handler that fails has no handler: nothing here may go on for ever.
     if (news.origin() == Origin.FAILURE_HANDLER) {
@@ -32,12 +34,20 @@ final class Handlers {
     }
     if (!news.handlerType().isEmpty()) {
       String queue = news.handlerQueue().isEmpty() ? row.queue().queue() : news.handlerQueue();
-      starts.add(start("failure-", row, queue, news.handlerType(), status, why, news));
+      starts.add(start("failure-", row, queue, news.handlerType(), status, why, news, versions));
     }
     String globalQueue = news.globalQueue();
     if (globalQueue != null) {
       starts.add(
-          start("system-failure-", row, globalQueue, FailureHandler.TYPE, status, why, news));
+          start(
+              "system-failure-",
+              row,
+              globalQueue,
+              FailureHandler.TYPE,
+              status,
+              why,
+              news,
+              versions));
     }
     return starts;
   }
@@ -49,7 +59,8 @@ final class Handlers {
       String type,
       RunStatus status,
       Failure why,
-      FailureNews news) {
+      FailureNews news,
+      Versions versions) {
     RunId id = row.runId().derived(prefix + row.attempts());
     String externalId =
         prefix + row.runId() + (row.attempts() == 1 ? "" : "-attempt-" + row.attempts());
@@ -59,7 +70,7 @@ final class Handlers {
             externalId,
             queue,
             type,
-            "",
+            versions.resolve(row.queue().namespace(), type, ""),
             event(row, status, why, news),
             null,
             id);

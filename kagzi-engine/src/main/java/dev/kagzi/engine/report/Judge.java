@@ -6,6 +6,7 @@ import dev.kagzi.engine.run.ResumeRun;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.run.Versions;
 import dev.kagzi.engine.value.Refusal;
 import java.util.random.RandomGenerator;
 
@@ -17,12 +18,14 @@ final class Judge {
   private final RunBatch batch;
   private final StepJudge steps;
   private final RunJudge runs;
+  private final ChildJudge children;
 
-  Judge(RunBatch batch, Rules rules, RunEvents events, RandomGenerator random) {
-    Moves moves = new Moves(batch, events);
+  Judge(RunBatch batch, Rules rules, Versions versions, RunEvents events, RandomGenerator random) {
+    Moves moves = new Moves(batch, versions, events);
     this.batch = batch;
     this.steps = new StepJudge(batch, rules, moves, random);
     this.runs = new RunJudge(batch, rules, moves, events, random);
+    this.children = new ChildJudge(batch, versions, moves, events);
   }
 
   void decide(RunWrite<?> write) {
@@ -36,7 +39,7 @@ final class Judge {
       case FailCrashed crashed -> runs.failCrashed(crashed);
       case FreeClaim free -> runs.free(free);
       case RenewLease renew -> runs.renew(renew);
-      case DeliverMessages deliver -> runs.deliver(deliver);
+      case DeliverMessages deliver -> children.deliver(deliver);
       default -> throw new IllegalStateException("write: " + write + " (expected: a known kind)");
     }
   }
@@ -56,7 +59,8 @@ final class Judge {
           case Report.Done r -> runs.done(row, r);
           case Report.Failed r -> runs.failed(row, r);
           case Report.Released r -> runs.released(row, r);
-          case Report.Parked r -> runs.parked(row, r);
+          case Report.ChildStarted r -> children.started(row, r);
+          case Report.Awaited r -> children.awaited(row, r);
         });
   }
 }

@@ -3,6 +3,7 @@ package dev.kagzi.engine.report;
 import dev.kagzi.engine.message.RunMessage;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.run.Versions;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
@@ -10,7 +11,9 @@ import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What a decision does to a run, together with what is to be told of it after the commit. */
@@ -18,10 +21,12 @@ final class Moves {
   private static final long US_PER_MS = 1_000;
 
   private final RunBatch batch;
+  private final Versions versions;
   private final RunEvents events;
 
-  Moves(RunBatch batch, RunEvents events) {
+  Moves(RunBatch batch, Versions versions, RunEvents events) {
     this.batch = batch;
+    this.versions = versions;
     this.events = events;
   }
 
@@ -53,11 +58,23 @@ final class Moves {
     tellEnd(row, status, null);
   }
 
+  /** Somebody ends the run: for no reason, or for one that counts as a failure. */
+  void cancel(RunRow row, @Nullable Failure why) {
+    RunStatus end = why == null ? RunStatus.CANCELLED : RunStatus.FAILED;
+    WorkerId worker = row.lockedBy();
+    Claim claim = new Claim(row.runId(), row.epoch());
+    row.endFromOutside(end, why);
+    batch.closeSteps(row.runId());
+    batch.cancelChildren(row.runId(), why);
+    stop(worker, claim, end);
+    tellEnd(row, end, null);
+  }
+
   /** Starts what handles the failure of a run. */
   void handle(RunRow row, RunStatus status, Failure why) {
     FailureNews news = batch.news(row.runId());
     if (news != null) {
-      Handlers.of(row, status, why, news).forEach(batch::start);
+      Handlers.of(row, status, why, news, versions).forEach(batch::start);
     }
   }
 
@@ -96,15 +113,31 @@ final class Moves {
   void tellEnd(RunRow row, RunStatus status, @Nullable Payload output) {
     RunId parent = row.parent();
     String parentStep = row.parentStep();
-    if (parent != null && parentStep != null) {
-      Failure why = row.failure();
-      if (why == null && status != RunStatus.COMPLETED) {
-        why = Failure.of(ErrorCode.UNSPECIFIED, "the run ended as " + status);
-      }
-      batch.post(new RunMessage(parent, parentStep, output, why));
+    if (parent != null && parentStep != null && !row.isDetached()) {
+      batch.post(
+          status == RunStatus.COMPLETED
+              ? RunMessage.completed(parent, parentStep, row.runId(), output)
+              : RunMessage.failed(parent, parentStep, row.runId(), why(row, status)));
       batch.then(() -> events.messages(parent));
     }
     batch.then(() -> events.ended(RunBatch.end(row, status, output)));
+  }
+
+  /** What the parent's code sees; it says what became of the child. */
+  private static Failure why(RunRow row, RunStatus status) {
+    Failure own = row.failure();
+    Failure why =
+        own == null ? Failure.of(ErrorCode.UNSPECIFIED, "the run ended as " + status) : own;
+    Map<String, String> metadata = new HashMap<>(why.metadata());
+    metadata.put("status", status.name());
+    return new Failure(
+        why.code(),
+        why.message(),
+        why.nonRetryable(),
+        why.retryAfterMs(),
+        why.subject(),
+        why.subjectId(),
+        metadata);
   }
 
   void park(RunRow row, RunStatus status, long untilUs, List<String> steps, boolean all) {

@@ -1,6 +1,7 @@
 package dev.kagzi.engine.report;
 
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
@@ -18,6 +19,8 @@ public sealed interface Report {
    * A step takes its time: it shows as running.
    *
    * @param timeoutMs how long it may take in all; 0: the run's time-out, else the server's
+   * @param inputHash of the step's input, as its worker computes it; empty for none
+   * @param progress how far it is, as its code says; such a report may come again
    * @param policy the step's own, for the case that the server ends the attempt
    */
   record StepStarted(
@@ -28,7 +31,9 @@ public sealed interface Report {
       @Nullable Payload input,
       long ranMs,
       long timeoutMs,
-      @Nullable RetryPolicy policy)
+      @Nullable RetryPolicy policy,
+      String inputHash,
+      @Nullable Payload progress)
       implements Report {
 
     /** With the time-out and the policy of the run. */
@@ -41,6 +46,19 @@ public sealed interface Report {
         long ranMs) {
       this(claim, stepKey, attempt, kind, input, ranMs, 0, null);
     }
+
+    /** Without progress and an input that is compared. */
+    public StepStarted(
+        Claim claim,
+        String stepKey,
+        int attempt,
+        StepKind kind,
+        @Nullable Payload input,
+        long ranMs,
+        long timeoutMs,
+        @Nullable RetryPolicy policy) {
+      this(claim, stepKey, attempt, kind, input, ranMs, timeoutMs, policy, "", null);
+    }
   }
 
   /** A step gave a result. */
@@ -51,8 +69,22 @@ public sealed interface Report {
       StepKind kind,
       @Nullable Payload input,
       Payload output,
-      long ranMs)
-      implements Report {}
+      long ranMs,
+      String inputHash)
+      implements Report {
+
+    /** Without an input that is compared. */
+    public StepDone(
+        Claim claim,
+        String stepKey,
+        int attempt,
+        StepKind kind,
+        @Nullable Payload input,
+        Payload output,
+        long ranMs) {
+      this(claim, stepKey, attempt, kind, input, output, ranMs, "");
+    }
+  }
 
   /**
    * An attempt of a step failed.
@@ -68,8 +100,24 @@ public sealed interface Report {
       Failure failure,
       @Nullable RetryPolicy policy,
       boolean keepClaim,
-      long ranMs)
-      implements Report {}
+      long ranMs,
+      String inputHash,
+      @Nullable Payload progress)
+      implements Report {
+
+    /** Without progress and an input that is compared. */
+    public StepFailed(
+        Claim claim,
+        String stepKey,
+        int attempt,
+        @Nullable Payload input,
+        Failure failure,
+        @Nullable RetryPolicy policy,
+        boolean keepClaim,
+        long ranMs) {
+      this(claim, stepKey, attempt, input, failure, policy, keepClaim, ranMs, "", null);
+    }
+  }
 
   /** The run sleeps, for a duration or until an instant; exactly one of them is set. */
   record Sleep(
@@ -103,30 +151,49 @@ public sealed interface Report {
   record Released(Claim claim, long delayMs, @Nullable Failure blockedBy) implements Report {}
 
   /**
-   * The run waits for messages to its steps, and at most for a while.
+   * The run starts another as one of its steps.
+   *
+   * @param start what to start; it gets its id and its namespace here
+   * @param detached the step is done with the start
+   */
+  record ChildStarted(
+      Claim claim, String stepKey, int attempt, StartRequest start, boolean detached)
+      implements Report {}
+
+  /**
+   * The run waits for messages to its steps, and at most for a while: it is given back until then,
+   * unless they are there.
    *
    * @param steps the steps that it waits for
    * @param all whether it waits for all of them, or for any
    * @param durationMs how long at most; null: as long as it takes
+   * @param keepClaim parts of the run are at work: it only asks
    */
-  record Parked(Claim claim, List<String> steps, boolean all, @Nullable Long durationMs)
+  record Awaited(
+      Claim claim, List<String> steps, boolean all, @Nullable Long durationMs, boolean keepClaim)
       implements Report {
-    public Parked {
+    public Awaited {
       steps = List.copyOf(steps);
+    }
+
+    public Awaited(Claim claim, List<String> steps, boolean all, @Nullable Long durationMs) {
+      this(claim, steps, all, durationMs, false);
     }
   }
 
   /** How much of a budget this report takes. */
   default int bytes() {
     return switch (this) {
-      case StepStarted r -> r.stepKey.length() + size(r.input);
+      case StepStarted r -> r.stepKey.length() + size(r.input) + size(r.progress);
       case StepDone r -> r.stepKey.length() + size(r.input) + size(r.output);
-      case StepFailed r -> r.stepKey.length() + size(r.input) + r.failure.bytes();
+      case StepFailed r ->
+          r.stepKey.length() + size(r.input) + size(r.progress) + r.failure.bytes();
       case Sleep r -> r.stepKey.length();
       case Done r -> size(r.output);
       case Failed r -> r.failure.bytes();
       case Released r -> r.blockedBy == null ? 0 : r.blockedBy.bytes();
-      case Parked r -> r.steps.size() * 100;
+      case ChildStarted r -> r.stepKey.length() + r.start.input().bytes();
+      case Awaited r -> r.steps.size() * 100;
     };
   }
 

@@ -2,13 +2,25 @@ package dev.kagzi.engine.report;
 
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import java.time.Instant;
+import java.util.List;
 
 /** What the engine answers to a report. All of them are normal. */
 public sealed interface ReportResult {
   /** It is so, durably; the status is the run's after the report. */
   record Accepted(RunStatus status) implements ReportResult {}
+
+  /** The step is a run of its own from now on. */
+  record ChildAccepted(RunId child) implements ReportResult {}
+
+  /** What has come of what the run waits for; the run is given back if the claim is not kept. */
+  record Came(List<RecordedStep> steps, boolean claimKept) implements ReportResult {
+    public Came {
+      steps = List.copyOf(steps);
+    }
+  }
 
   /** The step had a result before: this one. */
   record AlreadyRecorded(RecordedStep step) implements ReportResult {}

@@ -3,6 +3,7 @@ package dev.kagzi.engine.report;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.run.StartChecks;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Claim;
@@ -30,9 +31,12 @@ public final class Reports {
 
   private final Journal<RunWrite<?>> journal;
   private final Limits limits;
+  private final StartChecks starts;
   private final StepCounts steps;
 
-  public Reports(Journal<RunWrite<?>> journal, Limits limits, StepCounts steps) {
+  public Reports(
+      Journal<RunWrite<?>> journal, Limits limits, StartChecks starts, StepCounts steps) {
+    this.starts = starts;
     this.journal = journal;
     this.limits = limits;
     this.steps = steps;
@@ -42,9 +46,9 @@ public final class Reports {
   public CompletableFuture<List<ReportResult>> accept(String namespace, List<Report> reports) {
     List<CompletableFuture<ReportResult>> answers = new ArrayList<>(reports.size());
     List<RunWrite<?>> writes = new ArrayList<>(reports.size());
-    Map<Claim, Refusal> refused = new HashMap<>();
+    Map<Claim, Map<String, Refusal>> refused = new HashMap<>();
     for (Report report : reports) {
-      Refusal before = refused.get(report.claim());
+      Refusal before = refusedBefore(refused.getOrDefault(report.claim(), Map.of()), report);
       if (before != null) {
         // It was said in the belief that what came before is stored: a run must not end without it.
         answers.add(CompletableFuture.completedFuture(new ReportResult.Refused(before)));
@@ -56,7 +60,9 @@ public final class Reports {
         writes.add(write);
         answers.add(write.done());
       } catch (Refusal refusal) {
-        refused.put(report.claim(), refusal);
+        refused
+            .computeIfAbsent(report.claim(), claim -> new HashMap<>(2))
+            .putIfAbsent(scope(report), refusal);
         answers.add(CompletableFuture.completedFuture(new ReportResult.Refused(refusal)));
       }
     }
@@ -65,6 +71,38 @@ public final class Reports {
     }
     return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
         .handle((ignored, failure) -> results(answers));
+  }
+
+  /** What was refused of the same branch of the run; of any branch, if the run waits or ends. */
+  private static @Nullable Refusal refusedBefore(Map<String, Refusal> refused, Report report) {
+    if (refused.isEmpty()) {
+      return null;
+    }
+    return isOfStep(report) ? refused.get(scope(report)) : refused.values().iterator().next();
+  }
+
+  private static boolean isOfStep(Report report) {
+    return stepKey(report) != null;
+  }
+
+  /** A step's key begins with the branch that it belongs to. */
+  private static String scope(Report report) {
+    String key = stepKey(report);
+    return key == null ? "" : key.substring(0, key.lastIndexOf('/') + 1);
+  }
+
+  private static @Nullable String stepKey(Report report) {
+    return switch (report) {
+      case Report.StepStarted r -> r.stepKey();
+      case Report.StepDone r -> r.stepKey();
+      case Report.StepFailed r -> r.stepKey();
+      case Report.Sleep r -> r.stepKey();
+      case Report.ChildStarted r -> r.stepKey();
+      case Report.Done ignored -> null;
+      case Report.Failed ignored -> null;
+      case Report.Released ignored -> null;
+      case Report.Awaited ignored -> null;
+    };
   }
 
   /** A refused item is its own; a database that is away concerns the whole call. */
@@ -109,16 +147,21 @@ public final class Reports {
       case Report.StepStarted r -> {
         checkStep(r.stepKey(), r.attempt());
         limits.checkPayload("input", r.input());
+        limits.checkPayload("progress", r.progress());
+        limits.checkOptionalName("input_hash", r.inputHash());
         checkWait("timeout_ms", r.timeoutMs());
       }
       case Report.StepDone r -> {
         checkStep(r.stepKey(), r.attempt());
         limits.checkPayload("input", r.input());
         limits.checkPayload("output", r.output());
+        limits.checkOptionalName("input_hash", r.inputHash());
       }
       case Report.StepFailed r -> {
         checkStep(r.stepKey(), r.attempt());
         limits.checkPayload("input", r.input());
+        limits.checkPayload("progress", r.progress());
+        limits.checkOptionalName("input_hash", r.inputHash());
         limits.checkFailure("error", r.failure());
       }
       case Report.Sleep r -> {
@@ -133,7 +176,14 @@ public final class Reports {
           limits.checkFailure("blocked_by", r.blockedBy());
         }
       }
-      case Report.Parked r -> r.steps().forEach(step -> limits.checkStepKey("step_key", step));
+      case Report.ChildStarted r -> {
+        checkStep(r.stepKey(), r.attempt());
+        starts.checkChild(r.start());
+      }
+      case Report.Awaited r -> {
+        checkWait("duration_ms", r.durationMs() == null ? 0 : r.durationMs());
+        r.steps().forEach(step -> limits.checkStepKey("step_key", step));
+      }
     }
     steps.check(report);
   }

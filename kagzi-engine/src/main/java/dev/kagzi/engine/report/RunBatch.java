@@ -35,6 +35,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -61,6 +62,7 @@ final class RunBatch {
   private final List<StartRun> starts = new ArrayList<>();
   private final Set<RunId> reopened = new LinkedHashSet<>();
   private final Map<UUID, Integer> carriedOver = new LinkedHashMap<>();
+  private final Map<RunId, Optional<Failure>> endedFromOutside = new LinkedHashMap<>();
   private Map<RunId, RunRow> rows = Map.of();
   private Map<StepRow.Key, List<StepRow>> known = Map.of();
   private Map<RunId, List<RunMessage>> inbox = Map.of();
@@ -193,6 +195,11 @@ final class RunBatch {
     carriedOver.put(run.runId().value(), run.attempts());
   }
 
+  /** The run was ended, for a reason or for none: its children shall end too. */
+  void cancelChildren(RunId runId, @Nullable Failure why) {
+    endedFromOutside.put(runId, Optional.ofNullable(why));
+  }
+
   void closeSteps(RunId runId) {
     reopened.remove(runId);
     endedWithOpenSteps.add(runId);
@@ -230,10 +237,18 @@ final class RunBatch {
       UpdateRuns.apply(tx, changed);
       turnSchedules(changed, events);
     }
+    if (!endedFromOutside.isEmpty()) {
+      List<RunId> children = Messages.tellChildren(tx, endedFromOutside);
+      children.forEach(child -> then(() -> events.messages(child)));
+    }
     if (!reopened.isEmpty()) {
       CloseSteps.reopenSleeps(tx, reopened);
       if (!carriedOver.isEmpty()) {
         CaughtFailures.carryOver(tx, carriedOver);
+      }
+      if (CloseSteps.reopenChildren(tx, reopened, ENDED)) {
+        Set<RunId> told = Messages.repeatEnds(tx, reopened);
+        told.forEach(run -> then(() -> events.messages(run)));
       }
       Long expiresMs = Reopen.renewDeadlines(tx, reopened);
       if (expiresMs != null) {

@@ -1,7 +1,5 @@
 package dev.kagzi.engine.report;
 
-import dev.kagzi.engine.message.DeliverMessages;
-import dev.kagzi.engine.message.RunMessage;
 import dev.kagzi.engine.report.ReportResult.Accepted;
 import dev.kagzi.engine.report.ReportResult.ClaimLost;
 import dev.kagzi.engine.report.ReportResult.RetryScheduled;
@@ -15,22 +13,16 @@ import dev.kagzi.engine.run.ResumeRun;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.RunRow.Fence;
-import dev.kagzi.engine.step.StepRow;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunStatus;
-import dev.kagzi.engine.value.StepKind;
-import dev.kagzi.engine.value.StepStatus;
 import dev.kagzi.engine.value.TimeText;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -133,75 +125,6 @@ final class RunJudge {
     };
   }
 
-  ReportResult parked(RunRow row, Report.Parked r) {
-    return switch (row.fence(r.claim())) {
-      case HELD -> {
-        long untilUs =
-            r.durationMs() == null ? RunRow.NEVER : row.nowUs() + r.durationMs() * US_PER_MS;
-        moves.park(row, RunStatus.SLEEPING, untilUs, r.steps(), r.all());
-        readInbox(row);
-        yield new Accepted(row.status());
-      }
-      case ENDED_BY_ITSELF -> new Accepted(row.status());
-      case LOST -> new ClaimLost(row.status());
-    };
-  }
-
-  void deliver(DeliverMessages write) {
-    RunRow row = batch.row(write.runId());
-    int count = batch.inbox(write.runId()).size();
-    if (row != null && !row.status().isFinal()) {
-      readInbox(row);
-    }
-    Integer before = write.answerBefore();
-    write.answer(before == null ? count : Math.max(before, count));
-  }
-
-  /** Records what the messages say as results of steps, and wakes the run if it waited for them. */
-  private void readInbox(RunRow row) {
-    for (RunMessage message : batch.inbox(row.runId())) {
-      List<StepRow> attempts = batch.attempts(row.runId(), message.stepKey());
-      if (attempts.stream().noneMatch(RunJudge::isOver)) {
-        batch.add(messageStep(row, message, attempts.isEmpty() ? 1 : attempts.getLast().attempt()));
-      }
-    }
-    if (row.status() == RunStatus.SLEEPING && !row.waitsFor().isEmpty() && hasWhatItWaitsFor(row)) {
-      row.wake();
-      batch.then(() -> events.due(row.queue(), row.type(), 0));
-    }
-  }
-
-  private static StepRow messageStep(RunRow row, RunMessage message, int attempt) {
-    boolean good = message.failure() == null;
-    Claim claim = new Claim(row.runId(), row.epoch());
-    StepBuilder step =
-        StepJudge.step(
-            row,
-            claim,
-            message.stepKey(),
-            attempt,
-            StepKind.CHILD_WORKFLOW,
-            good ? StepStatus.COMPLETED : StepStatus.FAILED);
-    return good
-        ? step.output(message.output()).row()
-        : step.failure(message.failure()).isFinal().row();
-  }
-
-  private static boolean isOver(StepRow step) {
-    return step.status() == StepStatus.COMPLETED
-        || (step.status() == StepStatus.FAILED && step.isFinal());
-  }
-
-  private boolean hasWhatItWaitsFor(RunRow row) {
-    Set<String> over = new HashSet<>();
-    for (String step : row.waitsFor()) {
-      if (batch.attempts(row.runId(), step).stream().anyMatch(RunJudge::isOver)) {
-        over.add(step);
-      }
-    }
-    return row.waitsForAll() ? over.containsAll(row.waitsFor()) : !over.isEmpty();
-  }
-
   void cancel(CancelRun write) {
     RunRow row = batch.row(write.runId());
     if (row == null || !row.queue().namespace().equals(write.namespace())) {
@@ -217,12 +140,7 @@ final class RunJudge {
       write.answer(new CancelResult(own, row.status()));
       return;
     }
-    WorkerId worker = row.lockedBy();
-    Claim claim = new Claim(row.runId(), row.epoch());
-    row.endFromOutside(write.end(), write.why());
-    batch.closeSteps(row.runId());
-    moves.stop(worker, claim, write.end());
-    moves.tellEnd(row, write.end(), null);
+    moves.cancel(row, write.why());
     write.answer(new CancelResult(true, write.end()));
   }
 

@@ -13,6 +13,7 @@ import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.run.StartRun;
+import dev.kagzi.engine.run.Versions;
 import dev.kagzi.engine.step.StepRow;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RunId;
@@ -32,11 +33,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RunWriter implements BatchWriter<RunWrite<?>> {
   private final Rules rules;
+  private final Versions versions;
   private final RunEvents events;
   private final RandomGenerator random;
 
+  /** Types have no default versions. */
   public RunWriter(Rules rules, RunEvents events, RandomGenerator random) {
+    this(rules, Versions.NONE, events, random);
+  }
+
+  public RunWriter(Rules rules, Versions versions, RunEvents events, RandomGenerator random) {
     this.rules = rules;
+    this.versions = versions;
     this.events = events;
     this.random = random;
   }
@@ -59,7 +67,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     if (!starts.isEmpty()) {
       new Starts(tx, batch, events).insert(starts);
     }
-    Judge judge = new Judge(batch, rules, events, random);
+    Judge judge = new Judge(batch, rules, versions, events, random);
     for (RunWrite<?> write : others) {
       judge.decide(write);
     }
@@ -115,7 +123,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
 
   private static boolean readsMessages(RunWrite<?> write) {
     return write instanceof DeliverMessages
-        || (write instanceof ReportWrite r && r.report() instanceof Report.Parked);
+        || (write instanceof ReportWrite r && r.report() instanceof Report.Awaited);
   }
 
   /** Which steps a decision needs to know. */
@@ -142,7 +150,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       }
       case Report.StepFailed r -> keys.add(new StepRow.Key(runId, r.stepKey()));
       case Report.Sleep r -> keys.add(new StepRow.Key(runId, r.stepKey()));
-      case Report.Parked r -> addWaitedFor(batch, runId, r.steps(), keys);
+      case Report.ChildStarted r -> keys.add(new StepRow.Key(runId, r.stepKey()));
+      case Report.Awaited r -> addWaitedFor(batch, runId, r.steps(), keys);
       case Report.StepStarted ignored -> {}
       case Report.Done ignored -> {}
       case Report.Failed ignored -> {}

@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,10 +46,32 @@ final class Starts {
         repeats.add(start);
       }
     }
-    insertRounds(new ArrayList<>(firsts.values()));
+    insertRounds(withParents(new ArrayList<>(firsts.values())));
     if (!repeats.isEmpty()) {
       insertRounds(repeats);
     }
+  }
+
+  /** A parent that is not there makes a lineage that nobody can follow. */
+  private List<StartRun> withParents(List<StartRun> starts) throws SQLException {
+    List<StartRun> children =
+        starts.stream().filter(start -> start.lineage().parent() != null).toList();
+    if (children.isEmpty()) {
+      return starts;
+    }
+    Set<RunId> parents = InsertRuns.parents(tx, children);
+    List<StartRun> left = new ArrayList<>(starts);
+    for (StartRun start : children) {
+      RunId parent = start.lineage().parent();
+      if (parent != null && !parents.contains(parent)) {
+        left.remove(start);
+        give(start, null);
+        start.refuse(
+            Refusal.invalid(
+                "parent_run_id", parent, "a run of namespace " + start.request().namespace()));
+      }
+    }
+    return left;
   }
 
   /** A rival may end between the insert and the look: then the insert is due again. */

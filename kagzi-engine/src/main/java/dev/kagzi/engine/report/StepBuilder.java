@@ -4,6 +4,7 @@ import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.step.StepRow;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,9 @@ final class StepBuilder {
   private @Nullable Long dueUs;
   private @Nullable Long timeoutUs;
   private long ranMs;
+  private @Nullable RunId child;
+  private @Nullable String inputHash;
+  private @Nullable Payload progress;
 
   StepBuilder(
       RunRow run, int epoch, String stepKey, int attempt, StepKind kind, StepStatus status) {
@@ -70,6 +74,21 @@ final class StepBuilder {
     return this;
   }
 
+  StepBuilder child(@Nullable RunId value) {
+    this.child = value;
+    return this;
+  }
+
+  StepBuilder inputHash(String value) {
+    this.inputHash = value.isEmpty() ? null : value;
+    return this;
+  }
+
+  StepBuilder progress(@Nullable Payload value) {
+    this.progress = value;
+    return this;
+  }
+
   StepBuilder ranMs(long value) {
     this.ranMs = Math.max(0, value);
     return this;
@@ -91,6 +110,9 @@ final class StepBuilder {
         retryPolicy,
         dueUs,
         timeoutUs,
-        ranMs);
+        ranMs,
+        child,
+        inputHash,
+        progress);
   }
 }

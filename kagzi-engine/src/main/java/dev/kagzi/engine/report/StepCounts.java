@@ -63,6 +63,7 @@ public final class StepCounts {
         switch (report) {
           case Report.StepDone done -> done.attempt() == 1;
           case Report.StepFailed failed -> failed.attempt() == 1;
+          case Report.ChildStarted child -> child.attempt() == 1;
           default -> false;
         };
     if (isNewStep) {

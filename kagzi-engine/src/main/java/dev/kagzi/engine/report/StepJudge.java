@@ -57,6 +57,8 @@ final class StepJudge {
               .retryPolicy(RetryPolicyJson.encode(r.policy()))
               .timeoutUs(timeoutUs(row, r.timeoutMs(), r.ranMs()))
               .ranMs(r.ranMs())
+              .inputHash(r.inputHash())
+              .progress(r.progress())
               .row());
     }
     return new Accepted(RunStatus.RUNNING);
@@ -146,6 +148,7 @@ final class StepJudge {
             .input(r.input())
             .output(r.output())
             .ranMs(r.ranMs())
+            .inputHash(r.inputHash())
             .row();
     if (needsNoRead(r) && done.isPlainResult()) {
       batch.addUnseen(done, write);
@@ -158,7 +161,10 @@ final class StepJudge {
 
   /** The first attempt's plain result: the insert itself shows whether it is the first. */
   static boolean needsNoRead(Report.StepDone r) {
-    return r.attempt() == 1 && r.kind() == StepKind.FUNCTION && r.input() == null;
+    return r.attempt() == 1
+        && r.kind() == StepKind.FUNCTION
+        && r.input() == null
+        && r.inputHash().isEmpty();
   }
 
   ReportResult stepFailed(RunRow row, Report.StepFailed r, boolean waitsInPlace) {
@@ -193,7 +199,9 @@ final class StepJudge {
         step(row, r.claim(), r.stepKey(), r.attempt(), StepKind.FUNCTION, StepStatus.FAILED)
             .input(r.input())
             .failure(r.failure())
-            .ranMs(r.ranMs());
+            .ranMs(r.ranMs())
+            .inputHash(r.inputHash())
+            .progress(r.progress());
     row.progress();
     return switch (policy.after(attemptOfRunAttempt(row, r, attempts), r.failure(), random)) {
       case RetryDecision.GiveUp ignored -> {
@@ -387,16 +395,16 @@ final class StepJudge {
             + ")");
   }
 
-  private static ReportResult recorded(RunRow row, StepRow step) {
+  static ReportResult recorded(RunRow row, StepRow step) {
     return new AlreadyRecorded(step.recorded(row.nowUs(), row.attempts()));
   }
 
-  private static boolean failedBefore(List<StepRow> attempts, int attempt) {
+  static boolean failedBefore(List<StepRow> attempts, int attempt) {
     return attempts.stream()
         .anyMatch(a -> a.attempt() == attempt - 1 && a.status() == StepStatus.FAILED);
   }
 
-  private static ReportResult refusedAttempt(String stepKey, int attempt) {
+  static ReportResult refusedAttempt(String stepKey, int attempt) {
     return new ReportResult.Refused(
         Refusal.invalid(
             "attempt",

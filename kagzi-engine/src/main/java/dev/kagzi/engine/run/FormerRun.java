@@ -61,7 +61,8 @@ record FormerRun(RunStatus status, @Nullable RunId failedRun, StartRequest reque
             row.bigintOrNull("heartbeat_timeout_ms"),
             orEmpty(row.textOrNull("on_failure_workflow")),
             orEmpty(row.textOrNull("on_failure_task_queue")),
-            IfExists.USE_EXISTING));
+            IfExists.USE_EXISTING,
+            null));
   }
 
   private static String orEmpty(@Nullable String text) {

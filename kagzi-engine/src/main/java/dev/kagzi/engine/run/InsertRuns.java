@@ -13,8 +13,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -74,7 +76,7 @@ public final class InsertRuns {
                 origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
                 available_at, created_at, started_at, deadline_at, execution_timeout_ms,
                 step_timeout_ms, heartbeat_timeout_ms, on_failure_workflow, on_failure_task_queue,
-                retry_of, failed_run_id)
+                retry_of, failed_run_id, detached)
         SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
                n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
                CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
@@ -88,15 +90,17 @@ public final class InsertRuns {
                CASE WHEN d.deadline_at > kagzi.clock()
                     THEN ceil(extract(epoch FROM d.deadline_at - kagzi.clock()) * 1000)::bigint END,
                n.step_timeout_ms, n.heartbeat_timeout_ms, n.on_failure_workflow,
-               n.on_failure_task_queue, n.retry_of, n.failed_run_id
+               n.on_failure_task_queue, n.retry_of, n.failed_run_id,
+               CASE WHEN n.detached THEN true END
           FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
                       ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[], ?::bigint[],
                       ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::uuid[],
-                      ?::uuid[])
+                      ?::uuid[], ?::boolean[])
                  AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
                        retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms,
                        execution_timeout_ms, deadline_us, step_timeout_ms, heartbeat_timeout_ms,
-                       on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id)
+                       on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id,
+                       detached)
          CROSS JOIN LATERAL (
                SELECT least(kagzi.clock() + n.execution_timeout_ms * interval '1 millisecond',
                             kagzi.at(n.deadline_us)) AS deadline_at) AS d
@@ -193,7 +197,25 @@ public final class InsertRuns {
                   AND a.run_id <> n.run_id)
       """;
 
+  /** Which of these are runs of these namespaces. */
+  public static final String PARENTS_SQL =
+      """
+      SELECT r.run_id
+        FROM unnest(?::uuid[], ?::text[]) AS n (run_id, namespace)
+        JOIN kagzi.workflow_runs r
+          ON r.run_id = n.run_id AND r.namespace || '' = n.namespace AND r.cron_expr IS NULL
+      """;
+
   private InsertRuns() {}
+
+  /** The parents of these starts that are there. */
+  public static Set<RunId> parents(Session tx, List<StartRun> starts) throws SQLException {
+    return new HashSet<>(
+        tx.query(PARENTS_SQL)
+            .bindUuids(starts, s -> id(s.lineage().parent()))
+            .bindTexts(starts, s -> s.request().namespace())
+            .list(row -> new RunId(row.uuid("run_id"))));
+  }
 
   /** What stands where a run was to be inserted. */
   public record Rival(
@@ -245,7 +267,8 @@ public final class InsertRuns {
         .bindTexts(starts, s -> orNull(s.request().options().onFailureWorkflow()))
         .bindTexts(starts, s -> orNull(s.request().options().onFailureTaskQueue()))
         .bindUuids(starts, s -> id(s.lineage().retryOf()))
-        .bindUuids(starts, s -> id(s.lineage().failedRun()));
+        .bindUuids(starts, s -> id(s.lineage().failedRun()))
+        .bindBooleans(starts, s -> s.lineage().detached());
   }
 
   private static @Nullable Long deadlineUs(StartRun start) {

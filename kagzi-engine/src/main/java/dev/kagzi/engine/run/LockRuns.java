@@ -21,7 +21,7 @@ public final class LockRuns {
       """
       SELECT run_id, namespace, task_queue, workflow_type, version, parent_run_id, parent_step_id,
              schedule_id, retry_policy, status, epoch, ended_epoch, locked_by, attempts, crashes,
-             waits_for, waits_for_all, step_timeout_ms, heartbeat_timeout_ms,
+             waits_for, waits_for_all, step_timeout_ms, heartbeat_timeout_ms, detached,
              CASE WHEN available_at = 'infinity' THEN 9223372036854775807
                   ELSE (extract(epoch FROM available_at) * 1000000)::bigint END AS available_us,
              (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
@@ -54,7 +54,8 @@ public final class LockRuns {
             run(row.uuidOrNull("schedule_id")),
             row.textOrNull("retry_policy"),
             row.bigintOrNull("step_timeout_ms"),
-            row.bigintOrNull("heartbeat_timeout_ms")),
+            row.bigintOrNull("heartbeat_timeout_ms"),
+            row.bool("detached")),
         new RunRow.State(
             RunStatus.valueOf(row.text("status")),
             row.integer("epoch"),

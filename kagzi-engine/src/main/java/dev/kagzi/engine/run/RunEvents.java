@@ -27,6 +27,9 @@ public interface RunEvents {
   /** A worker executes a run that was taken from it or has ended. */
   void stop(WorkerId worker, Claim claim, RunStatus status);
 
+  /** A step of a run that is being executed was ended by a message: its worker may ask. */
+  void wake(WorkerId worker, Claim claim);
+
   /** A run has messages to read. */
   void messages(RunId to);
 

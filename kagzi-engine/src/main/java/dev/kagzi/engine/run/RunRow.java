@@ -28,6 +28,7 @@ public final class RunRow {
   private final @Nullable String retryPolicy;
   private final @Nullable Long stepTimeoutMs;
   private final @Nullable Long leaseMs;
+  private final boolean detached;
   private final long nowUs;
 
   private final RunStatus was;
@@ -54,6 +55,7 @@ public final class RunRow {
     this.retryPolicy = identity.retryPolicy();
     this.stepTimeoutMs = identity.stepTimeoutMs();
     this.leaseMs = identity.leaseMs();
+    this.detached = identity.detached();
     this.was = state.status();
     this.status = state.status();
     this.epoch = state.epoch();
@@ -76,7 +78,8 @@ public final class RunRow {
       @Nullable RunId schedule,
       @Nullable String retryPolicy,
       @Nullable Long stepTimeoutMs,
-      @Nullable Long leaseMs) {}
+      @Nullable Long leaseMs,
+      boolean detached) {}
 
   record State(
       RunStatus status,
@@ -219,6 +222,11 @@ public final class RunRow {
   /** The schedule that the run was started by. */
   public @Nullable RunId schedule() {
     return schedule;
+  }
+
+  /** Its end is told to nobody. */
+  public boolean isDetached() {
+    return detached;
   }
 
   /** As stored; decoded only by who needs it. */

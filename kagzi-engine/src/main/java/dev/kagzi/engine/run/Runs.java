@@ -10,8 +10,6 @@ import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,21 +19,18 @@ import org.jspecify.annotations.Nullable;
 
 /** Starts and cancels runs. Thread-safe; nothing blocks. */
 public final class Runs {
-  private static final int BEATS_MIN = 3;
-  private static final long TIME_MS_MAX = Duration.ofDays(100L * 366).toMillis();
-  private static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
-
   private final Database database;
   private final Journal<RunWrite<?>> journal;
   private final Namespaces namespaces;
   private final Limits limits;
-  private final long heartbeatMs;
+  private final StartChecks checks;
+  private final Versions versions;
   private final BiFunction<QueueName, TypeVersion, @Nullable Handover> slots;
 
   /**
    * Starts nothing yet.
    *
-   * @param heartbeatMs how often workers beat
+   * @param versions of runs that are started without one
    * @param slots finds a waiting worker for a run that is about to start
    */
   public Runs(
@@ -43,13 +38,15 @@ public final class Runs {
       Journal<RunWrite<?>> journal,
       Namespaces namespaces,
       Limits limits,
-      long heartbeatMs,
+      StartChecks checks,
+      Versions versions,
       BiFunction<QueueName, TypeVersion, @Nullable Handover> slots) {
     this.database = database;
     this.journal = journal;
     this.namespaces = namespaces;
     this.limits = limits;
-    this.heartbeatMs = heartbeatMs;
+    this.checks = checks;
+    this.versions = versions;
     this.slots = slots;
   }
 
@@ -105,10 +102,13 @@ public final class Runs {
   private List<CompletableFuture<StartResult>> startNow(List<StartRequest> requests) {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>(requests.size());
     List<RunWrite<?>> writes = new ArrayList<>(requests.size());
-    for (StartRequest request : requests) {
+    for (StartRequest wish : requests) {
       try {
-        check(request);
-        StartRun start = write(request, StartRun.Lineage.CLIENT);
+        check(wish);
+        StartRequest request =
+            wish.withVersion(
+                versions.resolve(wish.namespace(), wish.workflowType(), wish.version()));
+        StartRun start = write(request, lineage(request));
         writes.add(start);
         answers.add(start.done());
       } catch (Refusal refusal) {
@@ -127,6 +127,22 @@ public final class Runs {
     StartRun start = write(request, lineage);
     journal.append(start);
     return start.done();
+  }
+
+  private static StartRun.Lineage lineage(StartRequest request) {
+    StartOptions.Parent parent = request.options().parent();
+    return parent == null
+        ? StartRun.Lineage.CLIENT
+        : StartRun.Lineage.detachedFrom(parent.run(), parent.stepKey());
+  }
+
+  private void check(StartRequest request) {
+    checks.check(request);
+    StartOptions.Parent parent = request.options().parent();
+    if (parent != null) {
+      limits.checkStepKey("parent_step_id", parent.stepKey());
+    }
+    namespaces.requireEnabled(request.namespace());
   }
 
   private StartRun write(StartRequest request, StartRun.Lineage lineage) {
@@ -148,42 +164,6 @@ public final class Runs {
               });
     }
     return start;
-  }
-
-  private void check(StartRequest request) {
-    limits.checkName("namespace", request.namespace());
-    limits.checkName("task_queue", request.taskQueue());
-    limits.checkName("workflow_type", request.workflowType());
-    limits.checkOptionalName("version", request.version());
-    limits.checkExternalId("external_id", request.externalId());
-    limits.checkPayload("input", request.input());
-    check(request.options());
-    namespaces.requireEnabled(request.namespace());
-  }
-
-  private void check(StartOptions options) {
-    checkTime("execution_timeout_ms", options.executionTimeoutMs(), 1);
-    checkTime("step_timeout_ms", options.stepTimeoutMs(), 1);
-    // Fewer beats than this, and a single lost one costs the run its worker.
-    checkTime("heartbeat_timeout_ms", options.heartbeatTimeoutMs(), BEATS_MIN * heartbeatMs);
-    Instant deadline = options.deadline();
-    if (deadline != null && (deadline.isBefore(Instant.EPOCH) || deadline.isAfter(LATEST))) {
-      throw Refusal.invalid("deadline", deadline, Instant.EPOCH + " to " + LATEST);
-    }
-    limits.checkOptionalName("on_failure_workflow", options.onFailureWorkflow());
-    limits.checkOptionalName("on_failure_task_queue", options.onFailureTaskQueue());
-    if (options.onFailureWorkflow().isEmpty() && !options.onFailureTaskQueue().isEmpty()) {
-      throw Refusal.invalid(
-          "on_failure_task_queue",
-          options.onFailureTaskQueue() + " without on_failure_workflow",
-          "both, or none");
-    }
-  }
-
-  private static void checkTime(String field, @Nullable Long millis, long leastMs) {
-    if (millis != null && (millis < leastMs || millis > TIME_MS_MAX)) {
-      throw Refusal.invalid(field, millis + " ms", leastMs + " to " + TIME_MS_MAX + " ms");
-    }
   }
 
   /** Completes when the run has ended, or has been found to have ended before. */

@@ -1,5 +1,6 @@
 package dev.kagzi.engine.run;
 
+import dev.kagzi.engine.value.RunId;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param heartbeatTimeoutMs the run's own lease; null: the server's
  * @param onFailureWorkflow the workflow to start when the run fails; empty for none
  * @param onFailureTaskQueue its queue; empty for the run's own
+ * @param parent where the start is made; null for none of Kagzi's business
  */
 public record StartOptions(
     @Nullable Long executionTimeoutMs,
@@ -20,10 +22,14 @@ public record StartOptions(
     @Nullable Long heartbeatTimeoutMs,
     String onFailureWorkflow,
     String onFailureTaskQueue,
-    IfExists ifExists) {
+    IfExists ifExists,
+    @Nullable Parent parent) {
+
+  /** A step of another run within which a run is started. */
+  public record Parent(RunId run, String stepKey) {}
 
   public static final StartOptions NONE =
-      new StartOptions(null, null, null, null, "", "", IfExists.USE_EXISTING);
+      new StartOptions(null, null, null, null, "", "", IfExists.USE_EXISTING, null);
 
   /** True when nothing of it is stored with the run. */
   public boolean isPlain() {
@@ -42,7 +48,8 @@ public record StartOptions(
         heartbeatTimeoutMs,
         onFailureWorkflow,
         onFailureTaskQueue,
-        ifExists);
+        ifExists,
+        parent);
   }
 
   public StartOptions withDeadline(Instant time) {
@@ -53,7 +60,8 @@ public record StartOptions(
         heartbeatTimeoutMs,
         onFailureWorkflow,
         onFailureTaskQueue,
-        ifExists);
+        ifExists,
+        parent);
   }
 
   public StartOptions withStepTimeoutMs(long millis) {
@@ -64,7 +72,8 @@ public record StartOptions(
         heartbeatTimeoutMs,
         onFailureWorkflow,
         onFailureTaskQueue,
-        ifExists);
+        ifExists,
+        parent);
   }
 
   public StartOptions withHeartbeatTimeoutMs(long millis) {
@@ -75,7 +84,8 @@ public record StartOptions(
         millis,
         onFailureWorkflow,
         onFailureTaskQueue,
-        ifExists);
+        ifExists,
+        parent);
   }
 
   public StartOptions withOnFailure(String workflow, String taskQueue) {
@@ -86,7 +96,20 @@ public record StartOptions(
         heartbeatTimeoutMs,
         workflow,
         taskQueue,
-        ifExists);
+        ifExists,
+        parent);
+  }
+
+  public StartOptions withParent(Parent other) {
+    return new StartOptions(
+        executionTimeoutMs,
+        deadline,
+        stepTimeoutMs,
+        heartbeatTimeoutMs,
+        onFailureWorkflow,
+        onFailureTaskQueue,
+        ifExists,
+        other);
   }
 
   public StartOptions withIfExists(IfExists policy) {
@@ -97,6 +120,7 @@ public record StartOptions(
         heartbeatTimeoutMs,
         onFailureWorkflow,
         onFailureTaskQueue,
-        policy);
+        policy,
+        parent);
   }
 }

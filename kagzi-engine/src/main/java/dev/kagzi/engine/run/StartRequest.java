@@ -47,4 +47,19 @@ public record StartRequest(
         runId,
         StartOptions.NONE);
   }
+
+  StartRequest withVersion(String other) {
+    return other.equals(version)
+        ? this
+        : new StartRequest(
+            namespace,
+            externalId,
+            taskQueue,
+            workflowType,
+            other,
+            input,
+            retryPolicy,
+            runId,
+            options);
+  }
 }

@@ -19,27 +19,34 @@ public final class StartRun extends RunWrite<StartResult> {
    *
    * @param retryOf the run that it repeats
    * @param failedRun the run whose failure it handles
+   * @param detached its end is told to nobody, although it has a parent
    */
   public record Lineage(
       Origin origin,
       @Nullable RunId parent,
       @Nullable String parentStep,
       @Nullable RunId retryOf,
-      @Nullable RunId failedRun) {
+      @Nullable RunId failedRun,
+      boolean detached) {
     /** A run that a client started. */
-    public static final Lineage CLIENT = new Lineage(Origin.CLIENT, null, null, null, null);
+    public static final Lineage CLIENT = new Lineage(Origin.CLIENT, null, null, null, null, false);
 
     public Lineage(Origin origin, @Nullable RunId parent, @Nullable String parentStep) {
-      this(origin, parent, parentStep, null, null);
+      this(origin, parent, parentStep, null, null, false);
+    }
+
+    /** A run that goes its own way, though it was started by a step of another. */
+    public static Lineage detachedFrom(RunId parent, String parentStep) {
+      return new Lineage(Origin.CHILD, parent, parentStep, null, null, true);
     }
 
     /** A repetition of a run; one of a handler handles what that did. */
     public static Lineage retryOf(RunId run, @Nullable RunId failedRun) {
-      return new Lineage(Origin.RETRY, null, null, run, failedRun);
+      return new Lineage(Origin.RETRY, null, null, run, failedRun, false);
     }
 
     public static Lineage handlerOf(RunId failedRun) {
-      return new Lineage(Origin.FAILURE_HANDLER, null, null, null, failedRun);
+      return new Lineage(Origin.FAILURE_HANDLER, null, null, null, failedRun, false);
     }
   }
 
@@ -65,7 +72,10 @@ public final class StartRun extends RunWrite<StartResult> {
 
   /** True when it needs only the columns that every run has. */
   public boolean isPlain() {
-    return request.options().isPlain() && lineage.retryOf() == null && lineage.failedRun() == null;
+    return request.options().isPlain()
+        && lineage.retryOf() == null
+        && lineage.failedRun() == null
+        && !lineage.detached();
   }
 
   /** After how many milliseconds the run has to be over; null: never. */

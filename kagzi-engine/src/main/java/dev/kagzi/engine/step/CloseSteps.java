@@ -44,6 +44,23 @@ public final class CloseSteps {
          AND s.status = 'FAILED'
       """;
 
+  /**
+   * A run that has ended and goes on waits again for the children that went on without it; those
+   * that did not end well are started anew.
+   */
+  public static final String REOPEN_CHILDREN_SQL =
+      """
+      UPDATE kagzi.step_runs s
+         SET status = 'RUNNING', final = false, error = NULL, finished_at = NULL
+        FROM unnest(?::uuid[]) AS n (run_id), kagzi.workflow_runs c
+       WHERE s.run_id = n.run_id
+         AND s.kind = 'CHILD_WORKFLOW'
+         AND s.status = 'FAILED'
+         AND s.error = ?::jsonb
+         AND c.run_id = s.child_run_id
+         AND (c.finished_at IS NULL OR c.status = 'COMPLETED')
+      """;
+
   private CloseSteps() {}
 
   public static void failOpen(Session tx, Collection<RunId> runs, Failure why) throws SQLException {
@@ -52,6 +69,16 @@ public final class CloseSteps {
 
   public static void endSleeps(Session tx, Collection<RunId> runs) throws SQLException {
     tx.query(END_SLEEPS_SQL).bindUuids(runs, RunId::value).update();
+  }
+
+  /** Whether there were any that were closed for that reason. */
+  public static boolean reopenChildren(Session tx, Collection<RunId> runs, Failure closedFor)
+      throws SQLException {
+    return tx.query(REOPEN_CHILDREN_SQL)
+            .bindUuids(runs, RunId::value)
+            .bind(Json.encode(closedFor))
+            .update()
+        > 0;
   }
 
   public static void reopenSleeps(Session tx, Collection<RunId> runs) throws SQLException {

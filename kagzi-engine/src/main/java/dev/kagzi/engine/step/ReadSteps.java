@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Reads steps of runs whose lock is held. */
@@ -23,7 +24,8 @@ public final class ReadSteps {
   private static final String COLUMNS =
       """
       s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
-      s.output, s.output_metadata, s.error, s.retry_policy,
+      s.output, s.output_metadata, s.error, s.retry_policy, s.child_run_id, s.input_hash,
+      CASE WHEN s.status <> 'COMPLETED' THEN s.progress END AS progress, s.progress_metadata,
       (extract(epoch FROM s.due_at) * 1000000)::bigint AS due_us
       """;
 
@@ -171,6 +173,7 @@ public final class ReadSteps {
   private static StepRow map(Row row) throws SQLException {
     byte[] output = row.bytes("output");
     String error = row.textOrNull("error");
+    UUID child = row.uuidOrNull("child_run_id");
     return new StepRow(
         new RunId(row.uuid("run_id")),
         row.text("step_id"),
@@ -186,7 +189,10 @@ public final class ReadSteps {
         row.textOrNull("retry_policy"),
         row.bigintOrNull("due_us"),
         null,
-        0);
+        0,
+        child == null ? null : new RunId(child),
+        row.textOrNull("input_hash"),
+        payload(row.bytes("progress"), row.textOrNull("progress_metadata")));
   }
 
   private static @Nullable Payload payload(byte @Nullable [] data, @Nullable String metadata) {

@@ -2,10 +2,30 @@ package dev.kagzi.engine.step;
 
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
+import org.jspecify.annotations.Nullable;
 
-/** What is known of one step: its last attempt. */
-public record RecordedStep(String stepKey, int attempt, StepKind kind, Result result) {
+/**
+ * What is known of one step: its last attempt.
+ *
+ * @param child the run that carries it out; null for a step of the run's own code
+ * @param inputHash of an input that is compared; null for none
+ * @param progress how far the attempt had come; null when it has a result, or never said
+ */
+public record RecordedStep(
+    String stepKey,
+    int attempt,
+    StepKind kind,
+    Result result,
+    @Nullable RunId child,
+    @Nullable String inputHash,
+    @Nullable Payload progress) {
+
+  /** A step of the run's own code, without more. */
+  public RecordedStep(String stepKey, int attempt, StepKind kind, Result result) {
+    this(stepKey, attempt, kind, result, null, null, null);
+  }
 
   /** How the last attempt stands. */
   public sealed interface Result {
@@ -35,6 +55,7 @@ public record RecordedStep(String stepKey, int attempt, StepKind kind, Result re
           case Result.Sleeping ignored -> 8;
           case Result.Open ignored -> 1;
         };
-    return content + stepKey.length() + 16;
+    int extra = (child == null ? 0 : 40) + (inputHash == null ? 0 : inputHash.length());
+    return content + stepKey.length() + 16 + extra + (progress == null ? 0 : progress.bytes());
   }
 }

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
   private static final int RUN_ID_LENGTH = 36;
   private static final Pattern SCOPE_OR_OCCURRENCE =
-      Pattern.compile("^(?:[^/]*\\[[0-9]+]/)+|#[0-9]+$");
+      Pattern.compile("^(?:[^/]*\\[[^\\]/]+]/)+|#[0-9]+$");
   private static final String EXPECTED = "a step id as the server gave it";
 
   /** The ref that the text spells. The step key itself may contain any of the separators. */

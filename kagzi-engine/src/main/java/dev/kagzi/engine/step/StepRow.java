@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param dueUs when the next attempt may run, or when a sleep is over
  * @param timeoutUs when an open attempt has taken too long
  * @param ranMs how long it has been running when it was reported
+ * @param child the run that carries the step out; null for a step of the run's own code
+ * @param inputHash of an input that is compared; null for none
+ * @param progress how far the attempt had come, as its code said
  */
 public record StepRow(
     RunId runId,
@@ -31,7 +34,10 @@ public record StepRow(
     @Nullable String retryPolicy,
     @Nullable Long dueUs,
     @Nullable Long timeoutUs,
-    long ranMs) {
+    long ranMs,
+    @Nullable RunId child,
+    @Nullable String inputHash,
+    @Nullable Payload progress) {
 
   /** Names the step within all runs. */
   public record Key(RunId runId, String stepKey) {}
@@ -42,7 +48,10 @@ public record StepRow(
 
   /** A function's result that needs nothing but itself: the common case, written most cheaply. */
   public boolean isPlainResult() {
-    return status == StepStatus.COMPLETED && kind == StepKind.FUNCTION && input == null;
+    return status == StepStatus.COMPLETED
+        && kind == StepKind.FUNCTION
+        && input == null
+        && inputHash == null;
   }
 
   /** A failure that the code has seen in this attempt of the run. */
@@ -52,7 +61,8 @@ public record StepRow(
 
   /** What a worker is told of this attempt, if it is the step's last. */
   public RecordedStep recorded(long nowUs, int presentRunAttempt) {
-    return new RecordedStep(stepKey, attempt, kind, result(nowUs, presentRunAttempt));
+    return new RecordedStep(
+        stepKey, attempt, kind, result(nowUs, presentRunAttempt), child, inputHash, progress);
   }
 
   private RecordedStep.Result result(long nowUs, int presentRunAttempt) {

@@ -41,18 +41,21 @@ public final class WriteSteps {
       INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status, final,
                                    input, input_metadata, output, output_metadata, error,
                                    retry_policy, due_at, timeout_at, created_at, started_at,
-                                   finished_at)
+                                   finished_at, child_run_id, input_hash, progress,
+                                   progress_metadata)
       SELECT n.run_id, n.step_id, n.attempt, n.epoch, n.run_attempt, n.kind, n.status, n.final,
              n.input, n.input_metadata::jsonb, n.output, n.output_metadata::jsonb, n.error::jsonb,
              n.retry_policy::jsonb, kagzi.at(n.due_us), kagzi.at(n.timeout_us), kagzi.clock(),
              kagzi.clock() - n.ran_ms * interval '1 millisecond',
-             CASE WHEN n.status IN ('COMPLETED', 'FAILED') THEN kagzi.clock() END
+             CASE WHEN n.status IN ('COMPLETED', 'FAILED') THEN kagzi.clock() END,
+             n.child_run_id, n.input_hash, n.progress, n.progress_metadata::jsonb
         FROM unnest(?::uuid[], ?::text[], ?::int[], ?::int[], ?::int[], ?::text[], ?::text[],
                     ?::boolean[], ?::bytea[], ?::text[], ?::bytea[], ?::text[], ?::text[],
-                    ?::text[], ?::bigint[], ?::bigint[], ?::bigint[])
+                    ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::uuid[], ?::text[],
+                    ?::bytea[], ?::text[])
                AS n (run_id, step_id, attempt, epoch, run_attempt, kind, status, final, input,
                      input_metadata, output, output_metadata, error, retry_policy, due_us,
-                     timeout_us, ran_ms)
+                     timeout_us, ran_ms, child_run_id, input_hash, progress, progress_metadata)
           ON CONFLICT (run_id, step_id, attempt) DO UPDATE
              SET status = excluded.status, epoch = excluded.epoch,
                  run_attempt = excluded.run_attempt, final = excluded.final,
@@ -65,7 +68,13 @@ public final class WriteSteps {
                  started_at = CASE WHEN step_runs.epoch = excluded.epoch
                                      OR excluded.kind <> 'FUNCTION'
                                    THEN step_runs.started_at ELSE excluded.started_at END,
-                 finished_at = excluded.finished_at
+                 finished_at = excluded.finished_at,
+                 child_run_id = coalesce(step_runs.child_run_id, excluded.child_run_id),
+                 input_hash = coalesce(step_runs.input_hash, excluded.input_hash),
+                 progress = coalesce(excluded.progress, step_runs.progress),
+                 progress_metadata = CASE WHEN excluded.progress IS NULL
+                                          THEN step_runs.progress_metadata
+                                          ELSE excluded.progress_metadata END
            WHERE step_runs.status = 'RUNNING'
       """;
 
@@ -105,6 +114,10 @@ public final class WriteSteps {
         .bindNullableLongs(steps, StepRow::dueUs)
         .bindNullableLongs(steps, StepRow::timeoutUs)
         .bindLongs(steps, StepRow::ranMs)
+        .bindUuids(steps, s -> s.child() == null ? null : s.child().value())
+        .bindTexts(steps, StepRow::inputHash)
+        .bindBytes(steps, s -> data(s.progress()))
+        .bindTexts(steps, s -> metadata(s.progress()))
         .update();
   }
 

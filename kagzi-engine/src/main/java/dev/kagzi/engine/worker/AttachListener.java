@@ -13,6 +13,9 @@ public interface AttachListener {
   /** The worker should stop executing these. */
   void stop(List<Claim> claims, RunStatus status);
 
+  /** Something has come that these may wait for. */
+  void wake(List<Claim> claims);
+
   /** The worker should take no more work. */
   void drain();
 

@@ -573,6 +573,22 @@ public final class Workers implements AutoCloseable {
     }
   }
 
+  /** Tells a worker that what a run waits for may have come, wherever it is attached. */
+  public void wake(WorkerId worker, Claim claim) {
+    if (!wakeAttached(worker, claim)) {
+      notifier.tell(new Notice.Wake(worker, claim));
+    }
+  }
+
+  /** The same for a worker that is attached here; false when it is not. */
+  public boolean wakeAttached(WorkerId worker, Claim claim) {
+    Attached stream = attached.get(worker);
+    if (stream != null) {
+      stream.listener.wake(List.of(claim));
+    }
+    return stream != null;
+  }
+
   /** The same for a worker that is attached here; false when it is not. */
   public boolean stopAttached(WorkerId worker, Claim claim, RunStatus status) {
     Attached stream = attached.get(worker);

@@ -19,6 +19,7 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
+import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.time.Instant;
@@ -92,7 +93,7 @@ class QueriesTest {
                 2,
                 7,
                 new Failure(ErrorCode.UNSPECIFIED, "unknown step", false, 0, "", "", Map.of()),
-                new RunView.Setup(null, null, null, null, "", "", null, null, null, null)));
+                new RunView.Setup(null, null, null, null, "", "", null, null, null, false, null)));
     assertThat(queries.runs(RunFilter.all(namespace), PageSpec.FIRST).items())
         .containsExactly(view);
   }
@@ -398,7 +399,9 @@ class QueriesTest {
             Map.of("zone", "eu"),
             100,
             5,
-            Instant.parse("2026-03-01T12:00:02Z"));
+            Instant.parse("2026-03-01T12:00:02Z"),
+            List.of(
+                new TypeVersion("b", "1"), new TypeVersion("a", "2"), new TypeVersion("b", "3")));
 
     assertThat(queries.worker(namespace, new WorkerId(id))).isEqualTo(expected);
     assertThat(queries.workers(namespace, "q", null, PageSpec.FIRST).items())

@@ -103,7 +103,7 @@ class FenceTest {
         stepDone(claim, "b", "1"),
         stepFailed(claim, "c", 1, RetryPolicy.DEFAULT),
         sleep(claim, "d", 100_000),
-        new Report.Parked(claim, List.of("e"), true, null),
+        new Report.Awaited(claim, List.of("e"), true, null),
         new Report.Released(claim, 0, null),
         failed(claim, "no"),
         done(claim, "1"));
@@ -124,7 +124,7 @@ class FenceTest {
       // A claim that was given back may be answered as if it said a thing again.
       boolean changesNothing =
           alone instanceof Report.StepStarted
-              || alone instanceof Report.Parked
+              || alone instanceof Report.Awaited
               || alone instanceof Report.Released;
       if (how != Loss.DEREGISTERED || !changesNothing) {
         assertThat(result).as("%s", alone).isEqualTo(new ReportResult.ClaimLost(RunStatus.RUNNING));

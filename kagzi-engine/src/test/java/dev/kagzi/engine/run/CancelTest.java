@@ -117,6 +117,9 @@ class CancelTest {
                   }
 
                   @Override
+                  public void wake(List<Claim> claims) {}
+
+                  @Override
                   public void drain() {}
 
                   @Override

@@ -309,7 +309,7 @@ class BufferedSlotTest {
     engine.report(failed(first.claim(), "boom"));
     long before = view(schedule).failedRuns();
 
-    await(engine.engine().runs().resume(NAMESPACE, first.claim().runId(), null));
+    await(engine.engine().runs().resume(NAMESPACE, first.claim().runId(), null, false));
 
     assertThat(before).isEqualTo(1);
     assertThat(view(schedule).failedRuns()).isZero();

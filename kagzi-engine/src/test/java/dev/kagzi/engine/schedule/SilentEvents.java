@@ -32,6 +32,9 @@ class SilentEvents implements RunEvents {
   public void stop(WorkerId worker, Claim claim, RunStatus status) {}
 
   @Override
+  public void wake(WorkerId worker, Claim claim) {}
+
+  @Override
   public void messages(RunId to) {}
 
   @Override

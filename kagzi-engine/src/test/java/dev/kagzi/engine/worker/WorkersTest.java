@@ -435,6 +435,9 @@ class WorkersTest {
     public void stop(List<Claim> claims, RunStatus status) {}
 
     @Override
+    public void wake(List<Claim> claims) {}
+
+    @Override
     public void drain() {
       drained.complete(true);
     }

@@ -8,6 +8,7 @@ import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
 import io.grpc.ManagedChannel;
@@ -69,6 +70,10 @@ final class RealServer implements AutoCloseable {
 
   AdminServiceGrpc.AdminServiceBlockingStub admin() {
     return AdminServiceGrpc.newBlockingStub(channel).withDeadlineAfter(10, TimeUnit.SECONDS);
+  }
+
+  WorkflowServiceGrpc.WorkflowServiceBlockingStub workflows() {
+    return WorkflowServiceGrpc.newBlockingStub(channel).withDeadlineAfter(10, TimeUnit.SECONDS);
   }
 
   List<Step> steps(String runId) {

@@ -33,6 +33,8 @@ final class FakeReports {
       }
       case WORKFLOW_FAILED -> workflowFailed(run, item.getWorkflowFailed().getError());
       case RELEASED -> released(run, item.getReleased());
+      case CHILD_STARTED -> throw new IllegalArgumentException("no children here");
+      case AWAITED -> awaited(run, item.getAwaited());
       case WHAT_NOT_SET -> throw new IllegalArgumentException("empty item");
     };
   }
@@ -104,7 +106,7 @@ final class FakeReports {
     run.steps.put(
         failed.getStepKey(),
         step.setRetry(RecordedStep.Retry.newBuilder().setError(error)).build());
-    boolean kept = delayMs < 1_000;
+    boolean kept = delayMs < 1_000 || failed.getKeepClaim();
     if (!kept) {
       run.giveBack(WorkflowStatus.WORKFLOW_STATUS_PENDING, delayMs);
     }
@@ -126,7 +128,7 @@ final class FakeReports {
     long wake =
         run.wakeNanos.computeIfAbsent(sleep.getStepKey(), key -> now + durationMs * 1_000_000L);
     long leftMs = Math.max(0, (wake - now) / 1_000_000L);
-    boolean kept = leftMs < 1_000;
+    boolean kept = leftMs < 1_000 || sleep.getKeepClaim();
     run.steps.put(
         sleep.getStepKey(),
         RecordedStep.newBuilder()
@@ -139,6 +141,15 @@ final class FakeReports {
     }
     return ReportResult.newBuilder()
         .setSleeping(ReportResult.Sleeping.newBuilder().setRemainingMs(leftMs).setClaimKept(kept))
+        .build();
+  }
+
+  private static ReportResult awaited(FakeRun run, ReportItem.Awaited awaited) {
+    if (!awaited.getKeepClaim()) {
+      run.giveBack(WorkflowStatus.WORKFLOW_STATUS_SLEEPING, awaited.getDurationMs());
+    }
+    return ReportResult.newBuilder()
+        .setAwaited(ReportResult.AwaitedSteps.newBuilder().setClaimKept(awaited.getKeepClaim()))
         .build();
   }
 

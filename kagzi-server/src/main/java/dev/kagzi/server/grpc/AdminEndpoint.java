@@ -1,5 +1,6 @@
 package dev.kagzi.server.grpc;
 
+import dev.kagzi.engine.namespace.NamespaceView;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.query.WorkerView;
@@ -34,6 +35,8 @@ import dev.kagzi.protocol.v1.ListWorkersResponse;
 import dev.kagzi.protocol.v1.ListWorkflowTypesRequest;
 import dev.kagzi.protocol.v1.ListWorkflowTypesResponse;
 import dev.kagzi.protocol.v1.ServingStatus;
+import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
+import dev.kagzi.protocol.v1.SetDefaultVersionResponse;
 import dev.kagzi.protocol.v1.WorkerStatus;
 import io.grpc.stub.StreamObserver;
 import java.time.InstantSource;
@@ -62,7 +65,9 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "heartbeat-claims",
           "backward-paging",
           "exact-counts",
-          "retention");
+          "retention",
+          "children",
+          "default-versions");
 
   private final EdgeRoom room;
   private final Supplier<Optional<String>> trouble;
@@ -235,6 +240,22 @@ final class AdminEndpoint extends AdminServiceImplBase {
   }
 
   @Override
+  public void setDefaultVersion(
+      SetDefaultVersionRequest request, StreamObserver<SetDefaultVersionResponse> caller) {
+    room.blocking()
+        .answer(
+            caller,
+            () -> {
+              NamespaceView namespace =
+                  room.engine().namespaces().get(Arguments.namespace(request.getNamespace()));
+              return room.engine()
+                  .versions()
+                  .set(namespace.namespace(), request.getWorkflowType(), request.getVersion());
+            },
+            former -> SetDefaultVersionResponse.newBuilder().setFormerVersion(former).build());
+  }
+
+  @Override
   public void listWorkflowTypes(
       ListWorkflowTypesRequest request, StreamObserver<ListWorkflowTypesResponse> caller) {
     room.blocking()
@@ -246,7 +267,9 @@ final class AdminEndpoint extends AdminServiceImplBase {
                     .types(
                         Arguments.namespace(request.getNamespace()),
                         Arguments.page(request.getPage())),
-            Numbers::types);
+            page ->
+                Numbers.types(
+                    page, Arguments.namespace(request.getNamespace()), room.engine().versions()));
   }
 
   @Override

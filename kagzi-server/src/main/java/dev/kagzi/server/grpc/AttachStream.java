@@ -80,6 +80,14 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
     offer(Protos.stop(claims, status));
   }
 
+  // Dropped when nobody reads: workers ask from time to time in any case.
+  @Override
+  public void wake(List<Claim> claims) {
+    if (events.offer(Protos.wake(claims))) {
+      pump.wake();
+    }
+  }
+
   @Override
   public void drain() {
     offer(Protos.drain());

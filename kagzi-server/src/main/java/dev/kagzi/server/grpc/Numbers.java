@@ -6,6 +6,7 @@ import dev.kagzi.engine.query.QueueDepth;
 import dev.kagzi.engine.query.Stats;
 import dev.kagzi.engine.query.TypeView;
 import dev.kagzi.engine.query.WorkerEvent;
+import dev.kagzi.engine.run.Versions;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.protocol.v1.DatabaseHealth;
 import dev.kagzi.protocol.v1.GetHealthResponse;
@@ -47,7 +48,7 @@ final class Numbers {
         .build();
   }
 
-  static ListWorkflowTypesResponse types(Page<TypeView> page) {
+  static ListWorkflowTypesResponse types(Page<TypeView> page, String namespace, Versions versions) {
     ListWorkflowTypesResponse.Builder message =
         ListWorkflowTypesResponse.newBuilder().setPage(Protos.page(page));
     for (TypeView type : page.items()) {
@@ -57,7 +58,8 @@ final class Numbers {
               .setTotalRuns(type.runs())
               .setActiveRuns(type.openRuns())
               .addAllTaskQueues(type.taskQueues())
-              .putAllActiveRunsByVersion(type.openByVersion()));
+              .putAllActiveRunsByVersion(type.openByVersion())
+              .setDefaultVersion(versions.resolve(namespace, type.type(), "")));
     }
     return message.build();
   }

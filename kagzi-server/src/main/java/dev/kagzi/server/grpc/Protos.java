@@ -32,6 +32,7 @@ import dev.kagzi.protocol.v1.PollTaskResponse;
 import dev.kagzi.protocol.v1.PollTasksResponse;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.TypeVersion;
 import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowEnd;
@@ -211,6 +212,9 @@ final class Protos {
       case RecordedStep.Result.Sleeping(long remainingMs) -> message.setSleepsMs(remainingMs);
       case RecordedStep.Result.Open() -> message.setOpen(true);
     }
+    setText(step.child(), message::setChildRunId);
+    setText(step.inputHash(), message::setInputHash);
+    setPayload(step.progress(), message::setProgress);
     return message.build();
   }
 
@@ -220,6 +224,15 @@ final class Protos {
     switch (result) {
       case ReportResult.Accepted(RunStatus status) ->
           message.getAcceptedBuilder().setStatus(status(status));
+      case ReportResult.ChildAccepted(RunId child) ->
+          message
+              .getAcceptedBuilder()
+              .setStatus(WorkflowStatus.WORKFLOW_STATUS_RUNNING)
+              .setChildRunId(child.toString());
+      case ReportResult.Came(List<RecordedStep> steps, boolean claimKept) -> {
+        message.getAwaitedBuilder().setClaimKept(claimKept);
+        steps.forEach(step -> message.getAwaitedBuilder().addSteps(recordedStep(step)));
+      }
       case ReportResult.AlreadyRecorded(RecordedStep step) ->
           message.setAlreadyRecorded(recordedStep(step));
       case ReportResult.RetryScheduled(
@@ -268,6 +281,12 @@ final class Protos {
       stop.addClaims(claim(claim));
     }
     return AttachResponse.newBuilder().setStop(stop).build();
+  }
+
+  static AttachResponse wake(List<Claim> claims) {
+    AttachResponse.Wake.Builder wake = AttachResponse.Wake.newBuilder();
+    claims.forEach(claim -> wake.addClaims(claim(claim)));
+    return AttachResponse.newBuilder().setWake(wake).build();
   }
 
   static AttachResponse drain() {
@@ -331,6 +350,7 @@ final class Protos {
     setText(setup.failedRun(), message::setFailedRunId);
     setText(setup.retryOf(), message::setRetryOf);
     setTime(setup.fireAt(), message::setFireAt);
+    message.setDetached(setup.detached());
     RetryPolicy policy = setup.retryPolicy();
     if (policy != null) {
       message.setRetryPolicy(retryPolicy(policy));
@@ -394,6 +414,14 @@ final class Protos {
         .workflowTypeConcurrency()
         .forEach((type, max) -> message.addWorkflowTypeConcurrency(limit(type, max)));
     setTime(worker.deregisteredAt(), message::setDeregisteredAt);
+    worker
+        .served()
+        .forEach(
+            type ->
+                message.addServed(
+                    TypeVersion.newBuilder()
+                        .setWorkflowType(type.type())
+                        .setVersion(type.version())));
     return message.build();
   }
 

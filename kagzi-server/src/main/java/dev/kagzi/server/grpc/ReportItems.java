@@ -27,6 +27,8 @@ final class ReportItems {
       case WORKFLOW_FAILED ->
           new Report.Failed(claim, Arguments.failure(item.getWorkflowFailed().getError()));
       case RELEASED -> released(claim, item.getReleased());
+      case CHILD_STARTED -> childStarted(claim, item.getChildStarted());
+      case AWAITED -> awaited(claim, item.getAwaited());
       case WHAT_NOT_SET ->
           throw Refusal.invalid(
               "what", "nothing that this server knows", "one thing that happened");
@@ -42,7 +44,9 @@ final class ReportItems {
         optional(step.hasInput(), step.getInput()),
         Arguments.notNegative("running_ms", step.getRunningMs()),
         Arguments.notNegative("timeout_ms", step.getTimeoutMs()),
-        step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy()) : null);
+        step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy()) : null,
+        step.getInputHash(),
+        optional(step.hasProgress(), step.getProgress()));
   }
 
   private static Report stepDone(Claim claim, ReportItem.StepDone step) {
@@ -53,7 +57,8 @@ final class ReportItems {
         Arguments.stepKind(step.getKind()),
         optional(step.hasInput(), step.getInput()),
         Arguments.payload(step.getOutput()),
-        Arguments.notNegative("ran_ms", step.getRanMs()));
+        Arguments.notNegative("ran_ms", step.getRanMs()),
+        step.getInputHash());
   }
 
   private static Report stepFailed(Claim claim, ReportItem.StepFailed step) {
@@ -65,7 +70,9 @@ final class ReportItems {
         Arguments.failure(step.getError()),
         step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy()) : null,
         step.getKeepClaim(),
-        Arguments.notNegative("ran_ms", step.getRanMs()));
+        Arguments.notNegative("ran_ms", step.getRanMs()),
+        step.getInputHash(),
+        optional(step.hasProgress(), step.getProgress()));
   }
 
   private static Report sleep(Claim claim, ReportItem.SleepStarted sleep) {
@@ -87,6 +94,26 @@ final class ReportItems {
       case LENGTH_NOT_SET ->
           throw Refusal.invalid("sleep", "without a length", "duration_ms or until");
     };
+  }
+
+  private static Report childStarted(Claim claim, ReportItem.ChildStarted child) {
+    return new Report.ChildStarted(
+        claim,
+        child.getStepKey(),
+        Arguments.positive("attempt", child.getAttempt()),
+        Starts.readChild(child.getStart()),
+        child.getDetached());
+  }
+
+  private static Report awaited(Claim claim, ReportItem.Awaited awaited) {
+    return new Report.Awaited(
+        claim,
+        awaited.getStepKeysList(),
+        awaited.getAll(),
+        awaited.hasDurationMs()
+            ? Long.valueOf(Arguments.notNegative("duration_ms", awaited.getDurationMs()))
+            : null,
+        awaited.getKeepClaim());
   }
 
   private static Report released(Claim claim, ReportItem.Released released) {

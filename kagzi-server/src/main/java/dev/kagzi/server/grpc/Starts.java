@@ -39,7 +39,38 @@ final class Starts {
         timeMs("heartbeat_timeout_ms", request.getHeartbeatTimeoutMs()),
         request.getOnFailureWorkflow(),
         request.getOnFailureTaskQueue(),
-        ifExists(request.getIdConflictPolicy()));
+        ifExists(request.getIdConflictPolicy()),
+        parent(request));
+  }
+
+  private static StartOptions.@Nullable Parent parent(StartWorkflowRequest request) {
+    boolean run = !request.getParentRunId().isEmpty();
+    if (run == request.getParentStepId().isEmpty()) {
+      throw Refusal.invalid(
+          "parent_run_id",
+          request.getParentRunId() + " with parent_step_id " + request.getParentStepId(),
+          "both, or none");
+    }
+    return run
+        ? new StartOptions.Parent(
+            Arguments.runId(request.getParentRunId()), request.getParentStepId())
+        : null;
+  }
+
+  /** What a run's worker says of its child; the rest follows from the run. */
+  static StartRequest readChild(StartWorkflowRequest request) {
+    if (!request.getNamespace().isEmpty()
+        || !request.getExternalId().isEmpty()
+        || !request.getRunId().isEmpty()
+        || !request.getParentRunId().isEmpty()
+        || !request.getParentStepId().isEmpty()
+        || request.getIdConflictPolicyValue() != 0) {
+      throw Refusal.invalid(
+          "start",
+          "a child with a namespace, an id or a parent of its own",
+          "none of them: they follow from the run and the step");
+    }
+    return read(request, Arguments.namespace(""));
   }
 
   static @Nullable Long timeMs(String field, long millis) {
@@ -58,8 +89,6 @@ final class Starts {
   private static void refuseUnsupported(StartWorkflowRequest request) {
     refuse(request.hasStartAt(), "start_at");
     refuse(request.getPriority() != 0, "priority");
-    refuse(!request.getParentRunId().isEmpty(), "parent_run_id");
-    refuse(!request.getParentStepId().isEmpty(), "parent_step_id");
     refuse(request.getHeadersCount() != 0, "headers");
     // A field of a later protocol: its sender counts on an effect that this server cannot give.
     request.getUnknownFields().asMap().keySet().stream()

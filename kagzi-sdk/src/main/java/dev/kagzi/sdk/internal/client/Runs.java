@@ -52,6 +52,10 @@ public final class Runs {
     this.watches = new Watches(connection);
   }
 
+  public String namespace() {
+    return connection.namespace();
+  }
+
   public Payloads payloads() {
     return payloads;
   }

@@ -2,6 +2,8 @@ package dev.kagzi.sdk.internal.report;
 
 import dev.kagzi.protocol.v1.ReportItem;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The reports of one claim, which leave in the order in which they were given. Thread-safe: the
@@ -53,7 +55,7 @@ public final class ReportLane {
   }
 
   public void send(ReportItem message, ReportListener listener) {
-    reporter.send(new Item(this, message, listener), null);
+    reporter.send(this, List.of(new Item(this, message, listener)));
   }
 
   /** Sends both in one call, in this order. */
@@ -62,6 +64,17 @@ public final class ReportLane {
       ReportListener firstListener,
       ReportItem second,
       ReportListener secondListener) {
-    reporter.send(new Item(this, first, firstListener), new Item(this, second, secondListener));
+    reporter.send(
+        this,
+        List.of(new Item(this, first, firstListener), new Item(this, second, secondListener)));
+  }
+
+  /** Sends all in this order, each with its listener, and in one call if they fit. */
+  public void sendAll(List<ReportItem> messages, List<ReportListener> listeners) {
+    List<Item> all = new ArrayList<>(messages.size());
+    for (int i = 0; i < messages.size(); i++) {
+      all.add(new Item(this, messages.get(i), listeners.get(i)));
+    }
+    reporter.send(this, all);
   }
 }

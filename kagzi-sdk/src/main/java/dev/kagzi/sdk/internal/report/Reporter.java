@@ -48,14 +48,10 @@ public final class Reporter {
     return new ReportLane(this, runId, epoch);
   }
 
-  void send(Item first, @Nullable Item second) {
-    ReportLane lane = first.lane;
+  void send(ReportLane lane, List<Item> items) {
     lock.lock();
     try {
-      lane.items.add(first);
-      if (second != null) {
-        lane.items.add(second);
-      }
+      lane.items.addAll(items);
       markReady(lane);
     } finally {
       lock.unlock();

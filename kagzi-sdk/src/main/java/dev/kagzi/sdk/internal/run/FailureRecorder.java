@@ -1,6 +1,8 @@
 package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.sdk.BranchFailedException;
+import dev.kagzi.sdk.ChildFailedException;
 import dev.kagzi.sdk.ContextMisuseException;
 import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.ErrorSanitizer;
@@ -50,6 +52,12 @@ public final class FailureRecorder {
   ErrorDetail record(Throwable thrown) {
     if (thrown instanceof StepFailedException failed) {
       return recordedBefore(failed);
+    }
+    if (thrown instanceof ChildFailedException failed) {
+      return Protos.error(failed.failure()).putMetadata("step", failed.step()).build();
+    }
+    if (thrown instanceof BranchFailedException failed) {
+      return Protos.error(failed.failure()).build();
     }
     ErrorDetail.Builder error = Protos.error(sanitize(describe(thrown)));
     if (thrown instanceof RetryAfterException later) {

@@ -14,8 +14,8 @@ import java.util.Map;
 final class Histories {
   private Histories() {}
 
-  static Map<String, RecordedStep> load(RunHost host, Task task, Progress progress) {
-    return task.getHistoryApart() ? fetch(host, task, progress) : byKey(task);
+  static Map<String, RecordedStep> load(RunHost host, Task task, Strand strand) {
+    return task.getHistoryApart() ? fetch(host, task, strand) : byKey(task);
   }
 
   private static Map<String, RecordedStep> byKey(Task task) {
@@ -26,10 +26,10 @@ final class Histories {
     return steps;
   }
 
-  private static Map<String, RecordedStep> fetch(RunHost host, Task task, Progress progress) {
+  private static Map<String, RecordedStep> fetch(RunHost host, Task task, Strand strand) {
     Backoff backoff = new Backoff(50, 2_000);
     while (true) {
-      progress.check();
+      strand.check();
       try {
         Map<String, RecordedStep> steps = new HashMap<>();
         Iterator<GetHistoryResponse> parts = host.history(task);
@@ -40,15 +40,15 @@ final class Histories {
         }
         return steps;
       } catch (StatusRuntimeException e) {
-        pauseOrEnd(e, backoff, progress);
+        pauseOrEnd(e, backoff, strand);
       }
     }
   }
 
-  private static void pauseOrEnd(StatusRuntimeException e, Backoff backoff, Progress progress) {
+  private static void pauseOrEnd(StatusRuntimeException e, Backoff backoff, Strand strand) {
     switch (RpcErrors.code(e)) {
-      case NOT_FOUND, FAILED_PRECONDITION -> throw progress.end(new Ending.Lost());
-      default -> progress.waitInPlace(backoff.nextMs());
+      case NOT_FOUND, FAILED_PRECONDITION -> throw strand.end(new Ending.Lost());
+      default -> strand.rest(backoff.nextMs());
     }
   }
 }

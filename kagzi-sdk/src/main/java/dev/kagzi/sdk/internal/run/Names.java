@@ -1,5 +1,7 @@
 package dev.kagzi.sdk.internal.run;
 
+import dev.kagzi.sdk.InvalidArgumentException;
+
 /**
  * Which names are allowed. The server has the same rules; here they fail before anything is sent.
  */
@@ -11,17 +13,17 @@ public final class Names {
   /** Returns the name, or says what is wrong with it. */
   public static String check(String what, String name) {
     if (name.isBlank()) {
-      throw new IllegalArgumentException(what + ": \"" + name + "\" (expected: not blank)");
+      throw invalid(what + ": \"" + name + "\" (expected: not blank)");
     }
     if (name.length() > LENGTH_MAX) {
-      throw new IllegalArgumentException(
+      throw invalid(
           "%s: \"%s...\" with %d characters (expected: at most %d)"
               .formatted(what, name.substring(0, 40), name.length(), LENGTH_MAX));
     }
     for (int i = 0; i < name.length(); i++) {
       char c = name.charAt(i);
       if (Character.isISOControl(c)) {
-        throw new IllegalArgumentException(
+        throw invalid(
             "%s: control character U+%04X at position %d (expected: none)"
                 .formatted(what, (int) c, i));
       }
@@ -35,10 +37,23 @@ public final class Names {
     for (int i = 0; i < name.length(); i++) {
       char c = name.charAt(i);
       if (c == '#' || c == '/' || c == '@') {
-        throw new IllegalArgumentException(
+        throw invalid(
             "step name: \"%s\" contains '%c' (expected: none of # / @)".formatted(name, c));
       }
     }
     return name;
+  }
+
+  /** The same in brackets. */
+  public static String checkBranch(String name) {
+    checkStep(name);
+    if (name.indexOf('[') >= 0 || name.indexOf(']') >= 0) {
+      throw invalid("branch name: \"%s\" (expected: without brackets)".formatted(name));
+    }
+    return name;
+  }
+
+  private static InvalidArgumentException invalid(String message) {
+    return new InvalidArgumentException("INVALID_NAME", message);
   }
 }

@@ -1,59 +1,40 @@
 package dev.kagzi.sdk.internal.run;
 
-import dev.kagzi.protocol.v1.ErrorDetail;
-import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.ReportListener;
-import java.util.concurrent.TimeUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * How far a run is, and how much of that is durable. The run's thread goes forward; other threads
- * may stop it, announce its running step, or send a result that it holds for too long. Thread-safe
- * where it says so; the rest belongs to the run's thread.
+ * How far a run is: its strands, and whether it goes on here. Other threads than the strands' own
+ * may stop it, announce its running steps, or send results that are held for too long. Thread-safe;
+ * methods that say so want the lock to be held.
  */
 final class Progress {
-  private static final Logger log = LoggerFactory.getLogger(Progress.class);
-
-  /** A result is not held longer, if the code between two steps takes its time. */
-  private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
-
-  /** A larger result may be refused: nothing is sent behind it before it is acknowledged. */
-  private static final int HELD_BYTES_MAX = 256 << 10;
-
-  /** Code that was interrupted is given this long to leave. */
-  private static final long LEAVE_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
-
-  private final Thread thread;
   private final ReportLane lane;
   private final Deadline deadline;
   private final ReentrantLock lock = new ReentrantLock();
+  private final Waits waits = new Waits(this);
+
+  /** Those that count. */
+  private final Set<Strand> strands = ConcurrentHashMap.newKeySet();
+
+  /** Those that do not, and whose code is still there. */
+  private final Set<Strand> leaving = ConcurrentHashMap.newKeySet();
+
   private volatile @Nullable Ending ending;
   private boolean finished;
 
-  /** The last step's result, not yet handed to the reporter. */
-  private volatile @Nullable ReportItem held;
-
-  private volatile long heldNanos;
-
-  /** The last step's result, handed to the reporter, its answer not yet judged. */
-  private @Nullable ReportItem unsettled;
-
-  private @Nullable Acknowledgement acknowledgement;
-
-  private volatile @Nullable RunningStep running;
-
-  /** Since when the code has been asked to leave; null if it was not, or has left its step. */
-  private volatile @Nullable Long interruptedNanos;
-
-  Progress(Thread thread, ReportLane lane, Deadline deadline) {
-    this.thread = thread;
+  Progress(ReportLane lane, Deadline deadline) {
     this.lane = lane;
     this.deadline = deadline;
   }
@@ -62,9 +43,154 @@ final class Progress {
     return lane.runId();
   }
 
+  ReportLane lane() {
+    return lane;
+  }
+
   ReportItem.Builder item() {
     return lane.item();
   }
+
+  void lock() {
+    lock.lock();
+  }
+
+  void unlock() {
+    lock.unlock();
+  }
+
+  Waits waits() {
+    return waits;
+  }
+
+  Collection<Strand> strands() {
+    return strands;
+  }
+
+  /** When the task arrived, from which its times count. */
+  long arrivedNanos() {
+    return deadline.fromNanos();
+  }
+
+  // ---- strands
+
+  /** A strand that is at work from now on. */
+  Strand open(Thread thread, @Nullable Strand parent) {
+    Strand strand = new Strand(this, thread, parent);
+    lock.lock();
+    try {
+      if (parent != null) {
+        parent.check();
+      }
+      strands.add(strand);
+      waits.busy();
+    } finally {
+      lock.unlock();
+    }
+    return strand;
+  }
+
+  boolean isAlone() {
+    return strands.size() == 1;
+  }
+
+  /** The strand has nothing more to do; whoever waits for one of its branches goes on. */
+  void close(Strand strand, Runnable tellParent) {
+    lock.lock();
+    try {
+      if (!strands.remove(strand)) {
+        return;
+      }
+      tellParent.run();
+      Strand parent = strand.parent();
+      if (parent != null && parent.joins) {
+        parent.joins = false;
+        waits.busy();
+        LockSupport.unpark(parent.thread());
+      }
+      waits.idle();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The strand's code is no longer on its thread. */
+  void left(Strand strand) {
+    leaving.remove(strand);
+    strands.remove(strand);
+  }
+
+  /** Waits until one of the strand's branches has ended since the last look. */
+  void join(Strand strand, BooleanSupplier hasEnded) {
+    boolean interrupted = false;
+    try {
+      lock.lock();
+      try {
+        strand.check();
+        if (hasEnded.getAsBoolean()) {
+          return;
+        }
+        strand.joins = true;
+        waits.idle();
+      } finally {
+        lock.unlock();
+      }
+      while (isJoining(strand)) {
+        LockSupport.park(this);
+        interrupted |= Thread.interrupted();
+      }
+    } finally {
+      if (interrupted) {
+        strand.thread().interrupt();
+      }
+    }
+  }
+
+  private boolean isJoining(Strand strand) {
+    lock.lock();
+    try {
+      strand.check();
+      return strand.joins;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Stops a branch whose outcome is of no interest any more, with all branches of its own. What it
+   * has announced is reported as interrupted: nobody shall wait for it.
+   */
+  void stopBranch(Strand branch, String reason) {
+    long now = System.nanoTime();
+    lock.lock();
+    try {
+      for (Strand strand : List.copyOf(strands)) {
+        if (strand.isWithin(branch)) {
+          strands.remove(strand);
+          leaving.add(strand);
+          waits.leave(strand);
+          if (ending == null && !finished) {
+            closeStep(strand, reason, now);
+          }
+          strand.stop(now);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** What has ended is recorded all the same; what was announced has ended. */
+  private void closeStep(Strand strand, String reason, long nowNanos) {
+    strand.sendHeld();
+    RunningStep step = strand.running();
+    if (step != null && step.isAnnounced()) {
+      lane.send(
+          item().setStepFailed(step.interrupted(reason, nowNanos)).build(), this::heedLostClaim);
+    }
+  }
+
+  // ---- the end
 
   @Nullable Ending ending() {
     return ending;
@@ -79,24 +205,48 @@ final class Progress {
     }
   }
 
-  /** Leaves the workflow's code if the run shall not go on here. */
-  void check() {
-    if (ending != null) {
-      throw new SuspendedError();
-    }
+  /** Under the lock. */
+  boolean isMarkedFinished() {
+    return finished;
   }
 
-  /** Ends the execution from inside. Never returns; the type lets callers say {@code throw}. */
-  SuspendedError end(Ending why) {
+  /** Under the lock: the last report of the run is on its way. */
+  void markFinished() {
+    finished = true;
+  }
+
+  /** Ends the execution from inside one of its strands; the others are interrupted. */
+  void end(Strand from, Ending why) {
     lock.lock();
     try {
       if (ending == null) {
         ending = why;
+        sendHeldOfOthers(from);
+        interruptAll(from);
       }
     } finally {
       lock.unlock();
     }
-    throw new SuspendedError();
+  }
+
+  /** Under the lock: all strands wait, and find that the run is over. */
+  void endQuietly(Ending why) {
+    if (ending == null && !finished) {
+      ending = why;
+    }
+  }
+
+  /** Under the lock: an answer says that the run cannot go on here. */
+  void endByAnswer(ReportResult result) {
+    if (ending == null && !finished) {
+      ending =
+          switch (result.getResultCase()) {
+            case CLAIM_LOST -> new Ending.Lost();
+            case REFUSED -> new Ending.Refused(result.getRefused());
+            default -> new Ending.StartOver();
+          };
+      interruptAll(null);
+    }
   }
 
   /**
@@ -109,7 +259,7 @@ final class Progress {
         return false;
       }
       ending = why;
-      interrupt(System.nanoTime());
+      interruptAll(null);
     } finally {
       lock.unlock();
     }
@@ -124,88 +274,100 @@ final class Progress {
         return false;
       }
       ending = new Ending.Released();
-      ReportItem released =
-          lane.item().setReleased(ReportItem.Released.getDefaultInstance()).build();
-      sendWithHeld(released, listener);
-      interrupt(System.nanoTime());
+      sendLast(lane.item().setReleased(ReportItem.Released.getDefaultInstance()).build(), listener);
+      interruptAll(null);
     } finally {
       lock.unlock();
     }
     return true;
   }
 
-  // Under the lock: an interrupt for a step must not reach the code behind it.
-  private void interrupt(long nowNanos) {
-    if (interruptedNanos == null) {
-      interruptedNanos = nowNanos;
-    }
-    thread.interrupt();
-  }
-
-  void stepBegins(RunningStep step) {
-    lock.lock();
-    try {
-      running = step;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** The step's code has left; an interrupt that was meant for it is over with it. */
-  void stepEnds(RunningStep step) {
-    lock.lock();
-    try {
-      running = null;
-      if (step.isInterrupted() && ending == null) {
-        interruptedNanos = null;
-        boolean unused = Thread.interrupted();
+  // They leave their threads before the last report is said, and what they have done counts.
+  private void sendHeldOfOthers(Strand from) {
+    for (Strand strand : strands) {
+      if (strand != from) {
+        strand.sendHeld();
       }
+    }
+  }
+
+  private void interruptAll(@Nullable Strand except) {
+    long now = System.nanoTime();
+    for (Strand strand : strands) {
+      if (strand != except) {
+        strand.interrupt(now);
+        LockSupport.unpark(strand.thread());
+      }
+    }
+  }
+
+  /** The last report of an execution that has ended otherwise; held results still count. */
+  void conclude(ReportItem item, ReportListener listener) {
+    lock.lock();
+    try {
+      finished = true;
+      sendLast(item, listener);
     } finally {
       lock.unlock();
     }
   }
 
-  /** The step that is being executed now. Thread-safe. */
-  @Nullable RunningStep running() {
-    return running;
+  private void sendLast(ReportItem item, ReportListener listener) {
+    List<ReportItem> items = new ArrayList<>();
+    List<ReportListener> listeners = new ArrayList<>();
+    for (Strand strand : strands) {
+      ReportItem held = strand.takeHeld();
+      if (held != null) {
+        items.add(held);
+        listeners.add(strand.expect(held));
+      }
+    }
+    items.add(item);
+    listeners.add(listener);
+    lane.sendAll(items, listeners);
   }
 
-  /**
-   * For how long the code has ignored its interrupt; 0 if it was not asked to leave, or only just.
-   * Thread-safe.
-   */
-  long ignoredNanos(long nowNanos) {
-    Long since = interruptedNanos;
-    return since == null || nowNanos - since < LEAVE_NANOS_MAX ? 0 : nowNanos - since;
+  // ---- ticks
+
+  /** The strand whose code was interrupted a while ago and is still there. Thread-safe. */
+  @Nullable Strand stuck(long nowNanos) {
+    for (Strand strand : strands) {
+      if (strand.ignoredNanos(nowNanos) > 0) {
+        return strand;
+      }
+    }
+    for (Strand strand : leaving) {
+      if (strand.ignoredNanos(nowNanos) > 0) {
+        return strand;
+      }
+    }
+    return null;
   }
 
   /**
    * Cuts the execution off from a step that has ignored its interrupt: nothing more is written by
-   * its thread. Returns that step, once, for the caller to report. Thread-safe.
+   * its thread. Returns the step's strand, once, for the caller to report. Thread-safe.
    */
-  @Nullable RunningStep cutOff(long nowNanos) {
-    RunningStep step = running;
-    if (step == null || !step.isInterrupted() || ignoredNanos(nowNanos) == 0) {
-      return null;
+  @Nullable Strand cutOff(long nowNanos) {
+    for (Strand strand : strands) {
+      RunningStep step = strand.running();
+      if (step != null && step.isInterrupted() && strand.ignoredNanos(nowNanos) > 0) {
+        return cutOff(strand, step);
+      }
     }
+    return null;
+  }
+
+  private @Nullable Strand cutOff(Strand strand, RunningStep step) {
     lock.lock();
     try {
-      if (ending != null || finished || running != step) {
+      if (ending != null || finished || strand.isStopped() || strand.running() != step) {
         return null;
       }
       ending = new Ending.CutOff();
-      return step;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Takes a step's result; it is durable once {@link #settle} or a later report returns. */
-  void hold(ReportItem stepDone) {
-    lock.lock();
-    try {
-      heldNanos = System.nanoTime();
-      held = stepDone;
+      sendHeldOfOthers(strand);
+      interruptAll(strand);
+      return strand;
     } finally {
       lock.unlock();
     }
@@ -216,240 +378,81 @@ final class Progress {
    * what has run out of time. Thread-safe.
    */
   void tick(long nowNanos) {
-    if (!isTickDue(nowNanos)) {
-      return;
+    if (deadline.isPast(nowNanos)) {
+      overdue();
     }
+    for (Strand strand : strands) {
+      tick(strand, nowNanos);
+    }
+    if (waits.isAskDue(nowNanos)) {
+      childEnded();
+    }
+  }
+
+  private void overdue() {
     lock.lock();
     try {
-      if (ending != null || finished) {
-        return;
-      }
-      if (deadline.isPast(nowNanos)) {
+      if (ending == null && !finished) {
         ending = new Ending.Overdue();
-        interrupt(nowNanos);
-        return;
-      }
-      if (isHeldLong(nowNanos)) {
-        sendHeld();
-      }
-      RunningStep step = running;
-      if (step != null) {
-        tick(step, nowNanos);
+        interruptAll(null);
       }
     } finally {
       lock.unlock();
     }
   }
 
-  // Looked at without the lock, which the run's thread wants more often than this is due.
-  private boolean isTickDue(long nowNanos) {
-    RunningStep step = running;
-    return isHeldLong(nowNanos)
-        || deadline.isPast(nowNanos)
+  /** A child of the run has ended, perhaps. Thread-safe. */
+  void childEnded() {
+    lock.lock();
+    try {
+      if (ending == null && !finished) {
+        waits.ask();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void tick(Strand strand, long nowNanos) {
+    if (!isTickDue(strand, nowNanos)) {
+      return;
+    }
+    lock.lock();
+    try {
+      if (ending != null || finished || strand.isStopped()) {
+        return;
+      }
+      if (strand.isHeldLong(nowNanos)) {
+        strand.sendHeld();
+      }
+      RunningStep step = strand.running();
+      if (step != null) {
+        tick(strand, step, nowNanos);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // Looked at without the lock, which the run's strands want more often than this is due.
+  private static boolean isTickDue(Strand strand, long nowNanos) {
+    RunningStep step = strand.running();
+    return strand.isHeldLong(nowNanos)
         || (step != null && (step.isAnnouncementDue(nowNanos) || step.isInterruptDue(nowNanos)));
   }
 
-  private boolean isHeldLong(long nowNanos) {
-    return held != null && nowNanos - heldNanos > HOLD_NANOS_MAX;
-  }
-
-  private void tick(RunningStep step, long nowNanos) {
+  private void tick(Strand strand, RunningStep step, long nowNanos) {
     if (step.isAnnouncementDue(nowNanos)) {
-      lane.send(
-          lane.item().setStepStarted(step.announce(nowNanos)).build(),
-          result -> {
-            if (result.hasClaimLost()) {
-              stop(new Ending.Lost());
-            }
-          });
+      lane.send(lane.item().setStepStarted(step.announce(nowNanos)).build(), this::heedLostClaim);
     }
     if (step.isInterruptDue(nowNanos)) {
-      step.markInterrupted();
-      interrupt(nowNanos);
+      strand.interruptStep(step, nowNanos);
     }
   }
 
-  private void sendHeld() {
-    ReportItem item = held;
-    if (item != null) {
-      Acknowledgement ack = new Acknowledgement(thread);
-      held = null;
-      unsettled = item;
-      acknowledgement = ack;
-      lane.send(item, ack);
-    }
-  }
-
-  private void sendWithHeld(ReportItem item, ReportListener listener) {
-    ReportItem before = held;
-    if (before == null) {
-      lane.send(item, listener);
-      return;
-    }
-    Acknowledgement ack = new Acknowledgement(thread);
-    held = null;
-    unsettled = before;
-    acknowledgement = ack;
-    lane.send(before, ack, item, listener);
-  }
-
-  /** Waits until all results so far are durable. */
-  void settle() {
-    lock.lock();
-    try {
-      if (ending == null) {
-        sendHeld();
-      }
-    } finally {
-      lock.unlock();
-    }
-    judgeUnsettled();
-    check();
-  }
-
-  /**
-   * Says what happened, behind the result that is held if there is one, and waits for the answer.
-   */
-  ReportResult report(ReportItem item) {
-    Acknowledgement ack = new Acknowledgement(thread);
-    sendBehindHeld(item, ack, false);
-    ReportResult result = await(ack);
-    judgeUnsettled();
-    check();
+  private void heedLostClaim(ReportResult result) {
     if (result.hasClaimLost()) {
-      throw end(new Ending.Lost());
+      stop(new Ending.Lost());
     }
-    return result;
-  }
-
-  /**
-   * Says how the run ended, behind the result that is held if there is one. Does not wait: the
-   * listener hears the answer.
-   */
-  void finish(ReportItem item, ReportListener listener) {
-    sendBehindHeld(item, listener, true);
-  }
-
-  private void sendBehindHeld(ReportItem item, ReportListener listener, boolean last) {
-    while (true) {
-      lock.lock();
-      try {
-        check();
-        if (unsettled == null && !isLarge(held)) {
-          finished = last;
-          sendWithHeld(item, listener);
-          return;
-        }
-      } finally {
-        lock.unlock();
-      }
-      settle();
-    }
-  }
-
-  private static boolean isLarge(@Nullable ReportItem item) {
-    return item != null && item.getSerializedSize() > HELD_BYTES_MAX;
-  }
-
-  /** The last report of an execution that has ended otherwise; the held result still counts. */
-  void conclude(ReportItem item, ReportListener listener) {
-    lock.lock();
-    try {
-      finished = true;
-      sendWithHeld(item, listener);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Waits in place, as the server asked; leaves the code if the run is stopped meanwhile. */
-  void waitInPlace(long delayMs) {
-    long untilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs);
-    boolean interrupted = false;
-    check();
-    for (long left = untilNanos - System.nanoTime();
-        left > 0;
-        left = untilNanos - System.nanoTime()) {
-      LockSupport.parkNanos(this, left);
-      interrupted |= Thread.interrupted();
-      check();
-    }
-    if (interrupted) {
-      thread.interrupt();
-    }
-  }
-
-  private ReportResult await(Acknowledgement ack) {
-    boolean interrupted = false;
-    try {
-      for (ReportResult result = ack.result(); ; result = ack.result()) {
-        if (result != null) {
-          return result;
-        }
-        check();
-        LockSupport.park(this);
-        // Cleared, or the next park would return at once and this would spin.
-        interrupted |= Thread.interrupted();
-      }
-    } finally {
-      if (interrupted) {
-        thread.interrupt();
-      }
-    }
-  }
-
-  private void judgeUnsettled() {
-    ReportItem item;
-    Acknowledgement ack;
-    lock.lock();
-    try {
-      item = unsettled;
-      ack = acknowledgement;
-      unsettled = null;
-      acknowledgement = null;
-    } finally {
-      lock.unlock();
-    }
-    if (item != null && ack != null) {
-      judge(item, await(ack));
-    }
-  }
-
-  // The value was handed to the code before it was recorded. If something else is on record, the
-  // code has gone on from a value that never was: it starts over.
-  private void judge(ReportItem item, ReportResult result) {
-    switch (result.getResultCase()) {
-      case ACCEPTED -> {}
-      case CLAIM_LOST -> throw end(new Ending.Lost());
-      case ALREADY_RECORDED -> {
-        if (!isSame(item.getStepDone(), result.getAlreadyRecorded())) {
-          log.atWarn()
-              .addKeyValue("run", item.getRunId())
-              .addKeyValue("step", item.getStepDone().getStepKey())
-              .log("step had another result on record, the run starts over from the record");
-          throw end(new Ending.StartOver());
-        }
-      }
-      case REFUSED -> throw failRefusedStep(item, result.getRefused());
-      default -> throw end(new Ending.StartOver());
-    }
-  }
-
-  private static boolean isSame(ReportItem.StepDone own, RecordedStep recorded) {
-    return recorded.hasOutput() && recorded.getOutput().equals(own.getOutput());
-  }
-
-  // A result that cannot be stored (too large) is a failure of its step, which the code shall see.
-  private SuspendedError failRefusedStep(ReportItem item, ErrorDetail why) {
-    ReportItem.StepDone done = item.getStepDone();
-    ReportItem.StepFailed failed =
-        ReportItem.StepFailed.newBuilder()
-            .setStepKey(done.getStepKey())
-            .setAttempt(done.getAttempt())
-            .setError(why.toBuilder().setNonRetryable(true))
-            .setRanMs(done.getRanMs())
-            .build();
-    ReportResult result = report(lane.item().setStepFailed(failed).build());
-    throw end(result.hasFinalFailure() ? new Ending.StartOver() : new Ending.Refused(why));
   }
 }

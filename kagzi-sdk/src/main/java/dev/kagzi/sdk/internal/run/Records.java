@@ -13,26 +13,46 @@ import org.jspecify.annotations.Nullable;
 final class Records {
   private Records() {}
 
-  static void requireKind(Progress progress, RecordedStep recorded, StepKind kind) {
+  static void requireKind(Strand strand, RecordedStep recorded, StepKind kind) {
     if (recorded.getKind() != kind && recorded.getKind() != StepKind.STEP_KIND_UNSPECIFIED) {
       throw blocked(
-          progress,
+          strand,
+          "step-kind-changed",
           "step %s: the code asks for a %s, on record is a %s; was the workflow changed while runs were open?"
               .formatted(recorded.getStepKey(), name(kind), name(recorded.getKind())),
           null);
     }
   }
 
-  static SuspendedError unreadable(Progress progress, RecordedStep recorded) {
+  static void requireInput(Strand strand, RecordedStep recorded, @Nullable StepInput input) {
+    if (input != null
+        && !recorded.getInputHash().isEmpty()
+        && !recorded.getInputHash().equals(input.hash())) {
+      throw blocked(
+          strand,
+          "step-input-changed",
+          "step %s: the code gives it another input than the one on record; was the workflow changed while runs were open?"
+              .formatted(recorded.getStepKey()),
+          null);
+    }
+  }
+
+  static SuspendedError unreadable(Strand strand, RecordedStep recorded) {
     throw blocked(
-        progress,
+        strand,
+        "record-unreadable",
         "step %s: its record is a %s, which this SDK cannot read; is the server newer?"
             .formatted(recorded.getStepKey(), recorded.getResultCase()),
         null);
   }
 
-  static SuspendedError blocked(Progress progress, String message, @Nullable Throwable cause) {
-    throw progress.end(new Ending.Blocked(error(message, cause)));
+  /**
+   * @param code what is wrong, as a word that stays the same whatever the message says
+   */
+  static SuspendedError blocked(
+      Strand strand, String code, String message, @Nullable Throwable cause) {
+    throw strand.end(
+        new Ending.Blocked(error(message, cause).toBuilder().putMetadata("code", code).build()));
   }
 
   static ErrorDetail error(String message, @Nullable Throwable cause) {

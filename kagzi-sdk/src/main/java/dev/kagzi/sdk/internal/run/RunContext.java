@@ -1,49 +1,124 @@
 package dev.kagzi.sdk.internal.run;
 
-import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.Branch;
+import dev.kagzi.sdk.BranchFunction;
+import dev.kagzi.sdk.BranchResult;
+import dev.kagzi.sdk.ChildBuilder;
+import dev.kagzi.sdk.ChildHandle;
 import dev.kagzi.sdk.ContextMisuseException;
+import dev.kagzi.sdk.ContextMisuseException.Misuse;
+import dev.kagzi.sdk.ParallelBuilder;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.StepAction;
 import dev.kagzi.sdk.StepBuilder;
+import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.TypeRef;
 import dev.kagzi.sdk.WorkflowContext;
+import dev.kagzi.sdk.WorkflowType;
+import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The context of one execution of one run. Belongs to the run's thread, and says so to others. */
 final class RunContext implements WorkflowContext {
   private final RunHost host;
   private final Task task;
-  private final Thread thread = Thread.currentThread();
-  private final Progress progress;
+  private final Strand strand;
+  private final String scope;
+  private final Parts parts;
   private final Steps steps;
   private final Sleeps sleeps;
+  private final Children children;
+  private final Logger logger;
   private final StepKeys keys = new StepKeys();
-  private final Map<String, RecordedStep> history;
+  private final History history;
 
-  RunContext(RunHost host, Task task, Map<String, RecordedStep> history, Progress progress) {
+  /** The context of the workflow's own code. */
+  RunContext(RunHost host, Task task, History history, Strand strand, Parts parts) {
+    this(host, task, history, strand, parts, "");
+  }
+
+  private RunContext(
+      RunHost host, Task task, History history, Strand strand, Parts parts, String scope) {
     this.host = host;
     this.task = task;
     this.history = history;
-    this.progress = progress;
-    this.steps = new Steps(host.payloads(), host.failures(), progress, task.getStepTimeoutMs());
-    this.sleeps = new Sleeps(progress);
+    this.strand = strand;
+    this.parts = parts;
+    this.scope = scope;
+    this.steps =
+        new Steps(
+            new RunRef(host.namespace(), task.getRunId()),
+            host.payloads(),
+            host.failures(),
+            host.around(),
+            strand,
+            task.getStepTimeoutMs());
+    this.children = new Children(this, strand);
+    this.logger =
+        new ReplayLogger(
+            LoggerFactory.getLogger("kagzi.workflow." + task.getWorkflowType()), this::isReplaying);
+    this.sleeps = new Sleeps(strand);
+  }
+
+  /**
+   * The context of a branch.
+   *
+   * @param scope which the keys of its steps begin with
+   */
+  RunContext branch(Strand branch, String scope) {
+    return new RunContext(host, task, history, branch, parts, scope);
+  }
+
+  Parts parts() {
+    return parts;
+  }
+
+  History history() {
+    return history;
+  }
+
+  Payloads payloads() {
+    return host.payloads();
+  }
+
+  FailureRecorder failures() {
+    return host.failures();
+  }
+
+  /** The strand of this run whose code calls, whichever of its contexts it was given. */
+  Strand here() {
+    Strand here = Strand.current();
+    if (here == null || !here.progress().equals(strand.progress())) {
+      throw foreign();
+    }
+    checkUse(here);
+    return here;
+  }
+
+  String nextKey(String name) {
+    return scope + keys.next(name);
   }
 
   @Override
   public <T> T step(String name, Class<T> type, Callable<? extends T> code) {
-    return execute(name, StepOptions.NONE, type, code);
+    return execute(name, StepOptions.NONE, type, step -> code.call());
   }
 
   @Override
   public <T> T step(String name, TypeRef<T> type, Callable<? extends T> code) {
-    return execute(name, StepOptions.NONE, type.type(), code);
+    return execute(name, StepOptions.NONE, type.type(), step -> code.call());
   }
 
   @Override
@@ -66,24 +141,44 @@ final class RunContext implements WorkflowContext {
 
     @Override
     public StepBuilder retry(Retry retry) {
-      options = new StepOptions(Objects.requireNonNull(retry, "retry"), options.timeoutMs());
+      options = options.withRetry(Objects.requireNonNull(retry, "retry"));
       return this;
     }
 
     @Override
     public StepBuilder timeout(Duration timeout) {
-      options = new StepOptions(options.retry(), Protos.timeoutMs("timeout", timeout));
+      options = options.withTimeoutMs(Protos.timeoutMs("timeout", timeout));
       return this;
     }
 
     @Override
+    public StepBuilder input(@Nullable Object input) {
+      Type type = input == null ? Void.class : input.getClass();
+      Payloads payloads = host.payloads();
+      options =
+          options.withInput(
+              new StepInput(payloads.encode(input, type), payloads.fingerprint(input, type)));
+      return this;
+    }
+
+    @Override
+    public <T> T execute(Class<T> type, StepCode<? extends T> code) {
+      return RunContext.this.execute(name, options, type, code);
+    }
+
+    @Override
+    public <T> T execute(TypeRef<T> type, StepCode<? extends T> code) {
+      return RunContext.this.execute(name, options, type.type(), code);
+    }
+
+    @Override
     public <T> T run(Class<T> type, Callable<? extends T> code) {
-      return execute(name, options, type, code);
+      return RunContext.this.execute(name, options, type, step -> code.call());
     }
 
     @Override
     public <T> T run(TypeRef<T> type, Callable<? extends T> code) {
-      return execute(name, options, type.type(), code);
+      return RunContext.this.execute(name, options, type.type(), step -> code.call());
     }
 
     @Override
@@ -95,19 +190,20 @@ final class RunContext implements WorkflowContext {
   // The value is the code's own, or the codec made it for exactly this type; null stands for
   // itself.
   @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"})
-  private <T> T execute(String name, StepOptions options, Type type, Callable<?> code) {
+  private <T> T execute(String name, StepOptions options, Type type, StepCode<?> code) {
     checkUse();
-    String key = keys.next(name);
-    return (T) steps.execute(new Steps.Call(key, options, type, code), history.remove(key));
+    String key = nextKey(name);
+    return (T) steps.execute(new Steps.Call(key, options, type, code), history.take(key));
   }
 
+  @SuppressWarnings("NullAway") // A step without a result has none.
   private void executeAction(String name, StepOptions options, StepAction code) {
     Object unused =
         execute(
             name,
             options,
             Void.class,
-            () -> {
+            step -> {
               code.run();
               return null;
             });
@@ -119,8 +215,8 @@ final class RunContext implements WorkflowContext {
       throw new IllegalArgumentException("duration: " + duration + " (expected: >= 0)");
     }
     checkUse();
-    String key = keys.next(name);
-    sleeps.sleep(key, history.remove(key), Protos.millis(duration));
+    String key = nextKey(name);
+    sleeps.sleep(key, history.take(key), Protos.millis(duration));
   }
 
   @Override
@@ -131,42 +227,135 @@ final class RunContext implements WorkflowContext {
   @Override
   public void sleepUntil(String name, Instant until) {
     checkUse();
-    String key = keys.next(name);
-    sleeps.sleepUntil(key, history.remove(key), Objects.requireNonNull(until, "until"));
+    String key = nextKey(name);
+    sleeps.sleepUntil(key, history.take(key), Objects.requireNonNull(until, "until"));
   }
 
-  /**
-   * Whether the record shows steps as running that the code did not come by, since it has changed
-   * or took another way. What it came by has ended with it.
-   */
-  boolean leavesOpenSteps() {
-    for (RecordedStep step : history.values()) {
-      if (step.hasOpen() || step.hasSleepsMs()) {
-        return true;
+  @Override
+  public <I, O> ChildBuilder<I, O> child(WorkflowType<I, O> type) {
+    return children.of(Objects.requireNonNull(type, "type"));
+  }
+
+  @Override
+  public <O> List<O> results(List<? extends ChildHandle<? extends O>> handles) {
+    return children.results(handles);
+  }
+
+  @Override
+  public ParallelBuilder parallel(String name) {
+    return new Fan(name);
+  }
+
+  private final class Fan implements ParallelBuilder {
+    private final String name;
+    private int maxParallel = Integer.MAX_VALUE;
+
+    Fan(String name) {
+      this.name = name;
+    }
+
+    @Override
+    public ParallelBuilder maxParallel(int branches) {
+      if (branches < 1) {
+        throw new IllegalArgumentException("maxParallel: " + branches + " (expected: >= 1)");
       }
+      this.maxParallel = branches;
+      return this;
     }
-    return false;
+
+    @Override
+    public <T, R> List<R> each(
+        Collection<? extends T> items, BranchFunction<? super T, ? extends R> code) {
+      return together(name, branches(items, code), maxParallel);
+    }
+
+    @Override
+    public <T, R> List<BranchResult<R>> collectAll(
+        Collection<? extends T> items, BranchFunction<? super T, ? extends R> code) {
+      List<Branch<?>> collected = new ArrayList<>(items.size());
+      branches(items, code).forEach(branch -> collected.add(branch.collected()));
+      return together(name, collected, maxParallel);
+    }
+
+    private <T> List<Branch<?>> branches(
+        Collection<? extends T> items, BranchFunction<? super T, ?> code) {
+      List<Branch<?>> branches = new ArrayList<>(items.size());
+      for (T item : items) {
+        branches.add(
+            Branch.of(Integer.toString(branches.size()), branch -> code.run(branch, item)));
+      }
+      return branches;
+    }
   }
 
-  private void checkUse() {
-    if (!Thread.currentThread().equals(thread)) {
-      throw new ContextMisuseException(
-          "run %s: the context was used in thread \"%s\" (expected: the thread that runs the workflow;"
-                  .formatted(task.getRunId(), Thread.currentThread().getName())
-              + " other threads belong inside a step)");
+  @Override
+  public <R> List<R> parallel(String name, List<? extends Branch<? extends R>> branches) {
+    return together(name, branches, Integer.MAX_VALUE);
+  }
+
+  // Each result is of its branch's type; null stands for itself.
+  @SuppressWarnings({"unchecked", "NullAway"})
+  private <R> List<R> together(String name, List<? extends Branch<?>> branches, int maxParallel) {
+    checkUse();
+    String key = nextKey(name);
+    Branches all = new Branches(this, strand, key, List.copyOf(branches), maxParallel);
+    return (List<R>) all.all(history.take(key));
+  }
+
+  @Override
+  @SuppressWarnings({"unchecked", "NullAway"})
+  public <R> R race(String name, List<? extends Branch<? extends R>> branches) {
+    checkUse();
+    String key = nextKey(name);
+    Branches all = new Branches(this, strand, key, List.copyOf(branches), Integer.MAX_VALUE);
+    return (R) all.first(history.take(key));
+  }
+
+  boolean leavesOpenSteps() {
+    return history.leavesOpenSteps();
+  }
+
+  void checkUse() {
+    if (!Thread.currentThread().equals(strand.thread())) {
+      throw foreign();
     }
-    if (steps.isExecuting()) {
+    checkUse(strand);
+  }
+
+  private void checkUse(Strand strand) {
+    if (strand.running() != null) {
       throw new ContextMisuseException(
+          Misuse.INSIDE_STEP,
           "run %s: the context was used inside a step (expected: one step after the other; move the"
                   .formatted(task.getRunId())
               + " call out of the step's code)");
     }
-    progress.check();
-    if (progress.isFinished()) {
+    strand.check();
+    if (strand.progress().isFinished()) {
       throw new ContextMisuseException(
+          Misuse.AFTER_END,
           "run %s: the context was used after the workflow had returned"
               .formatted(task.getRunId()));
     }
+  }
+
+  private ContextMisuseException foreign() {
+    Strand here = Strand.current();
+    if (here == null) {
+      return new ContextMisuseException(
+          Misuse.FOREIGN_THREAD,
+          "run %s: the context was used in thread \"%s\" (expected: the thread that runs the workflow;"
+                  .formatted(task.getRunId(), Thread.currentThread().getName())
+              + " other threads belong inside a step)");
+    }
+    boolean sameRun = here.progress().equals(strand.progress());
+    return new ContextMisuseException(
+        sameRun ? Misuse.OTHER_BRANCH : Misuse.OTHER_RUN,
+        sameRun
+            ? "run %s: the context was used in a branch that has its own (expected: the context that the branch was given)"
+                .formatted(task.getRunId())
+            : "run %s: the context was used by the code of another run (expected: each run uses its own)"
+                .formatted(task.getRunId()));
   }
 
   @Override
@@ -200,12 +389,22 @@ final class RunContext implements WorkflowContext {
   }
 
   @Override
+  public String version() {
+    return task.getVersion();
+  }
+
+  @Override
+  public Logger logger() {
+    return logger;
+  }
+
+  @Override
   public Instant startedAt() {
     return Protos.instant(task.getCreatedAt());
   }
 
   @Override
   public boolean isReplaying() {
-    return !history.isEmpty();
+    return !history.isEmpty(scope);
   }
 }

@@ -1,13 +1,11 @@
 package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.ErrorDetail;
-import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.PayloadException;
-import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -26,22 +24,37 @@ public final class RunExecution {
   private final Task task;
   private final Thread thread;
   private final Progress progress;
+
+  /** The workflow's own code. */
+  private final Strand trunk;
+
   private final StuckCode stuck;
 
-  /** The code and the last report: when both have ended, the slot is free. */
+  /** The code, with its branches, and the last report: when all have ended, the slot is free. */
   private final AtomicInteger partsLeft = new AtomicInteger(2);
 
-  private volatile RunOutcome outcome = RunOutcome.UNFINISHED;
+  private final Parts parts =
+      new Parts() {
+        @Override
+        public void began() {
+          partsLeft.incrementAndGet();
+        }
 
-  /** Whether user code, or our own around it, is on the thread. */
-  private volatile boolean inCode;
+        @Override
+        public void ended() {
+          partEnded();
+        }
+      };
+
+  private volatile RunOutcome outcome = RunOutcome.UNFINISHED;
 
   public RunExecution(RunHost host, Task task) {
     this.host = host;
     this.task = task;
     this.thread = Thread.ofVirtual().name(task.getWorkflowType()).unstarted(this::execute);
-    this.progress = new Progress(thread, host.lane(task), Deadline.of(task));
-    this.stuck = new StuckCode(task, thread, progress);
+    this.progress = new Progress(host.lane(task), Deadline.of(task));
+    this.trunk = progress.open(thread, null);
+    this.stuck = new StuckCode(task);
   }
 
   public String runId() {
@@ -63,7 +76,7 @@ public final class RunExecution {
   /** Called many times per second, by one thread. */
   public void tick(long nowNanos) {
     progress.tick(nowNanos);
-    RunningStep cutOff = progress.cutOff(nowNanos);
+    Strand cutOff = progress.cutOff(nowNanos);
     if (cutOff != null) {
       // The application's code helps to record a failure: it has no place on the timers' thread,
       // and virtual threads may all be taken by the code that does not leave.
@@ -72,23 +85,31 @@ public final class RunExecution {
           .daemon()
           .start(() -> reportCutOff(cutOff, nowNanos));
     }
-    if (isStuck(nowNanos)) {
-      stuck.warn(nowNanos);
+    Strand there = progress.stuck(nowNanos);
+    if (there != null) {
+      stuck.warn(there, nowNanos);
     }
   }
 
   /** Whether the code was interrupted a while ago and is still there. */
   public boolean isStuck(long nowNanos) {
-    return inCode && progress.ignoredNanos(nowNanos) > 0;
+    return progress.stuck(nowNanos) != null;
   }
 
   // The run goes on elsewhere, with another attempt or with the failure.
-  private void reportCutOff(RunningStep step, long nowNanos) {
+  private void reportCutOff(Strand strand, long nowNanos) {
+    RunningStep step = strand.running();
+    if (step == null) {
+      // It has left after all; that comes too late for it.
+      giveBack(0, null);
+      return;
+    }
     Throwable place = new TimeoutException("the code that ignores its interrupt is here");
-    place.setStackTrace(thread.getStackTrace());
+    place.setStackTrace(strand.thread().getStackTrace());
     ErrorDetail error = host.failures().record(step.timeout(place));
     progress.conclude(
-        progress.item().setStepFailed(step.failed(error, nowNanos)).build(), this::cutOffAnswered);
+        progress.item().setStepFailed(step.failed(error, false, nowNanos)).build(),
+        this::cutOffAnswered);
   }
 
   private void cutOffAnswered(ReportResult result) {
@@ -105,6 +126,11 @@ public final class RunExecution {
     } else {
       reportsEnded();
     }
+  }
+
+  /** A child of the run has ended, perhaps. */
+  public void childEnded() {
+    progress.childEnded();
   }
 
   /** The claim is gone, by a cancel or a take-over: interrupts the code. */
@@ -126,11 +152,11 @@ public final class RunExecution {
   }
 
   private void execute() {
-    inCode = true;
+    trunk.enter();
     try {
       executeCode();
     } finally {
-      inCode = false;
+      progress.left(trunk);
       partEnded();
     }
   }
@@ -139,11 +165,12 @@ public final class RunExecution {
     try {
       // It may have waited for its slot for longer than it had time, or than it was ours.
       progress.tick(System.nanoTime());
-      progress.check();
+      trunk.check();
       Code<?, ?> code = requireCode();
-      Map<String, RecordedStep> history = Histories.load(host, task, progress);
-      RunContext context = new RunContext(host, task, history, progress);
-      Object output = code.run(context, input(code));
+      History history = new History(Histories.load(host, task, trunk));
+      RunContext context = new RunContext(host, task, history, trunk, parts);
+      Object input = input(code);
+      Object output = host.around().run(context, () -> code.run(context, input));
       complete(code, output, context.leavesOpenSteps());
     } catch (SuspendedError e) {
       conclude(progress.ending());
@@ -156,7 +183,8 @@ public final class RunExecution {
     Code<?, ?> code = host.code(task);
     if (code == null) {
       throw Records.blocked(
-          progress,
+          trunk,
+          "type-unknown",
           "workflow type %s, version \"%s\": not served by the worker that received it"
               .formatted(task.getWorkflowType(), task.getVersion()),
           null);
@@ -168,7 +196,7 @@ public final class RunExecution {
     try {
       return host.payloads().decode(task.getInput(), code.type().inputType());
     } catch (PayloadException e) {
-      throw Records.blocked(progress, "input: " + e.getMessage(), e);
+      throw Records.blocked(trunk, "input-unreadable", "input: " + e.getMessage(), e);
     }
   }
 
@@ -179,7 +207,7 @@ public final class RunExecution {
             .setOutput(host.payloads().encode(output, code.type().outputType()))
             .setOpenSteps(openSteps)
             .build();
-    progress.finish(progress.item().setWorkflowDone(done).build(), this::endAnswered);
+    trunk.finish(progress.item().setWorkflowDone(done).build(), this::endAnswered);
   }
 
   // Code whose run was lost or released is interrupted, and may throw anything on its way out.
@@ -191,7 +219,7 @@ public final class RunExecution {
     }
     ErrorDetail error = host.failures().record(thrown);
     try {
-      progress.finish(
+      trunk.finish(
           failed(error),
           result -> {
             logFailed(error, result);
@@ -237,7 +265,7 @@ public final class RunExecution {
               "workflow code caught the suspension and returned, its result is ignored; "
                   + "code that catches Throwable must pass Errors on");
     }
-    progress.check();
+    trunk.check();
   }
 
   private void conclude(@Nullable Ending ending) {

@@ -17,6 +17,9 @@ public interface RunHost {
 
   FailureRecorder failures();
 
+  /** What stands around the code. */
+  Around around();
+
   /** The code for the task, or null if this worker has none. */
   @Nullable Code<?, ?> code(Task task);
 

@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +18,9 @@ final class RunningStep {
   /** A step that runs longer is shown as running. */
   private static final long ANNOUNCE_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+  /** Progress is not told more often. */
+  private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private final String key;
   private final int attempt;
   private final StepOptions options;
@@ -24,6 +28,12 @@ final class RunningStep {
   private final long startedNanos = System.nanoTime();
   private volatile boolean announced;
   private volatile boolean interrupted;
+
+  /** What the step's code has said of its progress, and when that was last told. */
+  private volatile @Nullable Payload progress;
+
+  private volatile boolean progressIsNew;
+  private volatile long toldNanos;
 
   /**
    * @param defaultTimeoutMs for a step that has none of its own; 0 for none
@@ -43,12 +53,36 @@ final class RunningStep {
     return TimeUnit.NANOSECONDS.toMillis(nowNanos - startedNanos);
   }
 
+  int attempt() {
+    return attempt;
+  }
+
+  /** What an earlier attempt has said is known already. */
+  void carry(Payload payload) {
+    progress = payload;
+  }
+
+  /** Thread-safe. */
+  void progress(Payload payload) {
+    progress = payload;
+    progressIsNew = true;
+  }
+
+  @Nullable Payload progress() {
+    return progress;
+  }
+
   boolean isAnnouncementDue(long nowNanos) {
-    return !announced && nowNanos - startedNanos > ANNOUNCE_AFTER_NANOS;
+    return announced
+        ? progressIsNew && nowNanos - toldNanos > TELL_NANOS
+        : nowNanos - startedNanos > ANNOUNCE_AFTER_NANOS;
   }
 
   ReportItem.StepStarted announce(long nowNanos) {
     announced = true;
+    progressIsNew = false;
+    toldNanos = nowNanos;
+    Payload how = progress;
     ReportItem.StepStarted.Builder started =
         ReportItem.StepStarted.newBuilder()
             .setStepKey(key)
@@ -59,7 +93,18 @@ final class RunningStep {
     if (options.retry() != null) {
       started.setRetryPolicy(Protos.retryPolicy(options.retry()));
     }
+    if (how != null) {
+      started.setProgress(how);
+    }
+    StepInput input = options.input();
+    if (input != null) {
+      started.setInput(input.payload()).setInputHash(input.hash());
+    }
     return started.build();
+  }
+
+  boolean isAnnounced() {
+    return announced;
   }
 
   /** Its time is over: whatever it returns from now on does not count. */
@@ -92,26 +137,58 @@ final class RunningStep {
   }
 
   ReportItem.StepDone done(Payload output, long nowNanos) {
-    return ReportItem.StepDone.newBuilder()
-        .setStepKey(key)
-        .setAttempt(attempt)
-        .setKind(StepKind.STEP_KIND_FUNCTION)
-        .setOutput(output)
-        .setRanMs(ranMs(nowNanos))
-        .build();
+    ReportItem.StepDone.Builder done =
+        ReportItem.StepDone.newBuilder()
+            .setStepKey(key)
+            .setAttempt(attempt)
+            .setKind(StepKind.STEP_KIND_FUNCTION)
+            .setOutput(output)
+            .setRanMs(ranMs(nowNanos));
+    StepInput input = options.input();
+    if (input != null) {
+      done.setInput(input.payload()).setInputHash(input.hash());
+    }
+    return done.build();
   }
 
-  ReportItem.StepFailed failed(ErrorDetail error, long nowNanos) {
+  /**
+   * @param keepClaim whatever the delay: other branches are open
+   */
+  ReportItem.StepFailed failed(ErrorDetail error, boolean keepClaim, long nowNanos) {
     ReportItem.StepFailed.Builder failed =
         ReportItem.StepFailed.newBuilder()
             .setStepKey(key)
             .setAttempt(attempt)
             .setError(error)
+            .setKeepClaim(keepClaim)
             .setRanMs(ranMs(nowNanos));
     if (options.retry() != null) {
       failed.setRetryPolicy(Protos.retryPolicy(options.retry()));
     }
+    Payload how = progress;
+    if (how != null) {
+      failed.setProgress(how);
+    }
+    StepInput input = options.input();
+    if (input != null) {
+      failed.setInput(input.payload()).setInputHash(input.hash());
+    }
     return failed.build();
+  }
+
+  /**
+   * Its branch was stopped. That is no failure that the code sees, and no attempt that counts: the
+   * step is only shown as what it is, and nobody waits for its end.
+   */
+  ReportItem.StepFailed interrupted(String reason, long nowNanos) {
+    return ReportItem.StepFailed.newBuilder()
+        .setStepKey(key)
+        .setAttempt(attempt)
+        .setError(ErrorDetail.newBuilder().setMessage("interrupted: " + reason))
+        .setRetryPolicy(RetryPolicy.newBuilder().setMaximumAttempts(-1).setInitialIntervalMs(1))
+        .setKeepClaim(true)
+        .setRanMs(ranMs(nowNanos))
+        .build();
   }
 
   private static String text(long ms) {

@@ -7,6 +7,7 @@ import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,21 +15,21 @@ import org.jspecify.annotations.Nullable;
  * on record and not over is asked for again, and keeps its wake time. Belongs to the run's thread.
  */
 final class Sleeps {
-  private final Progress progress;
+  private final Strand strand;
 
-  Sleeps(Progress progress) {
-    this.progress = progress;
+  Sleeps(Strand strand) {
+    this.strand = strand;
   }
 
   void sleep(String key, @Nullable RecordedStep recorded, long durationMs) {
     if (!isOver(recorded)) {
-      start(SleepStarted.newBuilder().setStepKey(key).setDurationMs(durationMs));
+      start(SleepStarted.newBuilder().setStepKey(key).setDurationMs(durationMs), recorded);
     }
   }
 
   void sleepUntil(String key, @Nullable RecordedStep recorded, Instant until) {
     if (!isOver(recorded)) {
-      start(SleepStarted.newBuilder().setStepKey(key).setUntil(Protos.timestamp(until)));
+      start(SleepStarted.newBuilder().setStepKey(key).setUntil(Protos.timestamp(until)), recorded);
     }
   }
 
@@ -36,28 +37,38 @@ final class Sleeps {
     if (recorded == null) {
       return false;
     }
-    Records.requireKind(progress, recorded, StepKind.STEP_KIND_SLEEP);
+    Records.requireKind(strand, recorded, StepKind.STEP_KIND_SLEEP);
     return switch (recorded.getResultCase()) {
       case OUTPUT -> true;
       case SLEEPS_MS, OPEN -> false;
-      case FINAL_FAILURE, RETRY, RESULT_NOT_SET -> throw Records.unreadable(progress, recorded);
+      case FINAL_FAILURE, RETRY, RESULT_NOT_SET -> throw Records.unreadable(strand, recorded);
     };
   }
 
-  private void start(SleepStarted.Builder sleep) {
-    ReportResult result = progress.report(progress.item().setSleep(sleep).build());
+  private void start(SleepStarted.Builder sleep, @Nullable RecordedStep recorded) {
+    boolean alone = strand.isAlone();
+    if (!alone && recorded != null && recorded.hasSleepsMs()) {
+      // Every branch that still sleeps comes by here whenever the run goes on: no call for each.
+      strand.settle();
+      strand.pauseUntil(
+          strand.progress().arrivedNanos() + TimeUnit.MILLISECONDS.toNanos(recorded.getSleepsMs()));
+      strand.hold(over(sleep.getStepKey()));
+      return;
+    }
+    sleep.setKeepClaim(!alone);
+    ReportResult result = strand.report(strand.item().setSleep(sleep).build());
     switch (result.getResultCase()) {
       case SLEEPING -> {
         if (!result.getSleeping().getClaimKept()) {
-          throw progress.end(new Ending.Parked());
+          throw strand.end(new Ending.Parked());
         }
-        progress.waitInPlace(result.getSleeping().getRemainingMs());
-        progress.hold(over(sleep.getStepKey()));
+        strand.pause(result.getSleeping().getRemainingMs());
+        strand.hold(over(sleep.getStepKey()));
       }
       // Over already, now or long ago.
       case ACCEPTED, ALREADY_RECORDED -> {}
-      case REFUSED -> throw progress.end(new Ending.Refused(result.getRefused()));
-      default -> throw progress.end(new Ending.StartOver());
+      case REFUSED -> throw strand.end(new Ending.Refused(result.getRefused()));
+      default -> throw strand.end(new Ending.StartOver());
     }
   }
 
@@ -65,7 +76,7 @@ final class Sleeps {
    * Nobody else says that a sleep is over that was waited for in place; it goes with what is next.
    */
   private ReportItem over(String key) {
-    return progress
+    return strand
         .item()
         .setStepDone(
             ReportItem.StepDone.newBuilder()

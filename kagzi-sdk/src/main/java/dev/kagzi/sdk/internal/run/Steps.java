@@ -7,11 +7,12 @@ import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.sdk.PayloadException;
+import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.lang.reflect.Type;
-import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,22 +23,31 @@ final class Steps {
 
   private final Payloads payloads;
   private final FailureRecorder failures;
-  private final Progress progress;
+  private final Strand strand;
   private final long defaultTimeoutMs;
-  private boolean executing;
+  private final RunRef run;
+  private final Around around;
 
   /**
    * @param defaultTimeoutMs of steps without a time-out of their own; 0 for none
    */
-  Steps(Payloads payloads, FailureRecorder failures, Progress progress, long defaultTimeoutMs) {
+  Steps(
+      RunRef run,
+      Payloads payloads,
+      FailureRecorder failures,
+      Around around,
+      Strand strand,
+      long defaultTimeoutMs) {
+    this.run = run;
+    this.around = around;
     this.payloads = payloads;
     this.failures = failures;
-    this.progress = progress;
+    this.strand = strand;
     this.defaultTimeoutMs = defaultTimeoutMs;
   }
 
   /** One step as the workflow's code asks for it. */
-  record Call(String key, StepOptions options, Type type, Callable<?> code) {}
+  record Call(String key, StepOptions options, Type type, StepCode<?> code) {}
 
   /** How one attempt ended. */
   private sealed interface Outcome {
@@ -46,52 +56,60 @@ final class Steps {
     record Failed(ErrorDetail error, ReportItem.StepFailed report) implements Outcome {}
   }
 
-  /** Whether the step's own code is running now. */
-  boolean isExecuting() {
-    return executing;
+  @Nullable Object execute(Call call, @Nullable RecordedStep recorded) {
+    return execute(call, recorded, strand.progress().arrivedNanos());
   }
 
-  @Nullable Object execute(Call call, @Nullable RecordedStep recorded) {
+  /**
+   * @param fromNanos when the record was read, from which its delays count
+   */
+  private @Nullable Object execute(Call call, @Nullable RecordedStep recorded, long fromNanos) {
     if (recorded == null) {
-      return attemptUntilDecided(call, 1);
+      return attemptUntilDecided(call, 1, null);
     }
-    Records.requireKind(progress, recorded, StepKind.STEP_KIND_FUNCTION);
+    Records.requireKind(strand, recorded, StepKind.STEP_KIND_FUNCTION);
+    Records.requireInput(strand, recorded, call.options.input());
+    Payload progress = recorded.hasProgress() ? recorded.getProgress() : null;
     return switch (recorded.getResultCase()) {
       case OUTPUT -> decode(call, recorded.getOutput());
       case FINAL_FAILURE ->
           throw new StepFailedException(call.key, Protos.failure(recorded.getFinalFailure()));
       case RETRY -> {
-        progress.waitInPlace(recorded.getRetry().getDelayMs());
-        yield attemptUntilDecided(call, recorded.getAttempt() + 1);
+        strand.settle();
+        strand.pauseUntil(
+            fromNanos + TimeUnit.MILLISECONDS.toNanos(recorded.getRetry().getDelayMs()));
+        yield attemptUntilDecided(call, recorded.getAttempt() + 1, progress);
       }
       // Announced and never ended: the worker died. That costs the step no attempt.
-      case OPEN -> attemptUntilDecided(call, recorded.getAttempt());
-      case SLEEPS_MS, RESULT_NOT_SET -> throw Records.unreadable(progress, recorded);
+      case OPEN -> attemptUntilDecided(call, recorded.getAttempt(), progress);
+      case SLEEPS_MS, RESULT_NOT_SET -> throw Records.unreadable(strand, recorded);
     };
   }
 
-  private @Nullable Object attemptUntilDecided(Call call, int firstAttempt) {
+  private @Nullable Object attemptUntilDecided(
+      Call call, int firstAttempt, @Nullable Payload progressBefore) {
     int attempt = firstAttempt;
-    progress.settle();
+    Payload progress = progressBefore;
+    strand.settle();
     while (true) {
-      switch (attempt(call, attempt)) {
+      switch (attempt(call, attempt, progress)) {
         case Outcome.Done done -> {
-          progress.hold(progress.item().setStepDone(done.report).build());
+          strand.hold(strand.item().setStepDone(done.report).build());
           return done.value;
         }
         case Outcome.Failed failed -> {
-          ReportResult result =
-              progress.report(progress.item().setStepFailed(failed.report).build());
+          ReportResult result = strand.report(strand.item().setStepFailed(failed.report).build());
           if (!result.hasRetryScheduled()) {
             return decided(call, failed, result);
           }
           log.atInfo()
-              .addKeyValue("run", progress.runId())
+              .addKeyValue("run", strand.progress().runId())
               .addKeyValue("step", call.key)
               .addKeyValue("attempt", attempt)
               .addKeyValue("again_in_ms", result.getRetryScheduled().getDelayMs())
               .addKeyValue("error", failed.error.getMessage())
               .log("step failed, it will be tried again");
+          progress = failed.report.hasProgress() ? failed.report.getProgress() : progress;
           attempt = awaitRetry(result.getRetryScheduled());
         }
       }
@@ -101,41 +119,42 @@ final class Steps {
   private @Nullable Object decided(Call call, Outcome.Failed failed, ReportResult result) {
     return switch (result.getResultCase()) {
       case FINAL_FAILURE -> throw new StepFailedException(call.key, Protos.failure(failed.error));
-      case ALREADY_RECORDED -> execute(call, result.getAlreadyRecorded());
-      case REFUSED -> throw progress.end(new Ending.Refused(result.getRefused()));
-      default -> throw progress.end(new Ending.StartOver());
+      case ALREADY_RECORDED -> execute(call, result.getAlreadyRecorded(), System.nanoTime());
+      case REFUSED -> throw strand.end(new Ending.Refused(result.getRefused()));
+      default -> throw strand.end(new Ending.StartOver());
     };
   }
 
   private int awaitRetry(ReportResult.RetryScheduled retry) {
     if (!retry.getClaimKept()) {
-      throw progress.end(new Ending.Parked());
+      throw strand.end(new Ending.Parked());
     }
-    progress.waitInPlace(retry.getDelayMs());
+    strand.pause(retry.getDelayMs());
     return retry.getNextAttempt();
   }
 
-  private Outcome attempt(Call call, int attempt) {
+  private Outcome attempt(Call call, int attempt, @Nullable Payload progress) {
     RunningStep step = new RunningStep(call.key, attempt, call.options, defaultTimeoutMs);
+    StepScope scope = new StepScope(run, step, payloads, progress);
     Object value = null;
     Payload output = null;
     Throwable thrown = null;
-    progress.stepBegins(step);
-    executing = true;
+    strand.stepBegins(step);
+    scope.enter();
     try {
-      value = call.code.call();
+      value = around.step(scope, () -> call.code.run(scope));
       output = payloads.encode(value, call.type);
     } catch (SuspendedError e) {
       throw e;
     } catch (Throwable e) {
       thrown = e;
     } finally {
-      executing = false;
+      scope.leave();
     }
     long nowNanos = System.nanoTime();
-    progress.stepEnds(step);
+    strand.stepEnds(step);
     // An interrupted step throws; that is no failure of the step.
-    progress.check();
+    strand.check();
     if (output != null && !step.isExpired(nowNanos)) {
       return new Outcome.Done(value, step.done(output, nowNanos));
     }
@@ -145,7 +164,7 @@ final class Steps {
   private Outcome failed(RunningStep step, @Nullable Throwable thrown, long nowNanos) {
     Throwable failure = thrown == null ? new AssertionError("a step without an end") : thrown;
     ErrorDetail error = failures.record(failure);
-    return new Outcome.Failed(error, step.failed(error, nowNanos));
+    return new Outcome.Failed(error, step.failed(error, !strand.isAlone(), nowNanos));
   }
 
   private @Nullable Object decode(Call call, Payload output) {
@@ -153,7 +172,10 @@ final class Steps {
       return payloads.decode(output, call.type);
     } catch (PayloadException e) {
       throw Records.blocked(
-          progress, "step %s: recorded result: %s".formatted(call.key, e.getMessage()), e);
+          strand,
+          "result-unreadable",
+          "step %s: recorded result: %s".formatted(call.key, e.getMessage()),
+          e);
     }
   }
 }

@@ -18,30 +18,26 @@ final class StuckCode {
   private static final long WARN_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final Task task;
-  private final Thread thread;
-  private final Progress progress;
   private @Nullable Long warnedNanos;
 
-  StuckCode(Task task, Thread thread, Progress progress) {
+  StuckCode(Task task) {
     this.task = task;
-    this.thread = thread;
-    this.progress = progress;
   }
 
   /** Warns at first, and once a minute from then on. */
-  void warn(long nowNanos) {
+  void warn(Strand strand, long nowNanos) {
     if (warnedNanos != null && nowNanos - warnedNanos < WARN_AGAIN_NANOS) {
       return;
     }
     warnedNanos = nowNanos;
-    RunningStep step = progress.running();
+    RunningStep step = strand.running();
     log.atWarn()
         .addKeyValue("run", task.getRunId())
         .addKeyValue("type", task.getWorkflowType())
         .addKeyValue("step", step == null ? "" : step.key())
         .addKeyValue("running_ms", step == null ? 0 : step.ranMs(nowNanos))
-        .addKeyValue("ignored_ms", TimeUnit.NANOSECONDS.toMillis(progress.ignoredNanos(nowNanos)))
-        .addKeyValue("at", top(thread.getStackTrace()))
+        .addKeyValue("ignored_ms", TimeUnit.NANOSECONDS.toMillis(strand.ignoredNanos(nowNanos)))
+        .addKeyValue("at", top(strand.thread().getStackTrace()))
         .log("code ignores its interrupt, it can write no more and keeps its slot until it leaves");
   }
 

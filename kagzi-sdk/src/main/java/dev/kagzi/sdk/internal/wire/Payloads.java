@@ -56,6 +56,15 @@ public final class Payloads {
     }
   }
 
+  /** The same for the same value. */
+  public String fingerprint(@Nullable Object value, Type type) {
+    try {
+      return codec.fingerprint(value, type);
+    } catch (RuntimeException | StackOverflowError e) {
+      throw failed("encode", type, e);
+    }
+  }
+
   public @Nullable Object decode(Payload payload, Type type) {
     try {
       return codec.decode(

@@ -130,7 +130,9 @@ public final class Protos {
         run.hasFinishedAt() ? Optional.of(instant(run.getFinishedAt())) : Optional.empty(),
         run.hasWakeUpAt() ? Optional.of(instant(run.getWakeUpAt())) : Optional.empty(),
         text(run.getWorkerId()),
-        trouble(run));
+        trouble(run),
+        text(run.getParentRunId()),
+        text(run.getParentStepId()));
   }
 
   private static Optional<Failure> trouble(Workflow run) {

@@ -9,6 +9,7 @@ import dev.kagzi.protocol.v1.HeartbeatResponse;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.Reporter;
+import dev.kagzi.sdk.internal.run.Around;
 import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
 import dev.kagzi.sdk.internal.run.RunExecution;
@@ -216,7 +217,15 @@ final class QueueWorker implements RunHost {
     switch (event.getEventCase()) {
       case STOP -> event.getStop().getClaimsList().forEach(this::lose);
       case DRAIN -> drain.begin();
+      case WAKE -> event.getWake().getClaimsList().forEach(this::wake);
       case ATTACHED, EVENT_NOT_SET -> {}
+    }
+  }
+
+  private void wake(ClaimRef claim) {
+    RunExecution run = claims.get(claim.getRunId());
+    if (run != null && run.epoch() == claim.getEpoch()) {
+      run.childEnded();
     }
   }
 
@@ -246,6 +255,11 @@ final class QueueWorker implements RunHost {
   @Override
   public FailureRecorder failures() {
     return settings.failures();
+  }
+
+  @Override
+  public Around around() {
+    return settings.around();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.kagzi.sdk.internal.worker;
 
+import dev.kagzi.sdk.internal.run.Around;
 import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
 import java.time.Duration;
@@ -22,7 +23,8 @@ public record WorkerSettings(
     String version,
     String hostname,
     Duration drainTimeout,
-    FailureRecorder failures) {
+    FailureRecorder failures,
+    Around around) {
   public WorkerSettings {
     codes = List.copyOf(codes);
     typeLimits = Map.copyOf(typeLimits);

@@ -46,13 +46,14 @@ class StuckCodeTest {
       Task task = Task.newBuilder().setRunId("run-1").setEpoch(1).build();
       Thread here = Thread.currentThread();
       Progress progress =
-          new Progress(here, new Reporter(nobody, () -> "").lane("run-1", 1), Deadline.of(task));
-      StuckCode stuck = new StuckCode(task, here, progress);
+          new Progress(new Reporter(nobody, () -> "").lane("run-1", 1), Deadline.of(task));
+      Strand strand = progress.open(here, null);
+      StuckCode stuck = new StuckCode(task);
       long now = System.nanoTime();
 
-      stuck.warn(now);
-      stuck.warn(now + TimeUnit.SECONDS.toNanos(59));
-      stuck.warn(now + TimeUnit.SECONDS.toNanos(60));
+      stuck.warn(strand, now);
+      stuck.warn(strand, now + TimeUnit.SECONDS.toNanos(59));
+      stuck.warn(strand, now + TimeUnit.SECONDS.toNanos(60));
 
       assertThat(warnings.list).hasSize(2);
       assertThat(warnings.list.getLast().getKeyValuePairs().toString())

@@ -1,0 +1,107 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.ListWorkflowTypesRequest;
+import dev.kagzi.protocol.v1.ListWorkflowTypesResponse;
+import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
+import dev.kagzi.protocol.v1.SetDefaultVersionResponse;
+import dev.kagzi.protocol.v1.WorkflowTypeInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Looks at workflow types and chooses their default versions. */
+@Command(
+    name = "type",
+    description = "Looks at workflow types and chooses their default versions.",
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {TypeCommand.All.class, TypeCommand.SetDefault.class},
+    footer = "")
+final class TypeCommand extends CommandGroup {
+
+  private static String version(String version) {
+    return version.isEmpty() ? "-" : version;
+  }
+
+  @Command(
+      name = "list",
+      description = "Lists types that have runs, with their unfinished runs by version.")
+  static final class All extends RemoteCommand {
+
+    @Mixin private ListOptions part = new ListOptions();
+
+    @Override
+    int run(RemoteServer server, Answer answer) {
+      Listed<WorkflowTypeInfo> types =
+          part.read(
+              page -> {
+                ListWorkflowTypesRequest request =
+                    ListWorkflowTypesRequest.newBuilder()
+                        .setNamespace(server.namespace())
+                        .setPage(page)
+                        .build();
+                ListWorkflowTypesResponse found =
+                    server.call(() -> server.admin().listWorkflowTypes(request));
+                return Listed.of(found.getWorkflowTypesList(), found.getPage());
+              });
+      answer.give("workflowTypes", types, () -> table(types).text(""));
+      return ExitCode.DONE;
+    }
+
+    private static Table table(Listed<WorkflowTypeInfo> types) {
+      Table table = new Table().row("TYPE", "DEFAULT", "RUNS", "OPEN", "OPEN BY VERSION");
+      for (WorkflowTypeInfo type : types.items()) {
+        List<String> versions = new ArrayList<>();
+        for (Map.Entry<String, Long> open :
+            new TreeMap<>(type.getActiveRunsByVersionMap()).entrySet()) {
+          versions.add(version(open.getKey()) + ": " + open.getValue());
+        }
+        table.row(
+            type.getWorkflowType(),
+            version(type.getDefaultVersion()),
+            Long.toString(type.getTotalRuns()),
+            Long.toString(type.getActiveRuns()),
+            String.join(", ", versions));
+      }
+      return table;
+    }
+  }
+
+  @Command(
+      name = "set-default",
+      description = {
+        "Chooses the version of runs that are started without one.",
+        "What has started stays on its version."
+      })
+  static final class SetDefault extends RemoteCommand {
+
+    @Parameters(index = "0", paramLabel = "TYPE", description = "The workflow type.")
+    private String type = "";
+
+    @Parameters(
+        index = "1",
+        paramLabel = "VERSION",
+        description = "\"\" for the version of workers that name none.")
+    private String version = "";
+
+    @Override
+    int run(RemoteServer server, Answer answer) {
+      SetDefaultVersionRequest request =
+          SetDefaultVersionRequest.newBuilder()
+              .setNamespace(server.namespace())
+              .setWorkflowType(type)
+              .setVersion(version)
+              .build();
+      SetDefaultVersionResponse set = server.call(() -> server.admin().setDefaultVersion(request));
+      answer.give(
+          set,
+          () ->
+              "type %s: new runs have version %s (before: %s)"
+                  .formatted(type, version(version), version(set.getFormerVersion())));
+      return ExitCode.DONE;
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package dev.kagzi.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.kagzi.sdk.RunHandle;
+import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.Worker;
+import dev.kagzi.sdk.WorkflowType;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** {@code kagzi type}, and what {@code workflow get} says of versions and children. */
+class TypeCommandTest extends ServedCommandTest {
+  private static final Duration SOON = Duration.ofSeconds(20);
+
+  private static final WorkflowType<String, String> CHECK =
+      WorkflowType.of("check", String.class, String.class).queue("checks");
+
+  @Test
+  void a_default_is_set_and_listed_with_unfinished_runs_by_version() {
+    WorkflowType<String, String> audit =
+        WorkflowType.of("audit", String.class, String.class).queue("audits");
+    RunHandle<String> old = kagzi.workflow(audit.version("1")).start("x");
+
+    assertThat(kagzi("type", "set-default", "audit", "2")).isZero();
+    assertThat(out.toString()).contains("type audit: new runs have version 2 (before: -)");
+    RunHandle<String> fresh = kagzi.workflow(audit).start("x");
+
+    assertThat(fresh.info().version()).isEqualTo("2");
+    assertThat(old.info().version()).isEqualTo("1");
+    assertThat(kagzi("type", "list")).isZero();
+    assertThat(out.toString().lines().filter(line -> line.startsWith("audit")))
+        .singleElement()
+        .asString()
+        .contains("1: 1, 2: 1");
+    assertThat(kagzi("type", "list", "-o", "json")).isZero();
+    assertThat(out.toString()).contains("\"defaultVersion\"");
+  }
+
+  @Test
+  @SuppressWarnings("try") // the worker works while it is open
+  void a_run_says_which_version_nobody_serves() throws Exception {
+    try (Worker worker =
+        kagzi.worker().workflow(CHECK.version("1"), (ctx, input) -> input).start()) {
+      assertThat(worker.awaitRegistered(SOON)).isTrue();
+      RunHandle<String> run = kagzi.workflow(CHECK.version("2")).start("x");
+
+      assertThat(workflow("get", run.runId())).isZero();
+      assertThat(out.toString())
+          .contains("a worker that serves check (version 2) on queue checks")
+          .contains("serving check (version 1)");
+      run.cancel();
+    }
+  }
+
+  @Test
+  @SuppressWarnings("try") // the worker works while it is open
+  void parents_and_children_show_each_other() {
+    WorkflowType<String, String> parent =
+        WorkflowType.of("parent", String.class, String.class).queue("families");
+    WorkflowType<String, String> child =
+        WorkflowType.of("child", String.class, String.class).queue("families");
+    try (Worker worker =
+        kagzi
+            .worker()
+            .workflow(parent, (ctx, input) -> ctx.child(child).run("raise", input))
+            .workflow(child, (ctx, input) -> ctx.step("grow", String.class, () -> input))
+            .start()) {
+      RunHandle<String> run = kagzi.workflow(parent).start("x");
+      run.result(SOON);
+      String childId = kagzi.list().parent(run.runId()).page().runs().get(0).runId();
+
+      assertThat(workflow("get", run.runId())).isZero();
+      assertThat(out.toString()).contains("CHILD_WORKFLOW", childId);
+      assertThat(workflow("get", childId)).isZero();
+      assertThat(out.toString()).contains(run.runId() + ", step raise");
+      await().atMost(SOON).until(() -> run.info().status() == RunStatus.COMPLETED);
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package dev.kagzi.sdk;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Objects;
+import javax.crypto.Cipher;
+import javax.crypto.Mac;
+import javax.crypto.SecretKey;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Encrypts payloads with AES-GCM: the server stores what it cannot read. Each payload says by which
+ * key it was encrypted, so that keys can be changed: the first of them encrypts, all of them
+ * decrypt. A key that is taken away makes what it encrypted unreadable.
+ *
+ * <p>Compress before you encrypt: what is encrypted does not get smaller. Errors are not payloads:
+ * what they say is the business of an {@link ErrorSanitizer}.
+ */
+public final class AesGcmTransform implements PayloadTransform {
+  private static final String KEY_ID = "kagzi-key-id";
+  private static final String ALGORITHM = "AES/GCM/NoPadding";
+  private static final int NONCE_BYTES = 12;
+  private static final int TAG_BITS = 128;
+
+  private final String keyId;
+  private final Map<String, SecretKey> keys;
+  private final SecureRandom random = new SecureRandom();
+
+  /** With one key of 16, 24 or 32 bytes. */
+  public AesGcmTransform(String keyId, byte[] key) {
+    this(keyId, Map.of(keyId, key));
+  }
+
+  /**
+   * With several keys.
+   *
+   * @param keyId the one that encrypts
+   * @param keys by their ids
+   */
+  public AesGcmTransform(String keyId, Map<String, byte[]> keys) {
+    this.keyId = Objects.requireNonNull(keyId, "keyId");
+    Map<String, SecretKey> all = new HashMap<>();
+    keys.forEach((id, key) -> all.put(id, secret(id, key)));
+    this.keys = Map.copyOf(all);
+    if (!all.containsKey(keyId)) {
+      throw new IllegalArgumentException("keyId: " + keyId + " (expected: one of the keys)");
+    }
+  }
+
+  private static SecretKey secret(String id, byte[] key) {
+    if (key.length != 16 && key.length != 24 && key.length != 32) {
+      throw new IllegalArgumentException(
+          "key %s: %d bytes (expected: 16, 24 or 32)".formatted(id, key.length));
+    }
+    return new SecretKeySpec(key, "AES");
+  }
+
+  @Override
+  public Encoded apply(Encoded payload) {
+    byte[] nonce = new byte[NONCE_BYTES];
+    random.nextBytes(nonce);
+    byte[] sealed = crypt(Cipher.ENCRYPT_MODE, keyId, nonce, payload.data(), 0);
+    byte[] data = Arrays.copyOf(nonce, NONCE_BYTES + sealed.length);
+    System.arraycopy(sealed, 0, data, NONCE_BYTES, sealed.length);
+    Map<String, String> metadata = new HashMap<>(payload.metadata());
+    metadata.put(KEY_ID, keyId);
+    return new Encoded(data, metadata);
+  }
+
+  @Override
+  public Encoded undo(Encoded payload) {
+    String id = payload.metadata().get(KEY_ID);
+    if (id == null) {
+      return payload;
+    }
+    if (!keys.containsKey(id) || payload.data().length < NONCE_BYTES) {
+      throw new PayloadException(
+          "payload was encrypted with key %s (expected: one of %s)".formatted(id, keys.keySet()),
+          null);
+    }
+    byte[] nonce = Arrays.copyOf(payload.data(), NONCE_BYTES);
+    byte[] plain = crypt(Cipher.DECRYPT_MODE, id, nonce, payload.data(), NONCE_BYTES);
+    Map<String, String> metadata = new HashMap<>(payload.metadata());
+    metadata.remove(KEY_ID);
+    return new Encoded(plain, metadata);
+  }
+
+  /** Without the key nobody can try which input has it. It stays the same when keys change. */
+  @Override
+  public String fingerprint(String plain) {
+    try {
+      Mac mac = Mac.getInstance("HmacSHA256");
+      // The key with the least id, whichever encrypts now.
+      String id = keys.keySet().stream().sorted().findFirst().orElse(keyId);
+      mac.init(key(id));
+      return HexFormat.of().formatHex(mac.doFinal(plain.getBytes(StandardCharsets.UTF_8)));
+    } catch (GeneralSecurityException e) {
+      throw new PayloadException("fingerprint cannot be made: " + e.getMessage(), e);
+    }
+  }
+
+  private SecretKey key(String id) {
+    return Objects.requireNonNull(keys.get(id), id);
+  }
+
+  private byte[] crypt(int mode, String id, byte[] nonce, byte[] data, int from) {
+    try {
+      Cipher cipher = Cipher.getInstance(ALGORITHM);
+      cipher.init(mode, key(id), new GCMParameterSpec(TAG_BITS, nonce));
+      return cipher.doFinal(data, from, data.length - from);
+    } catch (GeneralSecurityException e) {
+      throw new PayloadException(
+          "payload cannot be %s with key %s: %s"
+              .formatted(
+                  mode == Cipher.ENCRYPT_MODE ? "encrypted" : "decrypted", id, e.getMessage()),
+          e);
+    }
+  }
+}

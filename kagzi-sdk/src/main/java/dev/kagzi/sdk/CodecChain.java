@@ -1,0 +1,45 @@
+package dev.kagzi.sdk;
+
+import java.lang.reflect.Type;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A codec whose payloads are transformed, in the order given; on the way back the last is first.
+ */
+final class CodecChain implements PayloadCodec {
+  private final PayloadCodec codec;
+  private final List<PayloadTransform> transforms;
+
+  CodecChain(PayloadCodec codec, List<? extends PayloadTransform> transforms) {
+    this.codec = codec;
+    this.transforms = List.copyOf(transforms);
+  }
+
+  @Override
+  public Encoded encode(@Nullable Object value, Type type) {
+    Encoded payload = codec.encode(value, type);
+    for (PayloadTransform transform : transforms) {
+      payload = transform.apply(payload);
+    }
+    return payload;
+  }
+
+  @Override
+  public @Nullable Object decode(Encoded encoded, Type type) {
+    Encoded payload = encoded;
+    for (PayloadTransform transform : transforms.reversed()) {
+      payload = transform.undo(payload);
+    }
+    return codec.decode(payload, type);
+  }
+
+  @Override
+  public String fingerprint(@Nullable Object value, Type type) {
+    String fingerprint = codec.fingerprint(value, type);
+    for (PayloadTransform transform : transforms) {
+      fingerprint = transform.fingerprint(fingerprint);
+    }
+    return fingerprint;
+  }
+}

@@ -1,0 +1,68 @@
+package dev.kagzi.sdk;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+
+/** Compresses payloads that are large enough to gain by it. */
+public final class GzipTransform implements PayloadTransform {
+  private static final String ENCODING = "kagzi-compression";
+  private static final String GZIP = "gzip";
+  private static final int BYTES_MAX = 64 << 20;
+
+  private final int bytesMin;
+
+  /** From a KiB on. */
+  public GzipTransform() {
+    this(1 << 10);
+  }
+
+  /** From so many bytes on. */
+  public GzipTransform(int bytesMin) {
+    this.bytesMin = bytesMin;
+  }
+
+  @Override
+  public Encoded apply(Encoded payload) {
+    if (payload.data().length < bytesMin) {
+      return payload;
+    }
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (GZIPOutputStream gzip = new GZIPOutputStream(bytes)) {
+      gzip.write(payload.data());
+    } catch (IOException e) {
+      throw new PayloadException("payload cannot be compressed: " + e.getMessage(), e);
+    }
+    if (bytes.size() >= payload.data().length) {
+      return payload;
+    }
+    Map<String, String> metadata = new HashMap<>(payload.metadata());
+    metadata.put(ENCODING, GZIP);
+    return new Encoded(bytes.toByteArray(), metadata);
+  }
+
+  @Override
+  public Encoded undo(Encoded payload) {
+    if (!GZIP.equals(payload.metadata().get(ENCODING))) {
+      return payload;
+    }
+    Map<String, String> metadata = new HashMap<>(payload.metadata());
+    metadata.remove(ENCODING);
+    try (GZIPInputStream gzip = new GZIPInputStream(new ByteArrayInputStream(payload.data()))) {
+      byte[] data = gzip.readNBytes(BYTES_MAX + 1);
+      if (data.length > BYTES_MAX) {
+        throw new PayloadException(
+            "payload: more than %d bytes when it is decompressed (expected: at most that)"
+                .formatted(BYTES_MAX),
+            null);
+      }
+      return new Encoded(data, metadata);
+    } catch (IOException e) {
+      throw new PayloadException("payload cannot be decompressed: " + e.getMessage(), e);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package dev.kagzi.sdk;
+
+/**
+ * Changes payloads on their way to the server and back: compresses, encrypts. Must be thread-safe.
+ */
+public interface PayloadTransform {
+  /** Changes a payload; what the way back needs goes into its metadata. */
+  Encoded apply(Encoded payload);
+
+  /** Undoes {@link #apply}; returns a payload that it did not change as it is. */
+  Encoded undo(Encoded payload);
+
+  /**
+   * Makes a fingerprint of a step's input one that tells the server nothing. The same fingerprint
+   * gives the same result.
+   */
+  default String fingerprint(String plain) {
+    return plain;
+  }
+}

@@ -1,0 +1,335 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.protocol.v1.RetryPolicy;
+import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.sdk.Branch;
+import dev.kagzi.sdk.BranchFailedException;
+import dev.kagzi.sdk.BranchResult;
+import dev.kagzi.sdk.InvalidArgumentException;
+import dev.kagzi.sdk.PayloadException;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Branches that a strand executes at the same time and waits for. How it was decided is a step of
+ * its own where the branches' own steps do not say it: the winner of a race, and the first failure.
+ * Belongs to the strand's thread.
+ */
+final class Branches {
+  private static final String BRANCH = "branch";
+
+  private final RunContext context;
+  private final Strand strand;
+  private final String key;
+  private final List<? extends Branch<?>> branches;
+  private final int maxParallel;
+  private final long startedNanos = System.nanoTime();
+  private final List<Running> running = new ArrayList<>();
+  private int attempt = 1;
+
+  /** Guarded by the lock of the run's progress. */
+  private final ArrayDeque<Running> ended = new ArrayDeque<>();
+
+  Branches(
+      RunContext context,
+      Strand strand,
+      String key,
+      List<? extends Branch<?>> branches,
+      int maxParallel) {
+    this.context = context;
+    this.strand = strand;
+    this.key = key;
+    this.branches = branches;
+    this.maxParallel = maxParallel;
+    checkNames();
+  }
+
+  private void checkNames() {
+    Set<String> names = new HashSet<>();
+    for (Branch<?> branch : branches) {
+      if (!names.add(branch.name())) {
+        throw new InvalidArgumentException(
+            "DUPLICATE_BRANCH",
+            "branches of %s: two are named %s (expected: a name of its own for each)"
+                .formatted(key, branch.name()));
+      }
+    }
+  }
+
+  /** One of the branches, on a thread of its own. */
+  private final class Running {
+    private final int index;
+    private final Branch<?> branch;
+    private final Strand own;
+    private @Nullable Object value;
+    private @Nullable Throwable failure;
+    private boolean suspended;
+
+    Running(int index) {
+      this.index = index;
+      this.branch = branches.get(index);
+      Thread thread =
+          Thread.ofVirtual().name(context.workflowType() + " " + scope()).unstarted(this::execute);
+      this.own = strand.progress().open(thread, strand);
+      context.parts().began();
+      thread.start();
+    }
+
+    private String scope() {
+      return Branches.this.scope(branch);
+    }
+
+    private void execute() {
+      own.enter();
+      try {
+        decide();
+      } finally {
+        strand.progress().close(own, this::tell);
+        strand.progress().left(own);
+        context.parts().ended();
+      }
+    }
+
+    // What a branch has recorded is durable before anybody goes on with its result.
+    private void decide() {
+      try {
+        own.check();
+        value = executeCode();
+        own.settle();
+      } catch (SuspendedError e) {
+        suspended = true;
+      }
+    }
+
+    private @Nullable Object executeCode() {
+      try {
+        Object result = branch.code().run(context.branch(own, scope()));
+        return branch.isCollected() ? new BranchResult.Done<>(branch.name(), result) : result;
+      } catch (SuspendedError e) {
+        throw e;
+      } catch (Throwable e) {
+        // Code that was interrupted because nobody wants it any more may throw anything.
+        own.check();
+        if (branch.isCollected()) {
+          return new BranchResult.Failed<>(branch.name(), e);
+        }
+        failure = e;
+        return null;
+      }
+    }
+
+    private void tell() {
+      if (!suspended) {
+        ended.add(this);
+      }
+    }
+  }
+
+  private String scope(Branch<?> branch) {
+    return key + "[" + branch.name() + "]/";
+  }
+
+  /** The results of all, in order; the first failure ends the others. */
+  List<@Nullable Object> all(@Nullable RecordedStep recorded) {
+    if (recorded != null) {
+      replay(recorded, false);
+    }
+    List<@Nullable Object> results = new ArrayList<>(Collections.nCopies(branches.size(), null));
+    strand.settle();
+    try {
+      int open = 0;
+      int next = 0;
+      while (next < branches.size() || open > 0) {
+        while (next < branches.size() && open < maxParallel) {
+          open++;
+          running.add(new Running(next++));
+        }
+        Running one = awaitEnd();
+        open--;
+        if (one.failure != null) {
+          throw fail(one, one.failure);
+        }
+        results.set(one.index, one.value);
+      }
+      return results;
+    } finally {
+      stopAll("another branch of " + key + " has failed");
+    }
+  }
+
+  /** The result of the first that has one. */
+  @Nullable Object first(@Nullable RecordedStep recorded) {
+    if (branches.isEmpty()) {
+      throw new InvalidArgumentException(
+          "no-branch", "race %s: no branches (expected: at least one)".formatted(key));
+    }
+    String winner = recorded == null ? null : replay(recorded, true);
+    strand.settle();
+    try {
+      return winner == null ? race() : again(winner);
+    } finally {
+      stopAll("another branch of " + key + " has won");
+    }
+  }
+
+  private @Nullable Object race() {
+    for (int i = 0; i < branches.size(); i++) {
+      running.add(new Running(i));
+    }
+    for (int open = branches.size(); open > 0; open--) {
+      Running one = awaitEnd();
+      if (one.failure == null) {
+        stopAll("branch " + one.branch.name() + " of " + key + " has won");
+        strand.hold(strand.item().setStepDone(won(one)).build());
+        return one.value;
+      }
+    }
+    for (Running each : running) {
+      if (each.failure != null) {
+        throw fail(each, each.failure);
+      }
+    }
+    throw new IllegalStateException("race " + key + ": no branch ended (expected: all of them)");
+  }
+
+  private ReportItem.StepDone won(Running winner) {
+    return ReportItem.StepDone.newBuilder()
+        .setStepKey(key)
+        .setAttempt(attempt)
+        .setKind(StepKind.STEP_KIND_FUNCTION)
+        .setOutput(context.payloads().encode(winner.branch.name(), String.class))
+        .setRanMs(ranMs())
+        .build();
+  }
+
+  /** The winner is known: its steps are on record, and the others' are of no interest. */
+  private @Nullable Object again(String winner) {
+    for (int i = 0; i < branches.size(); i++) {
+      Branch<?> branch = branches.get(i);
+      if (!branch.name().equals(winner)) {
+        context.history().discard(scope(branch));
+      }
+    }
+    for (int i = 0; i < branches.size(); i++) {
+      if (branches.get(i).name().equals(winner)) {
+        running.add(new Running(i));
+        Running again = awaitEnd();
+        if (again.failure != null) {
+          throw Records.blocked(
+              strand,
+              "branches-changed",
+              "race %s: branch %s has won, and fails now: %s"
+                  .formatted(key, winner, again.failure.getMessage()),
+              again.failure);
+        }
+        return again.value;
+      }
+    }
+    throw Records.blocked(
+        strand,
+        "branches-changed",
+        "race %s: branch %s has won, and the code has no such branch; was the workflow changed while runs were open?"
+            .formatted(key, winner),
+        null);
+  }
+
+  private Running awaitEnd() {
+    while (true) {
+      strand.progress().join(strand, () -> !ended.isEmpty());
+      strand.progress().lock();
+      try {
+        Running one = ended.poll();
+        if (one != null) {
+          return one;
+        }
+      } finally {
+        strand.progress().unlock();
+      }
+    }
+  }
+
+  private void stopAll(String reason) {
+    running.forEach(each -> strand.progress().stopBranch(each.own, reason));
+  }
+
+  /** What the record says of the branches together: the winner, if there is one. */
+  private @Nullable String replay(RecordedStep recorded, boolean race) {
+    Records.requireKind(strand, recorded, StepKind.STEP_KIND_FUNCTION);
+    switch (recorded.getResultCase()) {
+      case FINAL_FAILURE -> {
+        context.history().discard(key + "[");
+        throw failed(recorded.getFinalFailure(), null);
+      }
+      case RETRY -> attempt = recorded.getAttempt() + 1;
+      case OUTPUT -> {
+        if (race) {
+          return winner(recorded);
+        }
+        throw Records.blocked(
+            strand,
+            "branches-changed",
+            "branches %s: on record is a step or a race of that name".formatted(key),
+            null);
+      }
+      case OPEN, SLEEPS_MS, RESULT_NOT_SET -> throw Records.unreadable(strand, recorded);
+    }
+    return null;
+  }
+
+  private String winner(RecordedStep recorded) {
+    try {
+      return String.valueOf(context.payloads().decode(recorded.getOutput(), String.class));
+    } catch (PayloadException e) {
+      throw Records.blocked(
+          strand,
+          "branches-changed",
+          "race %s: recorded winner: %s".formatted(key, e.getMessage()),
+          e);
+    }
+  }
+
+  // It is a failed step, so that a replay executes no branch again, and that the next attempt of
+  // the run does. It began with the branches: nothing was undone by it.
+  private BranchFailedException fail(Running failed, Throwable thrown) {
+    stopAll("branch " + failed.branch.name() + " of " + key + " has failed");
+    ErrorDetail error =
+        context.failures().record(thrown).toBuilder()
+            .putMetadata(BRANCH, failed.branch.name())
+            .build();
+    ReportItem.StepFailed report =
+        ReportItem.StepFailed.newBuilder()
+            .setStepKey(key)
+            .setAttempt(attempt)
+            .setError(error)
+            .setRetryPolicy(RetryPolicy.newBuilder().setMaximumAttempts(1))
+            .setKeepClaim(true)
+            .setRanMs(ranMs())
+            .build();
+    ReportResult result = strand.report(strand.item().setStepFailed(report).build());
+    return switch (result.getResultCase()) {
+      case FINAL_FAILURE -> failed(error, thrown);
+      case REFUSED -> throw strand.end(new Ending.Refused(result.getRefused()));
+      default -> throw strand.end(new Ending.StartOver());
+    };
+  }
+
+  private BranchFailedException failed(ErrorDetail error, @Nullable Throwable thrown) {
+    return new BranchFailedException(
+        key, error.getMetadataOrDefault(BRANCH, ""), Protos.failure(error), thrown);
+  }
+
+  private long ranMs() {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startedNanos) + 1;
+  }
+}

@@ -1,0 +1,228 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.sdk.ChildBuilder;
+import dev.kagzi.sdk.ChildFailedException;
+import dev.kagzi.sdk.ChildHandle;
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.PayloadException;
+import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.WorkflowType;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Starts and awaits the children of a run. Belongs to the thread of its context. */
+final class Children {
+  private static final String STATUS = "status";
+
+  private final RunContext context;
+  private final Strand strand;
+
+  Children(RunContext context, Strand strand) {
+    this.context = context;
+    this.strand = strand;
+  }
+
+  <I, O> ChildBuilder<I, O> of(WorkflowType<I, O> type) {
+    return new Builder<>(type);
+  }
+
+  private final class Builder<I, O> implements ChildBuilder<I, O> {
+    private final WorkflowType<I, O> type;
+    private final StartWorkflowRequest.Builder start;
+
+    Builder(WorkflowType<I, O> type) {
+      this.type = type;
+      this.start =
+          StartWorkflowRequest.newBuilder()
+              .setWorkflowType(type.name())
+              .setVersion(type.version())
+              .setTaskQueue(type.queue().equals(Kagzi.DEFAULT_QUEUE) ? "" : type.queue());
+    }
+
+    @Override
+    public ChildBuilder<I, O> queue(String queue) {
+      start.setTaskQueue(Names.check("queue", queue));
+      return this;
+    }
+
+    @Override
+    public ChildBuilder<I, O> retry(Retry retry) {
+      start.setRetryPolicy(Protos.retryPolicy(retry));
+      return this;
+    }
+
+    @Override
+    public ChildBuilder<I, O> executionTimeout(Duration timeout) {
+      start.setExecutionTimeoutMs(Protos.timeoutMs("executionTimeout", timeout));
+      return this;
+    }
+
+    @Override
+    public ChildHandle<O> start(String name, I input) {
+      return begin(name, input, false);
+    }
+
+    @Override
+    public String startDetached(String name, I input) {
+      return begin(name, input, true).runId();
+    }
+
+    private Child<O> begin(String name, I input, boolean detached) {
+      context.checkUse();
+      String key = context.nextKey(name);
+      Child<O> child = new Child<>(key, type.outputType());
+      RecordedStep recorded = context.history().take(key);
+      int attempt = 1;
+      if (recorded != null) {
+        Records.requireKind(strand, recorded, StepKind.STEP_KIND_CHILD_WORKFLOW);
+        child.runId = recorded.getChildRunId();
+        switch (recorded.getResultCase()) {
+          case OUTPUT, FINAL_FAILURE -> {
+            child.end = recorded;
+            return child;
+          }
+          case OPEN -> {
+            context.history().childBegan();
+            return child;
+          }
+          // It failed in an attempt of this run that is over: this one has a child of its own.
+          case RETRY -> attempt = recorded.getAttempt() + 1;
+          case SLEEPS_MS, RESULT_NOT_SET -> throw Records.unreadable(strand, recorded);
+        }
+      }
+      start.setInput(context.payloads().encode(input, type.inputType()));
+      ReportItem.ChildStarted started =
+          ReportItem.ChildStarted.newBuilder()
+              .setStepKey(key)
+              .setAttempt(attempt)
+              .setStart(start)
+              .setDetached(detached)
+              .build();
+      child.started = strand.tell(strand.item().setChildStarted(started).build());
+      if (!detached) {
+        context.history().childBegan();
+      }
+      return child;
+    }
+  }
+
+  /** A child that has been started, by this execution or an earlier one. */
+  private final class Child<O> implements ChildHandle<O> {
+    private final String key;
+    private final Type outputType;
+    private volatile String runId = "";
+    private volatile @Nullable Acknowledgement started;
+    private volatile @Nullable RecordedStep end;
+
+    Child(String key, Type outputType) {
+      this.key = key;
+      this.outputType = outputType;
+    }
+
+    @Override
+    public String step() {
+      return key;
+    }
+
+    @Override
+    public String runId() {
+      Acknowledgement begun = started;
+      if (begun != null) {
+        ReportResult result = context.here().await(begun);
+        if (!result.hasAccepted()) {
+          // Whoever waits for its results to be durable judges it.
+          context.here().settle();
+          throw context.here().end(new Ending.StartOver());
+        }
+        runId = result.getAccepted().getChildRunId();
+        started = null;
+      }
+      return runId;
+    }
+
+    @Override
+    public O result() {
+      await(List.of(this));
+      return value();
+    }
+
+    // The codec makes the value for exactly this type; null stands for itself.
+    @SuppressWarnings({"unchecked", "NullAway"})
+    private O value() {
+      RecordedStep step = end;
+      if (step == null) {
+        throw new IllegalStateException("child " + key + ": no end (expected: one)");
+      }
+      if (step.hasFinalFailure()) {
+        throw failed(step);
+      }
+      try {
+        return (O) context.payloads().decode(step.getOutput(), outputType);
+      } catch (PayloadException e) {
+        throw Records.blocked(
+            context.here(),
+            "result-unreadable",
+            "child %s: result: %s".formatted(key, e.getMessage()),
+            e);
+      }
+    }
+
+    private ChildFailedException failed(RecordedStep step) {
+      ErrorDetail error = step.getFinalFailure();
+      RunStatus status = RunStatus.valueOf(error.getMetadataOrDefault(STATUS, "FAILED"));
+      ErrorDetail own = error.toBuilder().removeMetadata(STATUS).build();
+      return new ChildFailedException(key, step.getChildRunId(), status, Protos.failure(own));
+    }
+  }
+
+  /** The results of all, in their order. */
+  <O> List<O> results(List<? extends ChildHandle<? extends O>> handles) {
+    List<Child<?>> children = new ArrayList<>();
+    for (ChildHandle<?> handle : handles) {
+      if (!(handle instanceof Child<?> child)) {
+        throw new IllegalArgumentException(
+            "child: " + handle + " (expected: one that this run has started)");
+      }
+      children.add(child);
+    }
+    await(children);
+    List<O> results = new ArrayList<>();
+    handles.forEach(handle -> results.add(handle.result()));
+    return results;
+  }
+
+  private void await(List<? extends Child<?>> children) {
+    Strand here = context.here();
+    Map<String, Child<?>> open = new LinkedHashMap<>();
+    for (Child<?> child : children) {
+      if (child.end == null) {
+        open.put(child.key, child);
+      }
+    }
+    if (open.isEmpty()) {
+      return;
+    }
+    here.awaitSteps(open.keySet())
+        .forEach(
+            (key, step) -> {
+              Child<?> child = open.get(key);
+              if (child != null && child.end == null) {
+                child.end = step;
+                context.history().childEnded();
+              }
+            });
+  }
+}

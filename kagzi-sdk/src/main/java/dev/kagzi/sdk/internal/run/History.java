@@ -1,0 +1,79 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.RecordedStep;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The recorded steps that the code has not come by yet. Keys of a branch's steps begin with its
+ * scope, which ends with a slash. Thread-safe.
+ */
+final class History {
+  private final Map<String, RecordedStep> steps;
+
+  /** How many are left in each scope, those of scopes within it included. */
+  private final Map<String, AtomicInteger> left = new ConcurrentHashMap<>();
+
+  private volatile boolean discardedOpen;
+
+  /** Children that have started, and that nobody has heard of yet. */
+  private final AtomicInteger children = new AtomicInteger();
+
+  History(Map<String, RecordedStep> recorded) {
+    this.steps = new ConcurrentHashMap<>(recorded);
+    steps.keySet().forEach(key -> count(key, 1));
+  }
+
+  private void count(String key, int by) {
+    left.computeIfAbsent("", scope -> new AtomicInteger()).addAndGet(by);
+    for (int slash = key.indexOf('/'); slash >= 0; slash = key.indexOf('/', slash + 1)) {
+      left.computeIfAbsent(key.substring(0, slash + 1), scope -> new AtomicInteger()).addAndGet(by);
+    }
+  }
+
+  /** The step's record, once. */
+  @Nullable RecordedStep take(String key) {
+    RecordedStep step = steps.remove(key);
+    if (step != null) {
+      count(key, -1);
+    }
+    return step;
+  }
+
+  boolean isEmpty(String scope) {
+    AtomicInteger count = left.get(scope);
+    return count == null || count.get() <= 0;
+  }
+
+  /** Of steps whose keys begin so nobody will ask: their branches are not executed again. */
+  void discard(String prefix) {
+    for (String key : steps.keySet()) {
+      if (key.startsWith(prefix)) {
+        RecordedStep step = take(key);
+        discardedOpen |= step != null && isOpen(step);
+      }
+    }
+  }
+
+  void childBegan() {
+    children.incrementAndGet();
+  }
+
+  void childEnded() {
+    children.decrementAndGet();
+  }
+
+  /**
+   * Whether the record shows steps as running that the code did not come by, since it has changed
+   * or took another way. What it came by has ended with it.
+   */
+  boolean leavesOpenSteps() {
+    return discardedOpen || children.get() > 0 || steps.values().stream().anyMatch(History::isOpen);
+  }
+
+  private static boolean isOpen(RecordedStep step) {
+    return step.hasOpen() || step.hasSleepsMs();
+  }
+}

@@ -1,0 +1,102 @@
+package dev.kagzi.sdk.internal.run;
+
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.Marker;
+import org.slf4j.event.Level;
+import org.slf4j.helpers.AbstractLogger;
+
+/** A logger that is silent during replay. */
+@SuppressWarnings("serial") // Never written: the marker interface comes with the class.
+final class ReplayLogger extends AbstractLogger {
+  private final transient Logger logger;
+  private final transient BooleanSupplier silent;
+
+  ReplayLogger(Logger logger, BooleanSupplier silent) {
+    this.logger = logger;
+    this.silent = silent;
+    this.name = logger.getName();
+  }
+
+  private boolean speaks(Level level) {
+    return !silent.getAsBoolean() && logger.isEnabledForLevel(level);
+  }
+
+  @Override
+  public boolean isTraceEnabled() {
+    return speaks(Level.TRACE);
+  }
+
+  @Override
+  public boolean isTraceEnabled(Marker marker) {
+    return speaks(Level.TRACE);
+  }
+
+  @Override
+  public boolean isDebugEnabled() {
+    return speaks(Level.DEBUG);
+  }
+
+  @Override
+  public boolean isDebugEnabled(Marker marker) {
+    return speaks(Level.DEBUG);
+  }
+
+  @Override
+  public boolean isInfoEnabled() {
+    return speaks(Level.INFO);
+  }
+
+  @Override
+  public boolean isInfoEnabled(Marker marker) {
+    return speaks(Level.INFO);
+  }
+
+  @Override
+  public boolean isWarnEnabled() {
+    return speaks(Level.WARN);
+  }
+
+  @Override
+  public boolean isWarnEnabled(Marker marker) {
+    return speaks(Level.WARN);
+  }
+
+  @Override
+  public boolean isErrorEnabled() {
+    return speaks(Level.ERROR);
+  }
+
+  @Override
+  public boolean isErrorEnabled(Marker marker) {
+    return speaks(Level.ERROR);
+  }
+
+  @Override
+  protected @Nullable String getFullyQualifiedCallerName() {
+    return null;
+  }
+
+  @Override
+  protected void handleNormalizedLoggingCall(
+      Level level,
+      @Nullable Marker marker,
+      @Nullable String message,
+      Object @Nullable [] arguments,
+      @Nullable Throwable thrown) {
+    var event = logger.atLevel(level).setMessage(message);
+    if (marker != null) {
+      event = event.addMarker(marker);
+    }
+    if (arguments != null) {
+      for (Object argument : arguments) {
+        event = event.addArgument(argument);
+      }
+    }
+    if (thrown != null) {
+      event = event.setCause(thrown);
+    }
+    event.log();
+  }
+}

@@ -1,0 +1,73 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.Payload;
+import dev.kagzi.sdk.StepContext;
+import dev.kagzi.sdk.internal.wire.Payloads;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** One attempt of a step, for its code. The thread that executes it knows it as its own. */
+public final class StepScope implements StepContext {
+  private static final ThreadLocal<@Nullable StepScope> CURRENT = new ThreadLocal<>();
+
+  private final RunRef run;
+  private final RunningStep step;
+  private final Payloads payloads;
+  private final @Nullable Payload before;
+
+  StepScope(RunRef run, RunningStep step, Payloads payloads, @Nullable Payload before) {
+    this.run = run;
+    this.step = step;
+    this.payloads = payloads;
+    this.before = before;
+    if (before != null) {
+      // Until this attempt says something else, the next one goes on from here too.
+      step.carry(before);
+    }
+  }
+
+  /** The step whose code this thread executes; null if it executes none. */
+  public static @Nullable StepScope current() {
+    return CURRENT.get();
+  }
+
+  void enter() {
+    CURRENT.set(this);
+  }
+
+  void leave() {
+    CURRENT.remove();
+  }
+
+  /** The run that the step belongs to. */
+  public RunRef run() {
+    return run;
+  }
+
+  @Override
+  public String step() {
+    return step.key();
+  }
+
+  @Override
+  public int attempt() {
+    return step.attempt();
+  }
+
+  @Override
+  public String idempotencyKey() {
+    return run.runId() + "/" + step.key();
+  }
+
+  @Override
+  public void heartbeat(@Nullable Object progress) {
+    step.progress(payloads.encode(progress, progress == null ? Void.class : progress.getClass()));
+  }
+
+  @Override
+  public <T> Optional<T> lastProgress(Class<T> type) {
+    return before == null
+        ? Optional.empty()
+        : Optional.ofNullable(type.cast(payloads.decode(before, type)));
+  }
+}

@@ -1,0 +1,435 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.sdk.internal.report.ReportListener;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One line of a run's execution: the workflow's own, or that of a branch. Each has its thread, and
+ * its own last result that is not durable yet. Its thread goes forward; what other threads do to it
+ * they do under the lock of the run's progress. Methods belong to the strand's thread unless they
+ * say otherwise.
+ */
+final class Strand {
+  private static final Logger log = LoggerFactory.getLogger(Strand.class);
+
+  /** A result is not held longer, if the code between two steps takes its time. */
+  private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
+
+  /** A larger result may be refused: nothing is sent behind it before it is acknowledged. */
+  private static final int HELD_BYTES_MAX = 256 << 10;
+
+  /** More of what needs no answer at once is not under way. */
+  private static final int UNSETTLED_MAX = 1_000;
+
+  /** Code that was interrupted is given this long to leave. */
+  private static final long LEAVE_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
+
+  private static final ThreadLocal<@Nullable Strand> CURRENT = new ThreadLocal<>();
+
+  private final Progress progress;
+  private final Thread thread;
+  private final @Nullable Strand parent;
+
+  /** Somebody else has decided what this branch was to find out: nothing of it counts any more. */
+  private volatile boolean stopped;
+
+  /** The last step's result, not yet handed to the reporter. */
+  private volatile @Nullable ReportItem held;
+
+  private volatile long heldNanos;
+
+  /** Handed to the reporter, the answers not yet judged. */
+  private final ArrayDeque<Unsettled> unsettled = new ArrayDeque<>(2);
+
+  private volatile @Nullable RunningStep running;
+
+  /** Since when the code has been asked to leave; null if it was not, or has left its step. */
+  private volatile @Nullable Long interruptedNanos;
+
+  /** What it waits for; guarded by the progress' lock. */
+  @Nullable Wait wait;
+
+  /** Whether it waits for one of its branches to end; guarded by the progress' lock. */
+  boolean joins;
+
+  private record Unsettled(ReportItem item, Acknowledgement acknowledgement) {}
+
+  Strand(Progress progress, Thread thread, @Nullable Strand parent) {
+    this.progress = progress;
+    this.thread = thread;
+    this.parent = parent;
+  }
+
+  /** The strand that this thread executes; null if it executes none. */
+  static @Nullable Strand current() {
+    return CURRENT.get();
+  }
+
+  /** The calling thread executes this strand from now on. */
+  void enter() {
+    CURRENT.set(this);
+  }
+
+  Thread thread() {
+    return thread;
+  }
+
+  Progress progress() {
+    return progress;
+  }
+
+  /** Whether this is the other, or a branch of it at whatever depth. */
+  boolean isWithin(Strand other) {
+    for (Strand each = this; each != null; each = each.parent) {
+      if (each == other) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Nullable Strand parent() {
+    return parent;
+  }
+
+  ReportItem.Builder item() {
+    return progress.item();
+  }
+
+  /** Leaves the code if the run, or this branch of it, shall not go on here. */
+  void check() {
+    if (stopped || progress.ending() != null) {
+      throw new SuspendedError();
+    }
+  }
+
+  boolean isStopped() {
+    return stopped;
+  }
+
+  /** Ends the whole execution from inside. Never returns. */
+  SuspendedError end(Ending why) {
+    if (!stopped) {
+      progress.end(this, why);
+    }
+    throw new SuspendedError();
+  }
+
+  /** Whether no other strand of the run is open. */
+  boolean isAlone() {
+    return progress.isAlone();
+  }
+
+  // ---- under the progress' lock, by any thread
+
+  /** Nothing of this strand counts from now on. */
+  void stop(long nowNanos) {
+    stopped = true;
+    held = null;
+    interrupt(nowNanos);
+  }
+
+  // Under the lock: an interrupt for a step must not reach the code behind it.
+  void interrupt(long nowNanos) {
+    if (interruptedNanos == null) {
+      interruptedNanos = nowNanos;
+    }
+    thread.interrupt();
+  }
+
+  void interruptStep(RunningStep step, long nowNanos) {
+    step.markInterrupted();
+    interrupt(nowNanos);
+  }
+
+  @Nullable ReportItem takeHeld() {
+    ReportItem item = held;
+    held = null;
+    return item;
+  }
+
+  Acknowledgement expect(ReportItem item) {
+    Acknowledgement acknowledgement = new Acknowledgement(thread);
+    unsettled.add(new Unsettled(item, acknowledgement));
+    return acknowledgement;
+  }
+
+  boolean isHeldLong(long nowNanos) {
+    return held != null && nowNanos - heldNanos > HOLD_NANOS_MAX;
+  }
+
+  void sendHeld() {
+    ReportItem item = takeHeld();
+    if (item != null) {
+      progress.lane().send(item, expect(item));
+    }
+  }
+
+  private void sendWithHeld(ReportItem item, ReportListener listener) {
+    ReportItem before = takeHeld();
+    if (before == null) {
+      progress.lane().send(item, listener);
+    } else {
+      progress.lane().send(before, expect(before), item, listener);
+    }
+  }
+
+  // ---- steps
+
+  void stepBegins(RunningStep step) {
+    progress.lock();
+    try {
+      running = step;
+    } finally {
+      progress.unlock();
+    }
+  }
+
+  /** The step's code has left; an interrupt that was meant for it is over with it. */
+  void stepEnds(RunningStep step) {
+    progress.lock();
+    try {
+      running = null;
+      if (step.isInterrupted() && progress.ending() == null && !stopped) {
+        interruptedNanos = null;
+        boolean unused = Thread.interrupted();
+      }
+    } finally {
+      progress.unlock();
+    }
+  }
+
+  /** The step that is being executed now. Thread-safe. */
+  @Nullable RunningStep running() {
+    return running;
+  }
+
+  /**
+   * For how long the code has ignored its interrupt; 0 if it was not asked to leave, or only just.
+   * Thread-safe.
+   */
+  long ignoredNanos(long nowNanos) {
+    Long since = interruptedNanos;
+    return since == null || nowNanos - since < LEAVE_NANOS_MAX ? 0 : nowNanos - since;
+  }
+
+  /** Takes a step's result; it is durable once {@link #settle} or a later report returns. */
+  void hold(ReportItem stepDone) {
+    progress.lock();
+    try {
+      heldNanos = System.nanoTime();
+      held = stepDone;
+    } finally {
+      progress.unlock();
+    }
+  }
+
+  // ---- reports
+
+  /** Waits until all results so far are durable. */
+  void settle() {
+    progress.lock();
+    try {
+      if (progress.ending() == null && !stopped) {
+        sendHeld();
+      }
+    } finally {
+      progress.unlock();
+    }
+    judgeUnsettled();
+    check();
+  }
+
+  /**
+   * Says what happened, behind the result that is held if there is one, and waits for the answer.
+   */
+  ReportResult report(ReportItem item) {
+    Acknowledgement ack = new Acknowledgement(thread);
+    sendBehindHeld(item, ack, false);
+    ReportResult result = await(ack);
+    judgeUnsettled();
+    check();
+    if (result.hasClaimLost()) {
+      throw end(new Ending.Lost());
+    }
+    return result;
+  }
+
+  /**
+   * Says something whose answer is only of interest before the next effect: {@link #settle} waits
+   * for it, and so does every report.
+   */
+  Acknowledgement tell(ReportItem item) {
+    while (true) {
+      progress.lock();
+      try {
+        check();
+        if (!isLarge(held) && unsettled.size() < UNSETTLED_MAX) {
+          sendHeld();
+          Acknowledgement acknowledgement = expect(item);
+          progress.lane().send(item, acknowledgement);
+          return acknowledgement;
+        }
+      } finally {
+        progress.unlock();
+      }
+      settle();
+    }
+  }
+
+  /**
+   * Says how the run ended, behind the result that is held if there is one. Does not wait: the
+   * listener hears the answer.
+   */
+  void finish(ReportItem item, ReportListener listener) {
+    sendBehindHeld(item, listener, true);
+  }
+
+  private void sendBehindHeld(ReportItem item, ReportListener listener, boolean last) {
+    while (true) {
+      progress.lock();
+      try {
+        check();
+        if (unsettled.isEmpty() && !isLarge(held)) {
+          if (last) {
+            progress.markFinished();
+          }
+          sendWithHeld(item, listener);
+          return;
+        }
+      } finally {
+        progress.unlock();
+      }
+      settle();
+    }
+  }
+
+  private static boolean isLarge(@Nullable ReportItem item) {
+    return item != null && item.getSerializedSize() > HELD_BYTES_MAX;
+  }
+
+  /** Waits for an answer; leaves the code if the run is stopped meanwhile. */
+  ReportResult await(Acknowledgement ack) {
+    boolean interrupted = false;
+    try {
+      for (ReportResult result = ack.result(); ; result = ack.result()) {
+        if (result != null) {
+          return result;
+        }
+        check();
+        LockSupport.park(this);
+        // Cleared, or the next park would return at once and this would spin.
+        interrupted |= Thread.interrupted();
+      }
+    } finally {
+      if (interrupted) {
+        thread.interrupt();
+      }
+    }
+  }
+
+  private void judgeUnsettled() {
+    for (Unsettled next = nextUnsettled(); next != null; next = nextUnsettled()) {
+      judge(next.item, await(next.acknowledgement));
+    }
+  }
+
+  private @Nullable Unsettled nextUnsettled() {
+    progress.lock();
+    try {
+      return unsettled.pollFirst();
+    } finally {
+      progress.unlock();
+    }
+  }
+
+  // The value was handed to the code before it was recorded. If something else is on record, the
+  // code has gone on from a value that never was: it starts over.
+  private void judge(ReportItem item, ReportResult result) {
+    switch (result.getResultCase()) {
+      case ACCEPTED -> {}
+      case CLAIM_LOST -> throw end(new Ending.Lost());
+      case ALREADY_RECORDED -> {
+        if (item.hasStepDone() && !isSame(item.getStepDone(), result.getAlreadyRecorded())) {
+          log.atWarn()
+              .addKeyValue("run", item.getRunId())
+              .addKeyValue("step", item.getStepDone().getStepKey())
+              .log("step had another result on record, the run starts over from the record");
+          throw end(new Ending.StartOver());
+        }
+      }
+      case REFUSED -> throw failRefused(item, result.getRefused());
+      default -> throw end(new Ending.StartOver());
+    }
+  }
+
+  private static boolean isSame(ReportItem.StepDone own, RecordedStep recorded) {
+    return recorded.hasOutput() && recorded.getOutput().equals(own.getOutput());
+  }
+
+  // A result that cannot be stored (too large) is a failure of its step, which the code shall see.
+  private SuspendedError failRefused(ReportItem item, ErrorDetail why) {
+    if (!item.hasStepDone()) {
+      throw end(new Ending.Refused(why.toBuilder().setNonRetryable(true).build()));
+    }
+    ReportItem.StepDone done = item.getStepDone();
+    ReportItem.StepFailed failed =
+        ReportItem.StepFailed.newBuilder()
+            .setStepKey(done.getStepKey())
+            .setAttempt(done.getAttempt())
+            .setError(why.toBuilder().setNonRetryable(true))
+            .setRanMs(done.getRanMs())
+            .build();
+    ReportResult result = report(item().setStepFailed(failed).build());
+    throw end(result.hasFinalFailure() ? new Ending.StartOver() : new Ending.Refused(why));
+  }
+
+  // ---- waits
+
+  /** Waits for so long, whatever the other strands do. */
+  void rest(long delayMs) {
+    Wait wait = Wait.until(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
+    boolean interrupted = false;
+    check();
+    while (!wait.isOver(System.nanoTime())) {
+      wait.rest(System.nanoTime());
+      interrupted |= Thread.interrupted();
+      check();
+    }
+    if (interrupted) {
+      thread.interrupt();
+    }
+  }
+
+  /**
+   * Waits for so many milliseconds, in place; while all branches of the run wait for long, the run
+   * is given back and this does not return.
+   */
+  void pause(long delayMs) {
+    pauseUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
+  }
+
+  void pauseUntil(long nanos) {
+    progress.waits().await(this, Wait.until(nanos));
+  }
+
+  /** The ends of the children that carry out these steps. */
+  Map<String, RecordedStep> awaitSteps(Collection<String> keys) {
+    // What is held would be lost with the claim.
+    settle();
+    Wait wait = Wait.forSteps(keys);
+    progress.waits().await(this, wait);
+    return wait.come();
+  }
+}
