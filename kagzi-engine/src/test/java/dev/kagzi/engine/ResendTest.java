@@ -401,12 +401,24 @@ class ResendTest {
             () -> state(claim.runId()));
       }
     },
+    RESUMED_BEHIND_A_CAUGHT_FAILURE(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(stepFailed(claim, "caught", 1, ONCE));
+        engine.report(stepDone(claim, "undo", "1"));
+        engine.report(failed(claim, "no"));
+        return new Ready(
+            () -> await(engine.engine().runs().resume(NAMESPACE, claim.runId(), null, false)),
+            () -> state(claim.runId()));
+      }
+    },
     RUN_EXPIRED(COMMIT) {
       @Override
       Ready ready(TestEngine engine) {
         Claim claim = claimOf(engine, StartOptions.NONE.withExecutionTimeoutMs(3_600_000), null);
         database.execute(
-            "UPDATE kagzi.workflow_runs SET deadline_at = now() WHERE run_id = '"
+            "UPDATE kagzi.workflow_runs SET deadline_at = '2020-01-01Z' WHERE run_id = '"
                 + claim.runId()
                 + "'");
         return new Ready(
