@@ -30,7 +30,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       DevCommand.class,
       ServerCommand.class,
       MigrateCommand.class,
-      WorkflowCommand.class
+      WorkflowCommand.class,
+      ScheduleCommand.class
     },
     footer = {
       "",
@@ -52,6 +53,8 @@ public final class Main implements Callable<Integer> {
 
   static CommandLine commandLine() {
     CommandLine kagzi = new CommandLine(new Main());
+    // An argument @FILE is an option's value, not more arguments.
+    kagzi.setExpandAtFiles(false);
     addFlags(kagzi, "dev", DevCommand.OPTIONS);
     addFlags(kagzi, "server", ServerCommand.OPTIONS);
     addFlags(kagzi, "migrate", MigrateCommand.OPTIONS);

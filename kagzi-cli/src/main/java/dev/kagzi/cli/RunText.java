@@ -163,7 +163,7 @@ final class RunText {
     return line.length() <= CELL_CHARS_MAX ? line : line.substring(0, CELL_CHARS_MAX) + "...";
   }
 
-  private static String time(Timestamp time) {
+  static String time(Timestamp time) {
     return MessageJson.instant(time).truncatedTo(ChronoUnit.MILLIS).toString();
   }
 

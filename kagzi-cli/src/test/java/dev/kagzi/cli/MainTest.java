@@ -37,7 +37,8 @@ class MainTest {
     assertThat(out.toString()).isEmpty();
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
-            "kagzi: command: dve (expected: dev, server, migrate, workflow; see kagzi --help)");
+            "kagzi: command: dve (expected: dev, server, migrate, workflow, schedule; see kagzi"
+                + " --help)");
   }
 
   @Test
