@@ -54,6 +54,10 @@ final class KagziContender implements Contender {
     }
   }
 
+  Kagzi kagzi() {
+    return kagzi;
+  }
+
   @Override
   public String name() {
     return "kagzi";
