@@ -19,6 +19,10 @@ record BenchDatabase(DatabaseServer server, String name) implements AutoCloseabl
         "KAGZI_DB_PASSWORD", config.password());
   }
 
+  DatabaseConfig config() {
+    return server.config(name);
+  }
+
   long commits() {
     return server.commits(name);
   }

@@ -50,6 +50,10 @@ final class KagziContender implements Contender {
     }
   }
 
+  Kagzi kagzi() {
+    return kagzi;
+  }
+
   @Override
   public String name() {
     return "kagzi";

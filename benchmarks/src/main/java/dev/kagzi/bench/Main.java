@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
       "Measures throughput and latency through the real path: client and worker in one JVM, the"
           + " server with its defaults in another, a durable PostgreSQL.",
       "Scenarios: W0 (no step), W5 (5 steps of about 100 bytes), W50 (50 such steps), SLEEP (a"
-          + " durable sleep of 2 s)."
+          + " durable sleep of 2 s); SCHEDULES (10,000 schedules that are due in the same second, and"
+          + " what they cost before)."
     },
     mixinStandardHelpOptions = true,
     version = "kagzi bench (Java ${java.version})",
@@ -46,8 +47,8 @@ public final class Main implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "W0, W5, W50 or SLEEP; several with commas or repeated. Without it: all, but to compare"
-              + " those without a sleep.")
+          "W0, W5, W50, SLEEP or SCHEDULES; several with commas or repeated. Without it: all but"
+              + " SCHEDULES, and to compare those without a sleep.")
   private List<Scenario> scenarios = List.of();
 
   @Option(
@@ -114,6 +115,10 @@ public final class Main implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--in-flight: " + inFlight + " (expected: none with --latency)");
     }
+    if (peer != null && scenarios.contains(Scenario.SCHEDULES)) {
+      throw new ParameterException(
+          spec.commandLine(), "--scenario: SCHEDULES (expected: one that can be compared)");
+    }
     PrintWriter out = spec.commandLine().getOut();
     Progress progress = new Progress(spec.commandLine().getErr());
     Report report = new Report(out, json);
@@ -138,6 +143,11 @@ public final class Main implements Callable<Integer> {
 
   private void measure(KagziContender kagzi, Report report, Progress progress) {
     for (Scenario scenario : scenarios()) {
+      if (scenario == Scenario.SCHEDULES) {
+        int count = runs == null ? ScheduleBench.SCHEDULES_DEFAULT : runs;
+        report.print(new ScheduleBench(kagzi, progress, count).measure());
+        continue;
+      }
       Procedure procedure = new Procedure(kagzi, scenario, progress);
       procedure.prepare(candidates(), runs);
       report.print(procedure.measure());
@@ -170,8 +180,8 @@ public final class Main implements Callable<Integer> {
     }
     // With a sleep, runs per second say only how many were in flight.
     return peer == null
-        ? EnumSet.allOf(Scenario.class)
-        : EnumSet.complementOf(EnumSet.of(Scenario.SLEEP));
+        ? EnumSet.complementOf(EnumSet.of(Scenario.SCHEDULES))
+        : EnumSet.complementOf(EnumSet.of(Scenario.SLEEP, Scenario.SCHEDULES));
   }
 
   private List<Integer> candidates() {

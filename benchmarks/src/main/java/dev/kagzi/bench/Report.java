@@ -48,6 +48,16 @@ final class Report {
     out.flush();
   }
 
+  /** Figures of another sort: one JSON object, or a line for each. */
+  void print(Map<String, @Nullable Object> figures) {
+    if (json) {
+      out.println(JSON.writeValueAsString(figures));
+    } else {
+      figures.forEach((name, value) -> out.printf(Locale.ROOT, "%-24s %s%n", name, value));
+    }
+    out.flush();
+  }
+
   /** Two systems, and how many times the other's value ours is. */
   void print(Figures ours, String other, Figures its) {
     if (json) {

@@ -9,7 +9,9 @@ enum Scenario {
   /** Fifty such steps. */
   W50(50),
   /** A durable sleep of two seconds. */
-  SLEEP(0);
+  SLEEP(0),
+  /** Schedules instead of runs: very many that are due in the same second. */
+  SCHEDULES(0);
 
   /** How long a run of {@link #SLEEP} sleeps. */
   static final long SLEEP_MS = 2_000;

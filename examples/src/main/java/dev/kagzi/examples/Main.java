@@ -24,6 +24,7 @@ public final class Main {
     all.put("bulk", new BulkExample());
     all.put("saga", new SagaExample());
     all.put("handler", new HandlerExample());
+    all.put("schedule", new ScheduleExample());
     return all;
   }
 

@@ -116,6 +116,12 @@ class ExamplesTest {
   }
 
   @Test
+  void reports_are_written_by_the_clock() {
+    assertThat(new ScheduleExample().run(kagzi))
+        .isEqualTo("3 reports are written, and no second has two: true");
+  }
+
+  @Test
   void a_thousand_runs_are_started_and_gathered() {
     assertThat(new BulkExample().run(kagzi)).endsWith("add up to 333833500");
   }

@@ -32,6 +32,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       ServerCommand.class,
       MigrateCommand.class,
       WorkflowCommand.class,
+      ScheduleCommand.class,
       TypeCommand.class,
       NamespaceCommand.class,
       WorkerCommand.class,
@@ -61,6 +62,8 @@ public final class Main implements Callable<Integer> {
 
   static CommandLine commandLine() {
     CommandLine kagzi = new CommandLine(new Main());
+    // An argument @FILE is an option's value, not more arguments.
+    kagzi.setExpandAtFiles(false);
     addFlags(kagzi, "dev", DevCommand.OPTIONS);
     addFlags(kagzi, "server", ServerCommand.OPTIONS);
     addFlags(kagzi, "migrate", MigrateCommand.OPTIONS);

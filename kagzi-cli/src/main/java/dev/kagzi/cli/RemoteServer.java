@@ -6,8 +6,12 @@ import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.AdminServiceGrpc.AdminServiceBlockingStub;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
+import dev.kagzi.protocol.v1.GetWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
 import dev.kagzi.protocol.v1.NamespaceServiceGrpc.NamespaceServiceBlockingStub;
+import dev.kagzi.protocol.v1.WorkflowSchedule;
+import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
+import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceBlockingStub;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceBlockingStub;
 import io.grpc.ChannelCredentials;
@@ -79,6 +83,30 @@ final class RemoteServer implements AutoCloseable {
   AdminServiceBlockingStub admin() {
     return AdminServiceGrpc.newBlockingStub(channel)
         .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS);
+  }
+
+  WorkflowScheduleServiceBlockingStub schedules() {
+    return WorkflowScheduleServiceGrpc.newBlockingStub(channel)
+        .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS);
+  }
+
+  /** A schedule that was named by its id or its name. */
+  WorkflowSchedule schedule(String nameOrId) {
+    GetWorkflowScheduleRequest.Builder request =
+        GetWorkflowScheduleRequest.newBuilder().setNamespace(namespace);
+    if (UUID.matcher(nameOrId).matches()) {
+      request.setScheduleId(nameOrId.toLowerCase(Locale.ROOT));
+    } else {
+      request.setName(nameOrId);
+    }
+    return call(() -> schedules().getWorkflowSchedule(request.build())).getSchedule();
+  }
+
+  /** The id of a schedule, which may have been deleted if it is named by that. */
+  String scheduleId(String nameOrId) {
+    return UUID.matcher(nameOrId).matches()
+        ? nameOrId.toLowerCase(Locale.ROOT)
+        : schedule(nameOrId).getScheduleId();
   }
 
   /** The id of a run that was named by it, or by the id that its starter gave it. */

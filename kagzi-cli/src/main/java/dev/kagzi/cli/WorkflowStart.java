@@ -1,14 +1,7 @@
 package dev.kagzi.cli;
 
-import com.google.protobuf.ByteString;
-import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -57,7 +50,7 @@ final class WorkflowStart extends RemoteCommand {
       request.setExternalId(id);
     }
     if (input != null) {
-      request.setInput(Payload.newBuilder().setData(ByteString.copyFrom(json(input))));
+      request.setInput(JsonInput.read(this, input));
     }
     StartWorkflowResponse started =
         server.call(() -> server.workflows().startWorkflow(request.build()));
@@ -71,25 +64,5 @@ final class WorkflowStart extends RemoteCommand {
               + " was there before with this id");
     }
     return ExitCode.DONE;
-  }
-
-  private byte[] json(String text) {
-    byte[] json =
-        text.startsWith("@") ? contents(text.substring(1)) : text.getBytes(StandardCharsets.UTF_8);
-    if (!MessageJson.isJson(json)) {
-      throw wrong(
-          "--input",
-          text.length() <= 100 ? text : text.substring(0, 100) + "…",
-          "JSON, such as 42, '\"text\"' or '{\"a\": 1}', or @FILE with JSON in it");
-    }
-    return json;
-  }
-
-  private byte[] contents(String file) {
-    try {
-      return Files.readAllBytes(Path.of(file));
-    } catch (IOException | InvalidPathException e) {
-      throw wrong("--input", "@" + file, "a file that can be read");
-    }
   }
 }

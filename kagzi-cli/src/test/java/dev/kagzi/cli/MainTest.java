@@ -63,8 +63,8 @@ class MainTest {
     assertThat(out.toString()).isEmpty();
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
-            "kagzi: command: dve (expected: dev, server, migrate, workflow, type, namespace, "
-                + "worker, health, version; see kagzi --help)");
+            "kagzi: command: dve (expected: dev, server, migrate, workflow, schedule, type,"
+                + " namespace, worker, health, version; see kagzi --help)");
   }
 
   @Test

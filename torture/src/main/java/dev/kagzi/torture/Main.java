@@ -53,6 +53,20 @@ public final class Main implements Callable<Integer> {
               + " to be back.")
   private boolean recovery;
 
+  @Option(
+      names = "--schedules",
+      description =
+          "Instead: 10,000 schedules over ten days that pass in minutes, while three servers are"
+              + " killed and paused; then each slot must be one run.")
+  private boolean schedules;
+
+  @Option(
+      names = "--count",
+      paramLabel = "N",
+      defaultValue = "10000",
+      description = "How many schedules. Without it: ${DEFAULT-VALUE}.")
+  private int count;
+
   private Main() {}
 
   /** Tortures and ends the JVM with an exit code. */
@@ -81,9 +95,19 @@ public final class Main implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--minutes: " + minutes + " (expected: > 0)");
     }
+    if (count < 1) {
+      throw new ParameterException(spec.commandLine(), "--count: " + count + " (expected: >= 1)");
+    }
     long chosen = seed == null ? ThreadLocalRandom.current().nextInt(1, 1_000_000) : seed;
     Console console = new Console(spec.commandLine().getOut());
     console.say("seed " + chosen);
+    if (schedules) {
+      ScheduleTorture.Result result =
+          ScheduleTorture.run(
+              console, new ScheduleTorture.Settings(count, Duration.ofMinutes(10), chosen));
+      console.print(result.lastLine());
+      return result.passed() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
     Verdict verdict = recovery ? Recovery.measure(console, chosen) : torture(console, chosen);
     console.print(verdict.lastLine());
     return verdict.passed() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;

@@ -1,6 +1,7 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.schedule.ScheduleConfig;
 import dev.kagzi.engine.task.DispatchConfig;
 import dev.kagzi.engine.worker.WorkerConfig;
 import dev.kagzi.server.KagziServer;
@@ -24,7 +25,17 @@ public final class ServerMain {
   private static final Duration STALE = Duration.ofSeconds(5);
   private static final Duration DETACHED = Duration.ofSeconds(2);
 
+  /** The variable that says how many missed slots become runs in a second; absent: as usual. */
+  static final String LATE_PER_TICK = "TORTURE_LATE_PER_TICK";
+
   private ServerMain() {}
+
+  private static ScheduleConfig schedules() {
+    String late = System.getenv(LATE_PER_TICK);
+    return late == null
+        ? ScheduleConfig.defaults()
+        : new ScheduleConfig(ScheduleConfig.defaults().batch(), Integer.parseInt(late));
+  }
 
   /** Of the environment only the database: what a user's clients need is nothing to the fleet. */
   private static Settings settings() {
@@ -42,7 +53,8 @@ public final class ServerMain {
             .engine(
                 EngineConfig.defaults()
                     .withWorkers(new WorkerConfig(HEARTBEAT, LEASE, STALE, DETACHED))
-                    .withDispatch(DispatchConfig.defaults().withFirstLease(FIRST_LEASE)))
+                    .withDispatch(DispatchConfig.defaults().withFirstLease(FIRST_LEASE))
+                    .withSchedules(schedules()))
             .build();
     KagziServer server;
     try {

@@ -87,6 +87,7 @@ record FailureNews(
                    ON s.run_id = c.run_id
                   AND s.run_attempt <= c.run_attempt
                   AND s.started_at > c.finished_at
+                  AND kagzi.went_on(c.step_id, s.step_id)
                 WHERE c.run_id = r.run_id AND c.final AND c.status = 'FAILED') AS compensated
         FROM unnest(?::uuid[]) AS n (run_id)
         JOIN kagzi.workflow_runs r ON r.run_id = n.run_id

@@ -38,7 +38,10 @@ record ResumeNews(
                SELECT FROM kagzi.step_runs o
                 WHERE o.run_id = r.run_id AND o.run_attempt = r.attempts
                   AND o.status <> 'COMPLETED'
-                  AND NOT (o.final AND o.finished_at < l.last_at)
+                  AND NOT (o.final
+                           AND EXISTS (SELECT FROM kagzi.step_runs s
+                                        WHERE s.run_id = o.run_id AND s.started_at > o.finished_at
+                                          AND kagzi.went_on(o.step_id, s.step_id)))
                   AND NOT EXISTS (SELECT FROM kagzi.step_runs s
                                    WHERE s.run_id = o.run_id AND s.step_id = o.step_id
                                      AND s.attempt > o.attempt)) AS has_more
@@ -49,16 +52,13 @@ record ResumeNews(
          AND b.external_id = r.external_id
          AND b.ended = '00000000-0000-0000-0000-000000000000'
          AND b.run_id <> r.run_id
-       CROSS JOIN LATERAL (
-             SELECT max(s.started_at) AS last_at
-               FROM kagzi.step_runs s
-              WHERE s.run_id = r.run_id) AS l
         LEFT JOIN LATERAL (
              SELECT s.step_id
                FROM kagzi.step_runs c
                JOIN kagzi.step_runs s ON s.run_id = c.run_id AND s.started_at > c.finished_at
               WHERE c.run_id = r.run_id AND c.step_id = r.error -> 'metadata' ->> 'step'
                 AND c.run_attempt = r.attempts AND c.final AND c.status = 'FAILED'
+                AND kagzi.went_on(c.step_id, s.step_id)
               ORDER BY s.started_at, s.step_id
               LIMIT 1) AS u ON true
       """;

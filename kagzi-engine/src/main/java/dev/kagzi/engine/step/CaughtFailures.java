@@ -17,15 +17,13 @@ public final class CaughtFailures {
       UPDATE kagzi.step_runs c
          SET run_attempt = n.attempt
         FROM unnest(?::uuid[], ?::int[]) AS n (run_id, attempt)
-       CROSS JOIN LATERAL (
-             SELECT max(s.started_at) AS last_at
-               FROM kagzi.step_runs s
-              WHERE s.run_id = n.run_id) AS l
        WHERE c.run_id = n.run_id
          AND c.run_attempt = n.attempt - 1
          AND c.status = 'FAILED'
          AND c.final
-         AND c.finished_at < l.last_at
+         AND EXISTS (SELECT FROM kagzi.step_runs s
+                      WHERE s.run_id = c.run_id AND s.started_at > c.finished_at
+                        AND kagzi.went_on(c.step_id, s.step_id))
       """;
 
   private CaughtFailures() {}

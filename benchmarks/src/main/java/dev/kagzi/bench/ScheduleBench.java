@@ -1,0 +1,162 @@
+package dev.kagzi.bench;
+
+import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.Schedule;
+import dev.kagzi.sdk.WorkflowType;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How late schedules fire when very many are due in the same second, and what those cost that are
+ * not due: one of every second is watched alone, and again among the idle ones.
+ */
+final class ScheduleBench {
+  static final int SCHEDULES_DEFAULT = 10_000;
+
+  private static final int CREATORS = 8;
+  private static final Duration WATCHED = Duration.ofSeconds(10);
+  private static final Duration AHEAD = Duration.ofSeconds(5);
+  private static final Duration ALL_MAX = Duration.ofSeconds(60);
+  private static final WorkflowType<String, String> TYPE =
+      WorkflowType.of("bench-scheduled", String.class, String.class).queue("bench-schedules");
+
+  private static final String ALL_FIRED =
+      " FROM kagzi.workflow_runs r JOIN kagzi.workflow_runs t ON t.run_id = r.schedule_id WHERE"
+          + " t.schedule_name LIKE 'idle-%'";
+  private static final String EARLY = " AND r.created_at < r.fire_at";
+
+  private final KagziContender contender;
+  private final Kagzi kagzi;
+  private final Progress progress;
+  private final int count;
+
+  ScheduleBench(KagziContender contender, Progress progress, int count) {
+    this.contender = contender;
+    this.kagzi = contender.kagzi();
+    this.progress = progress;
+    this.count = count;
+  }
+
+  Map<String, @Nullable Object> measure() {
+    Map<String, @Nullable Object> figures = new LinkedHashMap<>();
+    figures.put("scenario", Scenario.SCHEDULES.name());
+    figures.put("schedules", count);
+    Schedule every = kagzi.schedule("every-second");
+    every.workflow(TYPE).cron("* * * * * *").input("tick").create();
+    pause(WATCHED);
+    say("one of every second, alone");
+    double alone = cores();
+    say("creating " + count + " that are idle");
+    createAll();
+    contender.database().vacuum();
+    say("one of every second, among the idle");
+    double among = cores();
+    every.delete();
+    fireAll(figures);
+    figures.put("tick_cores_alone", Figures.rounded(alone));
+    figures.put("tick_cores_among_idle", Figures.rounded(among));
+    return figures;
+  }
+
+  /** What server and PostgreSQL use for one tick a second. */
+  private double cores() {
+    CpuWatch watch = new CpuWatch(contender);
+    pause(WATCHED);
+    CpuWatch.Cores cores = watch.cores();
+    return cores.server().orElse(0) + cores.postgres().orElse(0);
+  }
+
+  private void createAll() {
+    try (ExecutorService creators = Executors.newFixedThreadPool(CREATORS)) {
+      List<Future<?>> made = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        String name = "idle-" + i;
+        made.add(
+            creators.submit(
+                () -> kagzi.schedule(name).workflow(TYPE).cron("@yearly").input(name).create()));
+      }
+      for (Future<?> each : made) {
+        each.get();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    } catch (ExecutionException e) {
+      throw new BenchException("a schedule was not created: " + e.getCause(), e);
+    }
+  }
+
+  /** All of them in the same second. */
+  private void fireAll(Map<String, @Nullable Object> figures) {
+    DatabaseConfig config = contender.database().config();
+    try (Connection connection =
+            DriverManager.getConnection(config.jdbcUrl(), config.user(), config.password());
+        Statement statement = connection.createStatement()) {
+      say("all of them in the same second");
+      statement.execute(
+          "UPDATE kagzi.workflow_runs SET fire_at = s.at, available_at = s.at FROM (SELECT"
+              + " date_trunc('second', now()) + interval '%d seconds' AS at) AS s WHERE cron_expr"
+                  .formatted(AHEAD.toSeconds())
+              + " IS NOT NULL");
+      statement.execute(
+          "SELECT pg_notify('kagzi_work', '00000000-0000-0000-0000-000000000000' || chr(10) || '*')");
+      long giveUpNanos = System.nanoTime() + ALL_MAX.toNanos();
+      while (number(statement, "SELECT count(*)" + ALL_FIRED) < count) {
+        if (System.nanoTime() - giveUpNanos > 0) {
+          throw new BenchException("not all fired within " + ALL_MAX.toSeconds() + " s");
+        }
+        pause(Duration.ofMillis(200));
+      }
+      figures.put("late_p50_ms", late(statement, "percentile_cont(0.5)"));
+      figures.put("late_p99_ms", late(statement, "percentile_cont(0.99)"));
+      figures.put("late_max_ms", late(statement, "percentile_cont(1)"));
+      figures.put("early", number(statement, "SELECT count(*)" + ALL_FIRED + EARLY));
+    } catch (SQLException e) {
+      throw new BenchException("the database: " + e.getMessage(), e);
+    }
+  }
+
+  private static @Nullable Double late(Statement statement, String what) throws SQLException {
+    return (double)
+        number(
+            statement,
+            "SELECT ("
+                + what
+                + " WITHIN GROUP (ORDER BY extract(epoch FROM r.created_at - r.fire_at)) *"
+                + " 1000)::bigint"
+                + ALL_FIRED);
+  }
+
+  private static long number(Statement statement, String sql) throws SQLException {
+    try (ResultSet row = statement.executeQuery(sql)) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
+  private static void pause(Duration duration) {
+    long untilNanos = System.nanoTime() + duration.toNanos();
+    for (long left = duration.toNanos(); left > 0; left = untilNanos - System.nanoTime()) {
+      LockSupport.parkNanos(left);
+    }
+  }
+
+  private void say(String text) {
+    progress.say(contender.name() + " " + Scenario.SCHEDULES + ": " + text);
+  }
+}

@@ -1,0 +1,46 @@
+package dev.kagzi.cli;
+
+import com.google.protobuf.Timestamp;
+import dev.kagzi.protocol.v1.BackfillScheduleRequest;
+import dev.kagzi.protocol.v1.BackfillScheduleResponse;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(name = "backfill", description = "Makes runs of the slots of a past time that have none.")
+final class ScheduleBackfill extends ScheduleCommand.OfOne {
+
+  @Option(
+      names = "--from",
+      paramLabel = "TIME",
+      required = true,
+      description = "The first slot, such as 2026-01-31T09:00:00Z; included.")
+  private String from = "";
+
+  @Option(
+      names = "--to",
+      paramLabel = "TIME",
+      required = true,
+      description = "The end; not included.")
+  private String to = "";
+
+  @Override
+  int run(RemoteServer server, Answer answer) {
+    Timestamp first = TimeOption.read(this, "--from", from);
+    Timestamp end = TimeOption.read(this, "--to", to);
+    BackfillScheduleRequest request =
+        BackfillScheduleRequest.newBuilder()
+            .setNamespace(server.namespace())
+            .setScheduleId(found(server))
+            .setFrom(first)
+            .setTo(end)
+            .build();
+    BackfillScheduleResponse filled =
+        server.call(() -> server.schedules().backfillSchedule(request));
+    answer.give(
+        filled,
+        () ->
+            "%d runs started, %d slots had theirs before"
+                .formatted(filled.getStarted(), filled.getExisted()));
+    return ExitCode.DONE;
+  }
+}

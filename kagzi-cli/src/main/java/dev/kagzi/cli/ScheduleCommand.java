@@ -1,0 +1,136 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.DeleteWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.DeleteWorkflowScheduleResponse;
+import dev.kagzi.protocol.v1.PauseWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.ResumeWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.TriggerWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.TriggerWorkflowScheduleResponse;
+import dev.kagzi.protocol.v1.WorkflowSchedule;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** Starts runs by the clock. */
+@Command(
+    name = "schedule",
+    description = "Starts runs by the clock.",
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+      ScheduleCreate.class,
+      ScheduleList.class,
+      ScheduleCommand.Get.class,
+      ScheduleUpdate.class,
+      ScheduleCommand.Pause.class,
+      ScheduleCommand.Resume.class,
+      ScheduleCommand.Trigger.class,
+      ScheduleCommand.Delete.class,
+      ScheduleRuns.class,
+      ScheduleNext.class,
+      ScheduleBackfill.class
+    },
+    footer = {
+      "",
+      "SCHEDULE is a schedule's name or its id.",
+      "EXPR has 5 fields (minute hour day-of-month month day-of-week), 6 with seconds first, 7 with"
+          + " a year last, or is @hourly, @daily, @weekly, @monthly or @yearly."
+    })
+final class ScheduleCommand extends CommandGroup {
+
+  /** A command about one schedule. */
+  abstract static class OfOne extends RemoteCommand {
+
+    @Parameters(paramLabel = "SCHEDULE", description = "The schedule's name or its id.")
+    private String schedule = "";
+
+    /** As it was named. */
+    final String named() {
+      return schedule;
+    }
+
+    /** Its id, once the server has found it. */
+    final String found(RemoteServer server) {
+      return server.schedule(schedule).getScheduleId();
+    }
+
+    static int show(Answer answer, WorkflowSchedule schedule) {
+      answer.give(schedule, () -> ScheduleText.details(schedule));
+      return ExitCode.DONE;
+    }
+  }
+
+  @Command(name = "get", description = "Shows a schedule.")
+  static final class Get extends OfOne {
+    @Override
+    int run(RemoteServer server, Answer answer) {
+      return show(answer, server.schedule(named()));
+    }
+  }
+
+  @Command(name = "pause", description = "Keeps a schedule from firing.")
+  static final class Pause extends OfOne {
+    @Override
+    int run(RemoteServer server, Answer answer) {
+      PauseWorkflowScheduleRequest request =
+          PauseWorkflowScheduleRequest.newBuilder()
+              .setNamespace(server.namespace())
+              .setScheduleId(found(server))
+              .build();
+      return show(
+          answer,
+          server.call(() -> server.schedules().pauseWorkflowSchedule(request)).getSchedule());
+    }
+  }
+
+  @Command(
+      name = "resume",
+      description = "Lets a paused schedule fire again, and catch up with what it missed.")
+  static final class Resume extends OfOne {
+    @Override
+    int run(RemoteServer server, Answer answer) {
+      ResumeWorkflowScheduleRequest request =
+          ResumeWorkflowScheduleRequest.newBuilder()
+              .setNamespace(server.namespace())
+              .setScheduleId(found(server))
+              .build();
+      return show(
+          answer,
+          server.call(() -> server.schedules().resumeWorkflowSchedule(request)).getSchedule());
+    }
+  }
+
+  @Command(name = "trigger", description = "Starts a run of a schedule now, paused or not.")
+  static final class Trigger extends OfOne {
+    @Override
+    int run(RemoteServer server, Answer answer) {
+      TriggerWorkflowScheduleRequest request =
+          TriggerWorkflowScheduleRequest.newBuilder()
+              .setNamespace(server.namespace())
+              .setScheduleId(found(server))
+              .build();
+      TriggerWorkflowScheduleResponse started =
+          server.call(() -> server.schedules().triggerWorkflowSchedule(request));
+      answer.give(started, started::getRunId);
+      return ExitCode.DONE;
+    }
+  }
+
+  @Command(name = "delete", description = "Deletes a schedule; its runs stay.")
+  static final class Delete extends OfOne {
+    @Override
+    int run(RemoteServer server, Answer answer) {
+      DeleteWorkflowScheduleRequest request =
+          DeleteWorkflowScheduleRequest.newBuilder()
+              .setNamespace(server.namespace())
+              .setScheduleId(found(server))
+              .build();
+      DeleteWorkflowScheduleResponse gone =
+          server.call(() -> server.schedules().deleteWorkflowSchedule(request));
+      answer.give(gone, () -> gone.getDeleted() ? gone.getMessage() : "");
+      if (gone.getDeleted()) {
+        return ExitCode.DONE;
+      }
+      answer.say(gone.getMessage());
+      return ExitCode.FAILED;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.WorkflowSchedule;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@Command(name = "create", description = "Saves a new schedule.")
+final class ScheduleCreate extends RemoteCommand {
+
+  @Option(names = "--name", paramLabel = "NAME", required = true, description = "Its name.")
+  private String name = "";
+
+  @Mixin private ScheduleWanted wanted = new ScheduleWanted();
+
+  @Option(names = "--paused", description = "It does not fire until it is resumed.")
+  private boolean paused;
+
+  @Option(
+      names = "--or-update",
+      description = "One that is there with this name is made what is said here.")
+  private boolean orUpdate;
+
+  @Override
+  int run(RemoteServer server, Answer answer) {
+    CreateWorkflowScheduleRequest.Builder request =
+        CreateWorkflowScheduleRequest.newBuilder()
+            .setNamespace(server.namespace())
+            .setName(name)
+            .setWorkflowType(required("--workflow", wanted.workflow))
+            .setTaskQueue(required("--queue", wanted.queue))
+            .setCronExpr(required("--cron", wanted.cron))
+            .setOverlapPolicy(wanted.policy())
+            .setOrUpdate(orUpdate);
+    ifSaid(wanted.zone, request::setTimeZone);
+    ifSaid(wanted.payload(this), request::setInput);
+    ifSaid(wanted.version, request::setVersion);
+    ifSaid(wanted.maxCatchup, request::setMaxCatchup);
+    ifSaid(wanted.jitterMs(this), request::setJitterMs);
+    if (paused) {
+      request.setEnabled(false);
+    }
+    WorkflowSchedule made =
+        server.call(() -> server.schedules().createWorkflowSchedule(request.build())).getSchedule();
+    return ScheduleCommand.OfOne.show(answer, made);
+  }
+
+  private String required(String option, @Nullable String value) {
+    if (value == null) {
+      throw wrong(option, "none", "a value");
+    }
+    return value;
+  }
+
+  static <T> void ifSaid(@Nullable T value, Consumer<T> setter) {
+    if (value != null) {
+      setter.accept(value);
+    }
+  }
+}

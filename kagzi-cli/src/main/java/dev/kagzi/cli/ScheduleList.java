@@ -1,0 +1,47 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.ListWorkflowSchedulesRequest;
+import dev.kagzi.protocol.v1.ListWorkflowSchedulesResponse;
+import dev.kagzi.protocol.v1.WorkflowSchedule;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@Command(name = "list", description = "Lists schedules, newest first, paused ones too.")
+final class ScheduleList extends RemoteCommand {
+
+  @Option(names = "--queue", paramLabel = "NAME", description = "Only those of this task queue.")
+  private @Nullable String queue;
+
+  @Option(names = "--workflow", paramLabel = "TYPE", description = "Only those of this type.")
+  private @Nullable String workflow;
+
+  @Option(
+      names = "--enabled",
+      arity = "1",
+      paramLabel = "BOOLEAN",
+      description = "true: only those that fire; false: only those that are paused.")
+  private @Nullable Boolean enabled;
+
+  @Mixin private ListOptions part = new ListOptions();
+
+  @Override
+  int run(RemoteServer server, Answer answer) {
+    ListWorkflowSchedulesRequest.Builder filter =
+        ListWorkflowSchedulesRequest.newBuilder().setNamespace(server.namespace());
+    ScheduleCreate.ifSaid(queue, filter::setTaskQueue);
+    ScheduleCreate.ifSaid(workflow, filter::setWorkflowType);
+    ScheduleCreate.ifSaid(enabled, filter::setEnabled);
+    Listed<WorkflowSchedule> schedules =
+        part.read(
+            page -> {
+              ListWorkflowSchedulesRequest request = filter.setPage(page).build();
+              ListWorkflowSchedulesResponse found =
+                  server.call(() -> server.schedules().listWorkflowSchedules(request));
+              return Listed.of(found.getSchedulesList(), found.getPage());
+            });
+    answer.give("schedules", schedules, () -> ScheduleText.list(schedules.items()));
+    return ExitCode.DONE;
+  }
+}

@@ -1,0 +1,31 @@
+package dev.kagzi.cli;
+
+import dev.kagzi.protocol.v1.ListScheduleRunsRequest;
+import dev.kagzi.protocol.v1.ListScheduleRunsResponse;
+import dev.kagzi.protocol.v1.Workflow;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+@Command(name = "runs", description = "Lists the runs of a schedule, newest first.")
+final class ScheduleRuns extends ScheduleCommand.OfOne {
+
+  @Mixin private ListOptions part = new ListOptions();
+
+  @Override
+  int run(RemoteServer server, Answer answer) {
+    ListScheduleRunsRequest.Builder filter =
+        ListScheduleRunsRequest.newBuilder()
+            .setNamespace(server.namespace())
+            .setScheduleId(server.scheduleId(named()));
+    Listed<Workflow> runs =
+        part.read(
+            page -> {
+              ListScheduleRunsRequest request = filter.setPage(page).build();
+              ListScheduleRunsResponse found =
+                  server.call(() -> server.schedules().listScheduleRuns(request));
+              return Listed.of(found.getRunsList(), found.getPage());
+            });
+    answer.give("runs", runs, () -> ScheduleText.runs(runs.items()));
+    return ExitCode.DONE;
+  }
+}

@@ -1,0 +1,275 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.ScheduleInfo;
+import dev.kagzi.sdk.WorkflowType;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Schedules under torture: days pass in minutes, while servers are killed and paused. Then each
+ * slot that a walk over all minutes finds must be one run, none early, and none without a slot.
+ */
+final class ScheduleTorture implements AutoCloseable {
+  /** Ten days in which clocks are put forward in Europe and back in Australia. */
+  static final Instant BEGIN = Instant.parse("2026-03-26T00:00:00Z");
+
+  static final Duration LENGTH = Duration.ofDays(10);
+
+  private static final int SERVERS = 3;
+  private static final int CREATORS = 8;
+  private static final Duration STEP_MAX = Duration.ofSeconds(2);
+  private static final Duration END_MAX = Duration.ofMinutes(3);
+  private static final int VIOLATIONS_SHOWN_MAX = 50;
+  private static final WorkflowType<String, String> TYPE =
+      WorkflowType.of("tortured", String.class, String.class).queue("tortured");
+
+  /**
+   * How large it is.
+   *
+   * @param step by how much the clock is put forward at a time
+   */
+  record Settings(int schedules, Duration step, long seed) {}
+
+  /**
+   * What came of it.
+   *
+   * @param problems none: it has passed
+   */
+  record Result(int schedules, long slots, int faults, long seed, List<String> problems) {
+    boolean passed() {
+      return problems.isEmpty();
+    }
+
+    String lastLine() {
+      String what =
+          "%d schedules, %d slots, %d faults, seed %d".formatted(schedules, slots, faults, seed);
+      return passed() ? "passed: " + what : "FAILED: " + problems.size() + " problems; " + what;
+    }
+  }
+
+  private final Console console;
+  private final Settings settings;
+  private final Workplace workplace = Workplace.create();
+  private final Database database;
+  private final List<JavaProcess> servers = new ArrayList<>();
+  private final Map<Integer, Integer> ports = new ConcurrentHashMap<>();
+  private final List<PlannedSchedule> plans;
+  private final Map<String, PlannedSchedule> planOf = new ConcurrentHashMap<>();
+  private final AtomicInteger faults = new AtomicInteger();
+  private final List<String> problems = new ArrayList<>();
+  private final Thread endServers;
+  private volatile boolean suffering = true;
+
+  private ScheduleTorture(Console console, Settings settings) {
+    this.console = console;
+    this.settings = settings;
+    this.plans = PlannedSchedule.mixture(settings.schedules, new Random(settings.seed));
+    Path folder = workplace.folder();
+    this.database = Database.start(folder.resolve("postgres"));
+    Map<String, String> environment =
+        Map.of(
+            "KAGZI_DB_URL",
+            Database.url(database.port()),
+            "KAGZI_DB_USER",
+            database.user(),
+            "KAGZI_DB_PASSWORD",
+            database.password(),
+            ServerMain.LATE_PER_TICK,
+            "100000");
+    for (int i = 1; i <= SERVERS; i++) {
+      servers.add(new JavaProcess("server-" + i, ServerMain.class, environment, folder));
+    }
+    this.endServers = new Thread(this::stopServers, "end-servers");
+    Runtime.getRuntime().addShutdownHook(endServers);
+  }
+
+  static Result run(Console console, Settings settings) {
+    try (ScheduleTorture torture = new ScheduleTorture(console, settings)) {
+      return torture.run();
+    } catch (SQLException e) {
+      throw new TortureException("the database: " + e.getMessage(), e);
+    }
+  }
+
+  private Result run() throws SQLException {
+    for (int i = 0; i < SERVERS; i++) {
+      ports.put(i, Integer.parseInt(servers.get(i).start()));
+    }
+    try (Connection connection = database.connect()) {
+      VirtualClock clock = new VirtualClock(connection);
+      clock.standAt(BEGIN);
+      createAll();
+      console.say(
+          "%d servers, %d schedules; in %s".formatted(SERVERS, plans.size(), workplace.folder()));
+      List<Thread> tormentors = new ArrayList<>();
+      for (int i = 0; i < SERVERS; i++) {
+        int server = i;
+        tormentors.add(
+            Thread.ofVirtual().start(() -> torment(server, new Random(settings.seed + server))));
+      }
+      passTime(connection, clock);
+      suffering = false;
+      for (Thread tormentor : tormentors) {
+        tormentor.join();
+      }
+      clock.standAt(BEGIN.plus(LENGTH));
+      if (!awaitNothingDue(connection, END_MAX)) {
+        problems.add("not all slots were fired within " + END_MAX.toSeconds() + " s");
+      }
+      stopServers();
+      return check(connection);
+    } catch (InterruptedException e) {
+      throw TortureException.interrupted(e);
+    }
+  }
+
+  private void createAll() throws InterruptedException {
+    try (Kagzi kagzi = Kagzi.connect("127.0.0.1:" + ports.get(0));
+        ExecutorService creators = Executors.newFixedThreadPool(CREATORS)) {
+      List<Future<?>> made = new ArrayList<>();
+      for (PlannedSchedule plan : plans) {
+        made.add(creators.submit(() -> create(kagzi, plan)));
+      }
+      for (Future<?> each : made) {
+        each.get();
+      }
+    } catch (ExecutionException e) {
+      throw new TortureException("a schedule was not created: " + e.getCause(), e);
+    }
+  }
+
+  private void create(Kagzi kagzi, PlannedSchedule plan) {
+    ScheduleInfo made =
+        kagzi
+            .schedule(plan.name())
+            .workflow(TYPE)
+            .cron(plan.cron())
+            .zone(plan.zone())
+            .input(plan.name())
+            .maxCatchup(plan.maxCatchup())
+            .create();
+    planOf.put(made.id(), plan);
+  }
+
+  private void passTime(Connection connection, VirtualClock clock) throws SQLException {
+    Instant end = BEGIN.plus(LENGTH);
+    int day = 0;
+    for (Instant time = BEGIN.plus(settings.step);
+        time.isBefore(end);
+        time = time.plus(settings.step)) {
+      clock.runFrom(time);
+      awaitNothingDue(connection, STEP_MAX);
+      int days = (int) Duration.between(BEGIN, time).toDays();
+      if (days > day) {
+        day = days;
+        console.say("day %d is over, %d faults".formatted(day, faults.get()));
+      }
+    }
+  }
+
+  private static boolean awaitNothingDue(Connection connection, Duration max) throws SQLException {
+    long giveUpNanos = System.nanoTime() + max.toNanos();
+    while (isDue(connection)) {
+      if (System.nanoTime() - giveUpNanos > 0) {
+        return false;
+      }
+      Pause.ofUnchecked(Duration.ofMillis(10));
+    }
+    return true;
+  }
+
+  private static boolean isDue(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row =
+            statement.executeQuery(
+                "SELECT EXISTS (SELECT FROM kagzi.workflow_runs WHERE cron_expr IS NOT NULL AND"
+                    + " status = 'SCHEDULED' AND available_at <= kagzi.clock())")) {
+      row.next();
+      return row.getBoolean(1);
+    }
+  }
+
+  /** Kills or pauses one server, again and again, and leaves it alive. */
+  private void torment(int index, Random random) {
+    JavaProcess server = servers.get(index);
+    try {
+      while (suffering) {
+        Pause.ofUnchecked(Duration.ofMillis(1_000 + random.nextInt(4_000)));
+        if (suffering && random.nextBoolean()) {
+          server.kill();
+          faults.incrementAndGet();
+          Pause.ofUnchecked(Duration.ofMillis(random.nextInt(2_000)));
+          server.start();
+        } else if (suffering) {
+          server.signal(Signal.STOP);
+          faults.incrementAndGet();
+          Pause.ofUnchecked(Duration.ofMillis(500 + random.nextInt(7_000)));
+          server.signal(Signal.CONT);
+        }
+      }
+    } catch (RuntimeException e) {
+      synchronized (problems) {
+        problems.add(server.name() + ": " + e.getMessage());
+      }
+    }
+  }
+
+  private Result check(Connection connection) throws SQLException {
+    console.say("walking over all minutes");
+    Map<String, WallClock> clocks = new HashMap<>();
+    Map<String, List<Long>> expected = new HashMap<>();
+    long slots = 0;
+    for (Map.Entry<String, PlannedSchedule> entry : planOf.entrySet()) {
+      PlannedSchedule plan = entry.getValue();
+      WallClock clock =
+          clocks.computeIfAbsent(
+              plan.zone(),
+              zone -> new WallClock(ZoneId.of(zone), BEGIN, BEGIN.plus(LENGTH).plusSeconds(60)));
+      long end = BEGIN.plus(LENGTH).getEpochSecond();
+      List<Long> all = plan.slots(clock, BEGIN.getEpochSecond());
+      all.removeIf(slot -> slot > end);
+      expected.put(entry.getKey(), all);
+      slots += all.size();
+    }
+    ScheduleRules rules = new ScheduleRules(planOf, expected, problems);
+    rules.check(connection);
+    problems.stream().limit(VIOLATIONS_SHOWN_MAX).forEach(console::print);
+    return new Result(plans.size(), slots, faults.get(), settings.seed, List.copyOf(problems));
+  }
+
+  private void stopServers() {
+    servers.forEach(JavaProcess::close);
+  }
+
+  @Override
+  public void close() {
+    suffering = false;
+    stopServers();
+    database.close();
+    Runtime.getRuntime().removeShutdownHook(endServers);
+    if (problems.isEmpty()) {
+      workplace.delete();
+    } else {
+      workplace.keepEvidence();
+      console.print("logs: " + workplace.folder());
+    }
+  }
+}
