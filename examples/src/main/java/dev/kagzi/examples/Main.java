@@ -18,6 +18,8 @@ public final class Main {
     all.put("bulk", new BulkExample());
     all.put("saga", new SagaExample());
     all.put("handler", new HandlerExample());
+    all.put("fan-out", new FanOutExample());
+    all.put("child", new ChildExample());
     return all;
   }
 

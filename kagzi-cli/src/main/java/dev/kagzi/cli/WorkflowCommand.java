@@ -149,6 +149,11 @@ final class WorkflowCommand implements Runnable {
       @Option(names = "--queue", paramLabel = "NAME", description = "Only runs of this task queue.")
           @Nullable String queue,
       @Option(
+              names = "--parent",
+              paramLabel = "RUN",
+              description = "Only what this run has started.")
+          @Nullable String parent,
+      @Option(
               names = "--limit",
               paramLabel = "N",
               defaultValue = "20",
@@ -169,6 +174,9 @@ final class WorkflowCommand implements Runnable {
       filter.setTaskQueue(queue);
     }
     try (RemoteServer server = options.connect()) {
+      if (parent != null) {
+        filter.setParentRunId(server.runId(parent));
+      }
       List<Workflow> runs = runs(server, filter.setNamespace(server.namespace()), limit);
       if (options.json()) {
         ListWorkflowsResponse all =
