@@ -25,6 +25,8 @@ public final class Main {
     all.put("saga", new SagaExample());
     all.put("handler", new HandlerExample());
     all.put("schedule", new ScheduleExample());
+    all.put("fan-out", new FanOutExample());
+    all.put("child", new ChildExample());
     return all;
   }
 

@@ -122,6 +122,17 @@ class ExamplesTest {
   }
 
   @Test
+  void branches_pack_at_the_same_time_and_one_carrier_wins() {
+    assertThat(new FanOutExample().run(kagzi))
+        .isEqualTo("a box with a lamp, a box with a book by bike");
+  }
+
+  @Test
+  void a_file_is_imported_by_children_and_one_fails() {
+    assertThat(new ChildExample().run(kagzi)).isEqualTo("700 rows, part 3 is torn");
+  }
+
+  @Test
   void a_thousand_runs_are_started_and_gathered() {
     assertThat(new BulkExample().run(kagzi)).endsWith("add up to 333833500");
   }

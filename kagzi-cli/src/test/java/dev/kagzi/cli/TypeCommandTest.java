@@ -73,6 +73,8 @@ class TypeCommandTest extends ServedCommandTest {
 
       assertThat(workflow("get", run.runId())).isZero();
       assertThat(out.toString()).contains("CHILD_WORKFLOW", childId);
+      assertThat(workflow("list", "--parent", run.runId())).isZero();
+      assertThat(out.toString()).contains(childId).doesNotContain(run.runId());
       assertThat(workflow("get", childId)).isZero();
       assertThat(out.toString()).contains(run.runId() + ", step raise");
       await().atMost(SOON).until(() -> run.info().status() == RunStatus.COMPLETED);

@@ -483,6 +483,30 @@ class ResendTest {
         return reporting(engine, claim, new Report.Awaited(claim, List.of("a"), true, null));
       }
     },
+    CHILD_STARTED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, child(claim, false));
+      }
+    },
+    DETACHED_CHILD_STARTED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, child(claim, true));
+      }
+    },
+    CANCEL_OF_A_PARENT(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(child(claim, false));
+        return new Ready(
+            () -> await(engine.engine().runs().cancel(NAMESPACE, claim.runId())),
+            () -> state(claim.runId()));
+      }
+    },
     CANCEL_OF_A_WAITING_RUN(COMMIT) {
       @Override
       Ready ready(TestEngine engine) {
@@ -679,8 +703,16 @@ class ResendTest {
           List.of("retry", retry.nextAttempt(), halves(retry.delayMs()), retry.claimKept());
       case ReportResult.Sleeping slept ->
           List.of("sleeping", halves(slept.remainingMs()), slept.claimKept());
+      case ReportResult.ChildAccepted ignored -> "child";
       default -> result;
     };
+  }
+
+  /** On a queue of its own, where nobody takes it. */
+  private static Report child(Claim claim, boolean detached) {
+    StartRequest start =
+        new StartRequest(NAMESPACE, "", "resend-children", "child", "", payload("1"), null, null);
+    return new Report.ChildStarted(claim, "child", 1, start, detached);
   }
 
   private static long halves(long millis) {
@@ -716,6 +748,7 @@ class ResendTest {
                            error, retry_policy, due_at IS NOT NULL, finished_at IS NOT NULL)::text,
                           ' ' ORDER BY step_id, attempt)
                   FROM kagzi.step_runs WHERE run_id = :run), '-')
+            || (SELECT count(*) FROM kagzi.workflow_runs WHERE parent_run_id = :run)
             || (SELECT count(*) FROM kagzi.run_messages WHERE to_run = :run) AS text
         """
             .replace(":run", "'" + run + "'"));

@@ -45,7 +45,9 @@ final class Checker {
           new Rule("a resumed run goes on", ClientRules::resumedGoesOn),
           new Rule("one start makes a run", ClientRules::startedOnce),
           new Rule("cancelled is cancelled", ClientRules::cancelledIsCancelled),
-          new Rule("terminated is terminated", ClientRules::terminatedIsTerminated));
+          new Rule("terminated is terminated", ClientRules::terminatedIsTerminated),
+          new Rule("losers stay out", FamilyRules::losersStayOut),
+          new Rule("a run keeps its version", FamilyRules::runsKeepTheirVersion));
 
   private Checker() {}
 
@@ -65,7 +67,11 @@ final class Checker {
   /** Rules that look from one run to another. */
   private static List<Rule> handling(Evidence evidence) {
     HandlerRules handlers = HandlerRules.of(evidence.stories());
+    FamilyRules family = FamilyRules.of(evidence.stories());
     return List.of(
+        new Rule("each child is a step", family::eachChildIsAStep),
+        new Rule("parents hear the truth", family::parentsHearTheTruth),
+        new Rule("children end with their parents", family::childrenEndWithTheirParents),
         new Rule("each failure is handled once", handlers::oneHandlerPerFailure),
         new Rule("a handler fits its failure", handlers::handlersFitFailures));
   }

@@ -4,10 +4,15 @@ import dev.kagzi.torture.LedgerEntry.Event;
 import dev.kagzi.torture.RunStory.Execution;
 import dev.kagzi.torture.Scenario.Habit;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /** Whether and how runs end. */
 final class EndRules {
+  /** What a workflow's output is made of. */
+  private static final Set<Event> MADE_OF =
+      Set.of(Event.SEEN, Event.CAUGHT, Event.JOINED, Event.WON);
+
   private EndRules() {}
 
   static void everyStartEnds(RunStory story, Consumer<String> violation) {
@@ -85,7 +90,7 @@ final class EndRules {
     return Script.output(
         run.input(),
         ender.entries().stream()
-            .filter(entry -> entry.event() == Event.SEEN || entry.event() == Event.CAUGHT)
+            .filter(entry -> MADE_OF.contains(entry.event()))
             .map(LedgerEntry::value)
             .toList());
   }

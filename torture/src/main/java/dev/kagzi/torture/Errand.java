@@ -53,6 +53,12 @@ final class Errand {
 
   /** Answers whether there is a result; without it, not even the start was acknowledged. */
   boolean run() throws InterruptedException {
+    if (scenario.has(Habit.CHANGES_DEFAULT)) {
+      String version = Scenarios.VERSIONS.get(random.nextInt(Scenarios.VERSIONS.size()));
+      // Whether it was done or not: both are served, and the tables say which one a run has.
+      String unused =
+          answer(() -> !desk.kagzi.setDefaultVersion(scenario.type().version(version)).isEmpty());
+    }
     write(Event.START, "", scenario.name(), input);
     RunHandle<String> run = scenario.has(Habit.STARTS_TWICE) ? startTwice() : start();
     if (run == null) {

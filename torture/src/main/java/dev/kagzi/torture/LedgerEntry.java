@@ -40,6 +40,12 @@ record LedgerEntry(
     SLEEP,
     /** The workflow's code goes on after a sleep. */
     WOKE,
+    /** The workflow's code has received what a branch made of its values. */
+    JOINED,
+    /** The workflow's code has heard which branch of a race has won. */
+    WON,
+    /** The workflow's code is of this version. */
+    VERSION,
     /** The code of a handler was told of the failure of a run; the step is that run's type. */
     HANDLES,
     /** The workflow's code is about to return the value. */

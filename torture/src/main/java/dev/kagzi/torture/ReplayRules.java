@@ -18,7 +18,7 @@ final class ReplayRules {
     RunRecord run = story.run();
     Set<Integer> epochs = new HashSet<>();
     for (Execution execution : story.executions()) {
-      if (execution.epoch() != 0 && !epochs.add(execution.epoch())) {
+      if (execution.epoch() != 0 && !execution.isBranch() && !epochs.add(execution.epoch())) {
         violation.accept("claim " + execution.epoch() + " was executed twice");
       }
       if (run != null && execution.epoch() > run.epoch()) {
@@ -115,7 +115,7 @@ final class ReplayRules {
 
   private static boolean isOnRecord(RunStory story, LedgerEntry entry) {
     return switch (entry.event()) {
-      case SEEN -> hasValue(story.completed(entry.step()), entry);
+      case SEEN, WON -> hasValue(story.completed(entry.step()), entry);
       case CAUGHT -> isFinalFailure(story, entry);
       case WOKE -> story.completed(entry.step()).isPresent();
       default -> true;

@@ -13,6 +13,7 @@ import java.util.Set;
  * @param input of a handler: which failure it handles
  * @param output empty unless completed
  * @param error what the run failed with; empty if nothing
+ * @param version of its type; empty for none
  */
 record RunRecord(
     String runId,
@@ -25,7 +26,9 @@ record RunRecord(
     String output,
     String error,
     Handling handling,
-    Times times) {
+    Times times,
+    String version,
+    Family family) {
 
   static final String COMPLETED = "COMPLETED";
   static final String FAILED = "FAILED";
@@ -42,6 +45,15 @@ record RunRecord(
    */
   record Handling(String handler, String failedRunId, boolean isHandler) {
     static final Handling NONE = new Handling("", "", false);
+  }
+
+  /**
+   * Who has started it.
+   *
+   * @param parentRunId empty for a run that a client has started
+   */
+  record Family(String parentRunId, String parentStep, boolean detached) {
+    static final Family NONE = new Family("", "", false);
   }
 
   /**

@@ -38,6 +38,11 @@ record RunStory(
       return entries.stream().filter(entry -> entry.event() == event);
     }
 
+    /** A branch's part of an execution: what it has gone past, only it knows. */
+    boolean isBranch() {
+      return entries.getFirst().author().execution().indexOf(Script.BRANCH_MARK) >= 0;
+    }
+
     /** Whether this execution ran the step's code, so that it had its value from there. */
     boolean hasExecuted(String step) {
       return of(Event.EXEC).anyMatch(entry -> entry.step().equals(step));
@@ -93,6 +98,11 @@ record RunStory(
   /** One at most for each attempt of the run. */
   Stream<StepRecord> finalFailures(String step) {
     return attempts(step).stream().filter(StepRecord::isFinalFailure);
+  }
+
+  /** Whether the step stands for branches together: it has no code of its own. */
+  boolean isGroup(String step) {
+    return steps.keySet().stream().anyMatch(other -> other.startsWith(step + "["));
   }
 
   Stream<LedgerEntry> client(Event event) {

@@ -44,6 +44,8 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
     HANDLES_FAILURE,
     /** Says until when it has to be over, and not for how long it may take. */
     SETS_DEADLINE,
+    /** Changes which version new runs of its type have, and asks for none. */
+    CHANGES_DEFAULT,
     /** Starts it twice at the same time, at different servers, with one id. */
     STARTS_TWICE
   }

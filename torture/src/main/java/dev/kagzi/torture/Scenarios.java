@@ -65,7 +65,12 @@ final class Scenarios {
               .client(Habit.RETRIES, Habit.HANDLES_FAILURE),
           Scenario.failing("undone", Scenarios::undone)
               .client(Habit.RETRIES, Habit.HANDLES_FAILURE),
-          Scenario.completing("start-twice", Scenarios::steps).client(Habit.STARTS_TWICE));
+          Scenario.completing("start-twice", Scenarios::steps).client(Habit.STARTS_TWICE),
+          Scenario.completing("parallel", Scenarios::parallel),
+          Scenario.completing("race", Scenarios::race),
+          Scenario.completing("children", Scenarios::children),
+          Scenario.completing("cancel-family", Scenarios::family).client(Habit.CANCELS),
+          Scenario.completing("versions", Scenarios::steps).client(Habit.CHANGES_DEFAULT));
 
   static final Map<String, Scenario> BY_NAME =
       ALL.stream().collect(Collectors.toUnmodifiableMap(Scenario::name, Function.identity()));
@@ -73,6 +78,13 @@ final class Scenarios {
   /** What handles the failures of all scenarios that have them handled. */
   static final WorkflowType<WorkflowFailedEvent, String> HANDLER =
       WorkflowType.of("handler", WorkflowFailedEvent.class, String.class).queue(Scenario.QUEUE);
+
+  /** What runs that have children start. */
+  static final WorkflowType<String, String> CHILD =
+      WorkflowType.of("child", String.class, String.class).queue(Scenario.QUEUE);
+
+  /** The versions of which one is the default at any time. */
+  static final List<String> VERSIONS = List.of("1", "2");
 
   private Scenarios() {}
 
@@ -176,6 +188,64 @@ final class Scenarios {
     script.caughtStep("charge", BRIEF);
     script.step("release");
     script.doomedStep("doomed", Retry.none());
+  }
+
+  private static void parallel(Script script) {
+    script.step("before");
+    script.fan("fan", 2 + script.choices("fan").nextInt(4), Scenarios::branch);
+    script.step("after");
+  }
+
+  /** Each does something else: some sleep long, some are tried again, some only work. */
+  private static void branch(Script script, int index) {
+    Random random = script.choices("branch-" + index);
+    script.step("one");
+    switch (random.nextInt(4)) {
+      case 0 -> script.sleep("nap", Duration.ofMillis(random.nextInt(50, 2_200)));
+      case 1 -> script.step("flaky", random.nextBoolean() ? SOON : LATER, 1);
+      case 2 -> script.fan("inner", 2, (inner, i) -> inner.step("deep"));
+      default -> script.step("two");
+    }
+    script.step("last");
+  }
+
+  private static void race(Script script) {
+    script.step("before");
+    script.race(
+        "race",
+        3,
+        (branch, i) -> {
+          branch.step("run");
+          branch.sleep("rest", Duration.ofMillis(branch.choices("rest-" + i).nextInt(50, 1_800)));
+          branch.step("arrive");
+        });
+    script.step("between");
+    script.sleep("pause", Duration.ofMillis(script.choices("pause").nextInt(100, 1_600)));
+    script.step("after");
+  }
+
+  private static void children(Script script) {
+    script.step("before");
+    script.children("child", 1 + script.choices("children").nextInt(4));
+    script.step("after");
+  }
+
+  private static void family(Script script) {
+    for (int i = 1; i <= 3; i++) {
+      script.step("walk-" + i);
+      script.children("child-" + i, 2);
+    }
+  }
+
+  /** The code of {@link #CHILD}. */
+  static String grow(Script script) {
+    Random random = script.choices("child");
+    script.step("one");
+    if (random.nextBoolean()) {
+      script.sleep("nap", Duration.ofMillis(random.nextInt(50, 1_800)));
+    }
+    script.step("two");
+    return script.end();
   }
 
   /** The code of {@link #HANDLER}. */

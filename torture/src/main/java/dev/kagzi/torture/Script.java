@@ -1,5 +1,7 @@
 package dev.kagzi.torture;
 
+import dev.kagzi.sdk.Branch;
+import dev.kagzi.sdk.ChildHandle;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.StepBuilder;
 import dev.kagzi.sdk.StepFailedException;
@@ -10,10 +12,14 @@ import dev.kagzi.torture.LedgerEntry.Author;
 import dev.kagzi.torture.LedgerEntry.Event;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.function.BiConsumer;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 
 /**
  * What a scenario's code does its work with: the workflow's context, with a line in the ledger for
@@ -24,6 +30,9 @@ import java.util.function.IntPredicate;
  * depends on the run's input alone, and on what is repaired outside.
  */
 final class Script {
+  /** Between an execution and the branch of it that writes. */
+  static final char BRANCH_MARK = '/';
+
   private static final Retry PATIENT = Retry.exponential(3);
 
   /** Longer than code is given to leave after its interrupt. */
@@ -34,11 +43,18 @@ final class Script {
   private final Delivered claim;
   private final Author author;
   private final String input;
+  private final String scope;
   private final List<String> values = new ArrayList<>();
 
   private Script(
-      WorkflowContext ctx, WorkerDesk desk, Delivered claim, Author author, String input) {
+      WorkflowContext ctx,
+      WorkerDesk desk,
+      Delivered claim,
+      Author author,
+      String input,
+      String scope) {
     this.ctx = ctx;
+    this.scope = scope;
     this.desk = desk;
     this.claim = claim;
     this.author = author;
@@ -49,7 +65,7 @@ final class Script {
   static Script begin(WorkflowContext ctx, String input, WorkerDesk desk) {
     Delivered claim = desk.claims().begins(ctx.runId());
     Author author = new Author(desk.process(), UUID.randomUUID().toString(), claim.epoch());
-    Script script = new Script(ctx, desk, claim, author, input);
+    Script script = new Script(ctx, desk, claim, author, input, "");
     script.write(Event.BEGIN, "", 0, ctx.workflowType());
     return script;
   }
@@ -194,6 +210,72 @@ final class Script {
     return String.join(" ", failedRunId, status, error);
   }
 
+  /** The same in a branch: its steps are its own, and nobody else knows how far it is. */
+  private Script branch(WorkflowContext branch, String name) {
+    String inner = scope + name + "/";
+    Author own =
+        new Author(author.process(), author.execution() + BRANCH_MARK + inner, author.epoch());
+    Script script = new Script(branch, desk, claim, own, input + inner, inner);
+    script.write(Event.BEGIN, "", 0, ctx.workflowType());
+    return script;
+  }
+
+  /** Branches at the same time. */
+  void fan(String name, int count, BiConsumer<Script, Integer> code) {
+    List<Integer> items = IntStream.range(0, count).boxed().toList();
+    List<String> joined =
+        ctx.parallel(
+            name,
+            items,
+            (branch, i) -> {
+              Script script = branch(branch, name + "[" + i + "]");
+              code.accept(script, i);
+              return String.join("+", script.values);
+            });
+    for (String value : joined) {
+      write(Event.JOINED, name, 0, value);
+      values.add(value);
+    }
+  }
+
+  /** Branches of which one wins. */
+  void race(String name, int count, BiConsumer<Script, Integer> code) {
+    List<Branch<String>> branches = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int index = i;
+      branches.add(
+          Branch.of(
+              "b" + i,
+              branch -> {
+                code.accept(branch(branch, name + "[b" + index + "]"), index);
+                return "b" + index;
+              }));
+    }
+    String winner = ctx.race(name, branches);
+    write(Event.WON, name, 0, winner);
+    values.add(winner);
+  }
+
+  /** Children, all of which are started before the first is awaited. */
+  void children(String name, int count) {
+    Map<String, ChildHandle<String>> all = new LinkedHashMap<>();
+    for (int i = 0; i < count; i++) {
+      String step = name + "-" + i;
+      all.put(step, ctx.child(Scenarios.CHILD).start(step, input + "." + step));
+    }
+    all.forEach(
+        (step, child) -> {
+          String value = child.result();
+          write(Event.SEEN, step, 0, value);
+          values.add(value);
+        });
+  }
+
+  /** Which version the code is that executes the run. */
+  void isOfVersion(String version) {
+    write(Event.VERSION, "", 0, version);
+  }
+
   /** The run's output: its input, and all values in their order. */
   String end() {
     String output = output(input, values);
@@ -206,7 +288,8 @@ final class Script {
   }
 
   private void write(Event event, String step, int attempt, String value) {
-    desk.ledger().write(event, ctx.runId(), author, step, attempt, value);
+    String key = step.isEmpty() ? "" : scope + step;
+    desk.ledger().write(event, ctx.runId(), author, key, attempt, value);
   }
 
   private static boolean never(int attempt) {
@@ -257,7 +340,7 @@ final class Script {
     }
 
     String attempt() throws InterruptedException, BrokenStepException {
-      int first = claim.firstAttempt(step);
+      int first = claim.firstAttempt(scope + step);
       int attempt = first == 0 ? 0 : first + before;
       before++;
       boolean broken = fails.test(attempt);

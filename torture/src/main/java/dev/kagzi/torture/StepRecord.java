@@ -11,6 +11,7 @@ package dev.kagzi.torture;
  * @param value the output, or the failure's message
  * @param createdMicros by the database's clock: of a sleep, when it was begun
  * @param finishedMicros by the database's clock; 0 if unfinished
+ * @param childRunId the run that carried it out; empty for a step of the run's own code
  */
 record StepRecord(
     String runId,
@@ -24,7 +25,8 @@ record StepRecord(
     Cause cause,
     String value,
     long createdMicros,
-    long finishedMicros) {
+    long finishedMicros,
+    String childRunId) {
 
   /** In the words of the tables. */
   enum Status {
@@ -41,7 +43,9 @@ record StepRecord(
     /** It has taken longer than it may. */
     TIMEOUT,
     /** Its run was ended from outside. */
-    RUN_ENDED
+    RUN_ENDED,
+    /** Its branch was stopped, since another has won or failed. */
+    INTERRUPTED
   }
 
   boolean isCompleted() {
@@ -54,5 +58,14 @@ record StepRecord(
 
   boolean hasTimedOut() {
     return status == Status.FAILED && cause == Cause.TIMEOUT;
+  }
+
+  /** Whether not its code has said how it ended. */
+  boolean hasNoValue() {
+    return hasTimedOut() || (status == Status.FAILED && cause == Cause.INTERRUPTED);
+  }
+
+  boolean isChild() {
+    return !childRunId.isEmpty();
   }
 }

@@ -55,6 +55,7 @@ final class StepRules {
     story
         .attempts()
         .filter(attempt -> !attempt.isSleep() && attempt.finishedMicros() != 0)
+        .filter(attempt -> !attempt.isChild() && !story.isGroup(attempt.step()))
         .filter(attempt -> !isClosedByEnd(story, attempt))
         .forEach(attempt -> checkOrigin(story, attempt, violation));
   }
@@ -95,7 +96,7 @@ final class StepRules {
 
   /** Of an attempt that timed out not the value is on record, but that it did. */
   private static boolean isOrigin(LedgerEntry exec, StepRecord attempt) {
-    if (!attempt.hasTimedOut()) {
+    if (!attempt.hasNoValue()) {
       return exec.value().equals(attempt.value());
     }
     int epoch = exec.author().epoch();

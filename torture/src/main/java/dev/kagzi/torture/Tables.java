@@ -26,6 +26,8 @@ final class Tables {
              coalesce(r.on_failure_workflow, '') AS handler,
              coalesce(r.failed_run_id::text, '') AS failed_run_id,
              r.origin = 'FAILURE_HANDLER' AS is_handler,
+             r.version, coalesce(r.parent_run_id::text, '') AS parent_run_id,
+             coalesce(r.parent_step_id, '') AS parent_step_id, coalesce(r.detached, false) AS detached,
              (extract(epoch FROM r.created_at) * 1000000)::bigint AS created_us,
              coalesce((extract(epoch FROM r.deadline_at) * 1000000)::bigint, 0) AS deadline_us,
              coalesce((extract(epoch FROM r.finished_at) * 1000000)::bigint, 0) AS finished_us
@@ -42,10 +44,12 @@ final class Tables {
       SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
              CASE WHEN s.error ->> 'code' = 'PRECONDITION_FAILED' THEN 'RUN_ENDED'
                   WHEN s.error #>> '{metadata,kind}' = 'TIMEOUT' THEN 'TIMEOUT'
+                  WHEN s.error ->> 'message' LIKE 'interrupted: %' THEN 'INTERRUPTED'
                   ELSE 'CODE' END AS cause,
              coalesce(convert_from(s.output, 'UTF8'), s.error ->> 'message', '') AS value,
              (extract(epoch FROM s.created_at) * 1000000)::bigint AS created_us,
-             coalesce((extract(epoch FROM s.finished_at) * 1000000)::bigint, 0) AS finished_us
+             coalesce((extract(epoch FROM s.finished_at) * 1000000)::bigint, 0) AS finished_us,
+             coalesce(s.child_run_id::text, '') AS child_run_id
         FROM kagzi.step_runs s
        ORDER BY s.run_id, s.step_id, s.attempt
       """;
@@ -92,7 +96,12 @@ final class Tables {
                 new RunRecord.Times(
                     row.getLong("created_us"),
                     row.getLong("deadline_us"),
-                    row.getLong("finished_us"))));
+                    row.getLong("finished_us")),
+                row.getString("version"),
+                new RunRecord.Family(
+                    row.getString("parent_run_id"),
+                    row.getString("parent_step_id"),
+                    row.getBoolean("detached"))));
       }
     }
     return runs;
@@ -116,7 +125,8 @@ final class Tables {
                 StepRecord.Cause.valueOf(row.getString("cause")),
                 unquoted(row.getString("value")),
                 row.getLong("created_us"),
-                row.getLong("finished_us")));
+                row.getLong("finished_us"),
+                row.getString("child_run_id")));
       }
     }
     return steps;

@@ -46,9 +46,25 @@ public final class WorkerMain {
     for (Scenario scenario : Scenarios.ALL) {
       worker.workflow(
           scenario.type(), (ctx, input) -> scenario.execute(Script.begin(ctx, input, desk)));
+      if (scenario.has(Scenario.Habit.CHANGES_DEFAULT)) {
+        Scenarios.VERSIONS.forEach(version -> serve(worker, scenario, version, desk));
+      }
     }
+    worker.workflow(
+        Scenarios.CHILD, (ctx, input) -> Scenarios.grow(Script.begin(ctx, input, desk)));
     worker.workflow(
         Scenarios.HANDLER, (ctx, event) -> Scenarios.handle(Script.begin(ctx, event, desk), event));
     return worker.start();
+  }
+
+  private static void serve(
+      WorkerBuilder worker, Scenario scenario, String version, WorkerDesk desk) {
+    worker.workflow(
+        scenario.type().version(version),
+        (ctx, input) -> {
+          Script script = Script.begin(ctx, input, desk);
+          script.isOfVersion(version);
+          return scenario.execute(script);
+        });
   }
 }

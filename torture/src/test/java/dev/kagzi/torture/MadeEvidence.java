@@ -133,7 +133,8 @@ final class MadeEvidence {
             cause,
             was.value(),
             was.createdMicros(),
-            was.finishedMicros()));
+            was.finishedMicros(),
+            was.childRunId()));
     return this;
   }
 
@@ -142,7 +143,7 @@ final class MadeEvidence {
     long at = passing(SECOND_MICROS);
     steps.add(
         new StepRecord(
-            RUN, step, attempt, epoch, 1, false, status, isFinal, Cause.CODE, value, at, at));
+            RUN, step, attempt, epoch, 1, false, status, isFinal, Cause.CODE, value, at, at, ""));
     return this;
   }
 
@@ -161,7 +162,29 @@ final class MadeEvidence {
             Cause.CODE,
             "",
             from,
-            from + micros));
+            from + micros,
+            ""));
+    return this;
+  }
+
+  /** The step was carried out by another run. */
+  MadeEvidence child(String step, int epoch, String child, String value) {
+    long at = passing(SECOND_MICROS);
+    steps.add(
+        new StepRecord(
+            RUN,
+            step,
+            1,
+            epoch,
+            1,
+            false,
+            Status.COMPLETED,
+            false,
+            Cause.CODE,
+            value,
+            at,
+            at,
+            child));
     return this;
   }
 
@@ -205,6 +228,9 @@ final class MadeEvidence {
     String handler = "";
     String failedRunId = "";
     boolean isHandler;
+    String version = "";
+    String parentRunId = "";
+    String parentStep = "";
     long createdMicros = SECOND_MICROS;
     long deadlineMicros;
     long finishedMicros = SECOND_MICROS;
@@ -230,7 +256,9 @@ final class MadeEvidence {
           output,
           error,
           new RunRecord.Handling(handler, failedRunId, isHandler),
-          new RunRecord.Times(createdMicros, deadlineMicros, finishedMicros));
+          new RunRecord.Times(createdMicros, deadlineMicros, finishedMicros),
+          version,
+          new RunRecord.Family(parentRunId, parentStep, false));
     }
   }
 
@@ -258,6 +286,16 @@ final class MadeEvidence {
     /** Executes a step and sees its result. */
     Execution does(String step, String value) {
       return exec(step, 1, value).seen(step, value);
+    }
+
+    Execution won(String race, String winner) {
+      entry(Event.WON, run, author, race, 0, winner);
+      return this;
+    }
+
+    Execution ofVersion(String version) {
+      entry(Event.VERSION, run, author, "", 0, version);
+      return this;
     }
 
     Execution caught(String step, String value) {

@@ -40,7 +40,7 @@ final class RunContext implements WorkflowContext {
   private final Steps steps;
   private final Sleeps sleeps;
   private final Children children;
-  private final Logger logger;
+  private @Nullable Logger logger;
   private final StepKeys keys = new StepKeys();
   private final History history;
 
@@ -66,9 +66,6 @@ final class RunContext implements WorkflowContext {
             strand,
             task.getStepTimeoutMs());
     this.children = new Children(this, strand);
-    this.logger =
-        new ReplayLogger(
-            LoggerFactory.getLogger("kagzi.workflow." + task.getWorkflowType()), this::isReplaying);
     this.sleeps = new Sleeps(strand);
   }
 
@@ -395,7 +392,15 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public Logger logger() {
-    return logger;
+    Logger made = logger;
+    if (made == null) {
+      made =
+          new ReplayLogger(
+              LoggerFactory.getLogger("kagzi.workflow." + task.getWorkflowType()),
+              this::isReplaying);
+      logger = made;
+    }
+    return made;
   }
 
   @Override

@@ -1,0 +1,140 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.torture.LedgerEntry.Event;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** What runs, branches and versions have to do with each other. */
+final class FamilyRules {
+  private final Map<String, RunStory> stories = new HashMap<>();
+
+  private FamilyRules() {}
+
+  static FamilyRules of(List<RunStory> stories) {
+    FamilyRules rules = new FamilyRules();
+    stories.forEach(story -> rules.stories.put(story.runId(), story));
+    return rules;
+  }
+
+  /** A child is an attempt of its parent's step, and every such attempt has its child. */
+  void eachChildIsAStep(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    if (run != null && !run.family().parentRunId().isEmpty()) {
+      RunStory parent = stories.get(run.family().parentRunId());
+      boolean known =
+          parent != null
+              && parent.attempts(run.family().parentStep()).stream()
+                  .anyMatch(attempt -> attempt.childRunId().equals(run.runId()));
+      if (!known) {
+        violation.accept(
+            "is a child of %s, which has no step for it".formatted(run.family().parentRunId()));
+      }
+    }
+    story
+        .attempts()
+        .filter(StepRecord::isChild)
+        .filter(attempt -> !stories.containsKey(attempt.childRunId()))
+        .forEach(attempt -> violation.accept("step " + attempt.step() + " has no child"));
+  }
+
+  /** What a parent has on record of a child is how that ended. */
+  void parentsHearTheTruth(RunStory story, Consumer<String> violation) {
+    story
+        .attempts()
+        .filter(attempt -> attempt.isChild() && attempt.isCompleted())
+        .forEach(
+            attempt -> {
+              RunStory child = stories.get(attempt.childRunId());
+              RunRecord run = child == null ? null : child.run();
+              if (run != null
+                  && (!run.status().equals(RunRecord.COMPLETED)
+                      || !run.output().equals(attempt.value()))) {
+                violation.accept(
+                    "step %s has %s on record, its child ended as %s with %s"
+                        .formatted(attempt.step(), attempt.value(), run.status(), run.output()));
+              }
+            });
+  }
+
+  /** A child completes, unless its parent was ended: then it ends too, if it has not before. */
+  void childrenEndWithTheirParents(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    RunStory parent = run == null ? null : stories.get(run.family().parentRunId());
+    RunRecord above = parent == null ? null : parent.run();
+    if (run == null || parent == null || above == null || run.family().detached()) {
+      return;
+    }
+    boolean ended = parent.isCancelled() || parent.isTerminated();
+    boolean completed = run.status().equals(RunRecord.COMPLETED);
+    if (!ended && !completed) {
+      violation.accept(
+          "child ended as %s, its parent as %s".formatted(run.status(), above.status()));
+    }
+    // Its last report may be on its way while the message is.
+    if (ended && completed && run.finishedMicros() > above.finishedMicros() + SLACK_MICROS) {
+      violation.accept("child completed long after its parent had been ended");
+    }
+  }
+
+  /** A message may wait for a killed server's successor, and for a chore that looks for it. */
+  private static final long SLACK_MICROS = 30_000_000;
+
+  /** Once another step has begun behind a race, nobody but the winner runs again. */
+  static void losersStayOut(RunStory story, Consumer<String> violation) {
+    for (RunStory.Execution earlier : story.executions()) {
+      Map<String, String> winners = decidedRaces(earlier);
+      for (RunStory.Execution later : story.executions()) {
+        if (earlier.epoch() == 0 || later.epoch() <= earlier.epoch()) {
+          continue;
+        }
+        later
+            .of(Event.EXEC)
+            .filter(exec -> isLosers(exec.step(), winners))
+            .forEach(
+                exec ->
+                    violation.accept(
+                        "step %s of a loser was executed by claim %d after claim %d had gone on"
+                            .formatted(exec.step(), later.epoch(), earlier.epoch())));
+      }
+    }
+  }
+
+  private static Map<String, String> decidedRaces(RunStory.Execution execution) {
+    Map<String, String> heard = new HashMap<>();
+    Map<String, String> decided = new HashMap<>();
+    for (LedgerEntry entry : execution.entries()) {
+      if (entry.event() == Event.WON) {
+        heard.put(entry.step(), entry.value());
+      } else if (entry.event() == Event.EXEC) {
+        decided.putAll(heard);
+      }
+    }
+    return decided;
+  }
+
+  private static boolean isLosers(String step, Map<String, String> winners) {
+    return winners.entrySet().stream()
+        .anyMatch(
+            race ->
+                step.startsWith(race.getKey() + "[")
+                    && !step.startsWith(race.getKey() + "[" + race.getValue() + "]"));
+  }
+
+  /** A run is executed by the code of the version that it started with. */
+  static void runsKeepTheirVersion(RunStory story, Consumer<String> violation) {
+    RunRecord run = story.run();
+    if (run == null) {
+      return;
+    }
+    story
+        .worker(Event.VERSION)
+        .filter(entry -> !entry.value().equals(run.version()))
+        .forEach(
+            entry ->
+                violation.accept(
+                    "executed by version %s, its own is %s"
+                        .formatted(entry.value(), run.version())));
+  }
+}
