@@ -27,6 +27,9 @@ final class WorkflowList extends RemoteCommand {
   @Option(names = "--queue", paramLabel = "NAME", description = "Only runs of this task queue.")
   private @Nullable String queue;
 
+  @Option(names = "--parent", paramLabel = "RUN", description = "Only what this run has started.")
+  private @Nullable String parent;
+
   @Mixin private ListOptions part = new ListOptions();
 
   @Override
@@ -41,6 +44,9 @@ final class WorkflowList extends RemoteCommand {
     }
     if (queue != null) {
       filter.setTaskQueue(queue);
+    }
+    if (parent != null) {
+      filter.setParentRunId(server.runId(parent));
     }
     Listed<Workflow> runs =
         part.read(
