@@ -104,7 +104,7 @@ public final class Main implements Callable<Integer> {
     if (schedules) {
       ScheduleTorture.Result result =
           ScheduleTorture.run(
-              console, new ScheduleTorture.Settings(count, Duration.ofMinutes(10), chosen));
+              console, new ScheduleTorture.Settings(count, Duration.ofHours(1), chosen));
       console.print(result.lastLine());
       return result.passed() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }

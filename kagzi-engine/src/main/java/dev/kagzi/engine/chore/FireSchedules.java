@@ -2,6 +2,7 @@ package dev.kagzi.engine.chore;
 
 import dev.kagzi.engine.schedule.Firing;
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -12,7 +13,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Fires schedules on time, on a thread of its own. It knows when the next one is due, from what it
  * found last, from schedules that are saved on this server, and from the pulse: without schedules
- * it asks nothing. Thread-safe.
+ * it asks nothing. When very many are due at once a second thread helps. Thread-safe.
  */
 public final class FireSchedules implements Chore, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FireSchedules.class);
@@ -26,6 +27,8 @@ public final class FireSchedules implements Chore, AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Thread thread;
+  private final Thread helper;
+  private final Semaphore crowd = new Semaphore(0);
   private TakePulse.@Nullable Reading seen;
   private long nextNanos = NEVER;
   private boolean lookForForgotten;
@@ -36,10 +39,12 @@ public final class FireSchedules implements Chore, AutoCloseable {
     this.firing = firing;
     this.intervalMs = interval.toMillis();
     this.thread = Thread.ofPlatform().name("kagzi-schedules").daemon().unstarted(this::fire);
+    this.helper = Thread.ofPlatform().name("kagzi-schedules-2").daemon().unstarted(this::help);
   }
 
   public void start() {
     thread.start();
+    helper.start();
   }
 
   /** Hears what the pulse has found. */
@@ -92,7 +97,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
       if (takeForgotten()) {
         firing.startForgotten();
       }
-      Long nextMs = firing.tick();
+      Long nextMs = firing.tick(crowd::release);
       if (nextMs != null) {
         dueIn(nextMs);
       }
@@ -101,6 +106,29 @@ public final class FireSchedules implements Chore, AutoCloseable {
           .addKeyValue("cause", e.getMessage())
           .log("schedules were not fired, it will be tried again");
       dueIn(intervalMs);
+    }
+  }
+
+  /** What one thread fires, the database writes on one core. */
+  private void help() {
+    try (Firing second = firing.helper()) {
+      while (true) {
+        crowd.acquire();
+        crowd.drainPermits();
+        help(second);
+      }
+    } catch (InterruptedException closing) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void help(Firing second) {
+    try {
+      second.tick();
+    } catch (RuntimeException e) {
+      log.atDebug()
+          .addKeyValue("cause", e.getMessage())
+          .log("schedules were not fired by a helper");
     }
   }
 
@@ -146,6 +174,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
     } finally {
       lock.unlock();
     }
+    helper.interrupt();
     try {
       if (thread.isAlive() && !thread.join(Duration.ofSeconds(5))) {
         thread.interrupt();

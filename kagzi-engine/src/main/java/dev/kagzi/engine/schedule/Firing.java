@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,33 +41,53 @@ public final class Firing implements AutoCloseable {
   private final Database database;
   private final ScheduleConfig config;
   private final RunEvents events;
-  private final long intervalMs;
+  private final Duration interval;
   private final Map<String, Slots> known = new HashMap<>();
   private @Nullable Session session;
-  private long lateFromNanos;
-  private int lateLeft;
+  private final LateBudget late;
 
   public Firing(Database database, ScheduleConfig config, Duration interval, RunEvents events) {
+    this(database, config, interval, events, new LateBudget(config.latePerTick(), interval));
+  }
+
+  private Firing(
+      Database database,
+      ScheduleConfig config,
+      Duration interval,
+      RunEvents events,
+      LateBudget late) {
     this.database = database;
     this.config = config;
-    this.intervalMs = interval.toMillis();
+    this.interval = interval;
     this.events = events;
-    this.lateFromNanos = System.nanoTime();
-    this.lateLeft = config.latePerTick();
+    this.late = late;
+  }
+
+  /** Somebody who fires beside this one, on another thread, and has a share of its budget. */
+  public Firing helper() {
+    return new Firing(database, config, interval, events, late);
   }
 
   /** Fires all that is due; answers after how many milliseconds the next will be, if any. */
   public @Nullable Long tick() {
+    return tick(() -> {});
+  }
+
+  /** The same; tells when there is enough to do for others too. */
+  public @Nullable Long tick(Runnable crowded) {
     try {
-      refill();
-      while (batch() > 0) {
-        refill();
+      late.refill();
+      for (int fired = batch(); fired > 0; fired = batch()) {
+        if (fired == config.batch()) {
+          crowded.run();
+        }
+        late.refill();
       }
       Long nextMs = Templates.nextDueMs(session());
       if (nextMs == null || nextMs > 0) {
         return nextMs;
       }
-      return lateLeft == 0 ? intervalMs : LOCKED_MS;
+      return late.isSpent() ? interval.toMillis() : LOCKED_MS;
     } catch (SQLException e) {
       close();
       throw SqlErrors.refusal(e);
@@ -80,15 +101,6 @@ public final class Firing implements AutoCloseable {
     } catch (SQLException e) {
       close();
       throw SqlErrors.refusal(e);
-    }
-  }
-
-  /** What is late has its share anew with each interval. */
-  private void refill() {
-    long now = System.nanoTime();
-    if (now - lateFromNanos >= Duration.ofMillis(intervalMs).toNanos()) {
-      lateFromNanos = now;
-      lateLeft = config.latePerTick();
     }
   }
 
@@ -122,23 +134,24 @@ public final class Firing implements AutoCloseable {
   }
 
   private int fire(Session.Work<List<Templates.Template>> lock) throws SQLException {
-    int lateBefore = lateLeft;
+    AtomicInteger lateFired = new AtomicInteger();
     boolean committed = false;
     try {
-      Batch done = session().inTransaction(tx -> fire(tx, lock.run(tx)));
+      Batch done = session().inTransaction(tx -> fire(tx, lock.run(tx), lateFired));
       committed = true;
       tell(done.fired);
       return done.templates;
     } finally {
       if (!committed) {
-        lateLeft = lateBefore;
+        late.giveBack(lateFired.get());
       }
     }
   }
 
   private record Batch(int templates, List<FiredRun> fired) {}
 
-  private Batch fire(Session tx, List<Templates.Template> due) throws SQLException {
+  private Batch fire(Session tx, List<Templates.Template> due, AtomicInteger lateFired)
+      throws SQLException {
     List<RunId> apart =
         due.stream().filter(t -> t.overlap() != Overlap.ALLOW).map(Templates.Template::id).toList();
     Set<RunId> open = Templates.withOpenRuns(tx, apart);
@@ -146,19 +159,22 @@ public final class Firing implements AutoCloseable {
     List<FireRuns.Wanted> wanted = new ArrayList<>();
     int dealtWith = 0;
     for (Templates.Template template : due) {
-      int max = RUNS_MAX - wanted.size();
-      boolean late = template.cursor() < template.nowSecond() - FirePlan.ON_TIME_SECONDS;
-      if (late) {
-        max = Math.min(max, lateLeft);
-      }
+      boolean isLate = template.cursor() < template.nowSecond() - FirePlan.ON_TIME_SECONDS;
+      int room = RUNS_MAX - wanted.size();
+      int max = isLate ? late.take(room) : room;
+      int used = 0;
       if (max > 0) {
         dealtWith++;
         FirePlan plan = plan(tx, template, open.contains(template.id()), max);
         if (plan != null) {
           plans.put(template.id(), plan);
           plan.slots().forEach(slot -> wanted.add(wanted(template, slot)));
-          lateLeft -= late ? Math.min(lateLeft, Math.max(1, plan.slots().size())) : 0;
+          used = Math.min(max, Math.max(1, plan.slots().size()));
         }
+      }
+      if (isLate) {
+        late.giveBack(max - used);
+        lateFired.addAndGet(used);
       }
     }
     List<FiredRun> fired = FireRuns.insert(tx, wanted);

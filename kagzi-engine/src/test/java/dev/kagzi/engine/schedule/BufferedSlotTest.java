@@ -15,7 +15,6 @@ import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.run.CancelResult;
-import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
@@ -138,14 +137,13 @@ class BufferedSlotTest {
     assertThat(runs(schedule)).containsExactly("0 RUNNING");
     assertThat(view(schedule).waitingSlot()).isEqualTo(next(schedule).plus(Duration.ofDays(1)));
     assertThat(view(schedule).missedRuns()).isEqualTo(2);
-    Poll poll = engine.poll(worker, 1);
 
     engine.report(done(first.claim(), "1"));
 
     assertThat(runs(schedule)).hasSize(2).startsWith("0 COMPLETED");
     assertThat(view(schedule).waitingSlot()).isNull();
     assertThat(view(schedule).totalRuns()).isEqualTo(2);
-    Task second = await(poll.tasks()).get(0);
+    Task second = engine.claimOne(worker);
     assertThat(second.input()).isEqualTo(payload("1"));
     engine.report(done(second.claim(), "1"));
     assertThat(runs(schedule)).containsExactly("0 COMPLETED", "1 COMPLETED");
