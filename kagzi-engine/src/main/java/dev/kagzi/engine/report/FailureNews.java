@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param globalQueue where the handler of all failures is; null for none
  * @param input as far as a handler gets it
  * @param seenUs when the code was first told a final failure in this attempt; null: it was not
+ * @param seenStep the step that failed then
  * @param compensated in this attempt or an earlier one, steps began after the code was told a final
  *     failure
  */
@@ -42,6 +43,7 @@ record FailureNews(
     @Nullable String globalQueue,
     @Nullable Payload input,
     @Nullable Long seenUs,
+    @Nullable String seenStep,
     boolean compensated) {
 
   /** A larger input is not copied; the handler finds it with the run. */
@@ -53,6 +55,8 @@ record FailureNews(
   // A handler of all failures runs on the queue of the failed run if somebody there has it, else
   // where it was registered last. The worker's status is compared in a form that no index has: the
   // index of queues is to be taken.
+  // A branch beside the failed one knows nothing of it: only what begins in the branch itself, or
+  // around it, can be meant to undo something.
   static final String SQL =
       """
       SELECT r.run_id,
@@ -71,22 +75,25 @@ record FailureNews(
                                 m.failure_handler_task_queue) END AS global_queue,
              CASE WHEN sum(octet_length(p.data)) OVER () <= ? THEN p.data END AS data, p.metadata,
              coalesce(sum(octet_length(p.data)) OVER (), 0) AS inputs_bytes,
-             (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us,
+             (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us, f.seen_step,
              r.retry_policy IS NOT NULL AND EXISTS (
                SELECT FROM kagzi.step_runs c
                  JOIN kagzi.step_runs s
                    ON s.run_id = c.run_id
                   AND s.run_attempt = c.run_attempt
                   AND s.started_at > c.finished_at
+                  AND starts_with(c.step_id, regexp_replace(s.step_id, '[^/]*$', ''))
                 WHERE c.run_id = r.run_id AND c.final AND c.status = 'FAILED') AS compensated
         FROM unnest(?::uuid[]) AS n (run_id)
         JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
-       CROSS JOIN LATERAL (
-             SELECT min(s.finished_at) AS seen_at
+        LEFT JOIN LATERAL (
+             SELECT s.finished_at AS seen_at, s.step_id AS seen_step
                FROM kagzi.step_runs s
               WHERE r.retry_policy IS NOT NULL
                 AND s.run_id = r.run_id AND s.final AND s.status = 'FAILED'
-                AND s.run_attempt = r.attempts) AS f
+                AND s.run_attempt = r.attempts
+              ORDER BY s.finished_at
+              LIMIT 1) AS f ON true
         LEFT JOIN kagzi.namespaces m ON m.namespace = r.namespace
         LEFT JOIN kagzi.workflow_payloads p
           ON p.run_id = r.run_id AND p.kind = 'INPUT'
@@ -137,6 +144,7 @@ record FailureNews(
         row.textOrNull("global_queue"),
         data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
         row.bigintOrNull("seen_us"),
+        row.textOrNull("seen_step"),
         row.bool("compensated"));
   }
 
