@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param input as far as a handler gets it
  * @param lastStep of a run whose workers died: what was recorded last; null: nothing
  * @param seenUs when the code was first told a final failure in this attempt; null: it was not
+ * @param seenStep the step that failed then
  * @param compensated in this attempt or an earlier one, steps began after the code was told a final
  *     failure
  */
@@ -44,6 +45,7 @@ record FailureNews(
     @Nullable Payload input,
     @Nullable String lastStep,
     @Nullable Long seenUs,
+    @Nullable String seenStep,
     boolean compensated) {
 
   /** A larger input is not copied; the handler finds it with the run. */
@@ -57,6 +59,8 @@ record FailureNews(
   // A handler of all failures runs on the queue of the failed run if somebody there has it, else
   // where it was registered last. The worker's status is compared in a form that no index has: the
   // index of queues is to be taken.
+  // A branch beside the failed one knows nothing of it: only what begins in the branch itself, or
+  // around it, can be meant to undo something.
   static final String SQL =
       """
       SELECT r.run_id,
@@ -80,7 +84,7 @@ record FailureNews(
                  WHERE s.run_id = r.run_id AND s.finished_at IS NOT NULL
                  ORDER BY s.finished_at DESC, s.step_id
                  LIMIT 1) END AS last_step,
-             (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us,
+             (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us, f.seen_step,
              r.retry_policy IS NOT NULL AND EXISTS (
                SELECT FROM kagzi.step_runs c
                  JOIN kagzi.step_runs s
@@ -91,12 +95,14 @@ record FailureNews(
                 WHERE c.run_id = r.run_id AND c.final AND c.status = 'FAILED') AS compensated
         FROM unnest(?::uuid[]) AS n (run_id)
         JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
-       CROSS JOIN LATERAL (
-             SELECT min(s.finished_at) AS seen_at
+        LEFT JOIN LATERAL (
+             SELECT s.finished_at AS seen_at, s.step_id AS seen_step
                FROM kagzi.step_runs s
               WHERE r.retry_policy IS NOT NULL
                 AND s.run_id = r.run_id AND s.final AND s.status = 'FAILED'
-                AND s.run_attempt = r.attempts) AS f
+                AND s.run_attempt = r.attempts
+              ORDER BY s.finished_at
+              LIMIT 1) AS f ON true
         LEFT JOIN kagzi.namespaces m ON m.namespace = r.namespace
         LEFT JOIN kagzi.workflow_payloads p
           ON p.run_id = r.run_id AND p.kind = 'INPUT'
@@ -148,6 +154,7 @@ record FailureNews(
         data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
         row.textOrNull("last_step"),
         row.bigintOrNull("seen_us"),
+        row.textOrNull("seen_step"),
         row.bool("compensated"));
   }
 

@@ -144,11 +144,17 @@ final class RunBatch {
     return added != null && added.containsKey(attempt);
   }
 
-  /** True when this batch says something of an attempt of the run that began after the time. */
-  boolean hasAddedSince(RunRow run, long us) {
+  /**
+   * True when this batch says something of an attempt of the run that began after the time, in the
+   * branch of the given step or around it.
+   */
+  boolean hasAddedSince(RunRow run, long us, String failed) {
     for (Map<Integer, StepRow> attempts : steps.values()) {
       for (StepRow step : attempts.values()) {
-        if (step.runId().equals(run.runId()) && run.nowUs() - step.ranMs() * 1_000 > us) {
+        String scope = step.stepKey().substring(0, step.stepKey().lastIndexOf('/') + 1);
+        if (step.runId().equals(run.runId())
+            && run.nowUs() - step.ranMs() * 1_000 > us
+            && failed.startsWith(scope)) {
           return true;
         }
       }

@@ -91,7 +91,9 @@ final class RunJudge {
    */
   private boolean hasCompensated(RunRow row, FailureNews news) {
     Long seenUs = news.seenUs();
-    return news.compensated() || (seenUs != null && batch.hasAddedSince(row, seenUs));
+    String seenStep = news.seenStep();
+    return news.compensated()
+        || (seenUs != null && seenStep != null && batch.hasAddedSince(row, seenUs, seenStep));
   }
 
   /** Sent again: what the claim ended with was its failure. */

@@ -29,9 +29,13 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.AttachListener;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -251,6 +255,72 @@ class ChildrenTest {
                   .extracting(RecordedStep::result)
                   .containsExactly(new RecordedStep.Result.Output(payload("7")));
             });
+  }
+
+  /** The park was sent again after its connection broke, and meanwhile the child has ended. */
+  @Test
+  void a_park_that_is_sent_again_loses_no_message() {
+    RunId parent = engine.start();
+    Claim claim = engine.claimOne(worker).claim();
+    RunId child = startChild(claim, "a");
+    Report park = new Report.Awaited(claim, List.of("a"), true, null);
+    engine.report(park);
+    database.execute(
+        "INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)"
+            + " VALUES ('%s', 'a', 'COMPLETED %s', '1', '{}', kagzi.clock())"
+                .formatted(parent, child));
+
+    engine.report(park);
+
+    assertThat(claimParent(parent).claim()).isEqualTo(new Claim(parent, 2));
+  }
+
+  @Test
+  void a_child_that_ends_on_another_server_wakes_the_worker_of_its_parent() throws Exception {
+    engine.start();
+    Claim claim = engine.claimOne(worker).claim();
+    startChild(claim, "a");
+    Claim child = engine.claimOne(worker).claim();
+    BlockingQueue<List<Claim>> woken = new LinkedBlockingQueue<>();
+    attach(woken);
+
+    try (TestEngine other = start(new Holds(database.config()))) {
+      other.report(done(child, "1"));
+
+      assertThat(woken.poll(10, TimeUnit.SECONDS)).containsExactly(claim);
+    }
+  }
+
+  private void attach(BlockingQueue<List<Claim>> woken) {
+    CompletableFuture<Boolean> attached = new CompletableFuture<>();
+    var unused =
+        engine
+            .engine()
+            .workers()
+            .attach(
+                NAMESPACE,
+                worker,
+                new AttachListener() {
+                  @Override
+                  public void attached() {
+                    attached.complete(true);
+                  }
+
+                  @Override
+                  public void stop(List<Claim> claims, RunStatus status) {}
+
+                  @Override
+                  public void wake(List<Claim> claims) {
+                    woken.add(claims);
+                  }
+
+                  @Override
+                  public void drain() {}
+
+                  @Override
+                  public void closed(Refusal why) {}
+                });
+    await(attached);
   }
 
   @Test

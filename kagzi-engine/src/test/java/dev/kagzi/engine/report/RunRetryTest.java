@@ -164,6 +164,32 @@ class RunRetryTest {
   }
 
   @Test
+  void what_a_branch_does_beside_a_failed_one_undoes_nothing() {
+    engine.start(THREE);
+    Task task = engine.claimOne(worker);
+    engine.report(stepFailed(task.claim(), "pack[0]/book", 1, ONE_STEP));
+    engine.report(stepDone(task.claim(), "pack[1]/book", "1"));
+
+    List<ReportResult> results =
+        engine.report(
+            List.of(
+                stepDone(task.claim(), "pack[2]/book", "1"), failed(task.claim(), "book failed")));
+
+    assertThat(results.get(1)).isInstanceOf(ReportResult.RetryScheduled.class);
+  }
+
+  @Test
+  void what_follows_around_a_failed_branch_undoes_its_work() {
+    engine.start(THREE);
+    Task task = engine.claimOne(worker);
+    engine.report(stepFailed(task.claim(), "pack[0]/book", 1, ONE_STEP));
+    engine.report(stepDone(task.claim(), "undo", "1"));
+
+    assertThat(engine.report(failed(task.claim(), "book failed")))
+        .isEqualTo(new ReportResult.Accepted(RunStatus.FAILED));
+  }
+
+  @Test
   void a_final_failure_as_the_last_thing_recorded_is_no_compensation() {
     engine.start(THREE);
     Task task = engine.claimOne(worker);

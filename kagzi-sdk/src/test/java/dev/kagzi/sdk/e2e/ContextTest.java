@@ -36,6 +36,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -288,15 +289,22 @@ class ContextTest extends RealServerTest {
           .workflow(
               type,
               (ctx, name) -> {
-                for (int i = 0; i < steps; i++) {
-                  ctx.step(
-                      "step",
-                      String.class,
-                      () -> {
-                        executions.incrementAndGet();
-                        return value;
-                      });
-                }
+                // Side by side, since it is quicker.
+                ctx.parallel(
+                    "lane",
+                    IntStream.range(0, 20).boxed().toList(),
+                    (branch, lane) -> {
+                      for (int i = 0; i < steps / 20; i++) {
+                        branch.step(
+                            "step",
+                            String.class,
+                            () -> {
+                              executions.incrementAndGet();
+                              return value;
+                            });
+                      }
+                      return lane;
+                    });
                 if (lives.incrementAndGet() == 1) {
                   // What came before the last step is on record when it begins.
                   ctx.step("last", () -> {});
