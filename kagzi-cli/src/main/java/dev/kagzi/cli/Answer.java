@@ -34,7 +34,7 @@ record Answer(boolean isJson, PrintWriter out, PrintWriter err) {
   }
 
   void say(String line) {
-    err.println("kagzi: " + PlainLine.of(line));
+    err.println("kagzi: " + PlainLine.brief(line));
     err.flush();
   }
 }

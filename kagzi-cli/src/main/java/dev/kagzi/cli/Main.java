@@ -92,7 +92,7 @@ public final class Main implements Callable<Integer> {
   /** Wrong usage is one line that says where to read on: a page of help would bury it. */
   private static int refuse(ParameterException wrong, String[] arguments) {
     CommandLine command = wrong.getCommandLine();
-    command.getErr().println("kagzi: " + PlainLine.of(describe(wrong, command)));
+    command.getErr().println("kagzi: " + PlainLine.brief(describe(wrong, command)));
     command.getErr().flush();
     return CommandLine.ExitCode.USAGE;
   }
@@ -126,7 +126,7 @@ public final class Main implements Callable<Integer> {
       return CommandLine.ExitCode.USAGE;
     }
     if (failure instanceof CliException expected) {
-      command.getErr().println("kagzi: " + PlainLine.of(String.valueOf(expected.getMessage())));
+      command.getErr().println("kagzi: " + PlainLine.brief(String.valueOf(expected.getMessage())));
       command.getErr().flush();
       return expected.exitCode();
     }

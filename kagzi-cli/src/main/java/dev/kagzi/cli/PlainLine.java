@@ -2,6 +2,7 @@ package dev.kagzi.cli;
 
 /** Foreign text for a terminal: one line, and nothing in it that a terminal would obey. */
 final class PlainLine {
+  private static final int LENGTH_MAX = 1_200;
 
   private PlainLine() {}
 
@@ -11,6 +12,16 @@ final class PlainLine {
         .map(point -> isSpace(point) ? ' ' : isPlain(point) ? point : '\uFFFD')
         .forEach(plain::appendCodePoint);
     return plain.toString();
+  }
+
+  /** The same for what went wrong, without the middle of what is too long to be read. */
+  static String brief(String text) {
+    return of(
+        text.length() <= LENGTH_MAX
+            ? text
+            : text.substring(0, LENGTH_MAX / 2)
+                + " … "
+                + text.substring(text.length() - LENGTH_MAX / 2));
   }
 
   private static boolean isSpace(int point) {

@@ -198,6 +198,7 @@ class HotPlanTest {
           "ExpiredRuns.DELETE_PAYLOADS_SQL",
           "DeleteSteps.WEIGH_SQL",
           "DeleteSteps.DELETE_SQL",
+          "DeleteSteps.DELETE_SOME_SQL",
           "Messages.DELETE_SQL",
           "WorkerRows.FORGET_SQL");
 

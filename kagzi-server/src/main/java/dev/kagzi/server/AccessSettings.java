@@ -39,9 +39,10 @@ final class AccessSettings {
       return Tls.read(cert.get(), key.get(), clientCa.orElse(null));
     }
     if (cert.isPresent() || key.isPresent() || clientCa.isPresent()) {
+      String ca = clientCa.map(file -> ", tls-client-ca: " + file).orElse("");
       throw new IllegalArgumentException(
-          "tls-cert: %s, tls-key: %s (expected: both, or no TLS at all)"
-              .formatted(name(cert), name(key)));
+          "tls-cert: %s, tls-key: %s%s (expected: both, or no TLS at all)"
+              .formatted(name(cert), name(key), ca));
     }
     return null;
   }

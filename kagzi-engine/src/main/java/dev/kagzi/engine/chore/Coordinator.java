@@ -17,11 +17,19 @@ public final class Coordinator implements AutoCloseable {
       new ScheduledThreadPoolExecutor(
           1, work -> Thread.ofPlatform().name("kagzi-coordinator").daemon().unstarted(work));
 
+  private final List<Chore> chores;
+
   public Coordinator(List<Chore> chores, Duration interval) {
+    this.chores = List.copyOf(chores);
     for (Chore chore : chores) {
       thread.scheduleWithFixedDelay(
           () -> runQuietly(chore), 0, interval.toMillis(), TimeUnit.MILLISECONDS);
     }
+  }
+
+  /** Soon, and not only at the next interval. Does not wait. */
+  public void runNow() {
+    thread.execute(() -> chores.forEach(Coordinator::runQuietly));
   }
 
   private static void runQuietly(Chore chore) {

@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes runs that ended long ago, with all that belongs to them, and workers that left long ago.
  * Goes through the namespaces one after the other, for part of its time and in small transactions:
- * a run and its rows go together, and what takes long is made smaller the next time.
+ * a run and its rows go together, and what takes long is made smaller the next time. The steps of a
+ * run with a long history follow it in slices; that they do is written down with the run's end.
  */
 public final class ForgetOldRuns implements Chore {
   private static final Logger log = LoggerFactory.getLogger(ForgetOldRuns.class);
@@ -42,6 +43,7 @@ public final class ForgetOldRuns implements Chore {
   private final RetentionConfig config;
   private final Deque<Namespaces.Retention> left = new ArrayDeque<>();
   private final Deque<RunId> expired = new ArrayDeque<>();
+  private final Deque<RunId> stepsLeft = new ArrayDeque<>();
   private @Nullable String lastNamespace;
   private Namespaces.@Nullable Retention namespace;
   private ExpiredRuns.Place place = ExpiredRuns.Place.BEGIN;
@@ -64,11 +66,16 @@ public final class ForgetOldRuns implements Chore {
     if (!underWay && began - nextNanos < 0) {
       return;
     }
-    underWay = true;
+    if (!underWay) {
+      underWay = true;
+      stepsLeft.addAll(database.read(session -> Duties.runsWithStepsLeft(session, BATCH_MAX)));
+    }
     while (underWay
         && System.nanoTime() - began < TURN_NANOS
         && !Thread.currentThread().isInterrupted()) {
-      if (!expired.isEmpty()) {
+      if (!stepsLeft.isEmpty()) {
+        forgetSteps(stepsLeft.element());
+      } else if (!expired.isEmpty()) {
         if (!forgetSome()) {
           return;
         }
@@ -121,21 +128,46 @@ public final class ForgetOldRuns implements Chore {
       throw new IllegalStateException("namespace: none (expected: the one of the runs)");
     }
     long keepMs = keepMs(namespace);
-    List<RunId> some = some();
+    Some some = some();
     long began = System.nanoTime();
     int count = database.write(tx -> forget(tx, some, keepMs));
     if (count < 0) {
       return false;
     }
+    if (some.stepsFollow && count > 0) {
+      stepsLeft.addAll(some.runs);
+    }
     long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
     batch = tookMs > BATCH_MS_MAX ? Math.max(1, batch / 2) : Math.min(BATCH_MAX, batch + 10);
     forgotten += count;
-    some.forEach(run -> expired.poll());
+    some.runs.forEach(run -> expired.poll());
     return true;
   }
 
+  private void forgetSteps(RunId run) {
+    boolean all =
+        database.write(
+            tx -> {
+              boolean last = DeleteSteps.deleteSome(tx, run, BATCH_STEPS_MAX) < BATCH_STEPS_MAX;
+              if (last) {
+                Duties.take(tx, Duties.steps(run));
+              }
+              return last;
+            });
+    if (all) {
+      stepsLeft.remove();
+    }
+  }
+
+  /**
+   * What goes in one transaction.
+   *
+   * @param stepsFollow whether it is one run, whose steps are too many to go with it
+   */
+  private record Some(List<RunId> runs, boolean stepsFollow) {}
+
   /** As many as go quickly; one with a long history goes alone. */
-  private List<RunId> some() {
+  private Some some() {
     List<RunId> next = expired.stream().limit(batch).toList();
     Map<RunId, Integer> steps =
         database.read(session -> DeleteSteps.weigh(session, next, BATCH_STEPS_MAX));
@@ -149,16 +181,20 @@ public final class ForgetOldRuns implements Chore {
         break;
       }
     }
-    return some;
+    return new Some(some, steps.getOrDefault(some.getFirst(), 0) >= BATCH_STEPS_MAX);
   }
 
-  private static int forget(Session tx, List<RunId> some, long keepMs) throws SQLException {
+  private static int forget(Session tx, Some some, long keepMs) throws SQLException {
     if (!ExpiredRuns.takeTurn(tx)) {
       return -1;
     }
-    List<RunId> runs = ExpiredRuns.lock(tx, some, keepMs);
+    List<RunId> runs = ExpiredRuns.lock(tx, some.runs, keepMs);
     if (!runs.isEmpty()) {
-      DeleteSteps.delete(tx, runs);
+      if (some.stepsFollow) {
+        Duties.owe(tx, Duties.steps(runs.getFirst()));
+      } else {
+        DeleteSteps.delete(tx, runs);
+      }
       Messages.delete(tx, runs);
       ExpiredRuns.delete(tx, runs);
     }

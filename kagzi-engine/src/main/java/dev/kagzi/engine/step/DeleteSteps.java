@@ -21,6 +21,12 @@ public final class DeleteSteps {
 
   static final String DELETE_SQL = "DELETE FROM kagzi.step_runs WHERE run_id = ANY (?::uuid[])";
 
+  static final String DELETE_SOME_SQL =
+      """
+      DELETE FROM kagzi.step_runs
+       WHERE ctid = ANY (ARRAY(SELECT s.ctid FROM kagzi.step_runs s WHERE s.run_id = ? LIMIT ?))
+      """;
+
   private DeleteSteps() {}
 
   /** How many rows each has, counted up to a limit. */
@@ -37,5 +43,10 @@ public final class DeleteSteps {
 
   public static void delete(Session tx, Collection<RunId> runs) throws SQLException {
     tx.query(DELETE_SQL).bindUuids(runs, RunId::value).update();
+  }
+
+  /** Deletes no more than so many rows of a run that is gone, and returns how many they were. */
+  public static int deleteSome(Session tx, RunId run, int max) throws SQLException {
+    return tx.query(DELETE_SOME_SQL).bind(run.value()).bind(max).update();
   }
 }

@@ -140,7 +140,7 @@ public record Limits(
     checkLength(field, value, lengthMax);
     for (int i = 0; i < value.length(); i++) {
       if (Character.isISOControl(value.charAt(i))) {
-        throw Refusal.invalid(field, visible(value), "no control characters");
+        throw Refusal.invalid(field, value, "no control characters");
       }
     }
     checkStorable(field, value);
@@ -153,11 +153,11 @@ public record Limits(
   }
 
   /** PostgreSQL stores neither U+0000 nor half of a surrogate pair. */
-  private static void checkStorable(String field, String value) {
+  public static void checkStorable(String field, String value) {
     for (int i = 0; i < value.length(); i++) {
       char c = value.charAt(i);
       if (c == 0) {
-        throw Refusal.invalid(field, visible(value), "text without U+0000");
+        throw Refusal.invalid(field, value, "text without U+0000");
       }
       if (Character.isSurrogate(c)) {
         boolean pair =
@@ -165,24 +165,11 @@ public record Limits(
                 && i + 1 < value.length()
                 && Character.isLowSurrogate(value.charAt(i + 1));
         if (!pair) {
-          throw Refusal.invalid(field, visible(value), "text without unpaired surrogates");
+          throw Refusal.invalid(field, value, "text without unpaired surrogates");
         }
         i++;
       }
     }
-  }
-
-  // A message travels back over the same wire that could not have carried these characters.
-  private static String visible(String value) {
-    StringBuilder text = new StringBuilder();
-    for (char c : Refusal.shorten(value).toCharArray()) {
-      if (Character.isISOControl(c) || Character.isSurrogate(c)) {
-        text.append(String.format(java.util.Locale.ROOT, "\\u%04x", (int) c));
-      } else {
-        text.append(c);
-      }
-    }
-    return text.toString();
   }
 
   private static void atLeastOne(String what, int value) {

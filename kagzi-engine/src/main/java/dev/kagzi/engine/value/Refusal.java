@@ -8,6 +8,7 @@ import java.util.Locale;
  */
 public final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
+  private static final int SHOWN_MAX = 100;
 
   /** Why, in the classes that a caller can act on. */
   public enum Reason {
@@ -101,12 +102,36 @@ public final class Refusal extends RuntimeException {
         Code.NOT_FOUND, subject, shorten(id), subject + " not found: " + shorten(id));
   }
 
-  /** Long values are cut: a message is for reading. */
+  /**
+   * Long values are cut: a message is for reading. What cannot be seen is spelled out: it travels
+   * back over a wire that could not carry all of it, into logs and terminals.
+   */
   public static String shorten(Object value) {
     String text = String.valueOf(value);
-    return text.length() <= 100
-        ? text
-        : text.substring(0, 100) + "… (" + text.length() + " characters)";
+    return text.length() <= SHOWN_MAX
+        ? visible(text)
+        : visible(text.substring(0, SHOWN_MAX)) + "… (" + text.length() + " characters)";
+  }
+
+  private static String visible(String text) {
+    if (text.codePoints().noneMatch(Refusal::isHidden)) {
+      return text;
+    }
+    StringBuilder seen = new StringBuilder();
+    text.codePoints()
+        .forEach(
+            point -> {
+              if (isHidden(point)) {
+                seen.append(String.format(Locale.ROOT, "\\u%04x", point));
+              } else {
+                seen.appendCodePoint(point);
+              }
+            });
+    return seen.toString();
+  }
+
+  private static boolean isHidden(int point) {
+    return Character.isISOControl(point) || Character.getType(point) == Character.SURROGATE;
   }
 
   public Code code() {

@@ -124,6 +124,63 @@ class RetentionTest {
   }
 
   @Test
+  void the_steps_of_a_long_run_follow_it_in_slices() {
+    RunId old = finished(3);
+    addSteps(old, 5_000);
+    database.execute("CREATE TABLE deleted (steps bigint)");
+    database.execute(
+        """
+        CREATE FUNCTION note_deleted() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN INSERT INTO deleted SELECT count(*) FROM gone; RETURN NULL; END $$
+        """);
+    database.execute(
+        """
+        CREATE TRIGGER note AFTER DELETE ON kagzi.step_runs
+          REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_deleted()
+        """);
+
+    chore(DAY).run();
+
+    database.execute("DROP TRIGGER note ON kagzi.step_runs");
+    assertThat(rows(old)).isZero();
+    assertThat(number("SELECT sum(steps) FROM deleted")).isEqualTo(5_001);
+    assertThat(number("SELECT max(steps) FROM deleted")).isEqualTo(2_000);
+    assertThat(number("SELECT count(*) FROM kagzi.duties WHERE duty LIKE 'STEPS%'")).isZero();
+  }
+
+  @Test
+  void steps_that_a_server_left_behind_are_deleted_by_the_next() {
+    RunId gone = RunId.next();
+    addSteps(gone, 10);
+    database.execute("INSERT INTO kagzi.duties (duty) VALUES ('STEPS %s')".formatted(gone));
+
+    chore(DAY).run();
+
+    assertThat(rows(gone)).isZero();
+    assertThat(number("SELECT count(*) FROM kagzi.duties WHERE duty LIKE 'STEPS%'")).isZero();
+  }
+
+  private static void addSteps(RunId run, int count) {
+    database.execute(
+        """
+        INSERT INTO kagzi.step_runs
+               (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at)
+        SELECT '%s', 'more#' || i, 1, 1, 1, 'FUNCTION', 'COMPLETED', '1', now()
+          FROM generate_series(1, %d) i
+        """
+            .formatted(run, count));
+  }
+
+  private static long number(String sql) {
+    return database.run(
+        session ->
+            session
+                .query("SELECT (" + sql + ") AS number")
+                .first(row -> row.bigint("number"))
+                .orElseThrow());
+  }
+
+  @Test
   void a_run_that_is_old_and_has_not_ended_stays() {
     RunId open = open();
     database.execute(

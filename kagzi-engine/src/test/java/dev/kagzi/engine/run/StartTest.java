@@ -138,6 +138,28 @@ class StartTest {
   }
 
   @Test
+  void of_fifty_starts_on_two_servers_that_ask_to_be_refused_one_is_accepted() {
+    List<CompletableFuture<StartResult>> answers = new ArrayList<>();
+    for (int i = 0; i < 25; i++) {
+      answers.add(start(engine, "reject-2", IfExists.REJECT));
+      answers.add(start(other, "reject-2", IfExists.REJECT));
+    }
+
+    int started = 0;
+    for (CompletableFuture<StartResult> answer : answers) {
+      try {
+        await(answer);
+        started++;
+      } catch (Refusal refused) {
+        assertThat(refused.code()).isEqualTo(Refusal.Code.ID_IN_USE);
+      }
+    }
+
+    assertThat(started).isEqualTo(1);
+    assertThat(rows("reject-2")).isEqualTo(1);
+  }
+
+  @Test
   void a_start_that_is_sent_again_with_its_id_is_answered_as_before() {
     RunId id = RunId.next();
     StartResult first = await(start(engine, NAMESPACE, TYPE, "order-4", id));

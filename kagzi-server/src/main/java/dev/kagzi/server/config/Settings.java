@@ -1,5 +1,6 @@
 package dev.kagzi.server.config;
 
+import dev.kagzi.engine.value.Refusal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * and within its range. Immutable.
  */
 public final class Settings {
+  private static final int LENGTH_MAX = 1_000;
+
   private record Pair(ServerOption low, ServerOption high) {}
 
   /** The first of each must not be more than the second, or the server could not work. */
@@ -95,13 +98,23 @@ public final class Settings {
   }
 
   private static Comparable<?> read(ServerOption option, Setting setting) {
+    String text = setting.text();
+    String shown = option.isSecret() ? "(hidden)" : Refusal.shorten(text);
+    if (text.length() > LENGTH_MAX || text.chars().anyMatch(Settings::isNoText)) {
+      throw new SettingsException(
+          "%s: %s (expected: at most %d characters, all of them visible)"
+              .formatted(name(option, setting), shown, LENGTH_MAX));
+    }
     try {
-      return option.kind().read(setting.text());
+      return option.kind().read(text);
     } catch (IllegalArgumentException e) {
       throw new SettingsException(
-          "%s: %s (expected: %s)".formatted(name(option, setting), setting.text(), e.getMessage()),
-          e);
+          "%s: %s (expected: %s)".formatted(name(option, setting), shown, e.getMessage()), e);
     }
+  }
+
+  private static boolean isNoText(int c) {
+    return Character.isISOControl(c) || Character.isSurrogate((char) c);
   }
 
   /** As whoever said it knows it. */

@@ -7,6 +7,7 @@ import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -37,6 +38,8 @@ final class Arguments {
 
   /** Nothing said means the default one. */
   static String namespace(String name) {
+    // Where it only narrows a look-up nobody else looks at it before the database does.
+    Limits.checkStorable("namespace", name);
     return name.isEmpty() ? DEFAULT_NAMESPACE : name;
   }
 

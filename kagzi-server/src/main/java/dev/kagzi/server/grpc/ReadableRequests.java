@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Answers bytes that are no message of the protocol with INVALID_ARGUMENT. By itself the transport
- * takes them for a fault of the server: it logs a stack trace and answers UNKNOWN.
+ * takes them for a fault of the server: it logs a stack trace and answers UNKNOWN. So it does with
+ * what a handler throws, which here is answered as any other refusal.
  */
 final class ReadableRequests implements ServerInterceptor {
 
@@ -103,8 +104,16 @@ final class ReadableRequests implements ServerInterceptor {
 
     @Override
     public void onHalfClose() {
-      if (!refused) {
+      if (refused) {
+        return;
+      }
+      try {
         super.onHalfClose();
+      } catch (RuntimeException e) {
+        // A handler that refuses before it has a place to answer from.
+        refused = true;
+        Errors.close(call, e);
+        super.onCancel();
       }
     }
 

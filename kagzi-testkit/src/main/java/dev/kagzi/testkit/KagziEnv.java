@@ -1,0 +1,179 @@
+package dev.kagzi.testkit;
+
+import dev.kagzi.postgres.SharedPostgres;
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.WorkerBuilder;
+import dev.kagzi.server.KagziServer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A server with a database, a namespace and a clock of its own, inside this process, and a client
+ * of it. Made by {@link KagziExtension}, or by {@link #start} in other frameworks.
+ *
+ * <p>The clock goes as fast as any other, and {@link #advance} moves it on top of that: sleeps,
+ * delays of retries, deadlines and leases follow it, since the server knows no other clock. What
+ * code under test reads by itself ({@code Instant.now()}) does not move.
+ *
+ * <p>Differences to a server in production: no wait is too short to give the worker back, nothing
+ * is deleted by retention, namespaces come into being by themselves, and PostgreSQL does not wait
+ * for the disk. Thread-safe.
+ */
+public final class KagziEnv implements AutoCloseable {
+  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final int NAMESPACE_LENGTH_MAX = 100;
+
+  private final TestDatabase database;
+  private final KagziServer server;
+  private final Kagzi kagzi;
+  private final String namespace;
+
+  private KagziEnv(TestDatabase database, KagziServer server, String namespace) {
+    this.database = database;
+    this.server = server;
+    this.namespace = namespace;
+    this.kagzi = Kagzi.builder().inProcess(server.inProcessName()).namespace(namespace).connect();
+  }
+
+  /**
+   * Starts a server for one test; whoever starts it closes it.
+   *
+   * @param name becomes the namespace, so that logs tell tests apart
+   */
+  public static KagziEnv start(String name) {
+    String namespace = name.replaceAll("[^A-Za-z0-9_.-]", "_");
+    TestDatabase database = TestDatabase.create();
+    try {
+      return new KagziEnv(
+          database,
+          KagziServer.start(database.serverConfig()),
+          namespace.substring(0, Math.min(namespace.length(), NAMESPACE_LENGTH_MAX)));
+    } catch (RuntimeException e) {
+      database.close();
+      throw e;
+    }
+  }
+
+  /** The client. Its workers are stopped with the environment. */
+  public Kagzi kagzi() {
+    return kagzi;
+  }
+
+  /** A worker for these queues, as {@link Kagzi#worker}. */
+  public WorkerBuilder worker(String... queues) {
+    return kagzi.worker(queues);
+  }
+
+  /** The namespace of {@link #kagzi}. */
+  public String namespace() {
+    return namespace;
+  }
+
+  /** The server, for whoever wants a client of another kind. */
+  public KagziServer server() {
+    return server;
+  }
+
+  /** What the clock says. */
+  public Instant now() {
+    return database.now();
+  }
+
+  /**
+   * Lets time pass. What is due on the way happens in its order, each at its own time: a run that
+   * sleeps a day, fails, is tried again after a minute and sleeps another day goes through all of
+   * it within one {@code advance(Duration.ofDays(3))}.
+   *
+   * <p>Before each move, and at the end, this waits until the environment is {@linkplain #settle
+   * settled}: so the outcome does not depend on how fast this machine is. Workers live through the
+   * time, as if they had beaten on.
+   *
+   * @throws IllegalStateException if it does not settle within ten seconds, for example because a
+   *     step waits for something that the test does only later; {@link #advanceNow} does not wait
+   */
+  public void advance(Duration time) {
+    check(time);
+    settle();
+    Instant end = now().plus(time);
+    for (Optional<Instant> next = database.nextDue(end);
+        next.isPresent();
+        next = database.nextDue(end)) {
+      move(next.get());
+      settle();
+    }
+    if (now().isBefore(end)) {
+      move(end);
+    }
+    settle();
+  }
+
+  /**
+   * Moves the clock in one go, whatever is running, and does not wait: for time-outs of code that
+   * runs, and for leases. Claims of workers that are connected are renewed; a worker that is not
+   * loses them when their time is over.
+   */
+  public void advanceNow(Duration time) {
+    check(time);
+    move(now().plus(time));
+  }
+
+  private static void check(Duration time) {
+    if (time.isNegative()) {
+      throw new IllegalArgumentException("time: " + time + " (expected: not negative)");
+    }
+  }
+
+  private void move(Instant to) {
+    database.moveClock(to);
+    server.engine().clockMoved();
+  }
+
+  /**
+   * Waits until nothing more happens by itself: no worker executes a run, none is due that a worker
+   * here could take, no deadline has passed unseen. Runs that sleep, wait for a retry, or have no
+   * worker may be open.
+   *
+   * @throws IllegalStateException if that is not so within ten seconds, with what goes on
+   */
+  public void settle() {
+    long began = System.nanoTime();
+    List<String> busy = database.busy();
+    while (!busy.isEmpty()) {
+      if (System.nanoTime() - began > PATIENCE_NANOS) {
+        throw new IllegalStateException(
+            "not settled after 10 s: %s (expected: runs that end or wait by themselves)"
+                .formatted(String.join(", ", busy)));
+      }
+      LockSupport.parkNanos(LOOK_NANOS);
+      busy = database.busy();
+    }
+  }
+
+  /**
+   * Takes every worker for dead, as after a crash: its runs go to whoever polls next, and what it
+   * still reports of them is refused. The workers themselves hear of it and register again.
+   */
+  public void loseWorkers() {
+    for (String worker : database.workers()) {
+      server.engine().workers().forceOffline(null, TestDatabase.workerId(worker), "test").join();
+    }
+  }
+
+  @Override
+  public void close() {
+    kagzi.close();
+    server.close();
+    database.close();
+  }
+
+  /** Starts PostgreSQL now, which otherwise the first environment of a JVM does. */
+  public static void prepare() {
+    SharedPostgres.server();
+    TestDatabase.prepare();
+  }
+}

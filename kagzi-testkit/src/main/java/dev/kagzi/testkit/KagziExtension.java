@@ -1,0 +1,51 @@
+package dev.kagzi.testkit;
+
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ExtensionContext.Store;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+
+/**
+ * Gives each test that asks for a {@link KagziEnv} one of its own, and closes it after the test.
+ *
+ * <pre>{@code
+ * @ExtendWith(KagziExtension.class)
+ * class OrderTest {
+ *   @Test
+ *   void an_order_is_shipped_after_a_day(KagziEnv env) {
+ *     env.worker("orders").workflow(PROCESS_ORDER, Orders::process).start();
+ *     RunHandle<Receipt> run = env.kagzi().workflow(PROCESS_ORDER).start(order);
+ *
+ *     env.advance(Duration.ofDays(1));
+ *
+ *     assertThat(run.status()).isEqualTo(RunStatus.COMPLETED);
+ *   }
+ * }
+ * }</pre>
+ *
+ * <p>Tests may run in parallel. {@code @BeforeEach} methods get the environment of their test.
+ */
+public final class KagziExtension implements ParameterResolver {
+  private static final Namespace STORE = Namespace.create(KagziExtension.class);
+
+  /** Made by JUnit. */
+  public KagziExtension() {}
+
+  @Override
+  public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+    return parameter.getParameter().getType() == KagziEnv.class;
+  }
+
+  @Override
+  public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+    Store store = context.getStore(STORE);
+    // The store closes what is in it when the test ends.
+    return store.computeIfAbsent(
+        KagziEnv.class, key -> KagziEnv.start(name(context)), KagziEnv.class);
+  }
+
+  private static String name(ExtensionContext context) {
+    return context.getTestMethod().map(method -> method.getName()).orElse("test");
+  }
+}

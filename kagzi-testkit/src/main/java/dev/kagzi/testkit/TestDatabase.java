@@ -1,0 +1,249 @@
+package dev.kagzi.testkit;
+
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.postgres.EmbeddedPostgres;
+import dev.kagzi.postgres.SharedPostgres;
+import dev.kagzi.server.KagziServer;
+import dev.kagzi.server.ServerConfig;
+import dev.kagzi.server.config.ConfigFile;
+import dev.kagzi.server.config.ServerOption;
+import dev.kagzi.server.config.Settings;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The database of one environment: its clock, and what goes on in it. Thread-safe. */
+final class TestDatabase implements AutoCloseable {
+
+  /** Small, so that many tests fit into one PostgreSQL. */
+  private static final Map<ServerOption, String> SETTINGS =
+      Map.of(
+          ServerOption.SHORT_WAIT, "0s",
+          ServerOption.RETENTION_RUNS, "0s",
+          ServerOption.RETENTION_WORKERS, "0s",
+          ServerOption.AUTO_CREATE_NAMESPACES, "true",
+          ServerOption.JOURNAL_LANES, "1",
+          ServerOption.DISPATCH_CLAIMERS, "1",
+          ServerOption.DB_POOL_SIZE, "3",
+          ServerOption.CLOSE_TIMEOUT, "2s");
+
+  // Workers that are connected beat, whatever the clock does: their silence and their leases do not
+  // grow by the move. All in one transaction: no chore sees one without the other.
+  private static final String KEEP_WORKERS =
+      """
+      WITH shift AS (SELECT ?::timestamptz - kagzi.clock() AS by),
+      alive AS (
+        UPDATE kagzi.workers SET last_heartbeat_at = last_heartbeat_at + shift.by
+          FROM shift
+         WHERE status <> 'OFFLINE' AND attach_id IS NOT NULL
+        RETURNING worker_id),
+      held AS (
+        UPDATE kagzi.workflow_runs SET available_at = available_at + shift.by
+          FROM shift
+         WHERE status = 'RUNNING' AND available_at < 'infinity'
+           AND locked_by IN (SELECT worker_id FROM alive))
+      UPDATE kagzi.servers SET heartbeat_at = heartbeat_at + shift.by FROM shift
+      """;
+
+  // A run that a dead worker holds is nobody's business until its lease ends.
+  private static final String BUSY =
+      """
+      SELECT 'run ' || r.run_id || ' of ' || r.workflow_type || ' is ' || r.status AS what
+        FROM kagzi.workflow_runs r
+        JOIN kagzi.namespaces n ON n.namespace = r.namespace AND n.enabled
+       WHERE r.available_at IS NOT NULL
+         AND CASE
+               WHEN r.cron_expr IS NOT NULL
+                 THEN r.status = 'SCHEDULED' AND r.available_at <= kagzi.clock()
+               WHEN r.deadline_at <= kagzi.clock() THEN true
+               WHEN r.status = 'RUNNING' AND EXISTS (
+                      SELECT FROM kagzi.workers w
+                       WHERE w.worker_id = r.locked_by AND w.status <> 'OFFLINE'
+                         AND w.attach_id IS NOT NULL) THEN true
+               WHEN EXISTS (SELECT FROM kagzi.run_messages m
+                             WHERE m.to_run = r.run_id AND m.step_id = ANY (r.waits_for)) THEN true
+               ELSE r.available_at <= kagzi.clock() AND EXISTS (
+                      SELECT FROM kagzi.workers w, unnest(w.workflow_types, w.served_versions)
+                                                     AS served (type, version)
+                       WHERE w.namespace = r.namespace AND w.task_queue = r.task_queue
+                         AND w.status = 'ONLINE' AND served.type = r.workflow_type
+                         AND served.version IN ('*', r.version))
+             END
+      UNION ALL
+      SELECT 'worker ' || worker_id || ' of queue ' || task_queue || ' is connecting'
+        FROM kagzi.workers
+       WHERE status = 'ONLINE' AND attach_id IS NULL
+         AND registered_at > kagzi.clock() - interval '1 second'
+       LIMIT 5
+      """;
+
+  // What is blocked by its code tries again for ever: time does not mend it.
+  private static final String NEXT_DUE =
+      """
+      SELECT min(due) AS due
+        FROM (SELECT available_at AS due FROM kagzi.workflow_runs
+               WHERE available_at IS NOT NULL AND blocked_by IS NULL AND status <> 'PAUSED'
+               UNION ALL
+              SELECT deadline_at FROM kagzi.workflow_runs
+               WHERE available_at IS NOT NULL AND deadline_at IS NOT NULL) AS times
+       WHERE due > kagzi.clock() AND due < ?
+      """;
+
+  private static final class Template {
+    static final String NAME = create();
+
+    private static String create() {
+      String name = SharedPostgres.createDatabase();
+      KagziServer.migrate(config(name).database());
+      return name;
+    }
+  }
+
+  private final String name;
+  private final Connection connection;
+
+  private TestDatabase(String name, Connection connection) {
+    this.name = name;
+    this.connection = connection;
+  }
+
+  static void prepare() {
+    String unused = Template.NAME;
+  }
+
+  static TestDatabase create() {
+    String name = SharedPostgres.createDatabaseFrom(Template.NAME);
+    EmbeddedPostgres postgres = SharedPostgres.server();
+    try {
+      return new TestDatabase(
+          name,
+          DriverManager.getConnection(
+              postgres.jdbcUrl(name), postgres.user(), postgres.password()));
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static ServerConfig config(String name) {
+    EmbeddedPostgres postgres = SharedPostgres.server();
+    return ServerConfig.builder(
+            Settings.of(new Settings.Sources(SETTINGS, Map.of(), ConfigFile.none(), Map.of())))
+        .dbUrl(postgres.jdbcUrl(name))
+        .dbUser(postgres.user())
+        .dbPassword(postgres.password())
+        .unsafeDatabase()
+        .migrateOnStart(false)
+        .inProcessOnly()
+        .build();
+  }
+
+  ServerConfig serverConfig() {
+    return config(name);
+  }
+
+  static WorkerId workerId(String text) {
+    return WorkerId.parse(text).orElseThrow();
+  }
+
+  synchronized Instant now() {
+    return time("SELECT kagzi.clock() AS due", null).orElseThrow();
+  }
+
+  /** When the next thing is due before the end, if any is. */
+  synchronized Optional<Instant> nextDue(Instant end) {
+    return time(NEXT_DUE, end);
+  }
+
+  private Optional<Instant> time(String sql, @Nullable Instant parameter) {
+    try (PreparedStatement query = connection.prepareStatement(sql)) {
+      if (parameter != null) {
+        query.setObject(1, parameter.atOffset(ZoneOffset.UTC));
+      }
+      try (ResultSet row = query.executeQuery()) {
+        row.next();
+        OffsetDateTime due = row.getObject("due", OffsetDateTime.class);
+        return Optional.ofNullable(due).map(OffsetDateTime::toInstant);
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  synchronized List<String> busy() {
+    return texts(BUSY);
+  }
+
+  synchronized List<String> workers() {
+    return texts("SELECT worker_id::text FROM kagzi.workers WHERE status <> 'OFFLINE'");
+  }
+
+  private List<String> texts(String sql) {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      List<String> texts = new ArrayList<>();
+      while (rows.next()) {
+        texts.add(rows.getString(1));
+      }
+      return texts;
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** From now on the clock goes on from there. */
+  synchronized void moveClock(Instant to) {
+    try {
+      connection.setAutoCommit(false);
+      try (PreparedStatement keep = connection.prepareStatement(KEEP_WORKERS);
+          Statement replace = connection.createStatement()) {
+        keep.setObject(1, to.atOffset(ZoneOffset.UTC));
+        keep.executeUpdate();
+        replace.execute(clockThatIsAheadBy(aheadUs(to)));
+        connection.commit();
+      } finally {
+        connection.rollback();
+        connection.setAutoCommit(true);
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private long aheadUs(Instant to) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT now() AS now")) {
+      row.next();
+      return ChronoUnit.MICROS.between(row.getObject("now", OffsetDateTime.class).toInstant(), to);
+    }
+  }
+
+  private static String clockThatIsAheadBy(long us) {
+    return """
+        CREATE OR REPLACE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE sql STABLE AS
+        $$ SELECT now() + interval '%d microseconds' $$
+        """
+        .formatted(us);
+  }
+
+  @Override
+  public synchronized void close() {
+    try {
+      connection.close();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+    SharedPostgres.server().dropDatabase(name);
+  }
+}
