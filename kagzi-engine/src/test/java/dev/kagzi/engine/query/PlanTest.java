@@ -184,7 +184,7 @@ class PlanTest {
         new RunFilter("big", Set.of(), null, null, null, null, null, null, null, UUID.randomUUID());
 
     assertList(children, null, true, "workflow_runs_parent");
-    assertList(fires, null, true, "workflow_runs_fire");
+    assertList(fires, null, true, "workflow_runs_schedule_runs");
   }
 
   @Test

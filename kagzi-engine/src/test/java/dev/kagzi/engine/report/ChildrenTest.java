@@ -218,7 +218,7 @@ class ChildrenTest {
     Claim again = claimParent(parent).claim();
     ReportResult second = engine.report(child(again, "a", 2, false));
 
-    await(engine.engine().runs().resume(NAMESPACE, first, null, false));
+    await(engine.engine().runs().resume(NAMESPACE, first, null, true));
     engine.report(done(claimParent(first).claim(), "\"old\""));
     Awaitility.await()
         .until(
