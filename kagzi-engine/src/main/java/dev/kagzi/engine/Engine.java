@@ -152,7 +152,7 @@ public final class Engine implements AutoCloseable {
                 endOverdue,
                 new FoldCounts(pulse, database),
                 new RenewNamespaces(pulse, namespaces::renew),
-                new RenewVersions(pulse, versions::read),
+                new RenewVersions(pulse, versions),
                 gates.book()::forgetOld,
                 workers::forgetOld,
                 stepCounts::forgetOld),
@@ -213,11 +213,11 @@ public final class Engine implements AutoCloseable {
       case Notice.Wake wake -> workers.wakeAttached(wake.worker(), wake.claim());
       case Notice.Drain drain -> workers.drainAttached(drain.worker());
       case Notice.Namespace ignored -> namespaces.renew();
-      case Notice.Versions ignored -> versions.read();
+      case Notice.Versions ignored -> versions.renew();
       case Notice.Everything ignored -> {
         notifier.alone(false);
         namespaces.renew();
-        versions.read();
+        versions.renew();
         gates.lookAtEverything();
         endings.lookAtEverything();
       }
