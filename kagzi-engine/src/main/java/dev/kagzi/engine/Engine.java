@@ -165,7 +165,7 @@ public final class Engine implements AutoCloseable {
                 new FoldCounts(pulse, database),
                 fireSchedules,
                 new RenewNamespaces(pulse, namespaces::renew),
-                new RenewVersions(pulse, versions::read),
+                new RenewVersions(pulse, versions),
                 gates.book()::forgetOld,
                 workers::forgetOld,
                 stepCounts::forgetOld),
@@ -227,12 +227,12 @@ public final class Engine implements AutoCloseable {
       case Notice.Wake wake -> workers.wakeAttached(wake.worker(), wake.claim());
       case Notice.Drain drain -> workers.drainAttached(drain.worker());
       case Notice.Namespace ignored -> namespaces.renew();
-      case Notice.Versions ignored -> versions.read();
+      case Notice.Versions ignored -> versions.renew();
       case Notice.Everything ignored -> {
         notifier.alone(false);
         namespaces.renew();
         fireSchedules.dueIn(0);
-        versions.read();
+        versions.renew();
         gates.lookAtEverything();
         endings.lookAtEverything();
       }

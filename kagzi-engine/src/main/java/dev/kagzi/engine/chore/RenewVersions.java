@@ -1,25 +1,26 @@
 package dev.kagzi.engine.chore;
 
+import dev.kagzi.engine.run.DefaultVersions;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Has default versions read anew when one was changed and the notice of it may have been lost. */
 public final class RenewVersions implements Chore {
   private final TakePulse pulse;
-  private final Runnable renew;
+  private final DefaultVersions versions;
   private @Nullable Long seenUs;
 
-  public RenewVersions(TakePulse pulse, Runnable renew) {
+  public RenewVersions(TakePulse pulse, DefaultVersions versions) {
     this.pulse = pulse;
-    this.renew = renew;
+    this.versions = versions;
   }
 
   @Override
   public void run() {
     Long changedUs = pulse.last().typesUs();
-    if (!Objects.equals(changedUs, seenUs)) {
+    if (!Objects.equals(changedUs, seenUs) || versions.isStale()) {
+      versions.read();
       seenUs = changedUs;
-      renew.run();
     }
   }
 }

@@ -4,12 +4,17 @@ import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.value.Limits;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The default versions of all types, in memory: they are few, and every start asks for one. They
  * are read anew when somebody changes one, here or on another server. Thread-safe.
  */
 public final class DefaultVersions implements Versions {
+  private static final Logger log = LoggerFactory.getLogger(DefaultVersions.class);
+
   static final String READ_SQL =
       """
       SELECT namespace, workflow_type, default_version
@@ -29,7 +34,9 @@ public final class DefaultVersions implements Versions {
   private final Database database;
   private final Limits limits;
   private final Runnable tellOthers;
+  private final ReentrantLock reading = new ReentrantLock();
   private volatile Map<Key, String> known = Map.of();
+  private volatile boolean stale;
 
   private record Key(String namespace, String type) {}
 
@@ -62,8 +69,46 @@ public final class DefaultVersions implements Versions {
     return former;
   }
 
-  /** Somebody has changed something, perhaps. Blocks. */
-  public synchronized void read() {
+  /**
+   * Somebody has changed something, perhaps: reads anew, on a thread of its own. If that fails, a
+   * chore sees that it is still to be done.
+   */
+  public void renew() {
+    stale = true;
+    Thread.ofVirtual()
+        .name("kagzi-versions")
+        .start(
+            () -> {
+              try {
+                read();
+              } catch (RuntimeException away) {
+                log.atDebug()
+                    .addKeyValue("cause", away.getMessage())
+                    .log("default versions could not be read");
+              }
+            });
+  }
+
+  /** Whether what is in memory may be old. */
+  public boolean isStale() {
+    return stale;
+  }
+
+  /** Reads all of them. Blocks. */
+  public void read() {
+    reading.lock();
+    try {
+      stale = false;
+      known = all();
+    } catch (RuntimeException away) {
+      stale = true;
+      throw away;
+    } finally {
+      reading.unlock();
+    }
+  }
+
+  private Map<Key, String> all() {
     Map<Key, String> all = new HashMap<>();
     database.read(
         session ->
@@ -74,6 +119,6 @@ public final class DefaultVersions implements Versions {
                         all.put(
                             new Key(row.text("namespace"), row.text("workflow_type")),
                             row.text("default_version"))));
-    known = Map.copyOf(all);
+    return Map.copyOf(all);
   }
 }
