@@ -120,9 +120,9 @@ class CrashTest {
     Claim second = engine.claimOne(worker).claim();
 
     engine.report(stepDone(second, "plain", "1"));
-    engine.report(stepFailed(second, "failing", 1, null));
     engine.report(
         List.of(stepDone(second, "other", "1"), stepDone(second, "at-the-same-time", "1")));
+    engine.report(stepFailed(second, "failing", 1, null));
 
     assertThat(
             stored.text(
