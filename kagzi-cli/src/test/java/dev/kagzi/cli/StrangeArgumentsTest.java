@@ -17,21 +17,14 @@ class StrangeArgumentsTest extends ServedCommandTest {
   private static final List<String> VALUES =
       List.of(
           "",
-          " ",
           "x".repeat(100_000),
           "a\u0001b",
           "\ud800",
-          "\u202e",
           "-1",
           "99999999999999999999",
-          "NaN",
           "00000000-0000-0000-0000-000000000000",
           "{\"a\":",
-          "@",
-          "@/no/such/file",
-          "%s%n",
-          "--",
-          "'; DROP TABLE kagzi.workflow_runs; --");
+          "@/no/such/file");
 
   @Test
   void rubbish_is_answered_in_one_line_and_with_an_exit_code() {

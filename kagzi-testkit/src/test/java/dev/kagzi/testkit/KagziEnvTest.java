@@ -18,11 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 @ExtendWith(KagziExtension.class)
-@Execution(ExecutionMode.CONCURRENT)
 class KagziEnvTest {
   private static final Duration SOON = Duration.ofSeconds(20);
 
