@@ -523,7 +523,7 @@ class BranchesTest extends RealServerTest {
               return String.join(" ", codes);
             });
 
-    assertThat(run.result(SOON)).isEqualTo("context-other-branch duplicate-branch invalid-name");
+    assertThat(run.result(SOON)).isEqualTo("CONTEXT_OTHER_BRANCH DUPLICATE_BRANCH INVALID_NAME");
   }
 
   @Test
