@@ -180,6 +180,7 @@ final class ReplayRules {
     story
         .attempts()
         .filter(StepRecord::isFinalFailure)
+        .filter(failed -> !StepRules.isClosedByEnd(story, failed))
         .filter(failed -> story.completed(failed.step()).isEmpty())
         .filter(failed -> enders.stream().noneMatch(each -> compensates(story, each, failed)))
         .forEach(

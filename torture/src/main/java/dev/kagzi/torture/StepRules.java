@@ -82,13 +82,16 @@ final class StepRules {
     }
   }
 
-  /** Whoever ends a run from outside closes what is open with a failure of its own. */
-  private static boolean isClosedByEnd(RunStory story, StepRecord attempt) {
+  /**
+   * The end of a run closes what is open with a failure of its own: when somebody ends it from
+   * outside, and what the losers of a race, or children that nobody awaits, have left open.
+   */
+  static boolean isClosedByEnd(RunStory story, StepRecord attempt) {
     RunRecord run = story.run();
+    boolean mayBeOpen =
+        story.isEndedFromOutside() || attempt.isChild() || attempt.step().contains("[");
     boolean endedThen =
-        run != null
-            && story.isEndedFromOutside()
-            && attempt.finishedMicros() == run.finishedMicros();
+        run != null && mayBeOpen && attempt.finishedMicros() == run.finishedMicros();
     return attempt.isFinalFailure()
         && attempt.cause() == StepRecord.Cause.RUN_ENDED
         && (endedThen || story.isResumed());
