@@ -176,6 +176,20 @@ class CheckerTest {
   }
 
   @Test
+  void a_sleep_outside_any_branch_that_a_lost_claim_ends_is_found() {
+    made.started();
+    made.claim(1).sleep("s", 1_000);
+    made.claim(2);
+    made.slept("s", 1, 3_000_000)
+        .timePasses(3_000_000)
+        .run("cancel", "CANCELLED", 2, "")
+        .cancelAnswered("true");
+    made.result("CANCELLED", "");
+
+    assertFound("a lost claim writes nothing");
+  }
+
+  @Test
   void an_end_by_a_claim_that_was_not_the_last_is_found() {
     good();
     made.again(run -> run.epoch = 2);

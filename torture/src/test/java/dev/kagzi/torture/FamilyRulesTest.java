@@ -3,6 +3,7 @@ package dev.kagzi.torture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.torture.MadeEvidence.MadeRun;
+import dev.kagzi.torture.StepRecord.Cause;
 import org.junit.jupiter.api.Test;
 
 /** Violations of what runs, branches and versions owe each other, each planted once. */
@@ -123,6 +124,61 @@ class FamilyRulesTest {
         .result("COMPLETED", MadeEvidence.INPUT + " b1,A");
 
     assertFound("losers stay out");
+  }
+
+  /** The winner is on record, then the worker dies, and the next one brings the run to its end. */
+  private void raceAcrossClaims() {
+    made.started();
+    made.claim(1, "execution-1/race[b1]/").exec("race[b1]/run", 1, "W");
+    made.completed("race[b1]/run", 1, "W").completed("race", 1, "b1");
+    made.claim(2).won("race", "b1").does("after", "A").end(MadeEvidence.INPUT + " b1,A");
+    made.completed("after", 2, "A");
+  }
+
+  private void raceEnds() {
+    made.run("race", "COMPLETED", 2, MadeEvidence.INPUT + " b1,A")
+        .result("COMPLETED", MadeEvidence.INPUT + " b1,A");
+  }
+
+  @Test
+  void what_a_loser_left_open_is_closed_by_the_end() {
+    raceAcrossClaims();
+    made.failed("race[b0]/run", 1, 1, Cause.RUN_ENDED).timePasses(-1_000_000);
+    raceEnds();
+
+    assertThat(made.check()).isEmpty();
+  }
+
+  @Test
+  void a_losers_step_that_a_lost_claim_closes_before_the_end_is_found() {
+    raceAcrossClaims();
+    made.failed("race[b0]/run", 1, 1, Cause.RUN_ENDED);
+    raceEnds();
+
+    assertThat(made.check())
+        .extracting(Findings.Violation::rule)
+        .contains("a lost claim writes nothing");
+  }
+
+  @Test
+  void a_losers_result_that_a_lost_claim_writes_is_found() {
+    raceAcrossClaims();
+    made.completed("race[b0]/run", 1, "late");
+    raceEnds();
+
+    assertThat(made.check())
+        .extracting(Findings.Violation::rule)
+        .contains("a lost claim writes nothing");
+  }
+
+  @Test
+  void a_losers_sleep_may_be_over_after_its_claim_was_lost() {
+    raceAcrossClaims();
+    made.slept("race[b0]/sleep", 1, 1_000_000);
+    made.timePasses(1_000_000);
+    raceEnds();
+
+    assertThat(made.check()).isEmpty();
   }
 
   @Test
