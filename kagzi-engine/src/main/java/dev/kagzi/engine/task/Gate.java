@@ -8,7 +8,6 @@ import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,7 +27,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Futures are completed and claims given back outside of the lock.
  */
 final class Gate {
-  private static final int CLAIM_MAX = 500;
   private static final long RETRY_MS_FIRST = 20;
   private static final long RETRY_MS_MAX = 1_000;
 
@@ -39,7 +37,7 @@ final class Gate {
   private final Gates gates;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<WorkerId, Desk> desks = new LinkedHashMap<>();
-  private final Map<TypeVersion, Backlog> backlogs = new HashMap<>();
+  private final Backlogs backlogs = new Backlogs();
   private boolean lookQueued;
   private boolean lookAgain;
   private long lastLookNanos = System.nanoTime();
@@ -48,48 +46,6 @@ final class Gate {
   private long retryMs = RETRY_MS_FIRST;
   private boolean retries;
   private int entering;
-
-  /**
-   * Runs of one type that may be due and that nobody has taken: at most so many as were told of
-   * since the last look that came back short, or nobody knows how many.
-   */
-  private static final class Backlog {
-    boolean unknown = true;
-    long unknownSaid;
-    int untaken;
-    long said;
-    long lowUs;
-
-    boolean maybe() {
-      return unknown || untaken > 0;
-    }
-
-    /** One more is due. */
-    void tell() {
-      said++;
-      untaken++;
-    }
-
-    void tellUnknown() {
-      said++;
-      unknown = true;
-      unknownSaid = said;
-    }
-
-    /** A look goes for so many at most; answers how many of them it covers. */
-    int cover(int most) {
-      int covered = Math.min(untaken, most);
-      untaken -= covered;
-      return covered;
-    }
-
-    /** A look came back short: what was told before it is gone, what was told since may not be. */
-    void drained(long saidBefore) {
-      boolean unknownSince = unknown && unknownSaid > saidBefore;
-      unknown = unknownSince;
-      untaken = (int) Math.min(Integer.MAX_VALUE, said - saidBefore);
-    }
-  }
 
   Gate(QueueName queue, Gates gates) {
     this.queue = queue;
@@ -127,9 +83,7 @@ final class Gate {
   long lowUs(PollRequest.Wanted type) {
     lock.lock();
     try {
-      Backlog exact = backlogs.get(new TypeVersion(type.type(), type.version()));
-      Backlog any = backlogs.get(new TypeVersion(type.type(), PollRequest.ANY_VERSION));
-      return exact != null ? exact.lowUs : any != null ? any.lowUs : 0;
+      return backlogs.lowUs(type);
     } finally {
       lock.unlock();
     }
@@ -139,7 +93,7 @@ final class Gate {
   void lookBelow() {
     lock.lock();
     try {
-      backlogs.values().forEach(backlog -> backlog.lowUs = 0);
+      backlogs.forgetMarks();
     } finally {
       lock.unlock();
     }
@@ -214,7 +168,7 @@ final class Gate {
         TypeVersion as = desk.limits.isNone() ? desk.servedAs(type) : null;
         if (as != null
             && desk.hasFree(as, now)
-            && hasRoomBeside(backlog(as), desk, now)
+            && hasRoomBeside(backlogs.of(as), desk, now)
             && (best == null || isBetter(desk, best, now))) {
           best = desk;
           bestAs = as;
@@ -232,7 +186,7 @@ final class Gate {
 
   /** Each run that is due and not taken has a slot before the one that starts. */
   private static boolean hasRoomBeside(Backlog backlog, Desk desk, long nowNanos) {
-    return !backlog.unknown && desk.free(nowNanos) > backlog.untaken;
+    return backlog.isKnown() && desk.free(nowNanos) > backlog.untaken();
   }
 
   /** A poll that stands is answered now; a worker with the more free slots has the less to do. */
@@ -368,9 +322,7 @@ final class Gate {
         wakeAfter(delayMs + 1);
         return;
       }
-      boolean served = mark(type, tell);
-      served |= mark(new TypeVersion(type.type(), PollRequest.ANY_VERSION), tell);
-      if (served && hasWaiting()) {
+      if (backlogs.tell(type, tell) && hasWaiting()) {
         requestLook();
       }
     } finally {
@@ -378,20 +330,11 @@ final class Gate {
     }
   }
 
-  private boolean mark(TypeVersion key, Consumer<Backlog> tell) {
-    Backlog backlog = backlogs.get(key);
-    if (backlog == null) {
-      return false;
-    }
-    tell.accept(backlog);
-    return true;
-  }
-
   /** Anything may be due. */
   void lookAtEverything() {
     lock.lock();
     try {
-      markAll();
+      backlogs.tellUnknown();
       if (hasWaiting()) {
         requestLook();
       }
@@ -400,18 +343,10 @@ final class Gate {
     }
   }
 
-  private void markAll() {
-    backlogs.values().forEach(Backlog::tellUnknown);
-  }
-
-  private Backlog backlog(TypeVersion key) {
-    return backlogs.computeIfAbsent(key, type -> new Backlog());
-  }
-
   private boolean hasBacklog(Desk desk) {
     boolean any = false;
     for (PollRequest.Wanted type : desk.typesLeft()) {
-      any |= backlog(new TypeVersion(type.type(), type.version())).maybe();
+      any |= backlogs.of(type).isPossible();
     }
     return any;
   }
@@ -452,29 +387,15 @@ final class Gate {
 
   // ---- looking: prepare under the lock, ask without it, hand out under it again
 
-  /** Desks that want the same, with their free slots interleaved. */
-  static final class Group {
-    final List<PollRequest.Wanted> types;
-    final List<Desk> desks = new ArrayList<>();
-    final List<WorkerId> slots = new ArrayList<>();
-    final Map<TypeVersion, Long> said = new HashMap<>();
-    final WorkerLimits limits;
-
-    Group(List<PollRequest.Wanted> types, WorkerLimits limits) {
-      this.types = types;
-      this.limits = limits;
-    }
-  }
-
   private record GroupKey(List<PollRequest.Wanted> types, @Nullable WorkerId apart) {}
 
-  List<Group> beginLook() {
+  List<LookGroup> beginLook() {
     lock.lock();
     try {
       lastLookNanos = System.nanoTime();
       lookAgain = false;
       retries = false;
-      Map<GroupKey, Group> groups = new LinkedHashMap<>();
+      Map<GroupKey, LookGroup> groups = new LinkedHashMap<>();
       for (Desk desk : desks.values()) {
         if (!desk.polls.isEmpty() && desk.free(lastLookNanos) > 0 && hasBacklog(desk)) {
           // Limits are a worker's own: its slots cannot be filled with a neighbour's share.
@@ -482,108 +403,41 @@ final class Gate {
           groups
               .computeIfAbsent(
                   new GroupKey(desk.types(), apart ? desk.worker : null),
-                  key -> new Group(apart ? desk.typesLeft() : desk.types(), desk.limits))
-              .desks
+                  key -> new LookGroup(apart ? desk.typesLeft() : desk.types(), desk.limits))
               .add(desk);
         }
       }
-      groups.values().forEach(this::takeSlots);
-      return groups.values().stream().filter(group -> !group.slots.isEmpty()).toList();
+      groups.values().forEach(group -> group.takeSlots(backlogs, lastLookNanos));
+      return groups.values().stream().filter(group -> !group.slots().isEmpty()).toList();
     } finally {
       lock.unlock();
     }
-  }
-
-  private void takeSlots(Group group) {
-    for (PollRequest.Wanted type : group.types) {
-      TypeVersion key = new TypeVersion(type.type(), type.version());
-      group.said.put(key, backlog(key).said);
-    }
-    int most = due(group);
-    boolean more = true;
-    while (more && group.slots.size() < most) {
-      more = false;
-      for (Desk desk : group.desks) {
-        if (desk.free(lastLookNanos) > 0 && group.slots.size() < most) {
-          desk.reserve(1);
-          group.slots.add(desk.worker);
-          more = true;
-        }
-      }
-    }
-    int left = group.slots.size();
-    for (PollRequest.Wanted type : group.types) {
-      left -= backlog(new TypeVersion(type.type(), type.version())).cover(left);
-    }
-  }
-
-  /** How many runs the group's look goes for: what is known to be due, else as many as fit. */
-  private int due(Group group) {
-    int sum = 0;
-    for (PollRequest.Wanted type : group.types) {
-      Backlog backlog = backlog(new TypeVersion(type.type(), type.version()));
-      if (backlog.unknown) {
-        return CLAIM_MAX;
-      }
-      sum += backlog.untaken;
-    }
-    return Math.min(sum, CLAIM_MAX);
   }
 
   /** Hands out what a look found. */
-  void found(Group group, List<ClaimRuns.Claimed> claimed) {
+  void found(LookGroup group, List<ClaimRuns.Claimed> claimed) {
     lock.lock();
     try {
-      unreserve(group);
+      group.freeSlots();
       for (ClaimRuns.Claimed run : claimed) {
-        for (Desk desk : group.desks) {
-          if (desk.worker.equals(run.worker())) {
-            desk.used(new TypeVersion(run.task().workflowType(), run.task().version()));
-            hand(desk, run.task());
-          }
-        }
+        Desk desk = group.desk(run.worker());
+        desk.used(new TypeVersion(run.task().workflowType(), run.task().version()));
+        hand(desk, run.task());
       }
-      if (claimed.size() < group.slots.size()) {
-        drained(group, claimed);
+      if (claimed.size() < group.slots().size()) {
+        group.drained(backlogs, claimed);
       }
     } finally {
       lock.unlock();
-    }
-  }
-
-  private void unreserve(Group group) {
-    for (WorkerId slot : group.slots) {
-      for (Desk desk : group.desks) {
-        if (desk.worker.equals(slot)) {
-          desk.unreserve(1);
-          break;
-        }
-      }
-    }
-  }
-
-  /** A short answer: nothing else is due, unless somebody has said so since. */
-  private void drained(Group group, List<ClaimRuns.Claimed> claimed) {
-    for (PollRequest.Wanted type : group.types) {
-      long count =
-          claimed.stream().filter(run -> run.task().workflowType().equals(type.type())).count();
-      TypeVersion key = new TypeVersion(type.type(), type.version());
-      Backlog backlog = backlog(key);
-      boolean limited = type.tasksMax() > 0 && count >= type.tasksMax();
-      if (limited || !group.limits.isNone()) {
-        backlog.unknown = true;
-      } else {
-        backlog.drained(group.said.getOrDefault(key, 0L));
-      }
     }
   }
 
   /** The database did not answer: the slots are free again, and the look is due again. */
-  void failed(Group group) {
+  void failed(LookGroup group) {
     lock.lock();
     try {
-      unreserve(group);
-      markAll();
+      group.freeSlots();
+      backlogs.tellUnknown();
       retryLater();
     } finally {
       lock.unlock();
@@ -591,12 +445,12 @@ final class Gate {
   }
 
   /** The same after a short look: what is due of the types that it asked for has all been taken. */
-  void nextDue(Group group, ClaimRuns.NextDue next) {
+  void nextDue(LookGroup group, ClaimRuns.NextDue next) {
     lock.lock();
     try {
       if (!next.isOverdue()) {
-        for (PollRequest.Wanted type : group.types) {
-          backlog(new TypeVersion(type.type(), type.version())).lowUs = next.nowUs() - LATE_US_MAX;
+        for (PollRequest.Wanted type : group.types()) {
+          backlogs.of(type).takenBelow(next.nowUs() - LATE_US_MAX);
         }
       }
     } finally {
@@ -675,7 +529,7 @@ final class Gate {
     lock.lock();
     try {
       desks.values().forEach(desk -> giveBack(desk, later));
-      markAll();
+      backlogs.tellUnknown();
     } finally {
       lock.unlock();
     }
@@ -728,7 +582,7 @@ final class Gate {
         if (desk.limits.isNone()) {
           return;
         }
-        markAll();
+        backlogs.tellUnknown();
         if (hasWaiting()) {
           requestLook();
         }

@@ -275,23 +275,23 @@ public final class Gates implements AutoCloseable {
       return;
     }
     meter.looks.increment();
-    List<Gate.Group> groups = gate.beginLook();
+    List<LookGroup> groups = gate.beginLook();
     int done = 0;
     try {
-      for (Gate.Group group : groups) {
+      for (LookGroup group : groups) {
         look(session, gate, group);
         done++;
       }
     } finally {
-      for (Gate.Group group : groups.subList(done, groups.size())) {
+      for (LookGroup group : groups.subList(done, groups.size())) {
         gate.failed(group);
       }
     }
     gate.endLook();
   }
 
-  private void look(Session session, Gate gate, Gate.Group group) throws SQLException {
-    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, gate.queue(), group.types);
+  private void look(Session session, Gate gate, LookGroup group) throws SQLException {
+    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, gate.queue(), group.types());
     ClaimRuns.Found found =
         exact.isEmpty()
             ? ClaimRuns.Found.NOTHING
@@ -305,22 +305,22 @@ public final class Gates implements AutoCloseable {
       // Shut while the look was under way.
       gate.giveBackAll();
     }
-    if (claimed.size() < group.slots.size() && !exact.isEmpty()) {
+    if (claimed.size() < group.slots().size() && !exact.isEmpty()) {
       gate.nextDue(group, ClaimRuns.nextDue(session, gate.queue(), exact, gate::lowUs));
     }
   }
 
   private ClaimRuns.Found claim(
-      Session tx, Gate gate, Gate.Group group, List<PollRequest.Wanted> types) throws SQLException {
+      Session tx, Gate gate, LookGroup group, List<PollRequest.Wanted> types) throws SQLException {
     QueueName queue = gate.queue();
     List<PollRequest.Wanted> allowed = types;
-    List<WorkerId> slots = group.slots;
-    if (!group.limits.isNone()) {
+    List<WorkerId> slots = group.slots();
+    if (!group.limits().isNone()) {
       WorkerId worker = slots.get(0);
       HeldRuns.lock(tx, worker);
       List<HeldRuns.Held> held = HeldRuns.of(tx, worker, queue, types, rules.leaseMsMax());
-      allowed = HeldRuns.within(group.limits, types, held);
-      Integer all = group.limits.all();
+      allowed = HeldRuns.within(group.limits(), types, held);
+      Integer all = group.limits().all();
       int free = all == null ? slots.size() : Math.min(slots.size(), all - held.size());
       if (allowed.isEmpty() || free <= 0) {
         return ClaimRuns.Found.NOTHING;
