@@ -36,7 +36,9 @@ class DistributionIT {
   void it_holds_what_a_server_needs_and_the_licences() throws Exception {
     try (Stream<Path> files = Files.walk(root)) {
       assertThat(files.filter(Files::isRegularFile).map(file -> root.relativize(file).toString()))
+          .filteredOn(file -> !file.startsWith("docs/"))
           .containsExactlyInAnyOrder(
+              "README.md",
               "bin/kagzi",
               "lib/kagzi.jar",
               "conf/kagzi.properties",
@@ -45,6 +47,7 @@ class DistributionIT {
               "NOTICE",
               "THIRD-PARTY.txt");
     }
+    assertThat(root.resolve("docs/reference.md")).isRegularFile();
     assertThat(Files.readString(root.resolve("THIRD-PARTY.txt")))
         .contains(
             "io.grpc:grpc-netty-shaded:", "org.postgresql:postgresql:", "info.picocli:picocli:")
@@ -61,6 +64,41 @@ class DistributionIT {
     assertThat(version.code()).as(version.err()).isZero();
     assertThat(version.out()).startsWith("kagzi " + VERSION + " (Java ");
     assertThat(version.err()).isEmpty();
+  }
+
+  @Test
+  void a_java_that_is_too_old_is_passed_over_for_one_in_the_usual_places() throws Exception {
+    Path usual = Files.createDirectories(folder.resolve("top/usr/lib/jvm"));
+    Files.createSymbolicLink(usual.resolve("new"), Path.of(System.getProperty("java.home")));
+    Path old = oldJava(folder.resolve("old"));
+    String path = old.resolve("bin") + File.pathSeparator + "/usr/bin:/bin";
+    String launcher = root.resolve("bin/kagzi").toString();
+
+    Ended none = run(Map.of("PATH", path, "KAGZI_JDK_ROOT", "/nowhere"), launcher, "version");
+    Ended found =
+        run(
+            Map.of("PATH", path, "KAGZI_JDK_ROOT", folder.resolve("top").toString()),
+            launcher,
+            "version");
+    Ended named = run(Map.of("JAVA_HOME", old.toString()), launcher, "version");
+
+    assertThat(none.code()).isEqualTo(1);
+    assertThat(none.err())
+        .isEqualTo(
+            "kagzi: Java 17 in %s on the PATH, nothing newer in /usr/lib/jvm (expected: 21 or newer; JAVA_HOME may name one)\n"
+                .formatted(old.toRealPath()));
+    assertThat(found.code()).as(found.err()).isZero();
+    assertThat(named.code()).isEqualTo(1);
+    assertThat(named.err())
+        .isEqualTo("kagzi: JAVA_HOME: Java 17 in %s (expected: 21 or newer)\n".formatted(old));
+  }
+
+  private static Path oldJava(Path home) throws IOException {
+    Path java = Files.createDirectories(home.resolve("bin")).resolve("java");
+    Files.writeString(java, "#!/bin/sh\nexit 9\n");
+    assertThat(java.toFile().setExecutable(true)).isTrue();
+    Files.writeString(home.resolve("release"), "JAVA_VERSION=\"17.0.12\"\n");
+    return home;
   }
 
   @Test
@@ -90,6 +128,9 @@ class DistributionIT {
     builder.environment().keySet().removeIf(name -> name.startsWith("KAGZI_"));
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder.environment().put("XDG_CACHE_HOME", folder.resolve("cache").toString());
+    if (environment.containsKey("PATH")) {
+      builder.environment().remove("JAVA_HOME");
+    }
     builder.environment().putAll(environment);
     int code = builder.start().waitFor();
     return new Ended(
