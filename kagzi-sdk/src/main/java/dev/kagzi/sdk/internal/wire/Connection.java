@@ -70,6 +70,7 @@ public final class Connection implements AutoCloseable {
     Channel watched = ClientInterceptors.intercept(calls, new CallWatch(this::after));
     this.workflows = WorkflowServiceGrpc.newStub(watched);
     this.workers = WorkerServiceGrpc.newStub(watched);
+    new Reconnect(channel, this::after, addresses).watch();
   }
 
   private static Thread timerThread(Runnable task) {

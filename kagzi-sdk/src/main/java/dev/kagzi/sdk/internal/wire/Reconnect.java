@@ -1,0 +1,65 @@
+package dev.kagzi.sdk.internal.wire;
+
+import io.grpc.ConnectivityState;
+import io.grpc.ManagedChannel;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has a channel without a server try again about every second. gRPC's own pauses grow to two
+ * minutes; a server that comes back takes workers for dead that are silent for some seconds.
+ */
+final class Reconnect {
+  private static final Logger log = LoggerFactory.getLogger(Reconnect.class);
+  private static final long TRY_MS = 1_000;
+
+  private final ManagedChannel channel;
+  private final CallWatch.Timer timer;
+  private final String addresses;
+  private boolean away;
+
+  Reconnect(ManagedChannel channel, CallWatch.Timer timer, String addresses) {
+    this.channel = channel;
+    this.timer = timer;
+    this.addresses = addresses;
+  }
+
+  /** Until the channel is closed. */
+  void watch() {
+    ConnectivityState state = channel.getState(false);
+    switch (state) {
+      case SHUTDOWN -> {}
+      case TRANSIENT_FAILURE -> {
+        say(true);
+        // Not all at once, when many have lost the same server.
+        timer.after(ThreadLocalRandom.current().nextLong(TRY_MS / 2, TRY_MS * 3 / 2), this::retry);
+      }
+      default -> {
+        if (state == ConnectivityState.READY) {
+          say(false);
+        }
+        channel.notifyWhenStateChanged(state, this::watch);
+      }
+    }
+  }
+
+  private void retry() {
+    if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
+      channel.resetConnectBackoff();
+    }
+    watch();
+  }
+
+  private synchronized void say(boolean isAway) {
+    if (away == isAway) {
+      return;
+    }
+    away = isAway;
+    if (isAway) {
+      log.atWarn().addKeyValue("address", addresses).log("no server answers, trying again");
+    } else {
+      log.atInfo().addKeyValue("address", addresses).log("connected again");
+    }
+  }
+}
