@@ -195,6 +195,7 @@ class HotPlanTest {
           "ExpiredRuns.WALK_SQL",
           "ExpiredRuns.TURN_SQL",
           "ExpiredRuns.LOCK_SQL",
+          "ExpiredRuns.WEIGH_SQL",
           "ExpiredRuns.DELETE_PAYLOADS_SQL",
           "DeleteSteps.WEIGH_SQL",
           "DeleteSteps.DELETE_SQL",

@@ -5,7 +5,9 @@ import static dev.kagzi.engine.TestEngine.done;
 import static dev.kagzi.engine.TestEngine.stepDone;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.RunId;
@@ -21,11 +23,14 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Test;
@@ -68,6 +73,10 @@ class UpgradeTest {
          now() - interval '1 day', now() - interval '1 day', now() - interval '1 day')
       """
           .formatted(PENDING, SLEEPING, RUNNING, COMPLETED);
+
+  private static final String WAITING =
+      "SELECT count(*) FROM pg_locks"
+          + " WHERE NOT granted AND relation = 'kagzi.workflow_runs'::regclass";
 
   @Test
   void what_an_older_server_left_goes_on_under_the_newest() throws Exception {
@@ -149,6 +158,47 @@ class UpgradeTest {
       engine.start("after");
       finish(engine, worker);
       assertThat(engine.register()).isNotEqualTo(worker);
+    }
+  }
+
+  @Test
+  void a_migration_that_waits_for_a_backup_does_not_hold_up_the_servers() throws Exception {
+    String database = SharedPostgres.createDatabase();
+    migrate(database, 1);
+    CompletableFuture<String> newer;
+    try (Connection backup = connect(database);
+        Connection server = connect(database)) {
+      backup.setAutoCommit(false);
+      execute(backup, "LOCK TABLE kagzi.workflow_runs IN ACCESS SHARE MODE");
+
+      newer = CompletableFuture.supplyAsync(() -> migrateByEngine(database));
+      await().atMost(Duration.ofSeconds(10)).until(() -> count(server, WAITING) > 0);
+
+      execute(server, "SET statement_timeout = '5s'");
+      assertThat(count(server, "SELECT count(*) FROM kagzi.workflow_runs")).isZero();
+      assertThat(newer).isNotDone();
+    }
+
+    assertThat(newer.get(30, TimeUnit.SECONDS)).isEqualTo(Integer.toString(newest()));
+  }
+
+  private static String migrateByEngine(String database) {
+    try (Database engine = Database.open(config(database))) {
+      return engine.migrate();
+    }
+  }
+
+  private static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private static long count(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(sql)) {
+      row.next();
+      return row.getLong(1);
     }
   }
 

@@ -85,7 +85,7 @@ public final class KagziServer implements AutoCloseable {
       ServerConfig config, Readiness readiness, CompletableFuture<HttpEdge> http) {
     Engine engine = startEngine(config);
     try {
-      readiness.engineStarted(engine);
+      readiness.engineStarted(engine::trouble);
       return start(config, readiness, http, engine);
     } catch (RuntimeException e) {
       engine.close();

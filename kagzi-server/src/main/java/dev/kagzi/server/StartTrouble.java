@@ -46,7 +46,8 @@ final class StartTrouble {
   }
 
   private static String firstLine(SQLException cause) {
-    return String.valueOf(cause.getMessage()).lines().findFirst().orElse("");
+    // The driver repeats a url that it cannot read.
+    return DatabaseConfig.masked(String.valueOf(cause.getMessage()).lines().findFirst().orElse(""));
   }
 
   static RuntimeException ofPort(ListenConfig listen, String flag, int port, Exception failure) {

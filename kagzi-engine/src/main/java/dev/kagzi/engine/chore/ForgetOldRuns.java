@@ -25,14 +25,16 @@ import org.slf4j.LoggerFactory;
  * Deletes runs that ended long ago, with all that belongs to them, and workers that left long ago.
  * Goes through the namespaces one after the other, for part of its time and in small transactions:
  * a run and its rows go together, and what takes long is made smaller the next time. The steps of a
- * run with a long history follow it in slices; that they do is written down with the run's end.
+ * run with a long history follow it in slices; that they do is written down with the run's end. How
+ * long a namespace keeps its runs is asked anew each time: who says that they stay is heard at
+ * once.
  */
 public final class ForgetOldRuns implements Chore {
   private static final Logger log = LoggerFactory.getLogger(ForgetOldRuns.class);
   private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long BATCH_MS_MAX = 50;
   private static final int BATCH_MAX = 500;
-  private static final int BATCH_STEPS_MAX = 2_000;
+  private static final int BATCH_WEIGHT_MAX = 2_000;
   private static final int SLICE_MAX = 1_000;
   private static final int WORKERS_MAX = 500;
   private static final int ZEROS_MAX = 1_000;
@@ -41,16 +43,17 @@ public final class ForgetOldRuns implements Chore {
   private final Namespaces namespaces;
   private final Workers workers;
   private final RetentionConfig config;
-  private final Deque<Namespaces.Retention> left = new ArrayDeque<>();
+  private final Deque<String> left = new ArrayDeque<>();
   private final Deque<RunId> expired = new ArrayDeque<>();
   private final Deque<RunId> stepsLeft = new ArrayDeque<>();
   private @Nullable String lastNamespace;
-  private Namespaces.@Nullable Retention namespace;
+  private @Nullable String namespace;
   private ExpiredRuns.Place place = ExpiredRuns.Place.BEGIN;
   private boolean underWay;
   private long nextNanos = System.nanoTime();
   private int batch = BATCH_MAX / 10;
   private long forgotten;
+  private long workersForgotten;
 
   public ForgetOldRuns(
       Database database, Namespaces namespaces, Workers workers, RetentionConfig config) {
@@ -89,24 +92,19 @@ public final class ForgetOldRuns implements Chore {
 
   private boolean nextNamespace() {
     if (left.isEmpty()) {
-      left.addAll(namespaces.retentions(lastNamespace));
+      left.addAll(namespaces.names(lastNamespace));
     }
     namespace = left.poll();
     if (namespace == null) {
       return false;
     }
-    lastNamespace = namespace.namespace();
+    lastNamespace = namespace;
     place = ExpiredRuns.Place.BEGIN;
     return true;
   }
 
-  private void walkOn(Namespaces.Retention of) {
-    long keepMs = keepMs(of);
-    List<ExpiredRuns.Found> slice =
-        keepMs == 0
-            ? List.of()
-            : database.read(
-                session -> ExpiredRuns.walk(session, of.namespace(), keepMs, place, SLICE_MAX));
+  private void walkOn(String of) {
+    List<ExpiredRuns.Found> slice = database.read(session -> slice(session, of));
     for (ExpiredRuns.Found run : slice) {
       place = run.place();
       if (run.expired()) {
@@ -118,19 +116,24 @@ public final class ForgetOldRuns implements Chore {
     }
   }
 
-  private long keepMs(Namespaces.Retention of) {
-    return of.retentionMs() == null ? config.runs().toMillis() : of.retentionMs();
+  private List<ExpiredRuns.Found> slice(Session session, String of) throws SQLException {
+    long keepMs = keepMs(session, of);
+    return keepMs == 0 ? List.of() : ExpiredRuns.walk(session, of, keepMs, place, SLICE_MAX);
+  }
+
+  private long keepMs(Session session, String of) throws SQLException {
+    return Namespaces.retentionMs(session, of, config.runs().toMillis());
   }
 
   /** False when another server is at it. */
   private boolean forgetSome() {
-    if (namespace == null) {
+    String of = namespace;
+    if (of == null) {
       throw new IllegalStateException("namespace: none (expected: the one of the runs)");
     }
-    long keepMs = keepMs(namespace);
     Some some = some();
     long began = System.nanoTime();
-    int count = database.write(tx -> forget(tx, some, keepMs));
+    int count = database.write(tx -> forget(tx, some, of));
     if (count < 0) {
       return false;
     }
@@ -148,7 +151,7 @@ public final class ForgetOldRuns implements Chore {
     boolean all =
         database.write(
             tx -> {
-              boolean last = DeleteSteps.deleteSome(tx, run, BATCH_STEPS_MAX) < BATCH_STEPS_MAX;
+              boolean last = DeleteSteps.deleteSome(tx, run, BATCH_WEIGHT_MAX) == 0;
               if (last) {
                 Duties.take(tx, Duties.steps(run));
               }
@@ -166,27 +169,32 @@ public final class ForgetOldRuns implements Chore {
    */
   private record Some(List<RunId> runs, boolean stepsFollow) {}
 
-  /** As many as go quickly; one with a long history goes alone. */
+  /** As many as go quickly; one with a long or heavy history goes alone. */
   private Some some() {
     List<RunId> next = expired.stream().limit(batch).toList();
     Map<RunId, Integer> steps =
-        database.read(session -> DeleteSteps.weigh(session, next, BATCH_STEPS_MAX));
+        database.read(session -> DeleteSteps.weigh(session, next, BATCH_WEIGHT_MAX));
+    Map<RunId, Integer> payloads = database.read(session -> ExpiredRuns.weigh(session, next));
     List<RunId> some = new ArrayList<>();
     int sum = 0;
     for (RunId run : next) {
-      sum += steps.getOrDefault(run, 0);
-      if (some.isEmpty() || sum <= BATCH_STEPS_MAX) {
+      sum += steps.getOrDefault(run, 0) + payloads.getOrDefault(run, 0);
+      if (some.isEmpty() || sum <= BATCH_WEIGHT_MAX) {
         some.add(run);
       } else {
         break;
       }
     }
-    return new Some(some, steps.getOrDefault(some.getFirst(), 0) >= BATCH_STEPS_MAX);
+    return new Some(some, steps.getOrDefault(some.getFirst(), 0) >= BATCH_WEIGHT_MAX);
   }
 
-  private static int forget(Session tx, Some some, long keepMs) throws SQLException {
+  private int forget(Session tx, Some some, String of) throws SQLException {
     if (!ExpiredRuns.takeTurn(tx)) {
       return -1;
+    }
+    long keepMs = keepMs(tx, of);
+    if (keepMs == 0) {
+      return 0;
     }
     List<RunId> runs = ExpiredRuns.lock(tx, some.runs, keepMs);
     if (!runs.isEmpty()) {
@@ -204,14 +212,20 @@ public final class ForgetOldRuns implements Chore {
   private void end(long nowNanos) {
     Duration keep = config.workers();
     int gone = keep.isZero() ? 0 : workers.forgetOffline(keep.toMillis(), WORKERS_MAX);
-    database.write(tx -> RunCounts.forgetZeros(tx, ZEROS_MAX));
-    if (forgotten > 0 || gone > 0) {
+    workersForgotten += gone;
+    int zeros = database.write(tx -> RunCounts.forgetZeros(tx, ZEROS_MAX));
+    if (gone == WORKERS_MAX || zeros == ZEROS_MAX) {
+      // There may be more: the next round comes by here again.
+      return;
+    }
+    if (forgotten > 0 || workersForgotten > 0) {
       log.atInfo()
           .addKeyValue("runs", forgotten)
-          .addKeyValue("workers", gone)
+          .addKeyValue("workers", workersForgotten)
           .log("deleted what ended long ago");
     }
     forgotten = 0;
+    workersForgotten = 0;
     lastNamespace = null;
     underWay = false;
     nextNanos = nowNanos + config.interval().toNanos();

@@ -8,6 +8,8 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /** The engine's PostgreSQL: a pool for reading, and sessions of their own for writers. */
 public final class Database implements AutoCloseable {
@@ -38,15 +40,22 @@ public final class Database implements AutoCloseable {
 
   private static final int VERSION_MIN = 140_000;
 
+  // What the engine's own duties always find free, however many people look at things.
+  private static final int DUTY_CONNECTIONS = 2;
+  private static final int ANSWER_SECONDS_MAX = 10;
+  private static final int TURN_SECONDS_MAX = 5;
+
   private final DatabaseConfig config;
   private final Connector connector;
   private final StatementMeter meter = new StatementMeter();
   private final HikariDataSource pool;
+  private final Semaphore askers;
 
   private Database(DatabaseConfig config, Connector connector) {
     this.config = config;
     this.connector = connector;
     this.pool = new HikariDataSource(poolConfig(config));
+    this.askers = new Semaphore(Math.max(1, config.poolSize() - DUTY_CONNECTIONS), true);
   }
 
   /** Opens the database as configured. Nothing is sent yet. */
@@ -163,6 +172,50 @@ public final class Database implements AutoCloseable {
       throw e;
     }
     return session;
+  }
+
+  /**
+   * Runs a read for somebody who asks; blocks. Such reads are bounded in number and in time: a list
+   * that walks over millions must not keep the engine from looking after workers and schedules.
+   */
+  public <T> T answer(Session.Work<T> work) {
+    return answer(work, ANSWER_SECONDS_MAX);
+  }
+
+  <T> T answer(Session.Work<T> work, int secondsMax) {
+    takeTurn();
+    try (Connection connection = pool.getConnection()) {
+      return work.run(new Session(connection, meter, "read", secondsMax));
+    } catch (SQLException e) {
+      throw SqlErrors.isCancelled(e) ? tooLong(secondsMax) : SqlErrors.refusal(e);
+    } finally {
+      askers.release();
+    }
+  }
+
+  private void takeTurn() {
+    try {
+      if (askers.tryAcquire(TURN_SECONDS_MAX, TimeUnit.SECONDS)) {
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    throw Refusal.of(
+        Refusal.Reason.RESOURCE_EXHAUSTED,
+        "database",
+        "",
+        "questions under way: as many as db-pool-size allows (expected: fewer; try again later)");
+  }
+
+  private static Refusal tooLong(int secondsMax) {
+    return Refusal.of(
+        Refusal.Reason.FAILED_PRECONDITION,
+        "database",
+        "",
+        "the question takes longer than "
+            + secondsMax
+            + " s (expected: one that looks at less: by id, by status, by time of creation)");
   }
 
   /** Runs a read on a pooled connection; blocks. */

@@ -20,6 +20,7 @@ public record DatabaseConfig(
 
   // What stands between the first colon of an authority and its last @, and what a query calls so.
   private static final Pattern LOGIN = Pattern.compile("(//[^:/@]*:).*@");
+  private static final Pattern JDBC_LOGIN = Pattern.compile("jdbc:postgresql://[^/?]*@");
   private static final Pattern PARAMETER = Pattern.compile("(?i)([?&][^=&]*password=)[^&]*");
 
   public DatabaseConfig {
@@ -33,8 +34,14 @@ public record DatabaseConfig(
     this(jdbcUrl, user, password, POOL_SIZE, false);
   }
 
-  /** Takes {@code jdbc:postgresql://…} as it is, and {@code postgres://user:password@host/db}. */
+  /**
+   * Takes {@code jdbc:postgresql://…} as it is, and {@code postgres://user:password@host/db}; a
+   * mixture of both, which the driver does not know and would repeat with its password, as meant.
+   */
   public static DatabaseConfig parse(String url, String user, String password) {
+    if (JDBC_LOGIN.matcher(url).lookingAt()) {
+      return parse(url.substring("jdbc:".length()), user, password);
+    }
     if (!url.startsWith("postgres://") && !url.startsWith("postgresql://")) {
       return new DatabaseConfig(url, user, password);
     }

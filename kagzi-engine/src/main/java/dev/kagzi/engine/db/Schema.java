@@ -1,16 +1,32 @@
 package dev.kagzi.engine.db;
 
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
 import org.flywaydb.core.api.MigrationState;
 import org.flywaydb.core.api.MigrationVersion;
+import org.flywaydb.core.api.callback.BaseCallback;
+import org.flywaydb.core.api.callback.Context;
+import org.flywaydb.core.api.callback.Event;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The version of the tables: the one that the database has, and the one that this server knows. */
 final class Schema {
+  private static final Logger log = LoggerFactory.getLogger(Schema.class);
+
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
+  private static final int TRIES_MAX = 60;
+  private static final long PAUSE_MS_MAX = 10_000;
+
   private final Flyway flyway;
 
   Schema(DatabaseConfig config) {
@@ -22,6 +38,7 @@ final class Schema {
             .defaultSchema("kagzi")
             .createSchemas(true)
             .table("schema_history")
+            .callbacks(new LockPatience())
             .load();
   }
 
@@ -29,8 +46,40 @@ final class Schema {
     // Flyway by itself takes a schema of the future for a good one.
     Versions versions = versions();
     refuseNewer(versions);
-    flyway.migrate();
+    for (int tries = 1; !migrateUnlessLocked(tries); tries++) {
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(PAUSE_MS_MAX, 1_000L * tries)));
+    }
     return versions.known().toString();
+  }
+
+  /** False when somebody has a table for longer than we let the others wait. */
+  private boolean migrateUnlessLocked(int tries) {
+    try {
+      flyway.migrate();
+      return true;
+    } catch (FlywayException e) {
+      if (!isLocked(e)) {
+        throw e;
+      }
+      if (tries == TRIES_MAX || Thread.currentThread().isInterrupted()) {
+        throw new SchemaException(
+            "database schema: its tables are in use (expected: no transaction that has them for"
+                + " minutes, such as a backup; start again after it)");
+      }
+      log.atWarn()
+          .addKeyValue("tries", tries)
+          .log("tables to be migrated are in use, by a backup or a long query; trying again");
+      return false;
+    }
+  }
+
+  private static boolean isLocked(FlywayException failure) {
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      if (each instanceof SQLException sql && LOCK_NOT_AVAILABLE.equals(sql.getSQLState())) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void check() {
@@ -81,5 +130,28 @@ final class Schema {
         .filter(each -> each.getVersion() != null && state.test(each.getState()))
         .map(MigrationInfo::getVersion)
         .max(Comparator.naturalOrder());
+  }
+
+  /**
+   * Who waits to have a table alone lets nobody else pass meanwhile. So a migration that finds one
+   * in use, by a backup or a long query, gives up soon and comes back: servers that run wait for it
+   * no longer than this, which is less than what they bear.
+   */
+  private static final class LockPatience extends BaseCallback {
+    private static final String SQL = "SET lock_timeout = '1s'";
+
+    @Override
+    public boolean supports(Event event, Context context) {
+      return event == Event.AFTER_CONNECT;
+    }
+
+    @Override
+    public void handle(Event event, Context context) {
+      try (Statement statement = context.getConnection().createStatement()) {
+        statement.execute(SQL);
+      } catch (SQLException e) {
+        throw new FlywayException(SQL + " failed", e);
+      }
+    }
   }
 }

@@ -17,12 +17,19 @@ public final class Session implements AutoCloseable {
   private final Connection connection;
   private final StatementMeter meter;
   private final String name;
+  private final int secondsMax;
   private long plannedNanos = System.nanoTime();
 
   Session(Connection connection, StatementMeter meter, String name) {
+    this(connection, meter, name, 0);
+  }
+
+  /** {@code secondsMax} ends a statement that takes longer; 0 leaves it to the connection. */
+  Session(Connection connection, StatementMeter meter, String name, int secondsMax) {
     this.connection = connection;
     this.meter = meter;
     this.name = name;
+    this.secondsMax = secondsMax;
   }
 
   /** What happens within one transaction. */
@@ -59,6 +66,9 @@ public final class Session implements AutoCloseable {
       forgetOldPlans();
     }
     PreparedStatement statement = connection.prepareStatement(sql);
+    if (secondsMax > 0) {
+      statement.setQueryTimeout(secondsMax);
+    }
     return new Query(connection, statement, this::sent);
   }
 

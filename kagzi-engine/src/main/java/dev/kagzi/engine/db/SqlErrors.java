@@ -12,7 +12,14 @@ public final class SqlErrors {
   /** SQLSTATE of what is too much at once. */
   public static final String LIMIT_EXCEEDED = "54000";
 
+  private static final String CANCELLED = "57014";
+
   private SqlErrors() {}
+
+  /** True for a statement that was ended because it took too long. */
+  static boolean isCancelled(SQLException error) {
+    return CANCELLED.equals(error.getSQLState());
+  }
 
   /** What to do after a statement failed. */
   public enum Remedy {

@@ -13,6 +13,7 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -73,14 +74,11 @@ public final class Namespaces {
           + COLUMNS
           + " FROM kagzi.namespaces WHERE namespace < ? ORDER BY namespace DESC LIMIT ?";
 
-  private static final String RETENTIONS =
-      """
-      SELECT namespace, retention_ms
-        FROM kagzi.namespaces
-       WHERE namespace > ?
-       ORDER BY namespace
-       LIMIT 1000
-      """;
+  private static final String NAMES =
+      "SELECT namespace FROM kagzi.namespaces WHERE namespace > ? ORDER BY namespace LIMIT 1000";
+
+  private static final String RETENTION =
+      "SELECT retention_ms FROM kagzi.namespaces WHERE namespace = ?";
 
   private static final String COUNT = "SELECT count(*) AS rows FROM kagzi.namespaces";
 
@@ -234,7 +232,7 @@ public final class Namespaces {
 
   /** All namespaces, by name. */
   public Page<NamespaceView> list(PageSpec page) {
-    return database.read(session -> Pager.page(page, "namespaces", new All(session)));
+    return database.answer(session -> Pager.page(page, "namespaces", new All(session)));
   }
 
   /** Changes what the update names. Refused with NOT_FOUND. */
@@ -260,22 +258,27 @@ public final class Namespaces {
         .orElseThrow(() -> Refusal.notFound("namespace", namespace));
   }
 
-  /**
-   * How long a namespace keeps its runs.
-   *
-   * @param retentionMs null: as long as the server says, 0: for ever
-   */
-  public record Retention(String namespace, @Nullable Long retentionMs) {}
-
-  /** The namespaces that come after one by name, the first when it is null; only so many. */
-  public List<Retention> retentions(@Nullable String after) {
+  /** The names that come after one, the first when it is null; only so many. */
+  public List<String> names(@Nullable String after) {
     return database.read(
         session ->
             session
-                .query(RETENTIONS)
+                .query(NAMES)
                 .bind(after == null ? "" : after)
-                .list(
-                    row -> new Retention(row.text("namespace"), row.bigintOrNull("retention_ms"))));
+                .list(row -> row.text("namespace")));
+  }
+
+  /**
+   * How long a namespace keeps its runs; 0 is for ever. {@code usualMs} is for one that is silent.
+   */
+  public static long retentionMs(Session session, String namespace, long usualMs)
+      throws SQLException {
+    Optional<Long> own =
+        session
+            .query(RETENTION)
+            .bind(namespace)
+            .first(row -> Objects.requireNonNullElse(row.bigintOrNull("retention_ms"), usualMs));
+    return own.orElse(usualMs);
   }
 
   /** Failures in the namespace are handled, on this queue unless nearer; within a transaction. */

@@ -32,7 +32,7 @@ public final class Queries {
   public RunView run(String namespace, RunId id) {
     limits.checkName("namespace", namespace);
     return database
-        .read(session -> new RunQueries(session).find(namespace, id))
+        .answer(session -> new RunQueries(session).find(namespace, id))
         .orElseThrow(() -> Refusal.notFound("run", id));
   }
 
@@ -44,7 +44,7 @@ public final class Queries {
     }
     limits.checkExternalId("external_id", externalId);
     return database
-        .read(
+        .answer(
             session -> {
               RunQueries runs = new RunQueries(session);
               RunId id =
@@ -62,7 +62,7 @@ public final class Queries {
     limits.checkOptionalName("task_queue", filter.queue());
     limits.checkOptionalName("version", filter.version());
     limits.checkExternalId("external_id", filter.externalId());
-    return database.read(session -> new RunQueries(session).page(filter, page));
+    return database.answer(session -> new RunQueries(session).page(filter, page));
   }
 
   /** All attempts of the steps of a run, in the order in which they were recorded. */
@@ -72,7 +72,8 @@ public final class Queries {
     if (stepName != null) {
       limits.checkStepKey("step_name", stepName);
     }
-    return database.read(session -> new StepQueries(session, namespace).page(run, stepName, page));
+    return database.answer(
+        session -> new StepQueries(session, namespace).page(run, stepName, page));
   }
 
   /** One attempt of a step with all its bytes. */
@@ -80,7 +81,7 @@ public final class Queries {
     limits.checkName("namespace", namespace);
     limits.checkStepKey("step_id", ref.stepKey());
     return database
-        .read(session -> new StepQueries(session, namespace).find(ref))
+        .answer(session -> new StepQueries(session, namespace).find(ref))
         .orElseThrow(() -> Refusal.notFound("step", ref));
   }
 
@@ -90,14 +91,14 @@ public final class Queries {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("task_queue", queue);
     WorkerQueries.Filter filter = new WorkerQueries.Filter(namespace, queue, status);
-    return database.read(session -> new WorkerQueries(session).page(filter, page));
+    return database.answer(session -> new WorkerQueries(session).page(filter, page));
   }
 
   /** One registration of a worker; of any namespace when none is named. */
   public WorkerView worker(@Nullable String namespace, WorkerId id) {
     limits.checkOptionalName("namespace", namespace);
     return database
-        .read(session -> new WorkerQueries(session).find(id))
+        .answer(session -> new WorkerQueries(session).find(id))
         .filter(worker -> namespace == null || worker.namespace().equals(namespace))
         .orElseThrow(() -> Refusal.notFound("worker", id));
   }
@@ -105,26 +106,26 @@ public final class Queries {
   /** What became of a worker and why, the latest first. */
   public Page<WorkerEvent> workerEvents(@Nullable String namespace, WorkerId id, PageSpec page) {
     WorkerId known = worker(namespace, id).workerId();
-    return database.read(session -> new WorkerQueries(session).events(known, page));
+    return database.answer(session -> new WorkerQueries(session).events(known, page));
   }
 
   /** The numbers of a namespace; null for all of them. */
   public Stats stats(@Nullable String namespace) {
     limits.checkOptionalName("namespace", namespace);
-    return database.read(session -> new NumberQueries(session).stats(namespace));
+    return database.answer(session -> new NumberQueries(session).stats(namespace));
   }
 
   /** How much there is to do; in all queues of the namespace when none is named. */
   public QueueDepth depth(String namespace, @Nullable String queue) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("task_queue", queue);
-    return database.read(session -> new NumberQueries(session).depth(namespace, queue));
+    return database.answer(session -> new NumberQueries(session).depth(namespace, queue));
   }
 
   /** The types of which there are runs, by name. */
   public Page<TypeView> types(String namespace, PageSpec page) {
     limits.checkName("namespace", namespace);
-    return database.read(session -> new NumberQueries(session).types(namespace, page));
+    return database.answer(session -> new NumberQueries(session).types(namespace, page));
   }
 
   /** How the database is, and the workers of a namespace; of all when none is named. */

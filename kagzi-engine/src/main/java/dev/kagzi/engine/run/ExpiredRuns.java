@@ -4,7 +4,9 @@ import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /**
@@ -58,6 +60,15 @@ public final class ExpiredRuns {
       """
           .formatted(EXPIRED);
 
+  // A large payload lies in rows of its own, of about 2 KB each, which all go with it.
+  static final String WEIGH_SQL =
+      """
+      SELECT p.run_id, sum(1 + pg_column_size(p.data) / 2000)::int AS weight
+        FROM kagzi.workflow_payloads p
+       WHERE p.run_id = ANY (?::uuid[])
+       GROUP BY p.run_id
+      """;
+
   static final String DELETE_PAYLOADS_SQL =
       "DELETE FROM kagzi.workflow_payloads WHERE run_id = ANY (?::uuid[])";
 
@@ -93,6 +104,17 @@ public final class ExpiredRuns {
   /** True when nobody else deletes at the moment; until the end of the transaction. */
   public static boolean takeTurn(Session tx) throws SQLException {
     return tx.query(TURN_SQL).first(row -> row.bool("turn")).orElse(false);
+  }
+
+  /** How many rows go with the payloads of each. */
+  public static Map<RunId, Integer> weigh(Session session, Collection<RunId> runs)
+      throws SQLException {
+    Map<RunId, Integer> weights = new HashMap<>();
+    session
+        .query(WEIGH_SQL)
+        .bindUuids(runs, RunId::value)
+        .list(row -> weights.put(new RunId(row.uuid("run_id")), row.integer("weight")));
+    return weights;
   }
 
   /** Locks those that have expired indeed. */

@@ -167,7 +167,7 @@ public final class Schedules {
     limits.checkOptionalName("workflow_type", workflowType);
     ScheduleRows.Filter filter =
         new ScheduleRows.Filter(namespace, taskQueue, workflowType, enabled);
-    return database.read(
+    return database.answer(
         session ->
             Pager.page(page, "schedules " + filter, new ScheduleRows.Listed(session, filter)));
   }

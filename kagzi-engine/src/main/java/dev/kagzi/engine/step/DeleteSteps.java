@@ -7,29 +7,48 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Deletes the steps of runs that go. */
+/**
+ * Deletes the steps of runs that go. What that takes is not the number of rows alone: a large value
+ * lies in rows of its own, of about 2 KB each, and every one of them is deleted too. So a step has
+ * a weight: the number of rows that go with it.
+ */
 public final class DeleteSteps {
-  /** Counts no further than somebody wants to know. */
+  // The size as it is stored, which the row itself knows: nothing large is read.
+  private static final String WEIGHT =
+      """
+      1 + (coalesce(pg_column_size(s.input), 0) + coalesce(pg_column_size(s.output), 0)
+           + coalesce(pg_column_size(s.error), 0) + coalesce(pg_column_size(s.progress), 0)) / 2000
+      """;
+
+  /** Looks at no more rows than would be too heavy in any case. */
   static final String WEIGH_SQL =
       """
       SELECT n.run_id,
-             (SELECT count(*)
-                FROM (SELECT FROM kagzi.step_runs s WHERE s.run_id = n.run_id LIMIT ?) AS x)
-               AS steps
+             (SELECT coalesce(sum(x.weight), 0)::int
+                FROM (SELECT %sAS weight
+                        FROM kagzi.step_runs s WHERE s.run_id = n.run_id LIMIT ?) AS x) AS weight
         FROM unnest(?::uuid[]) AS n (run_id)
-      """;
+      """
+          .formatted(WEIGHT);
 
   static final String DELETE_SQL = "DELETE FROM kagzi.step_runs WHERE run_id = ANY (?::uuid[])";
 
+  /** The first of them, however heavy it is, and those behind it while it does not get too much. */
   static final String DELETE_SOME_SQL =
       """
       DELETE FROM kagzi.step_runs
-       WHERE ctid = ANY (ARRAY(SELECT s.ctid FROM kagzi.step_runs s WHERE s.run_id = ? LIMIT ?))
-      """;
+       WHERE ctid = ANY (ARRAY(
+               SELECT w.ctid
+                 FROM (SELECT x.ctid, x.n, sum(x.weight) OVER (ORDER BY x.n) AS weights
+                         FROM (SELECT s.ctid, row_number() OVER () AS n, %sAS weight
+                                 FROM kagzi.step_runs s WHERE s.run_id = ? LIMIT ?) AS x) AS w
+                WHERE w.n = 1 OR w.weights <= ?))
+      """
+          .formatted(WEIGHT);
 
   private DeleteSteps() {}
 
-  /** How many rows each has, counted up to a limit. */
+  /** How heavy the steps of each are; those of a run with many are not all weighed. */
   public static Map<RunId, Integer> weigh(Session session, Collection<RunId> runs, int max)
       throws SQLException {
     Map<RunId, Integer> weights = new HashMap<>();
@@ -37,7 +56,7 @@ public final class DeleteSteps {
         .query(WEIGH_SQL)
         .bind(max)
         .bindUuids(runs, RunId::value)
-        .list(row -> weights.put(new RunId(row.uuid("run_id")), row.integer("steps")));
+        .list(row -> weights.put(new RunId(row.uuid("run_id")), row.integer("weight")));
     return weights;
   }
 
@@ -45,8 +64,8 @@ public final class DeleteSteps {
     tx.query(DELETE_SQL).bindUuids(runs, RunId::value).update();
   }
 
-  /** Deletes no more than so many rows of a run that is gone, and returns how many they were. */
-  public static int deleteSome(Session tx, RunId run, int max) throws SQLException {
-    return tx.query(DELETE_SOME_SQL).bind(run.value()).bind(max).update();
+  /** Deletes steps of a run that is gone, up to a weight, and returns how many they were. */
+  public static int deleteSome(Session tx, RunId run, int weightMax) throws SQLException {
+    return tx.query(DELETE_SOME_SQL).bind(run.value()).bind(weightMax).bind(weightMax).update();
   }
 }

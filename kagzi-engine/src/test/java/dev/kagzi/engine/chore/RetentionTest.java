@@ -12,6 +12,7 @@ import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.namespace.NamespaceUpdate;
 import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.run.ExpiredRuns;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.RunId;
@@ -25,6 +26,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,25 +129,82 @@ class RetentionTest {
   void the_steps_of_a_long_run_follow_it_in_slices() {
     RunId old = finished(3);
     addSteps(old, 5_000);
-    database.execute("CREATE TABLE deleted (steps bigint)");
-    database.execute(
-        """
-        CREATE FUNCTION note_deleted() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN INSERT INTO deleted SELECT count(*) FROM gone; RETURN NULL; END $$
-        """);
-    database.execute(
-        """
-        CREATE TRIGGER note AFTER DELETE ON kagzi.step_runs
-          REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_deleted()
-        """);
+    noteDeletedSteps();
 
     chore(DAY).run();
 
-    database.execute("DROP TRIGGER note ON kagzi.step_runs");
     assertThat(rows(old)).isZero();
     assertThat(number("SELECT sum(steps) FROM deleted")).isEqualTo(5_001);
     assertThat(number("SELECT max(steps) FROM deleted")).isEqualTo(2_000);
     assertThat(number("SELECT count(*) FROM kagzi.duties WHERE duty LIKE 'STEPS%'")).isZero();
+  }
+
+  @Test
+  void the_steps_of_a_heavy_run_follow_it_in_slices_however_few_they_are() {
+    RunId old = finished(3);
+    // A hundred rows for each output, and nothing of it can be compressed.
+    database.execute(
+        """
+        INSERT INTO kagzi.step_runs
+               (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at)
+        SELECT '%s', 'heavy#' || i, 1, 1, 1, 'FUNCTION', 'COMPLETED',
+               (SELECT string_agg(sha256((i || '-' || j)::bytea), ''::bytea)
+                  FROM generate_series(1, 6250) j), now()
+          FROM generate_series(1, 50) i
+        """
+            .formatted(old));
+    noteDeletedSteps();
+
+    runUntil(chore(DAY), () -> rows(old) == 0);
+
+    assertThat(number("SELECT sum(steps) FROM deleted")).isEqualTo(51);
+    assertThat(number("SELECT max(steps) FROM deleted")).isBetween(15L, 20L);
+  }
+
+  private static void noteDeletedSteps() {
+    database.execute("DROP TABLE IF EXISTS deleted");
+    database.execute("CREATE TABLE deleted (steps bigint)");
+    database.execute(
+        """
+        CREATE OR REPLACE FUNCTION note_deleted() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN INSERT INTO deleted SELECT count(*) FROM gone; RETURN NULL; END $$
+        """);
+    database.execute(
+        """
+        CREATE OR REPLACE TRIGGER note AFTER DELETE ON kagzi.step_runs
+          REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_deleted()
+        """);
+  }
+
+  @AfterEach
+  void noteNothing() {
+    database.execute("DROP TRIGGER IF EXISTS note ON kagzi.step_runs");
+  }
+
+  @Test
+  void who_says_that_runs_stay_is_heard_in_the_middle_of_a_pass() {
+    Namespaces namespaces = engine.engine().namespaces();
+    String regretted = namespaces.create("ns-" + UUID.randomUUID(), "", "", 3_600_000L).namespace();
+    RunId run = cancelled(regretted);
+    ForgetOldRuns chore = chore(Duration.ZERO);
+    // While somebody else deletes, the chore knows what has expired, and waits for its turn.
+    database
+        .open()
+        .write(
+            tx -> {
+              ExpiredRuns.takeTurn(tx);
+              chore.run();
+              return true;
+            });
+    assertThat(rows(run)).isPositive();
+
+    namespaces.update(regretted, NamespaceUpdate.NONE.withRetentionMs(0));
+    chore.run();
+
+    assertThat(rows(run)).isPositive();
+    namespaces.update(regretted, NamespaceUpdate.NONE.withRetentionMs(1));
+    chore(Duration.ZERO).run();
+    assertThat(rows(run)).isZero();
   }
 
   @Test
@@ -332,6 +391,40 @@ class RetentionTest {
     assertThat(traces(gone)).isZero();
     assertThat(traces(lately)).isEqualTo(3);
     assertThat(traces(worker)).isEqualTo(2);
+  }
+
+  @Test
+  void all_workers_that_left_long_ago_go_in_one_pass() {
+    database.execute(
+        """
+        INSERT INTO kagzi.workers
+               (worker_id, namespace, task_queue, workflow_types, served_versions, status,
+                registered_at, last_heartbeat_at, deregistered_at)
+        SELECT gen_random_uuid(), 'default', 'crowd', '{a}', '{""}', 'OFFLINE',
+               now() - interval '9 days', now() - interval '9 days', now() - interval '8 days'
+          FROM generate_series(1, 1200)
+        """);
+
+    // The first pass, for as many turns as it takes: the next one is far away.
+    ForgetOldRuns once =
+        new ForgetOldRuns(
+            database.open(),
+            engine.engine().namespaces(),
+            engine.engine().workers(),
+            new RetentionConfig(DAY, Duration.ofDays(7), Duration.ofDays(1)));
+    runUntil(
+        once, () -> number("SELECT count(*) FROM kagzi.workers WHERE task_queue = 'crowd'") == 0);
+  }
+
+  /** A turn is short; on a busy machine it takes several. */
+  private static void runUntil(ForgetOldRuns chore, BooleanSupplier done) {
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .until(
+            () -> {
+              chore.run();
+              return done.getAsBoolean();
+            });
   }
 
   private static long traces(WorkerId worker) {

@@ -16,6 +16,8 @@ class DatabaseConfigTest {
     "postgresql://me:p%40w%2F+@my_db:5433/k?sslmode=require,"
         + " jdbc:postgresql://my_db:5433/k?sslmode=require, me, p@w/+",
     "postgres://[::1]:5433/k, jdbc:postgresql://[::1]:5433/k, usual, secret",
+    "jdbc:postgresql://me:pw@db/k?ssl=true, jdbc:postgresql://db/k?ssl=true, me, pw",
+    "jdbc:postgresql://db/k?user=x@y, jdbc:postgresql://db/k?user=x@y, usual, secret",
     "jdbc:postgresql://db/k?user=x, jdbc:postgresql://db/k?user=x, usual, secret",
   })
   void urls_of_both_kinds_are_read(String url, String jdbc, String user, String password) {

@@ -1,9 +1,18 @@
 package dev.kagzi.engine.db;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -38,5 +47,54 @@ class DatabaseTest {
     assertThat(pooled).isEqualTo("3s, 5s, 2s");
     assertThat(pooledInTransaction).isEqualTo("3s, 5s, 2s");
     assertThat(writers).isEqualTo("3s, 5s, 2s");
+  }
+
+  /** However many look at things that take long: workers and schedules are looked after. */
+  @Test
+  void who_asks_leaves_connections_for_the_engines_own_duties() throws Exception {
+    CountDownLatch gate = new CountDownLatch(1);
+    CountDownLatch underWay = new CountDownLatch(2);
+    List<Future<Boolean>> answers = new ArrayList<>();
+    try (Database engine = Database.open(database.config().withPoolSize(4));
+        ExecutorService people = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 8; i++) {
+        answers.add(people.submit(() -> engine.answer(session -> heldOpen(underWay, gate))));
+      }
+      assertThat(underWay.await(10, TimeUnit.SECONDS)).isTrue();
+
+      Future<String> duty = people.submit(() -> engine.read(DatabaseTest::patience));
+      assertThat(duty.get(3, TimeUnit.SECONDS)).isNotEmpty();
+
+      gate.countDown();
+      for (Future<Boolean> answer : answers) {
+        assertThat(answer.get(10, TimeUnit.SECONDS)).isTrue();
+      }
+    }
+  }
+
+  private static boolean heldOpen(CountDownLatch underWay, CountDownLatch gate) {
+    try {
+      underWay.countDown();
+      return gate.await(10, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void a_question_that_takes_too_long_is_ended_and_says_what_to_ask_instead() {
+    Database engine = database.open();
+
+    assertThatThrownBy(
+            () ->
+                engine.answer(
+                    session ->
+                        session.query("SELECT pg_sleep(20)::text AS t").first(row -> row.text("t")),
+                    1))
+        .isInstanceOfSatisfying(
+            Refusal.class,
+            refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION))
+        .hasMessageContaining("longer than 1 s (expected: ");
+    assertThat(engine.read(DatabaseTest::patience)).isNotEmpty();
   }
 }

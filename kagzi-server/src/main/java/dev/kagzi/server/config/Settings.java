@@ -65,11 +65,11 @@ public final class Settings {
     }
 
     private Setting find(ServerOption option) {
-      String flag = flags.get(option);
-      if (flag != null) {
+      // What is there and empty is what a script or a template of containers makes of "not set".
+      String flag = flags.getOrDefault(option, "");
+      if (!flag.isEmpty()) {
         return new Setting(flag, Setting.Source.FLAG, option.flag().orElse(""));
       }
-      // What is there and empty is what a template of containers makes of "not set".
       String variable = environment.getOrDefault(option.variable(), "");
       if (!variable.isEmpty() && !Variables.isServiceLink(option.variable(), variable)) {
         return new Setting(variable, Setting.Source.ENV, option.variable());

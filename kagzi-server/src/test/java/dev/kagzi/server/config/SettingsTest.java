@@ -36,6 +36,21 @@ class SettingsTest {
         .isEqualTo(new Setting("true", Setting.Source.DEFAULT, ""));
   }
 
+  @Test
+  void a_flag_that_is_empty_is_not_set() {
+    Settings settings =
+        Settings.of(
+            new Settings.Sources(
+                Map.of(ServerOption.PORT, "", ServerOption.HOST, "", ServerOption.CRASH_LIMIT, ""),
+                Map.of("KAGZI_SERVER_HOST", "b"),
+                ConfigFile.none(),
+                Map.of()));
+
+    assertThat(settings.integer(ServerOption.PORT)).isEqualTo(50_051);
+    assertThat(settings.integer(ServerOption.CRASH_LIMIT)).isEqualTo(10);
+    assertThat(settings.get(ServerOption.HOST).source()).isEqualTo(Setting.Source.ENV);
+  }
+
   @ParameterizedTest
   @CsvSource({"500ms, 500", "30s, 30000", "5m, 300000", "0.5h, 1800000", "1.5s, 1500", "7, 7000"})
   void lengths_of_time_are_written_as_people_write_them(String text, long millis) {
