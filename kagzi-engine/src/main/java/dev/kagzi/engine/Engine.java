@@ -207,6 +207,7 @@ public final class Engine implements AutoCloseable {
     }
     Engine engine = new Engine(database, config);
     try {
+      engine.notifier.start();
       engine.pulse.take();
       engine.fireSchedules.start();
       engine.versions.read();

@@ -39,12 +39,19 @@ public final class PostgresNotifier implements Notifier {
   private volatile boolean alone = true;
   private volatile boolean closed;
 
+  /** Says and hears nothing before {@link #start}. */
   public PostgresNotifier(Database database, UUID serverId, Consumer<Notice> listener) {
     this.database = database;
     this.serverId = serverId;
     this.listener = listener;
-    this.sender = Thread.ofPlatform().name("kagzi-notice-send").start(this::send);
-    this.receiver = Thread.ofPlatform().name("kagzi-notice-listen").start(this::receive);
+    this.sender = Thread.ofPlatform().name("kagzi-notice-send").unstarted(this::send);
+    this.receiver = Thread.ofPlatform().name("kagzi-notice-listen").unstarted(this::receive);
+  }
+
+  /** From now on notices go and come: whoever they are about must be there. Once. */
+  public void start() {
+    sender.start();
+    receiver.start();
   }
 
   @Override
@@ -129,7 +136,7 @@ public final class PostgresNotifier implements Notifier {
       try (Listening listening = Listening.open(database, CHANNEL)) {
         if (!first) {
           // What was said while nobody listened is lost: look at everything once.
-          listener.accept(new Notice.Everything());
+          deliver(new Notice.Everything());
         }
         first = false;
         pauseMs = PAUSE_MS_FIRST;

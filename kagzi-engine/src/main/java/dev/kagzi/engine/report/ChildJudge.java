@@ -23,14 +23,13 @@ import dev.kagzi.engine.value.StepStatus;
 import dev.kagzi.engine.value.WorkerId;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Decides what runs do to each other: children start, and messages tell of ends. */
 final class ChildJudge {
   private static final long US_PER_MS = 1_000;
 
   /** What one answer holds of ended steps; one step that is larger is answered alone. */
-  private static final int CAME_BYTES_MAX = 2 << 20;
+  static final int CAME_BYTES_MAX = 2 << 20;
 
   private final RunBatch batch;
   private final Versions versions;
@@ -116,11 +115,11 @@ final class ChildJudge {
     }
     return switch (row.fence(r.claim())) {
       case HELD -> {
-        List<RecordedStep> over = over(row, r.steps());
+        List<StepRow> over = over(row, r.steps());
         boolean enough =
             !r.steps().isEmpty() && (r.all() ? over.size() == r.steps().size() : !over.isEmpty());
         if (enough || r.keepClaim()) {
-          yield new Came(asManyAsFit(over), true);
+          yield new Came(asManyAsFit(row, over), true);
         }
         long untilUs =
             r.durationMs() == null ? RunRow.NEVER : row.nowUs() + r.durationMs() * US_PER_MS;
@@ -132,26 +131,27 @@ final class ChildJudge {
     };
   }
 
-  private List<RecordedStep> over(RunRow row, List<String> steps) {
-    List<RecordedStep> over = new ArrayList<>();
+  private List<StepRow> over(RunRow row, List<String> steps) {
+    List<StepRow> over = new ArrayList<>();
     for (String step : steps) {
-      StepRow last = last(row, step);
+      StepRow last = batch.last(row.runId(), step);
       if (last != null && isOver(row, last)) {
-        over.add(last.recorded(row.nowUs(), row.attempts()));
+        over.add(last);
       }
     }
     return over;
   }
 
-  private static List<RecordedStep> asManyAsFit(List<RecordedStep> over) {
+  private List<RecordedStep> asManyAsFit(RunRow row, List<StepRow> over) {
     List<RecordedStep> some = new ArrayList<>();
     int bytes = 0;
-    for (RecordedStep step : over) {
-      bytes += step.bytes();
-      if (!some.isEmpty() && bytes > CAME_BYTES_MAX) {
+    for (StepRow step : over) {
+      RecordedStep recorded = step.recorded(row.nowUs(), row.attempts());
+      bytes += recorded.bytes();
+      if (batch.isWithheld(step) || (!some.isEmpty() && bytes > CAME_BYTES_MAX)) {
         break;
       }
-      some.add(step);
+      some.add(recorded);
     }
     return some;
   }
@@ -196,8 +196,7 @@ final class ChildJudge {
 
   /** The attempt that this very child carries out; what another says comes too late. */
   private boolean record(RunRow row, RunMessage message) {
-    List<StepRow> attempts = batch.attempts(row.runId(), message.stepKey());
-    StepRow open = attempts.isEmpty() ? null : attempts.getLast();
+    StepRow open = batch.last(row.runId(), message.stepKey());
     boolean known =
         open == null
             || (open.status() == StepStatus.RUNNING
@@ -222,11 +221,6 @@ final class ChildJudge {
     return good
         ? step.output(message.output()).row()
         : step.failure(message.failure()).isFinal().row();
-  }
-
-  private @Nullable StepRow last(RunRow row, String step) {
-    List<StepRow> attempts = batch.attempts(row.runId(), step);
-    return attempts.isEmpty() ? null : attempts.getLast();
   }
 
   private static boolean isOver(RunRow row, StepRow step) {

@@ -58,13 +58,17 @@ final class RunBatch {
   private final List<ReportWrite> unseen = new ArrayList<>();
   private final List<RunMessage> messages = new ArrayList<>();
   private final List<InsertPayloads.Item> payloads = new ArrayList<>();
-  private final Set<RunId> endedWithOpenSteps = new LinkedHashSet<>();
+
+  /** Runs that end with open steps, and whether they end well. */
+  private final Map<RunId, Boolean> endedWithOpenSteps = new LinkedHashMap<>();
+
   private final List<StartRun> starts = new ArrayList<>();
   private final Set<RunId> reopened = new LinkedHashSet<>();
   private final Map<UUID, Integer> carriedOver = new LinkedHashMap<>();
   private final Map<RunId, Optional<Failure>> endedFromOutside = new LinkedHashMap<>();
   private Map<RunId, RunRow> rows = Map.of();
   private Map<StepRow.Key, List<StepRow>> known = Map.of();
+  private ReadSteps.Awaited awaited = ReadSteps.Awaited.NONE;
   private Map<RunId, List<RunMessage>> inbox = Map.of();
   private Map<RunId, FailureNews> news = Map.of();
   private Map<RunId, ResumeNews> resumeNews = Map.of();
@@ -82,6 +86,17 @@ final class RunBatch {
   void readSteps(Collection<StepRow.Key> keys) throws SQLException {
     if (!keys.isEmpty()) {
       known = ReadSteps.byKey(tx, keys);
+    }
+  }
+
+  /**
+   * Reads steps that runs wait for.
+   *
+   * @param wanted whether what has come of a step is to be told
+   */
+  void readAwaited(Map<StepRow.Key, Boolean> wanted, long bytesMax) throws SQLException {
+    if (!wanted.isEmpty()) {
+      awaited = ReadSteps.awaited(tx, wanted, bytesMax);
     }
   }
 
@@ -136,6 +151,20 @@ final class RunBatch {
     before.forEach(row -> all.put(row.attempt(), row));
     all.putAll(added);
     return List.copyOf(all.values());
+  }
+
+  /** The last attempt of a step that a run waits for, as it is now; null when there is none. */
+  @Nullable StepRow last(RunId runId, String stepKey) {
+    List<StepRow> attempts = attempts(runId, stepKey);
+    StepRow before = awaited.last().get(new StepRow.Key(runId, stepKey));
+    StepRow last = attempts.isEmpty() ? null : attempts.getLast();
+    return last == null || (before != null && before.attempt() > last.attempt()) ? before : last;
+  }
+
+  /** True when the step's result is stored and was not read: there was enough to tell. */
+  boolean isWithheld(StepRow step) {
+    return awaited.withheld().contains(step.key())
+        && !hasAdded(step.runId(), step.stepKey(), step.attempt());
   }
 
   /** True when this batch says something of that attempt already. */
@@ -208,7 +237,12 @@ final class RunBatch {
 
   void closeSteps(RunId runId) {
     reopened.remove(runId);
-    endedWithOpenSteps.add(runId);
+    endedWithOpenSteps.put(runId, false);
+  }
+
+  /** The same at a good end: a child that nobody awaited goes on, and its step was to start it. */
+  void closeStepsOfCompleted(RunId runId) {
+    endedWithOpenSteps.put(runId, true);
   }
 
   /** To be told after the commit, in the order of telling. */
@@ -228,7 +262,7 @@ final class RunBatch {
     }
     writeSteps();
     if (!endedWithOpenSteps.isEmpty()) {
-      CloseSteps.failOpen(tx, endedWithOpenSteps, ENDED);
+      CloseSteps.endOpen(tx, endedWithOpenSteps, ENDED);
     }
     if (!messages.isEmpty()) {
       Messages.post(tx, messages);

@@ -48,7 +48,7 @@ final class RunJudge {
     return switch (row.fence(r.claim())) {
       case HELD -> {
         if (r.openSteps()) {
-          batch.closeSteps(row.runId());
+          batch.closeStepsOfCompleted(row.runId());
         }
         moves.end(row, RunStatus.COMPLETED, null, r.output());
         yield new Accepted(RunStatus.COMPLETED);

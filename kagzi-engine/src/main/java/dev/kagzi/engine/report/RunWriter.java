@@ -21,8 +21,10 @@ import dev.kagzi.engine.value.RunStatus;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -91,10 +93,13 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     batch.lock(ids);
     batch.takeMessages(receivers);
     Set<StepRow.Key> keys = new LinkedHashSet<>();
+    Map<StepRow.Key, Boolean> awaited = new LinkedHashMap<>();
     for (RunWrite<?> write : writes) {
       addKeys(batch, write, keys);
+      addAwaited(batch, write, awaited);
     }
     batch.readSteps(keys);
+    batch.readAwaited(awaited, ChildJudge.CAME_BYTES_MAX);
     Set<RunId> failing = new LinkedHashSet<>();
     Set<RunId> resumed = new LinkedHashSet<>();
     for (RunWrite<?> write : writes) {
@@ -133,7 +138,6 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       case BeginStep begin -> keys.add(new StepRow.Key(runId, begin.stepKey()));
       case ExpireStep expire -> keys.add(new StepRow.Key(runId, expire.step().stepKey()));
       case ReportWrite report -> addKeys(batch, report, keys);
-      case DeliverMessages ignored -> addWaitedFor(batch, runId, List.of(), keys);
       default -> {}
     }
   }
@@ -151,7 +155,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       case Report.StepFailed r -> keys.add(new StepRow.Key(runId, r.stepKey()));
       case Report.Sleep r -> keys.add(new StepRow.Key(runId, r.stepKey()));
       case Report.ChildStarted r -> keys.add(new StepRow.Key(runId, r.stepKey()));
-      case Report.Awaited r -> addWaitedFor(batch, runId, r.steps(), keys);
+      case Report.Awaited ignored -> {}
       case Report.StepStarted ignored -> {}
       case Report.Done ignored -> {}
       case Report.Failed ignored -> {}
@@ -159,15 +163,22 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
   }
 
-  private static void addWaitedFor(
-      RunBatch batch, RunId runId, List<String> steps, Set<StepRow.Key> keys) {
-    steps.forEach(step -> keys.add(new StepRow.Key(runId, step)));
+  /** Of these it matters whether they are over; what came of them, only to who asks for it. */
+  private static void addAwaited(
+      RunBatch batch, RunWrite<?> write, Map<StepRow.Key, Boolean> awaited) {
+    if (!readsMessages(write)) {
+      return;
+    }
+    RunId runId = write.runId();
+    if (write instanceof ReportWrite report && report.report() instanceof Report.Awaited r) {
+      r.steps().forEach(step -> awaited.put(new StepRow.Key(runId, step), true));
+    }
     for (RunMessage message : batch.inbox(runId)) {
-      keys.add(new StepRow.Key(runId, message.stepKey()));
+      awaited.putIfAbsent(new StepRow.Key(runId, message.stepKey()), false);
     }
     RunRow row = batch.row(runId);
     if (row != null) {
-      row.waitsFor().forEach(step -> keys.add(new StepRow.Key(runId, step)));
+      row.waitsFor().forEach(step -> awaited.putIfAbsent(new StepRow.Key(runId, step), false));
     }
   }
 

@@ -67,8 +67,12 @@ final class Starts {
         left.remove(start);
         give(start, null);
         start.refuse(
-            Refusal.invalid(
-                "parent_run_id", parent, "a run of namespace " + start.request().namespace()));
+            Refusal.of(
+                Refusal.Code.PARENT_NOT_FOUND,
+                "parent_run_id",
+                parent.toString(),
+                "parent_run_id: %s (expected: a run of namespace %s)"
+                    .formatted(parent, start.request().namespace())));
       }
     }
     return left;

@@ -24,7 +24,12 @@ final class FireRuns {
                 origin, status, available_at, created_at, deadline_at, execution_timeout_ms,
                 step_timeout_ms, on_failure_workflow, on_failure_task_queue, schedule_id, fire_at)
         SELECT n.run_id, t.namespace, 'schedule:' || t.run_id || ':' || n.slot, t.task_queue,
-               t.workflow_type, t.version, t.retry_policy, 'SCHEDULE', 'PENDING', d.due_at,
+               t.workflow_type,
+               coalesce(nullif(t.version, ''),
+                        (SELECT y.default_version FROM kagzi.workflow_types y
+                          WHERE y.namespace = t.namespace AND y.workflow_type = t.workflow_type),
+                        ''),
+               t.retry_policy, 'SCHEDULE', 'PENDING', d.due_at,
                kagzi.clock(), d.due_at + t.execution_timeout_ms * interval '1 millisecond',
                t.execution_timeout_ms, t.step_timeout_ms, t.on_failure_workflow,
                t.on_failure_task_queue, t.run_id, kagzi.at(n.fire_us)

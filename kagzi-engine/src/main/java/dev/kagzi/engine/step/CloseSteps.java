@@ -6,17 +6,28 @@ import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 
 /**
  * Ends what is still open in runs: steps that will never report, sleeps that are over. And opens
  * again what has not come to its end by itself.
  */
 public final class CloseSteps {
-  public static final String FAIL_OPEN_SQL =
+  /**
+   * What is open when its run ends has failed; but the step that starts a child is done with that
+   * when the run ends well without having asked for more.
+   */
+  public static final String END_OPEN_SQL =
       """
       UPDATE kagzi.step_runs s
-         SET status = 'FAILED', final = true, error = ?::jsonb, finished_at = kagzi.clock()
-        FROM unnest(?::uuid[]) AS n (run_id)
+         SET status = CASE WHEN n.completed AND s.child_run_id IS NOT NULL
+                           THEN 'COMPLETED' ELSE 'FAILED' END,
+             final = NOT (n.completed AND s.child_run_id IS NOT NULL),
+             error = CASE WHEN n.completed AND s.child_run_id IS NOT NULL
+                          THEN NULL ELSE ?::jsonb END,
+             finished_at = kagzi.clock()
+        FROM unnest(?::uuid[], ?::boolean[]) AS n (run_id, completed)
        WHERE s.run_id = n.run_id
          AND s.status IN ('RUNNING', 'PENDING')
       """;
@@ -63,8 +74,15 @@ public final class CloseSteps {
 
   private CloseSteps() {}
 
-  public static void failOpen(Session tx, Collection<RunId> runs, Failure why) throws SQLException {
-    tx.query(FAIL_OPEN_SQL).bind(Json.encode(why)).bindUuids(runs, RunId::value).update();
+  /** Closes what is open in runs that end; by run, whether it ends well. */
+  public static void endOpen(Session tx, Map<RunId, Boolean> runs, Failure why)
+      throws SQLException {
+    List<Map.Entry<RunId, Boolean>> all = List.copyOf(runs.entrySet());
+    tx.query(END_OPEN_SQL)
+        .bind(Json.encode(why))
+        .bindUuids(all, run -> run.getKey().value())
+        .bindBooleans(all, Map.Entry::getValue)
+        .update();
   }
 
   public static void endSleeps(Session tx, Collection<RunId> runs) throws SQLException {

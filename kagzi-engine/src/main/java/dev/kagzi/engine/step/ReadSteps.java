@@ -11,9 +11,11 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,41 @@ public final class ReadSteps {
               FROM unnest(?::uuid[], ?::text[]) AS n (run_id, step_id)
               JOIN kagzi.step_runs s ON s.run_id = n.run_id AND s.step_id = n.step_id
              ORDER BY s.run_id, s.step_id, s.attempt
+            """;
+
+  /**
+   * The last attempts of steps that somebody waits for: whether they are over, and of those that
+   * are to be told what has come of them, as much as fits. The others' outputs and errors stay
+   * where they are, however many there are.
+   */
+  public static final String AWAITED_SQL =
+      "SELECT "
+          + COLUMNS
+          + """
+            , s.withheld
+              FROM (SELECT l.run_id, l.step_id, l.attempt, l.epoch, l.run_attempt, l.kind, l.status,
+                           l.final, l.retry_policy, l.child_run_id, l.input_hash, l.progress,
+                           l.progress_metadata, l.due_at, l.output_metadata,
+                           CASE WHEN l.told THEN l.output END AS output,
+                           CASE WHEN l.told THEN l.error END AS error,
+                           NOT l.told AND l.bytes > 0 AS withheld
+                      FROM (SELECT x.*, b.bytes,
+                                   n.wanted
+                                   AND sum(b.bytes) OVER (PARTITION BY n.run_id, n.wanted
+                                                              ORDER BY n.place) - b.bytes
+                                         < ?::bigint AS told
+                              FROM unnest(?::uuid[], ?::text[], ?::boolean[])
+                                     WITH ORDINALITY AS n (run_id, step_id, wanted, place)
+                             CROSS JOIN LATERAL (
+                                   SELECT *
+                                     FROM kagzi.step_runs t
+                                    WHERE t.run_id = n.run_id AND t.step_id = n.step_id
+                                    ORDER BY t.attempt DESC
+                                    LIMIT 1) AS x
+                             CROSS JOIN LATERAL (
+                                   SELECT coalesce(octet_length(x.output), 0)
+                                            + coalesce(octet_length(x.error::text), 0) AS bytes
+                                   ) AS b) AS l) AS s
             """;
 
   /** The last attempt of every step of the runs, in the order in which they were recorded. */
@@ -73,6 +110,9 @@ public final class ReadSteps {
                                    coalesce(octet_length(x.output), 0)
                                      + coalesce(octet_length(x.output_metadata::text), 0)
                                      + coalesce(octet_length(x.error::text), 0)
+                                     + CASE WHEN x.status <> 'COMPLETED'
+                                            THEN coalesce(octet_length(x.progress), 0)
+                                            ELSE 0 END
                                      + octet_length(x.step_id) + 100 AS bytes
                               FROM kagzi.step_runs x
                              WHERE x.run_id = ? AND x.step_id > ?
@@ -87,8 +127,8 @@ public final class ReadSteps {
             """;
 
   /**
-   * How many steps the runs have, by their first attempts, and how much their recorded outputs and
-   * errors are; reads none of them.
+   * How many steps the runs have, by their first attempts, and how much their recorded outputs,
+   * errors and progress are; reads none of them.
    */
   public static final String SIZES_SQL =
       """
@@ -97,7 +137,10 @@ public final class ReadSteps {
        CROSS JOIN LATERAL (
              SELECT count(*) FILTER (WHERE s.attempt = 1) AS steps,
                     coalesce(sum(coalesce(octet_length(s.output), 0)
-                                 + coalesce(octet_length(s.error::text), 0) + 100), 0)::bigint
+                                 + coalesce(octet_length(s.error::text), 0)
+                                 + CASE WHEN s.status <> 'COMPLETED'
+                                        THEN coalesce(octet_length(s.progress), 0)
+                                        ELSE 0 END + 100), 0)::bigint
                       AS bytes
                FROM kagzi.step_runs s
               WHERE s.run_id = n.run_id) AS h
@@ -135,6 +178,43 @@ public final class ReadSteps {
       found.computeIfAbsent(row.key(), key -> new ArrayList<>()).add(row);
     }
     return found;
+  }
+
+  /**
+   * Steps that somebody waits for.
+   *
+   * @param last of each its last attempt
+   * @param withheld those whose result was not read
+   */
+  public record Awaited(Map<StepRow.Key, StepRow> last, Set<StepRow.Key> withheld) {
+    public static final Awaited NONE = new Awaited(Map.of(), Set.of());
+  }
+
+  /**
+   * Reads them.
+   *
+   * @param wanted which of them are to be told, if they fit; in the order of telling
+   * @param bytesMax how much is read of one run's, and one more
+   */
+  public static Awaited awaited(Session tx, Map<StepRow.Key, Boolean> wanted, long bytesMax)
+      throws SQLException {
+    Map<StepRow.Key, StepRow> last = new HashMap<>();
+    Set<StepRow.Key> withheld = new HashSet<>();
+    List<Map.Entry<StepRow.Key, Boolean>> keys = List.copyOf(wanted.entrySet());
+    tx.query(AWAITED_SQL)
+        .bind(bytesMax)
+        .bindUuids(keys, k -> k.getKey().runId().value())
+        .bindTexts(keys, k -> k.getKey().stepKey())
+        .bindBooleans(keys, Map.Entry::getValue)
+        .list(
+            row -> {
+              StepRow step = map(row);
+              if (row.bool("withheld")) {
+                withheld.add(step.key());
+              }
+              return last.put(step.key(), step);
+            });
+    return new Awaited(last, withheld);
   }
 
   /** What a worker is told that goes on with these runs; the runs' attempts are given. */

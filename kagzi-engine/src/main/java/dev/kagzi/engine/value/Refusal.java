@@ -38,6 +38,7 @@ public final class Refusal extends RuntimeException {
    */
   public enum Code {
     INVALID_ARGUMENT(Reason.INVALID_ARGUMENT),
+    PARENT_NOT_FOUND(Reason.INVALID_ARGUMENT),
     UNAUTHENTICATED(Reason.UNAUTHENTICATED),
     NOT_FOUND(Reason.NOT_FOUND),
     ALREADY_EXISTS(Reason.ALREADY_EXISTS),

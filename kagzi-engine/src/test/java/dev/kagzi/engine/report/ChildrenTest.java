@@ -19,7 +19,9 @@ import dev.kagzi.engine.report.ReportResult.ChildAccepted;
 import dev.kagzi.engine.report.ReportResult.ClaimLost;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.step.ReadSteps;
 import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.step.StepRow;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
@@ -31,7 +33,10 @@ import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.AttachListener;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -257,6 +262,60 @@ class ChildrenTest {
             });
   }
 
+  @Test
+  void what_has_come_of_many_children_is_read_and_told_in_parts() {
+    engine.start();
+    Claim claim = engine.claimOne(worker).claim();
+    List<String> open = new ArrayList<>(List.of("c1", "c2", "c3", "c4", "c5", "c6", "c7"));
+    database.execute(
+        """
+        INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
+                                     output, created_at, finished_at)
+        SELECT '%s', 'c' || i, 1, 1, 1, 'CHILD_WORKFLOW', 'COMPLETED',
+               decode(repeat('78', 600 * 1000), 'hex'), kagzi.clock(), kagzi.clock()
+          FROM generate_series(1, 7) i
+        """
+            .formatted(claim.runId()));
+    Map<StepRow.Key, Boolean> wanted = new LinkedHashMap<>();
+    open.forEach(step -> wanted.put(new StepRow.Key(claim.runId(), step), !step.equals("c1")));
+
+    ReadSteps.Awaited read = database.run(session -> ReadSteps.awaited(session, wanted, 1_000_000));
+    List<Integer> parts = new ArrayList<>();
+    while (!open.isEmpty()) {
+      ReportResult.Came came =
+          (ReportResult.Came) engine.report(new Report.Awaited(claim, open, true, null));
+      assertThat(came.claimKept()).isTrue();
+      parts.add(came.steps().size());
+      came.steps().forEach(step -> assertThat(open.remove(step.stepKey())).isTrue());
+    }
+
+    assertThat(read.last()).hasSize(7);
+    assertThat(read.withheld())
+        .extracting(StepRow.Key::stepKey)
+        .containsExactlyInAnyOrder("c1", "c4", "c5", "c6", "c7");
+    assertThat(parts).containsExactly(3, 3, 1);
+  }
+
+  /** It was started, and nobody asked for more: that is no failure. */
+  @Test
+  void the_step_of_a_child_that_nobody_awaits_is_done_when_its_parent_is() {
+    RunId parent = engine.start();
+    Claim claim = engine.claimOne(worker).claim();
+    RunId child = startChild(claim, "a");
+    engine.report(announced(claim));
+
+    engine.report(new Report.Done(claim, payload("1"), true));
+
+    assertThat(
+            stored.text(
+                "SELECT string_agg(concat_ws(' ', step_id, status, final, error ->> 'message'), ', '"
+                    + " ORDER BY step_id) AS value FROM kagzi.step_runs WHERE run_id = '"
+                    + parent
+                    + "'"))
+        .isEqualTo("a COMPLETED f, x FAILED t cut short: the run ended first");
+    assertThat(engine.run(child).status()).isEqualTo(RunStatus.PENDING);
+  }
+
   /** The park was sent again after its connection broke, and meanwhile the child has ended. */
   @Test
   void a_park_that_is_sent_again_loses_no_message() {
@@ -334,7 +393,7 @@ class ChildrenTest {
             1,
             StepKind.FUNCTION,
             null,
-            new Payload(new byte[3 << 20], java.util.Map.of()),
+            new Payload(new byte[3 << 20], Map.of()),
             1);
 
     List<ReportResult> results =

@@ -71,7 +71,7 @@ class OpenStepsTest {
 
   private long closings() {
     return connections.byLanes().stream()
-        .filter(sent -> sent.sql().equals(CloseSteps.FAIL_OPEN_SQL))
+        .filter(sent -> sent.sql().equals(CloseSteps.END_OPEN_SQL))
         .count();
   }
 

@@ -61,7 +61,9 @@ class FiringTest {
   void open() {
     clock.at(BEGIN);
     database.forgetRuns();
-    database.execute("TRUNCATE kagzi.run_changes, kagzi.run_counts, kagzi.schedule_changes");
+    database.execute(
+        "TRUNCATE kagzi.run_changes, kagzi.run_counts, kagzi.schedule_changes,"
+            + " kagzi.workflow_types");
     namespaces = new Namespaces(database.open(), Limits.DEFAULT, false, (n, on) -> {}, n -> {});
     schedules = new Schedules(database.open(), namespaces, Limits.DEFAULT, told, ms -> {});
     firing = new Firing(database.open(), new ScheduleConfig(100, 1_000), INTERVAL, told);
@@ -182,6 +184,29 @@ class FiringTest {
     assertThat(told.due).containsExactly(new QueueName(NAMESPACE, "q"));
     assertThat(told.expires).containsExactly(60_000L);
     assertThat(nextMs).isBetween(1L, 60_000L);
+  }
+
+  /** The default of the moment at which the run starts, not of that at which it was scheduled. */
+  @Test
+  void a_schedule_without_a_version_starts_runs_of_the_types_default() {
+    create(with("any", Overlap.ALLOW, 100));
+    ahead(Duration.ofMinutes(1));
+    firing.tick();
+    setDefault("report", "2");
+    ahead(Duration.ofMinutes(2));
+    firing.tick();
+
+    assertThat(
+            stored.text(
+                "SELECT string_agg('<' || version || '>', ' ' ORDER BY fire_at) AS value FROM"
+                    + " kagzi.workflow_runs WHERE schedule_id IS NOT NULL"))
+        .isEqualTo("<> <2>");
+  }
+
+  private static void setDefault(String type, String version) {
+    database.execute(
+        "INSERT INTO kagzi.workflow_types (namespace, workflow_type, default_version, updated_at)"
+            + " VALUES ('%s', '%s', '%s', kagzi.clock())".formatted(NAMESPACE, type, version));
   }
 
   @Test

@@ -130,6 +130,25 @@ class HistoryTest {
         .containsExactlyInAnyOrderElementsOf(keys(5));
   }
 
+  /** What failed steps have said of their progress goes along, and counts. */
+  @Test
+  void progress_counts_in_pages_and_keeps_a_history_out_of_its_task() {
+    record(20, "10");
+    database.execute(
+        """
+        UPDATE kagzi.step_runs
+           SET status = 'FAILED', progress = decode(repeat('78', 1000 * 1000), 'hex')
+         WHERE run_id = '%s'
+        """
+            .formatted(claim.runId()));
+
+    assertThat(pages()).extracting(List::size).allMatch(size -> size == 1);
+    stored.expireLease(claim.runId());
+    Task again = engine.claimOne(worker);
+    assertThat(again.historyApart()).isTrue();
+    assertThat(again.steps()).isEmpty();
+  }
+
   @Test
   void small_steps_come_in_pages_of_a_thousand() {
     record(2_500, "10");

@@ -3,6 +3,7 @@ package dev.kagzi.server.grpc;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.report.Reports;
+import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportRequest;
@@ -15,6 +16,12 @@ import java.util.function.Supplier;
 /** A worker's batch of reports. One that cannot be read is refused alone. */
 final class ReportCall {
   private static final int ITEMS_MAX = 10_000;
+
+  /**
+   * What one answer holds of steps that have come, and one more: a worker has many runs that wait,
+   * and takes no message without bound. It asks again for the others.
+   */
+  private static final int CAME_BYTES_MAX = 4 << 20;
 
   private ReportCall() {}
 
@@ -43,14 +50,36 @@ final class ReportCall {
         .thenApply(results -> () -> response(refused, results));
   }
 
-  private static ReportResponse response(Refusal[] refused, List<ReportResult> results) {
+  static ReportResponse response(Refusal[] refused, List<ReportResult> results) {
     ReportResponse.Builder response = ReportResponse.newBuilder();
     int next = 0;
+    long cameBytes = 0;
     for (Refusal refusal : refused) {
       ReportResult result =
           refusal != null ? new ReportResult.Refused(refusal) : results.get(next++);
+      if (result instanceof ReportResult.Came came) {
+        result = asMuchAsFits(came, CAME_BYTES_MAX - cameBytes);
+        cameBytes += bytes(((ReportResult.Came) result).steps());
+      }
       response.addResults(Protos.reportResult(result));
     }
     return response.build();
+  }
+
+  private static ReportResult.Came asMuchAsFits(ReportResult.Came came, long bytesLeft) {
+    List<RecordedStep> some = new ArrayList<>();
+    long left = bytesLeft;
+    for (RecordedStep step : came.steps()) {
+      if (left <= 0) {
+        break;
+      }
+      some.add(step);
+      left -= step.bytes();
+    }
+    return new ReportResult.Came(some, came.claimKept());
+  }
+
+  private static long bytes(List<RecordedStep> steps) {
+    return steps.stream().mapToLong(RecordedStep::bytes).sum();
   }
 }

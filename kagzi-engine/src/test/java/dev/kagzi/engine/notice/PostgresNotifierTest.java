@@ -1,0 +1,85 @@
+package dev.kagzi.engine.notice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.value.RunId;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What servers hear of each other. */
+class PostgresNotifierTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final String LISTENERS =
+      "FROM pg_stat_activity WHERE datname = current_database() AND query IN"
+          + " ('LISTEN kagzi_work', 'SELECT 1') AND pid <> pg_backend_pid()";
+
+  private final BlockingQueue<Notice> heard = new LinkedBlockingQueue<>();
+  private PostgresNotifier one;
+  private PostgresNotifier other;
+
+  @BeforeEach
+  void open() {
+    one = new PostgresNotifier(database.open(), RunId.next().value(), this::hear);
+    other = new PostgresNotifier(database.open(), RunId.next().value(), notice -> {});
+    other.alone(false);
+  }
+
+  @AfterEach
+  void close() {
+    one.close();
+    other.close();
+    // Who listens notices otherwise only after a while that it is closed.
+    database.execute("SELECT pg_terminate_backend(pid) " + LISTENERS);
+    Awaitility.await().until(() -> listeners() == 0);
+  }
+
+  private void hear(Notice notice) {
+    heard.add(notice);
+    if (notice instanceof Notice.Everything) {
+      throw new IllegalStateException("whoever looks at everything may fail");
+    }
+  }
+
+  private static long listeners() {
+    return database.run(
+        session ->
+            session
+                .query("SELECT count(*) AS value " + LISTENERS)
+                .first(row -> row.bigint("value"))
+                .orElseThrow());
+  }
+
+  /** Whoever it tells may not be there yet. */
+  @Test
+  void nothing_is_heard_before_it_is_started() throws Exception {
+    assertThat(listeners()).isZero();
+    one.start();
+    Awaitility.await().until(() -> listeners() == 1);
+    other.start();
+
+    other.tell(new Notice.Versions());
+
+    assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new Notice.Versions());
+  }
+
+  @Test
+  void one_that_fails_to_look_at_everything_after_a_break_hears_what_comes_next() throws Exception {
+    one.start();
+    Awaitility.await().until(() -> listeners() == 1);
+    database.execute("SELECT pg_terminate_backend(pid) " + LISTENERS);
+    assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new Notice.Everything());
+    other.start();
+
+    other.tell(new Notice.Versions());
+
+    assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new Notice.Versions());
+  }
+}

@@ -1,0 +1,47 @@
+package dev.kagzi.server.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.protocol.v1.ReportResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ReportCallTest {
+  private static ReportResult.Came came(int steps, int bytes) {
+    List<RecordedStep> all = new ArrayList<>();
+    for (int i = 0; i < steps; i++) {
+      Payload output = new Payload(new byte[bytes], Map.of());
+      all.add(
+          new RecordedStep(
+              "child-" + i, 1, StepKind.CHILD_WORKFLOW, new RecordedStep.Result.Output(output)));
+    }
+    return new ReportResult.Came(all, true);
+  }
+
+  /** As many runs of one worker may hear of their children by one call. */
+  @Test
+  void what_has_come_for_many_runs_is_answered_as_far_as_it_fits_into_a_message() {
+    List<ReportResult> results = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      results.add(came(4, 500_000));
+    }
+    results.add(new ReportResult.Accepted(RunStatus.COMPLETED));
+
+    ReportResponse response = ReportCall.response(new Refusal[results.size()], results);
+
+    assertThat(response.getSerializedSize()).isBetween(4 << 20, 5 << 20);
+    assertThat(response.getResultsList().subList(0, 20))
+        .allMatch(result -> result.getAwaited().getClaimKept());
+    assertThat(response.getResults(0).getAwaited().getStepsCount()).isEqualTo(4);
+    assertThat(response.getResults(19).getAwaited().getStepsCount()).isZero();
+    assertThat(response.getResults(20).hasAccepted()).isTrue();
+  }
+}
