@@ -24,13 +24,17 @@ final class FireRuns {
                 origin, status, available_at, created_at, deadline_at, execution_timeout_ms,
                 step_timeout_ms, on_failure_workflow, on_failure_task_queue, schedule_id, fire_at)
         SELECT n.run_id, t.namespace, 'schedule:' || t.run_id || ':' || n.slot, t.task_queue,
-               t.workflow_type, t.version, t.retry_policy, 'SCHEDULE', 'PENDING', d.due_at,
+               t.workflow_type,
+               CASE WHEN t.version = '' THEN coalesce(w.default_version, '') ELSE t.version END,
+               t.retry_policy, 'SCHEDULE', 'PENDING', d.due_at,
                kagzi.clock(), d.due_at + t.execution_timeout_ms * interval '1 millisecond',
                t.execution_timeout_ms, t.step_timeout_ms, t.on_failure_workflow,
                t.on_failure_task_queue, t.run_id, kagzi.at(n.fire_us)
           FROM unnest(?::uuid[], ?::uuid[], ?::bigint[], ?::text[], ?::bigint[])
                  AS n (run_id, schedule_id, fire_us, slot, due_us)
           JOIN kagzi.workflow_runs t ON t.run_id = n.schedule_id
+          LEFT JOIN kagzi.workflow_types w
+            ON w.namespace = t.namespace AND w.workflow_type = t.workflow_type
          CROSS JOIN LATERAL (
                SELECT kagzi.clock() + n.due_us * interval '1 microsecond' AS due_at) AS d
             ON CONFLICT DO NOTHING
