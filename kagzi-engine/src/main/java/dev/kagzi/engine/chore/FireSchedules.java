@@ -19,6 +19,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FireSchedules.class);
   private static final long NEVER = Long.MAX_VALUE;
   private static final long DAY_MS = TimeUnit.DAYS.toMillis(1);
+  private static final Duration CLOSE_MAX = Duration.ofSeconds(5);
 
   private final TakePulse pulse;
   private final Firing firing;
@@ -124,7 +125,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
 
   private static void help(Firing second) {
     try {
-      second.tick();
+      second.help();
     } catch (RuntimeException e) {
       log.atDebug()
           .addKeyValue("cause", e.getMessage())
@@ -174,10 +175,14 @@ public final class FireSchedules implements Chore, AutoCloseable {
     } finally {
       lock.unlock();
     }
+    firing.end();
     helper.interrupt();
     try {
-      if (thread.isAlive() && !thread.join(Duration.ofSeconds(5))) {
+      if (thread.isAlive() && !thread.join(CLOSE_MAX)) {
         thread.interrupt();
+      }
+      if (helper.isAlive()) {
+        helper.join(CLOSE_MAX);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

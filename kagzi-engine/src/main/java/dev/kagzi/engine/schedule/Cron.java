@@ -10,8 +10,8 @@ import java.util.Map;
 
 /**
  * A cron expression: which local times it names. Times are seconds since 1970 on the wall clock of
- * some place, whose zone is not known here. Each field is a set of bits, so that the next time, the
- * one before, and how many there are in between follow from a few operations on words.
+ * some place, whose zone is not known here. Each field is a set of bits, so that the next time, and
+ * how many there are between two, follow from a few operations on words.
  *
  * <p>Five fields are minute, hour, day of month, month and day of week; six have seconds before,
  * seven a year behind. When both days are restricted either of them is enough.
@@ -124,19 +124,6 @@ final class Cron {
     return next == NONE ? NONE : next * DAY + ceilTime(0);
   }
 
-  /** The last time not after the given one. */
-  long floor(long local) {
-    long day = Math.floorDiv(local, DAY);
-    if (hasDay(LocalDate.ofEpochDay(day))) {
-      int time = floorTime((int) Math.floorMod(local, (long) DAY));
-      if (time >= 0) {
-        return day * DAY + time;
-      }
-    }
-    long previous = previousDay(day - 1);
-    return previous == NONE ? NONE : previous * DAY + floorTime(DAY - 1);
-  }
-
   /** How many times there are from the first on and before the second. A day costs a look. */
   long count(long from, long before) {
     if (before <= from) {
@@ -185,26 +172,6 @@ final class Cron {
     return NONE;
   }
 
-  private long previousDay(long from) {
-    LocalDate date = LocalDate.ofEpochDay(from);
-    while (date.getYear() >= YEAR_MIN) {
-      if (!years.get(date.getYear())) {
-        int year = years.previousSetBit(date.getYear());
-        if (year < 0) {
-          return NONE;
-        }
-        date = LocalDate.of(year, 12, 31);
-      } else if (!has(months, date.getMonthValue())) {
-        date = date.withDayOfMonth(1).minusDays(1);
-      } else if (hasDay(date)) {
-        return date.toEpochDay();
-      } else {
-        date = date.minusDays(1);
-      }
-    }
-    return NONE;
-  }
-
   private int ceilTime(int time) {
     int hour = time / HOUR;
     int minute = time % HOUR / MINUTE;
@@ -222,27 +189,6 @@ final class Cron {
     }
     int later = ceilBit(hours, hour + 1);
     return later < 0 ? -1 : later * HOUR + ceilBit(minutes, 0) * MINUTE + ceilBit(seconds, 0);
-  }
-
-  private int floorTime(int time) {
-    int hour = time / HOUR;
-    int minute = time % HOUR / MINUTE;
-    if (has(hours, hour)) {
-      if (has(minutes, minute)) {
-        int second = floorBit(seconds, time % MINUTE);
-        if (second >= 0) {
-          return hour * HOUR + minute * MINUTE + second;
-        }
-      }
-      int earlier = floorBit(minutes, minute - 1);
-      if (earlier >= 0) {
-        return hour * HOUR + earlier * MINUTE + floorBit(seconds, MINUTE - 1);
-      }
-    }
-    int earlier = floorBit(hours, hour - 1);
-    return earlier < 0
-        ? -1
-        : earlier * HOUR + floorBit(minutes, MINUTE - 1) * MINUTE + floorBit(seconds, MINUTE - 1);
   }
 
   private long perDay() {
@@ -275,10 +221,5 @@ final class Cron {
   private static int ceilBit(long bits, int from) {
     long rest = bits & (-1L << from);
     return rest == 0 ? -1 : Long.numberOfTrailingZeros(rest);
-  }
-
-  private static int floorBit(long bits, int to) {
-    long rest = to < 0 ? 0 : bits & (-1L >>> (63 - to));
-    return rest == 0 ? -1 : 63 - Long.numberOfLeadingZeros(rest);
   }
 }

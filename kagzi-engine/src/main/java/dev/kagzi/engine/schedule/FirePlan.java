@@ -12,9 +12,6 @@ import java.util.List;
  * @param next the first slot that is not decided on; {@link Slots#NONE} when there is none
  */
 record FirePlan(List<Long> slots, long missed, long buffered, long next) {
-  /** A slot that is no older is on time, however many there are: it is never limited. */
-  static final long ON_TIME_SECONDS = 2;
-
   /**
    * A schedule as its lock returned it.
    *
@@ -27,19 +24,19 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
   /**
    * Decides, by at most {@code max} runs. More missed slots than are caught up with: the newest
    * become runs, the others are counted. However few that are, the newest slot is always one of
-   * them.
+   * them, and so are all that are on time.
    */
-  static FirePlan of(Due due, long now, int max) {
+  static FirePlan of(Due due, long now, long onTimeFrom, int max) {
     long last = due.cursor - 1;
     if (due.cursor > now) {
       return new FirePlan(List.of(), 0, due.buffered, due.cursor);
     }
     // The cursor is a slot whether the expression names it or not: somebody may have set it.
     long count = 1 + due.slots.count(due.cursor, now);
-    long onTime = due.slots.count(Math.max(last, now - ON_TIME_SECONDS - 1), now);
+    long onTime = due.slots.count(Math.max(last, onTimeFrom - 1), now);
     long kept = Math.min(count, Math.max(1, Math.max(due.maxCatchup, onTime)));
     long skipped = count - kept;
-    long first = skipped == 0 ? due.cursor : due.slots.nthAfter(due.cursor, skipped - 1);
+    long first = skipped == 0 ? due.cursor : due.slots.nthAfter(due.cursor, skipped - 1, now);
     if (due.overlap == Overlap.ALLOW) {
       return all(due, first, now, max, skipped);
     }

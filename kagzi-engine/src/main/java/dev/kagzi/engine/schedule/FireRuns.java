@@ -25,10 +25,7 @@ final class FireRuns {
                 step_timeout_ms, on_failure_workflow, on_failure_task_queue, schedule_id, fire_at)
         SELECT n.run_id, t.namespace, 'schedule:' || t.run_id || ':' || n.slot, t.task_queue,
                t.workflow_type,
-               coalesce(nullif(t.version, ''),
-                        (SELECT y.default_version FROM kagzi.workflow_types y
-                          WHERE y.namespace = t.namespace AND y.workflow_type = t.workflow_type),
-                        ''),
+               CASE WHEN t.version = '' THEN coalesce(w.default_version, '') ELSE t.version END,
                t.retry_policy, 'SCHEDULE', 'PENDING', d.due_at,
                kagzi.clock(), d.due_at + t.execution_timeout_ms * interval '1 millisecond',
                t.execution_timeout_ms, t.step_timeout_ms, t.on_failure_workflow,
@@ -36,6 +33,8 @@ final class FireRuns {
           FROM unnest(?::uuid[], ?::uuid[], ?::bigint[], ?::text[], ?::bigint[])
                  AS n (run_id, schedule_id, fire_us, slot, due_us)
           JOIN kagzi.workflow_runs t ON t.run_id = n.schedule_id
+          LEFT JOIN kagzi.workflow_types w
+            ON w.namespace = t.namespace AND w.workflow_type = t.workflow_type
          CROSS JOIN LATERAL (
                SELECT kagzi.clock() + n.due_us * interval '1 microsecond' AS due_at) AS d
             ON CONFLICT DO NOTHING

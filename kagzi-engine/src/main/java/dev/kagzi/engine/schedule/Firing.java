@@ -7,7 +7,6 @@ import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Json;
-import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -16,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,9 +29,6 @@ import org.slf4j.LoggerFactory;
 public final class Firing implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Firing.class);
 
-  /** So many runs are made by one transaction. */
-  private static final int RUNS_MAX = 1_000;
-
   private static final int SLOTS_KEPT_MAX = 20_000;
   private static final int FORGOTTEN_MAX = 100;
 
@@ -44,10 +41,19 @@ public final class Firing implements AutoCloseable {
   private final Duration interval;
   private final Map<String, Slots> known = new HashMap<>();
   private @Nullable Session session;
-  private final LateBudget late;
+  private final Shared shared;
+
+  /** What those have in common who fire on one server. */
+  private record Shared(LateBudget late, OnTime onTime, AtomicBoolean ended) {}
 
   public Firing(Database database, ScheduleConfig config, Duration interval, RunEvents events) {
-    this(database, config, interval, events, new LateBudget(config.latePerTick(), interval));
+    this(
+        database,
+        config,
+        interval,
+        events,
+        new Shared(
+            new LateBudget(config.latePerTick(), interval), new OnTime(), new AtomicBoolean()));
   }
 
   private Firing(
@@ -55,17 +61,22 @@ public final class Firing implements AutoCloseable {
       ScheduleConfig config,
       Duration interval,
       RunEvents events,
-      LateBudget late) {
+      Shared shared) {
     this.database = database;
     this.config = config;
     this.interval = interval;
     this.events = events;
-    this.late = late;
+    this.shared = shared;
   }
 
   /** Somebody who fires beside this one, on another thread, and has a share of its budget. */
   public Firing helper() {
-    return new Firing(database, config, interval, events, late);
+    return new Firing(database, config, interval, events, shared);
+  }
+
+  /** No batch begins any more, here or by helpers. The only method for any thread. */
+  public void end() {
+    shared.ended.set(true);
   }
 
   /** Fires all that is due; answers after how many milliseconds the next will be, if any. */
@@ -75,23 +86,42 @@ public final class Firing implements AutoCloseable {
 
   /** The same; tells when there is enough to do for others too. */
   public @Nullable Long tick(Runnable crowded) {
+    shared.onTime.begin();
     try {
-      late.refill();
-      for (int fired = batch(); fired > 0; fired = batch()) {
-        if (fired == config.batch()) {
-          crowded.run();
-        }
-        late.refill();
-      }
+      fireAll(crowded);
       Long nextMs = Templates.nextDueMs(session());
       if (nextMs == null || nextMs > 0) {
         return nextMs;
       }
-      return late.isSpent() ? interval.toMillis() : LOCKED_MS;
+      return shared.late.isSpent() ? interval.toMillis() : LOCKED_MS;
     } catch (SQLException e) {
       close();
       throw SqlErrors.refusal(e);
     }
+  }
+
+  /** Fires beside somebody else's tick until nothing is due. */
+  public void help() {
+    try {
+      fireAll(() -> {});
+    } catch (SQLException e) {
+      close();
+      throw SqlErrors.refusal(e);
+    }
+  }
+
+  private void fireAll(Runnable crowded) throws SQLException {
+    Batch last;
+    do {
+      shared.late.refill();
+      if (shared.ended.get()) {
+        return;
+      }
+      last = batch();
+      if (last.full) {
+        crowded.run();
+      }
+    } while (last.templates > 0);
   }
 
   /** Starts slots that wait although nothing runs. */
@@ -104,15 +134,14 @@ public final class Firing implements AutoCloseable {
     }
   }
 
-  /** Answers how many templates it has dealt with. */
-  private int batch() throws SQLException {
+  private Batch batch() throws SQLException {
     try {
       return fire(tx -> Templates.lockDue(tx, config.batch()));
     } catch (SQLException e) {
       if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
         throw e;
       }
-      return oneByOne();
+      return new Batch(oneByOne(), false, List.of());
     }
   }
 
@@ -121,7 +150,7 @@ public final class Firing implements AutoCloseable {
     int fired = 0;
     for (RunId id : Templates.dueIds(session(), config.batch())) {
       try {
-        fired += fire(tx -> Templates.lockOne(tx, id));
+        fired += fire(tx -> Templates.lockOne(tx, id)).templates;
       } catch (SQLException e) {
         if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
           throw e;
@@ -133,47 +162,56 @@ public final class Firing implements AutoCloseable {
     return fired;
   }
 
-  private int fire(Session.Work<List<Templates.Template>> lock) throws SQLException {
+  private Batch fire(Session.Work<List<Templates.Template>> lock) throws SQLException {
     AtomicInteger lateFired = new AtomicInteger();
     boolean committed = false;
     try {
       Batch done = session().inTransaction(tx -> fire(tx, lock.run(tx), lateFired));
       committed = true;
       tell(done.fired);
-      return done.templates;
+      return done;
     } finally {
       if (!committed) {
-        late.giveBack(lateFired.get());
+        shared.late.giveBack(lateFired.get());
       }
     }
   }
 
-  private record Batch(int templates, List<FiredRun> fired) {}
+  /**
+   * What a transaction has done.
+   *
+   * @param templates how many it has dealt with
+   * @param full there may be more than it could take
+   */
+  private record Batch(int templates, boolean full, List<FiredRun> fired) {}
 
   private Batch fire(Session tx, List<Templates.Template> due, AtomicInteger lateFired)
       throws SQLException {
     List<RunId> apart =
-        due.stream().filter(t -> t.overlap() != Overlap.ALLOW).map(Templates.Template::id).toList();
+        due.stream().filter(Templates.Template::isApart).map(Templates.Template::id).toList();
     Set<RunId> open = Templates.withOpenRuns(tx, apart);
     Map<RunId, FirePlan> plans = new HashMap<>();
     List<FireRuns.Wanted> wanted = new ArrayList<>();
+    Room room = new Room();
     int dealtWith = 0;
     for (Templates.Template template : due) {
-      boolean isLate = template.cursor() < template.nowSecond() - FirePlan.ON_TIME_SECONDS;
-      int room = RUNS_MAX - wanted.size();
-      int max = isLate ? late.take(room) : room;
+      long onTimeFrom = shared.onTime.from(template.nowSecond());
+      boolean isLate = template.cursor() < onTimeFrom;
+      int fits = room.runs(template.inputBytes());
+      int max = isLate ? shared.late.take(fits) : fits;
       int used = 0;
       if (max > 0) {
         dealtWith++;
-        FirePlan plan = plan(tx, template, open.contains(template.id()), max);
+        FirePlan plan = plan(tx, template, open.contains(template.id()), onTimeFrom, max);
         if (plan != null) {
           plans.put(template.id(), plan);
           plan.slots().forEach(slot -> wanted.add(wanted(template, slot)));
+          room.take(plan.slots().size(), template.inputBytes());
           used = Math.min(max, Math.max(1, plan.slots().size()));
         }
       }
       if (isLate) {
-        late.giveBack(max - used);
+        shared.late.giveBack(max - used);
         lateFired.addAndGet(used);
       }
     }
@@ -184,14 +222,16 @@ public final class Firing implements AutoCloseable {
     plans.forEach(
         (id, plan) -> advances.add(new Templates.Advance(id, plan, counts.getOrDefault(id, 0))));
     Templates.advance(tx, advances);
-    return new Batch(dealtWith, fired);
+    return new Batch(dealtWith, due.size() == config.batch(), fired);
   }
 
   private static FireRuns.Wanted wanted(Templates.Template template, long slot) {
     return new FireRuns.Wanted(RunId.next(), template.id(), slot, template.delayMs(slot));
   }
 
-  private @Nullable FirePlan plan(Session tx, Templates.Template template, boolean open, int max)
+  /** Null for one that is put aside: whatever is wrong with it is wrong with no other. */
+  private @Nullable FirePlan plan(
+      Session tx, Templates.Template template, boolean open, long onTimeFrom, int max)
       throws SQLException {
     try {
       FirePlan.Due due =
@@ -202,8 +242,8 @@ public final class Firing implements AutoCloseable {
               template.cursor(),
               template.buffered(),
               open);
-      return FirePlan.of(due, template.nowSecond(), max);
-    } catch (Refusal unreadable) {
+      return FirePlan.of(due, template.nowSecond(), onTimeFrom, max);
+    } catch (RuntimeException unreadable) {
       putAside(tx, template.id(), String.valueOf(unreadable.getMessage()));
       return null;
     }

@@ -160,8 +160,12 @@ final class ScheduleRows {
     return inserted;
   }
 
+  /** All but the input. */
   static void update(Session tx, Written schedule) throws SQLException {
     bind(tx, UPDATE_SQL, schedule).update();
+  }
+
+  static void updateInput(Session tx, Written schedule) throws SQLException {
     tx.query(DELETE_INPUT_SQL).bind(schedule.id.value()).update();
     insertInput(tx, schedule);
   }

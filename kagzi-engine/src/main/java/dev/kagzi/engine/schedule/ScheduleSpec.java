@@ -78,7 +78,12 @@ public record ScheduleSpec(
         time(update.executionTimeoutMs(), executionTimeoutMs),
         time(update.stepTimeoutMs(), stepTimeoutMs),
         or(update.onFailureWorkflow(), onFailureWorkflow),
-        or(update.onFailureTaskQueue(), onFailureTaskQueue));
+        or(update.onFailureTaskQueue(), onFailureTaskQueueWith(update)));
+  }
+
+  /** The queue of a handler goes with it. */
+  private String onFailureTaskQueueWith(ScheduleUpdate update) {
+    return "".equals(update.onFailureWorkflow()) ? "" : onFailureTaskQueue;
   }
 
   private static <T> T or(@Nullable T now, T before) {

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param executionTimeoutMs 0 for none
  * @param stepTimeoutMs 0 for the server's default
  * @param clearRetryPolicy from now on none, whatever retryPolicy is
+ * @param onFailureWorkflow empty for none, and no queue for it
  * @param nextFireAt the next slot, whatever the expression says; those after it follow the
  *     expression
  */

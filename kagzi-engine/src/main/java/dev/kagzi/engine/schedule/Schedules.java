@@ -30,7 +30,6 @@ public final class Schedules {
   private static final int PREVIEW_MAX = 1_000;
   private static final int MAX_CATCHUP_MAX = 1_000_000;
   private static final long BACKFILL_MAX = 10_000;
-  private static final int BACKFILL_BATCH = 1_000;
   private static final long JITTER_MS_MAX = Duration.ofDays(7).toMillis();
   private static final long TIME_MS_MAX = Duration.ofDays(100L * 366).toMillis();
   private static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
@@ -106,7 +105,9 @@ public final class Schedules {
   private Changed existing(Session tx, Creation creation, RunId id) throws SQLException {
     Optional<ScheduleView> own = ScheduleRows.find(tx, creation.namespace, id);
     if (own.isPresent() && own.get().spec().name().equals(creation.spec.name())) {
-      return new Changed(ScheduleRows.now(tx), own.get());
+      return creation.orUpdate
+          ? update(tx, creation.namespace, id, ScheduleUpdate.to(creation.spec, creation.enabled))
+          : new Changed(ScheduleRows.now(tx), own.get());
     }
     String name = creation.spec.name();
     Optional<ScheduleView> named =
@@ -190,7 +191,11 @@ public final class Schedules {
       checkFree(tx, namespace, spec.name());
     }
     long next = nextFire(before, spec, slots, update.nextFireAt(), now);
-    ScheduleRows.update(tx, new ScheduleRows.Written(id, namespace, spec, enabled, next));
+    ScheduleRows.Written written = new ScheduleRows.Written(id, namespace, spec, enabled, next);
+    ScheduleRows.update(tx, written);
+    if (!spec.input().equals(before.spec().input())) {
+      ScheduleRows.updateInput(tx, written);
+    }
     return new Changed(now, ScheduleRows.find(tx, namespace, id).orElseThrow());
   }
 
@@ -216,20 +221,27 @@ public final class Schedules {
       if (wanted.isBefore(Instant.EPOCH) || wanted.isAfter(LATEST)) {
         throw Refusal.invalid("next_fire_at", wanted, Instant.EPOCH + " to " + LATEST);
       }
-      return wanted.getEpochSecond();
+      return ceilSecond(wanted);
     }
     boolean same =
         spec.cronExpr().equals(before.spec().cronExpr())
             && spec.timeZone().equals(before.spec().timeZone());
-    if (!same) {
-      return nextFire(spec, slots, now);
-    }
     Instant next = before.nextFireAt();
+    if (!same) {
+      long due = before.enabled() && next != null ? next.getEpochSecond() - 1 : Long.MAX_VALUE;
+      return nextFire(spec, slots, now, due);
+    }
     return next == null ? Slots.NONE : next.getEpochSecond();
   }
 
   private static long nextFire(ScheduleSpec spec, Slots slots, Instant now) {
-    long next = slots.after(now.getEpochSecond());
+    return nextFire(spec, slots, now, Long.MAX_VALUE);
+  }
+
+  /** A slot that is due just now and not decided on fires if the new expression names it too. */
+  private static long nextFire(ScheduleSpec spec, Slots slots, Instant now, long decided) {
+    long second = now.getEpochSecond();
+    long next = slots.after(Math.min(second, Math.max(decided, second - OnTime.SECONDS - 1)));
     if (next == Slots.NONE) {
       throw Refusal.invalid(
           "cron_expr", "\"" + spec.cronExpr() + "\" never fires again", "a time after " + now);
@@ -307,10 +319,11 @@ public final class Schedules {
           "from, to", count + " slots", "at most " + BACKFILL_MAX + " in one call");
     }
     int started = 0;
+    int batch = new Room().runs(schedule.spec().input().bytes());
     long slot = slots.after(after);
     while (slot != Slots.NONE && slot <= last) {
       List<FireRuns.Wanted> wanted = new ArrayList<>();
-      while (slot != Slots.NONE && slot <= last && wanted.size() < BACKFILL_BATCH) {
+      while (slot != Slots.NONE && slot <= last && wanted.size() < batch) {
         wanted.add(new FireRuns.Wanted(RunId.next(), id, slot, 0));
         slot = slots.after(slot);
       }

@@ -61,23 +61,6 @@ final class Slots {
     return NONE;
   }
 
-  /** The last slot that is not after the time. */
-  long notAfter(long time) {
-    long to = Math.min(time, LAST);
-    while (to >= FIRST) {
-      Stretch stretch = at(to);
-      long found = stretch.last(to);
-      if (found != NONE) {
-        return found;
-      }
-      if (stretch.start == Long.MIN_VALUE) {
-        return NONE;
-      }
-      to = stretch.start - 1;
-    }
-    return NONE;
-  }
-
   /** How many slots are after the first time and not after the second. */
   long count(long after, long to) {
     long count = 0;
@@ -91,10 +74,10 @@ final class Slots {
     return count;
   }
 
-  /** The slot after the time that so many others come before. */
-  long nthAfter(long time, long others) {
+  /** The slot after the first time and not after the second that so many others come before. */
+  long nthAfter(long time, long others, long to) {
     long low = time;
-    long high = LAST;
+    long high = Math.min(to, LAST);
     if (count(time, high) <= others) {
       return NONE;
     }
@@ -160,17 +143,6 @@ final class Slots {
       }
       long local = cron.ceil(Math.max(from + offset, newFrom));
       return local == NONE || local - offset >= end ? NONE : local - offset;
-    }
-
-    long last(long to) {
-      long local = cron.floor(to + offset);
-      if (local == NONE) {
-        return NONE;
-      }
-      if (hasGap() && local <= start + offset) {
-        return local >= leftOutFrom ? start : NONE;
-      }
-      return local >= newFrom && local - offset >= start ? local - offset : NONE;
     }
 
     long count(long from, long to) {

@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,10 @@ final class Templates {
       SELECT t.run_id, t.cron_expr, t.time_zone, t.overlap_policy, t.max_catchup, t.jitter_ms,
              extract(epoch FROM t.fire_at)::bigint AS cursor,
              extract(epoch FROM t.buffered_at)::bigint AS buffered,
-             (extract(epoch FROM kagzi.clock()) * 1000)::bigint AS now_ms
+             floor(extract(epoch FROM kagzi.clock()) * 1000)::bigint AS now_ms,
+             (SELECT octet_length(i.data) + coalesce(pg_column_size(i.metadata), 0)
+                FROM kagzi.workflow_payloads i
+               WHERE i.run_id = t.run_id AND i.kind = 'INPUT') AS input_bytes
         FROM kagzi.workflow_runs t
         JOIN kagzi.namespaces m ON m.namespace = t.namespace AND m.enabled
        WHERE t.cron_expr IS NOT NULL AND t.status = 'SCHEDULED'
@@ -110,17 +114,32 @@ final class Templates {
 
   private Templates() {}
 
-  /** A template that is due, locked. */
+  /**
+   * A template that is due, locked.
+   *
+   * @param overlapPolicy as it is written there: one that cannot be read must not hurt the others
+   */
   record Template(
       RunId id,
       String cronExpr,
       String timeZone,
-      Overlap overlap,
+      String overlapPolicy,
       int maxCatchup,
       long jitterMs,
       long cursor,
       long buffered,
-      long nowMs) {
+      long nowMs,
+      long inputBytes) {
+
+    /** Whether it matters if a run of it is open. */
+    boolean isApart() {
+      return !overlapPolicy.equals(Overlap.ALLOW.name());
+    }
+
+    /** Refuses a policy that is none. */
+    Overlap overlap() {
+      return Overlap.read(overlapPolicy);
+    }
 
     long nowSecond() {
       return Math.floorDiv(nowMs, 1_000);
@@ -160,12 +179,13 @@ final class Templates {
         new RunId(row.uuid("run_id")),
         row.text("cron_expr"),
         row.text("time_zone"),
-        Overlap.valueOf(row.text("overlap_policy")),
+        row.text("overlap_policy"),
         row.integer("max_catchup"),
         row.bigint("jitter_ms"),
         row.bigint("cursor"),
         orNone(row.bigintOrNull("buffered")),
-        row.bigint("now_ms"));
+        row.bigint("now_ms"),
+        Objects.requireNonNullElse(row.bigintOrNull("input_bytes"), 0L));
   }
 
   static long orNone(@Nullable Long slot) {

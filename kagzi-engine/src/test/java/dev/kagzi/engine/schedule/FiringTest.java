@@ -13,6 +13,7 @@ import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.value.Limits;
+import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -45,10 +47,12 @@ class FiringTest {
   private static final class Told extends SilentEvents {
     final List<QueueName> due = new ArrayList<>();
     final List<Long> expires = new ArrayList<>();
+    Runnable then = () -> {};
 
     @Override
     public void due(QueueName queue, TypeVersion type, long delayMs) {
       due.add(queue);
+      then.run();
     }
 
     @Override
@@ -88,6 +92,10 @@ class FiringTest {
   }
 
   private static ScheduleSpec with(String name, Overlap overlap, int maxCatchup) {
+    return with(name, overlap, maxCatchup, payload("1"));
+  }
+
+  private static ScheduleSpec with(String name, Overlap overlap, int maxCatchup, Payload input) {
     return new ScheduleSpec(
         name,
         "q",
@@ -95,7 +103,7 @@ class FiringTest {
         "",
         "* * * * *",
         "UTC",
-        payload("1"),
+        input,
         overlap,
         maxCatchup,
         0,
@@ -186,27 +194,33 @@ class FiringTest {
     assertThat(nextMs).isBetween(1L, 60_000L);
   }
 
-  /** The default of the moment at which the run starts, not of that at which it was scheduled. */
   @Test
-  void a_schedule_without_a_version_starts_runs_of_the_types_default() {
-    create(with("any", Overlap.ALLOW, 100));
+  void a_run_without_a_version_has_the_default_of_its_type() {
+    ScheduleView schedule = create(minutely("versions"));
+    database.execute(
+        "INSERT INTO kagzi.workflow_types VALUES ('default', 'report', 'v7', now()), ('other',"
+            + " 'report', 'v8', now())");
     ahead(Duration.ofMinutes(1));
+
     firing.tick();
-    setDefault("report", "2");
-    ahead(Duration.ofMinutes(2));
-    firing.tick();
+    schedules.trigger(NAMESPACE, schedule.id(), null);
 
     assertThat(
             stored.text(
-                "SELECT string_agg('<' || version || '>', ' ' ORDER BY fire_at) AS value FROM"
-                    + " kagzi.workflow_runs WHERE schedule_id IS NOT NULL"))
-        .isEqualTo("<> <2>");
+                "SELECT string_agg(version, ' ') AS value FROM kagzi.workflow_runs WHERE"
+                    + " schedule_id IS NOT NULL"))
+        .isEqualTo("v7 v7");
+    assertThat(view(schedule).spec().version()).isEmpty();
   }
 
-  private static void setDefault(String type, String version) {
-    database.execute(
-        "INSERT INTO kagzi.workflow_types (namespace, workflow_type, default_version, updated_at)"
-            + " VALUES ('%s', '%s', '%s', kagzi.clock())".formatted(NAMESPACE, type, version));
+  @Test
+  void a_slot_is_not_fired_in_the_last_moment_of_the_second_before() {
+    ScheduleView schedule = create(ScheduleSpec.of("s", "q", "report", "* * * * * *"));
+    clock.at(BEGIN.plusMillis(2_999).plusNanos(700_000));
+
+    firing.tick();
+
+    assertThat(slots(schedule)).containsExactly(BEGIN.plusSeconds(1), BEGIN.plusSeconds(2));
   }
 
   @Test
@@ -299,6 +313,138 @@ class FiringTest {
     assertThat(slots(late).size() + slots(later).size()).isEqualTo(5);
     assertThat(onTime).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(first));
     assertThat(nextMs).isEqualTo(Duration.ofHours(1).toMillis());
+  }
+
+  @Test
+  void what_is_on_time_when_it_begins_to_fire_stays_so_however_long_that_takes() {
+    firing.close();
+    firing = new Firing(database.open(), new ScheduleConfig(2, 1), Duration.ofHours(1), told);
+    List<ScheduleView> all = new ArrayList<>();
+    for (int i = 0; i < 9; i++) {
+      all.add(create(minutely("s" + i)));
+    }
+    Instant slot = next(all.getFirst());
+    clock.at(slot);
+    told.then = () -> clock.at(slot.plusSeconds(told.due.size() * 4L));
+
+    firing.tick();
+
+    assertThat(all).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(slot));
+  }
+
+  @Test
+  void slots_that_come_up_while_others_are_fired_are_not_missed() {
+    firing.close();
+    firing = new Firing(database.open(), new ScheduleConfig(1, 1), Duration.ofHours(1), told);
+    ScheduleView minutely = create(minutely("minutely"));
+    ScheduleView seconds =
+        create(
+            new ScheduleSpec(
+                "seconds",
+                "q",
+                "report",
+                "",
+                "* * * * * *",
+                "UTC",
+                payload("1"),
+                Overlap.ALLOW,
+                0,
+                0,
+                null,
+                null,
+                null,
+                "",
+                ""));
+    Instant slot = next(minutely);
+    // The newest comes first.
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET fire_at = timestamptz '"
+            + slot.minusSeconds(1)
+            + "', available_at = timestamptz '"
+            + slot.minusSeconds(1)
+            + "' WHERE schedule_name = 'seconds'");
+    clock.at(slot);
+    told.then = () -> clock.at(slot.plusSeconds(5));
+
+    firing.tick();
+
+    assertThat(slots(minutely)).containsExactly(slot);
+    assertThat(slots(seconds)).hasSize(7).startsWith(slot.minusSeconds(1));
+    assertThat(view(seconds).missedRuns()).isZero();
+  }
+
+  @Test
+  void whoever_was_away_is_late() {
+    firing.close();
+    firing = new Firing(database.open(), new ScheduleConfig(2, 1), Duration.ofHours(1), told);
+    for (int i = 0; i < 9; i++) {
+      create(minutely("s" + i));
+    }
+    Instant slot = next(schedules.byName(NAMESPACE, "s0"));
+    clock.at(slot);
+    told.then = () -> clock.at(slot.plusSeconds(30));
+
+    firing.tick();
+
+    assertThat(told.due).hasSize(2);
+    assertThat(stored.count("SELECT sum(total_runs) AS value FROM kagzi.workflow_runs"))
+        .isEqualTo(3);
+  }
+
+  @Test
+  void large_inputs_are_copied_by_several_transactions() {
+    Payload large = new Payload(new byte[(2 << 20) - 100], Map.of());
+    ScheduleView schedule = create(with("large", Overlap.ALLOW, 100, large));
+    create(minutely("small"));
+    ahead(Duration.ofMinutes(6));
+
+    firing.tick();
+    Schedules.Backfilled filled =
+        schedules.backfill(NAMESPACE, schedule.id(), BEGIN.minus(Duration.ofMinutes(6)), BEGIN);
+
+    assertThat(slots(schedule)).hasSize(12);
+    assertThat(filled.started()).isEqualTo(6);
+    assertThat(
+            stored.count(
+                "SELECT max(n) AS value FROM (SELECT count(*) AS n FROM kagzi.workflow_payloads"
+                    + " GROUP BY xmin) x"))
+        .isEqualTo(4);
+  }
+
+  @Test
+  void no_batch_begins_after_the_end() {
+    firing.close();
+    firing = new Firing(database.open(), new ScheduleConfig(2, 1_000), INTERVAL, told);
+    for (int i = 0; i < 9; i++) {
+      create(minutely("s" + i));
+    }
+    ahead(Duration.ofMinutes(1));
+    told.then = firing::end;
+
+    firing.tick();
+    firing.helper().help();
+
+    assertThat(stored.count("SELECT sum(total_runs) AS value FROM kagzi.workflow_runs"))
+        .isEqualTo(2);
+  }
+
+  @Test
+  void one_of_an_unknown_policy_holds_up_no_other() {
+    create(minutely("newer"));
+    ScheduleView good = create(minutely("good"));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET overlap_policy = 'BUFFER_ALL' WHERE schedule_name ="
+            + " 'newer'");
+    ahead(Duration.ofMinutes(1));
+
+    firing.tick();
+
+    assertThat(slots(good)).hasSize(1);
+    assertThat(
+            stored.text(
+                "SELECT error->>'message' AS value FROM kagzi.workflow_runs WHERE schedule_name ="
+                    + " 'newer'"))
+        .isEqualTo("overlap_policy: BUFFER_ALL (expected: [ALLOW, SKIP, BUFFER_ONE])");
   }
 
   @Test
@@ -499,6 +645,80 @@ class FiringTest {
   }
 
   @Test
+  void create_or_update_with_the_id_that_it_has_is_an_update() {
+    RunId id = RunId.next();
+    schedules.create(new Schedules.Creation(NAMESPACE, minutely("mine"), id, null, true));
+
+    ScheduleView changed =
+        schedules.create(
+            new Schedules.Creation(NAMESPACE, with("mine", Overlap.SKIP, 7), id, null, true));
+
+    assertThat(changed.spec()).isEqualTo(with("mine", Overlap.SKIP, 7));
+    assertThat(changed.id()).isEqualTo(id);
+  }
+
+  @Test
+  void a_slot_that_is_due_is_not_lost_by_a_change_of_the_expression() {
+    ScheduleView schedule = create(minutely("due"));
+    ScheduleView old = create(minutely("old"));
+    Instant slot = next(schedule);
+    clock.at(slot.plusMillis(200));
+
+    ScheduleView changed = schedules.update(NAMESPACE, schedule.id(), cron("0-59 * * * *"));
+    clock.at(slot.plusSeconds(50));
+    ScheduleView later = schedules.update(NAMESPACE, old.id(), cron("0-59 * * * *"));
+
+    assertThat(changed.nextFireAt()).isEqualTo(slot);
+    assertThat(later.nextFireAt()).isEqualTo(slot.plusSeconds(60));
+    firing.tick();
+    assertThat(schedules.update(NAMESPACE, schedule.id(), cron("* * * * *")).nextFireAt())
+        .isEqualTo(slot.plusSeconds(60));
+  }
+
+  private static ScheduleUpdate cron(String expression) {
+    return new ScheduleUpdate(
+        null,
+        null,
+        null,
+        null,
+        expression,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        false,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null);
+  }
+
+  @Test
+  void an_input_that_stays_is_not_written_again() {
+    ScheduleView schedule = create(with("input", Overlap.ALLOW, 7));
+    String written = inputVersion();
+
+    schedules.pause(NAMESPACE, schedule.id());
+    schedules.create(
+        new Schedules.Creation(NAMESPACE, with("input", Overlap.SKIP, 9), null, null, true));
+    String same = inputVersion();
+    schedules.create(
+        new Schedules.Creation(
+            NAMESPACE, with("input", Overlap.SKIP, 9, payload("2")), null, null, true));
+
+    assertThat(same).isEqualTo(written);
+    assertThat(view(schedule).spec().input()).isEqualTo(payload("2"));
+  }
+
+  private String inputVersion() {
+    return stored.text("SELECT ctid::text AS value FROM kagzi.workflow_payloads");
+  }
+
+  @Test
   void a_deleted_schedule_leaves_its_runs_as_they_are() {
     ScheduleView schedule = create(minutely("gone"));
     ahead(Duration.ofMinutes(2));
@@ -568,6 +788,7 @@ class FiringTest {
   void an_update_changes_what_it_names_and_nothing_else() {
     ScheduleView schedule = create(with("daily", Overlap.ALLOW, 7));
     Instant wanted = Instant.parse("2030-05-05T05:05:05Z");
+    Instant asked = Instant.parse("2030-05-05T05:05:04.1Z");
 
     ScheduleView moved =
         schedules.update(
@@ -575,7 +796,7 @@ class FiringTest {
             schedule.id(),
             new ScheduleUpdate(
                 null, null, null, null, null, null, null, null, null, null, null, false, null, null,
-                null, null, null, wanted));
+                null, null, null, asked));
     ScheduleView changed =
         schedules.update(
             NAMESPACE,
@@ -622,6 +843,15 @@ class FiringTest {
                 "hq"));
     assertThat(changed.enabled()).isFalse();
     assertThat(changed.nextFireAt()).isBefore(wanted);
+    ScheduleView alone =
+        schedules.update(
+            NAMESPACE,
+            schedule.id(),
+            new ScheduleUpdate(
+                null, null, null, null, null, null, null, null, null, null, null, false, null, null,
+                "", null, null, null));
+    assertThat(alone.spec().onFailureWorkflow()).isEmpty();
+    assertThat(alone.spec().onFailureTaskQueue()).isEmpty();
   }
 
   @Test

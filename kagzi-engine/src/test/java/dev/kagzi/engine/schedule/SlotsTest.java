@@ -59,16 +59,10 @@ class SlotsTest {
       found.add(slot);
       slot = slots.after(slot);
     }
-    List<Long> back = new ArrayList<>();
-    for (long slot = slots.notAfter(before - 1); slot != Slots.NONE && slot >= from; ) {
-      back.addFirst(slot);
-      slot = slots.notAfter(slot - 1);
-    }
     assertThat(found).as(name).isEqualTo(expected);
-    assertThat(back).as(name + ", backwards").isEqualTo(expected);
     assertThat(slots.count(from - 1, before - 1)).as(name).isEqualTo(expected.size());
     for (int n = 0; n < expected.size(); n += 1 + expected.size() / 5) {
-      assertThat(slots.nthAfter(from - 1, n)).as(name).isEqualTo(expected.get(n));
+      assertThat(slots.nthAfter(from - 1, n, before - 1)).as(name).isEqualTo(expected.get(n));
       assertThat(slots.count(expected.get(n), before - 1))
           .as(name)
           .isEqualTo(expected.size() - n - 1);
@@ -148,7 +142,6 @@ class SlotsTest {
     assertThat(Slots.of("0 0 30 2 *", "UTC").after(0)).isEqualTo(Slots.NONE);
     assertThat(Slots.of("0 0 0 1 1 * 2020", "Europe/Berlin").after(1_800_000_000L))
         .isEqualTo(Slots.NONE);
-    assertThat(Slots.of("0 0 0 1 1 * 2020", "UTC").notAfter(0)).isEqualTo(Slots.NONE);
   }
 
   @Test
@@ -157,7 +150,7 @@ class SlotsTest {
     long begun = System.nanoTime();
 
     long count = slots.count(0, 100L * 365 * 86_400);
-    long newest = slots.nthAfter(0, count - 100);
+    long newest = slots.nthAfter(0, count - 100, count);
 
     assertThat(count).isEqualTo(100L * 365 * 86_400);
     assertThat(newest).isEqualTo(count - 99);
