@@ -25,8 +25,11 @@ final class StepQueries {
 
   private static final String COLUMNS =
       """
-      SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.kind, s.status, s.error, s.child_run_id,
-             s.created_at, s.started_at, s.finished_at,
+      SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
+             s.error, s.child_run_id, s.input_hash,
+             s.created_at, s.started_at, s.finished_at, s.due_at,
+             CASE WHEN octet_length(s.progress) > ? THEN '' ELSE s.progress END AS progress,
+             s.progress_metadata,
              CASE WHEN octet_length(s.input) > ? THEN '' ELSE s.input END AS input,
              s.input_metadata,
              CASE WHEN octet_length(s.output) > ? THEN '' ELSE s.output END AS output,
@@ -50,11 +53,13 @@ final class StepQueries {
       ), weighed AS (
       SELECT p.*, p.n = 1 OR ? >= sum(
                coalesce(octet_length(p.input), 0) + coalesce(octet_length(p.output), 0)
+               + coalesce(octet_length(p.progress), 0)
                + coalesce(octet_length(p.error::text), 0)) OVER (ORDER BY p.n) AS fits
         FROM page p
       )
-      SELECT run_id, step_id, attempt, epoch, kind, status, child_run_id, created_at, started_at,
-             finished_at, fits,
+      SELECT run_id, step_id, attempt, epoch, run_attempt, kind, status, final, child_run_id,
+             input_hash, created_at, started_at, finished_at, due_at, fits,
+             CASE WHEN fits THEN progress END AS progress, progress_metadata,
              CASE WHEN fits THEN error END AS error,
              CASE WHEN fits THEN input END AS input, input_metadata,
              CASE WHEN fits THEN output END AS output, output_metadata
@@ -77,7 +82,11 @@ final class StepQueries {
 
   static Sql byRef(StepRef ref) {
     return new Sql()
-        .add(COLUMNS, q -> q.bind(Integer.MAX_VALUE), q -> q.bind(Integer.MAX_VALUE))
+        .add(
+            COLUMNS,
+            q -> q.bind(Integer.MAX_VALUE),
+            q -> q.bind(Integer.MAX_VALUE),
+            q -> q.bind(Integer.MAX_VALUE))
         .add(OF_RUN, q -> q.bind(ref.runId().value()))
         .add(
             "   AND s.step_id = ? AND s.attempt = ?",
@@ -143,7 +152,11 @@ final class StepQueries {
     return new Sql()
         .add("WITH page AS (")
         .add("SELECT s.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
-        .add(COLUMNS, q -> q.bind(weight.payloadBytesMax()), q -> q.bind(weight.payloadBytesMax()))
+        .add(
+            COLUMNS,
+            q -> q.bind(weight.payloadBytesMax()),
+            q -> q.bind(weight.payloadBytesMax()),
+            q -> q.bind(weight.payloadBytesMax()))
         .add(matching(runId, name))
         .add(beyond(from, forward))
         .add(" ORDER BY " + order + " LIMIT ?) s", q -> q.bind(rowsMax))
@@ -221,6 +234,11 @@ final class StepQueries {
         row.time("created_at"),
         row.timeOrNull("started_at"),
         row.timeOrNull("finished_at"),
-        child == null ? null : new RunId(child));
+        child == null ? null : new RunId(child),
+        row.integer("run_attempt"),
+        row.bool("final"),
+        row.textOrNull("input_hash"),
+        row.timeOrNull("due_at"),
+        Weight.payload(row, "progress"));
   }
 }

@@ -15,6 +15,11 @@ import org.jspecify.annotations.Nullable;
  * @param name what the workflow's code calls it, without scope and occurrence
  * @param input without its bytes where a list left them out
  * @param output null until the step has completed
+ * @param runAttempt the attempt of the run within which it was made
+ * @param isFinal a failure that the workflow's code has seen
+ * @param inputHash of an input that is compared; null for none
+ * @param dueAt when a sleep is over, or when the next attempt may run
+ * @param progress how far the attempt had come, as its code said
  */
 public record StepView(
     String namespace,
@@ -30,4 +35,9 @@ public record StepView(
     Instant createdAt,
     @Nullable Instant startedAt,
     @Nullable Instant finishedAt,
-    @Nullable RunId childRunId) {}
+    @Nullable RunId childRunId,
+    int runAttempt,
+    boolean isFinal,
+    @Nullable String inputHash,
+    @Nullable Instant dueAt,
+    @Nullable Payload progress) {}

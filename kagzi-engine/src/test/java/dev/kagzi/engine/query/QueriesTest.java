@@ -318,10 +318,12 @@ class QueriesTest {
         """
         INSERT INTO kagzi.step_runs
                (run_id, step_id, attempt, epoch, run_attempt, kind, status, input, input_metadata,
-                output, output_metadata, error, child_run_id, created_at, started_at, finished_at)
-        VALUES ('%s', 'all[1]/fetch#2', 3, 9, 1, 'CHILD_WORKFLOW', 'FAILED', '\\x01', '{"a": "b"}',
+                output, output_metadata, error, child_run_id, created_at, started_at, finished_at,
+                final, input_hash, due_at, progress, progress_metadata)
+        VALUES ('%s', 'all[1]/fetch#2', 3, 9, 2, 'CHILD_WORKFLOW', 'FAILED', '\\x01', '{"a": "b"}',
                 '\\x', NULL, '{"message": "no"}', '%s', '2026-03-01T12:00:00.123456Z',
-                '2026-03-01T12:00:01Z', '2026-03-01T12:00:02Z')
+                '2026-03-01T12:00:01Z', '2026-03-01T12:00:02Z',
+                true, 'ab12', '2026-03-01T12:00:03Z', '\\x02', '{"c": "d"}')
         """
             .formatted(run, child));
     StepRef ref = new StepRef(run, "all[1]/fetch#2", 3, 9);
@@ -340,7 +342,12 @@ class QueriesTest {
             TIME,
             Instant.parse("2026-03-01T12:00:01Z"),
             Instant.parse("2026-03-01T12:00:02Z"),
-            new RunId(child));
+            new RunId(child),
+            2,
+            true,
+            "ab12",
+            Instant.parse("2026-03-01T12:00:03Z"),
+            new Payload(new byte[] {2}, Map.of("c", "d")));
 
     assertThat(queries.step(namespace, ref)).isEqualTo(expected);
     assertThat(queries.step(namespace, new StepRef(run, "all[1]/fetch#2", 3, 8)))

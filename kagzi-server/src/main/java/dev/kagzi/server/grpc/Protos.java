@@ -380,6 +380,8 @@ final class Protos {
             .setKind(kind(step.kind()))
             .setStatus(status(step.status()))
             .setAttemptNumber(step.attemptNumber())
+            .setRunAttempt(step.runAttempt())
+            .setFinal(step.isFinal())
             .setCreatedAt(timestamp(step.createdAt()));
     setPayload(step.input(), message::setInput);
     setPayload(step.output(), message::setOutput);
@@ -387,6 +389,9 @@ final class Protos {
     setTime(step.startedAt(), message::setStartedAt);
     setTime(step.finishedAt(), message::setFinishedAt);
     setText(step.childRunId(), message::setChildRunId);
+    setText(step.inputHash(), message::setInputHash);
+    setTime(step.dueAt(), message::setDueAt);
+    setPayload(step.progress(), message::setProgress);
     return message.build();
   }
 
