@@ -222,7 +222,7 @@ public final class Engine implements AutoCloseable {
 
   private void hear(Notice notice) {
     switch (notice) {
-      case Notice.Work work -> gates.dueElsewhere(work.queue(), work.type(), work.delayMs());
+      case Notice.Work work -> gates.someDue(work.queue(), work.type(), work.delayMs());
       case Notice.Ended ended -> endings.endedElsewhere(ended.runId());
       case Notice.Stop stop -> workers.stopAttached(stop.worker(), stop.claim(), stop.status());
       case Notice.Wake wake -> workers.wakeAttached(wake.worker(), wake.claim());

@@ -61,6 +61,14 @@ final class Wiring implements RunEvents {
   }
 
   @Override
+  public void someDue(QueueName queue, TypeVersion type, long delayMs) {
+    if (gates != null) {
+      gates.someDue(queue, type, delayMs);
+    }
+    notifier.tell(new Notice.Work(queue, type, delayMs));
+  }
+
+  @Override
   public void expires(long delayMs) {
     expires.accept(delayMs);
   }

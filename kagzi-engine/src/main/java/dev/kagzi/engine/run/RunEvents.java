@@ -12,8 +12,11 @@ public interface RunEvents {
   /** A run has started; told before anything else of it. */
   void started(String namespace, RunId run);
 
-  /** A run can be claimed after so many milliseconds. */
+  /** One run can be claimed after so many milliseconds. */
   void due(QueueName queue, TypeVersion type, long delayMs);
+
+  /** Any number of runs of a type can be claimed, the first of them after so many milliseconds. */
+  void someDue(QueueName queue, TypeVersion type, long delayMs);
 
   /** Something is over after so many milliseconds: a run's time, or a step's. */
   void expires(long delayMs);

@@ -29,6 +29,6 @@ public record FiredRun(
         events.expires(run.delayMs + run.executionTimeoutMs);
       }
     }
-    places.forEach((place, delayMs) -> events.due(place.queue, place.type, delayMs));
+    places.forEach((place, delayMs) -> events.someDue(place.queue, place.type, delayMs));
   }
 }

@@ -54,7 +54,7 @@ final class Backlog {
     untaken = (int) Math.min(Integer.MAX_VALUE, said - saidBefore);
   }
 
-  /** A look came back short because it was not allowed more. */
+  /** A look does not tell what is left: it was not allowed more, or found all that it went for. */
   void stays() {
     unknown = true;
   }

@@ -41,6 +41,7 @@ final class Gate {
   private boolean lookQueued;
   private boolean lookAgain;
   private long lastLookNanos = System.nanoTime();
+  private long lastShortNanos = System.nanoTime();
   private @Nullable Future<?> timer;
   private long timerNanos;
   private long retryMs = RETRY_MS_FIRST;
@@ -310,8 +311,8 @@ final class Gate {
     due(type, delayMs, Backlog::tell);
   }
 
-  /** The same, told by another server. Equal notices of it are one: nobody knows how many runs. */
-  void dueElsewhere(TypeVersion type, long delayMs) {
+  /** The same of any number of runs: nobody knows how many. */
+  void someDue(TypeVersion type, long delayMs) {
     due(type, delayMs, Backlog::tellUnknown);
   }
 
@@ -426,6 +427,10 @@ final class Gate {
       }
       if (claimed.size() < group.slots().size()) {
         group.drained(backlogs, claimed);
+        lastShortNanos = lastLookNanos;
+      } else if (lastLookNanos - lastShortNanos > gates.config().fallbackLook().toNanos()) {
+        // For long every look found what it went for: whether there is more, nobody has seen.
+        group.doubt(backlogs);
       }
     } finally {
       lock.unlock();

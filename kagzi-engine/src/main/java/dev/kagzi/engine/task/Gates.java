@@ -107,11 +107,11 @@ public final class Gates implements AutoCloseable {
     }
   }
 
-  /** Another server says so, of any number of runs. */
-  public void dueElsewhere(QueueName queue, TypeVersion type, long delayMs) {
+  /** The same of any number of runs: another server says so, or they were not counted. */
+  public void someDue(QueueName queue, TypeVersion type, long delayMs) {
     Gate gate = gates.get(queue);
     if (gate != null) {
-      gate.dueElsewhere(type, delayMs);
+      gate.someDue(type, delayMs);
     }
   }
 

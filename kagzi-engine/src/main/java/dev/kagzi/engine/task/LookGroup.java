@@ -93,6 +93,11 @@ final class LookGroup {
     slots.forEach(slot -> desk(slot).unreserve(1));
   }
 
+  /** There may be more than was told. */
+  void doubt(Backlogs backlogs) {
+    types.forEach(type -> backlogs.of(type).stays());
+  }
+
   /** A short answer: nothing else is due, unless somebody has said so since. */
   void drained(Backlogs backlogs, List<ClaimRuns.Claimed> claimed) {
     for (PollRequest.Wanted type : types) {

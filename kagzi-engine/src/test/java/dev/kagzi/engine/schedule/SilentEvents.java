@@ -20,6 +20,9 @@ class SilentEvents implements RunEvents {
   public void due(QueueName queue, TypeVersion type, long delayMs) {}
 
   @Override
+  public void someDue(QueueName queue, TypeVersion type, long delayMs) {}
+
+  @Override
   public void expires(long delayMs) {}
 
   @Override

@@ -22,6 +22,8 @@ import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.schedule.ScheduleSpec;
+import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Payload;
@@ -31,6 +33,7 @@ import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.Registration;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -70,6 +73,19 @@ class GateTest {
   private TestEngine start(DispatchConfig dispatch) {
     return TestEngine.start(
         database.config(), queue, EngineConfig.defaults().withDispatch(dispatch), holds);
+  }
+
+  private void restart(Duration linger, Duration fallbackLook) {
+    engine.close();
+    engine =
+        start(
+            new DispatchConfig(
+                DEFAULTS.pollMax(),
+                DEFAULTS.firstLease(),
+                fallbackLook,
+                linger,
+                DEFAULTS.answerBytesMax(),
+                DEFAULTS.claimers()));
   }
 
   private void restart(Duration linger, int answerBytesMax) {
@@ -173,6 +189,63 @@ class GateTest {
     }
 
     assertThat(ids(await(poll.tasks()))).containsExactly(run);
+    assertThat(meter().fallbackClaimed()).isZero();
+  }
+
+  /** One notice tells of all of them, and of how many nobody knows. */
+  @Test
+  void runs_that_a_schedule_makes_at_once_are_all_handed_out_at_once() {
+    WorkerId worker = engine.register();
+    engine.settle(worker);
+    Schedules schedules = engine.engine().schedules();
+    RunId schedule =
+        schedules
+            .create(
+                new Schedules.Creation(
+                    NAMESPACE,
+                    ScheduleSpec.of(queue, queue, TestEngine.TYPE, "0 * * * *"),
+                    null,
+                    false,
+                    false))
+            .id();
+    Poll poll = engine.poll(worker, 10);
+
+    schedules.backfill(
+        NAMESPACE,
+        schedule,
+        Instant.parse("2026-01-01T00:00:00Z"),
+        Instant.parse("2026-01-01T05:00:00Z"));
+
+    int handed = await(poll.tasks()).size();
+    while (handed < 5) {
+      handed += await(engine.poll(worker, 10).tasks()).size();
+    }
+    assertThat(meter().fallbackClaimed()).isZero();
+  }
+
+  @Test
+  void runs_that_nobody_told_of_are_found_although_told_ones_keep_coming() throws Exception {
+    restart(Duration.ZERO, Duration.ofMillis(200));
+    WorkerId worker = engine.register();
+    engine.settle(worker);
+    database.execute(
+        """
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, task_queue, workflow_type, version, status, available_at, created_at)
+        SELECT gen_random_uuid(), 'default', '%s', 'order', '', 'PENDING', kagzi.clock(), kagzi.clock()
+          FROM generate_series(1, 5)
+        """
+            .formatted(queue));
+
+    int taken = 0;
+    int told = 0;
+    while (taken < told + 5 && told < 400) {
+      startMany(2, TestEngine.TYPE);
+      told += 2;
+      taken += await(engine.poll(worker, 20).tasks()).size();
+    }
+
+    assertThat(taken).isEqualTo(told + 5);
     assertThat(meter().fallbackClaimed()).isZero();
   }
 
