@@ -228,6 +228,8 @@ class GateTest {
     restart(Duration.ZERO, Duration.ofMillis(200));
     WorkerId worker = engine.register();
     engine.settle(worker);
+    // Keeps the gate, and what it knows, while the worker is away.
+    poll(register(null, Map.of(), "other"), 1, new PollRequest.Wanted("other", "", 0));
     database.execute(
         """
         INSERT INTO kagzi.workflow_runs
