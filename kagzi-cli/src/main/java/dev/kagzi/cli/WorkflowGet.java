@@ -41,7 +41,21 @@ final class WorkflowGet extends RemoteCommand {
                 .put("runId", handler.getRunId())
                 .put("workflowType", handler.getWorkflowType())
                 .put("status", RunText.status(handler.getStatus())));
-    answer.give(json, () -> RunText.details(found, handlers, waitsFor(server, found), steps));
+    List<Workflow> started = StartedRuns.of(server, found, steps);
+    ArrayNode starts = json.putArray("started");
+    started.forEach(
+        run ->
+            starts
+                .addObject()
+                .put("runId", run.getRunId())
+                .put("workflowType", run.getWorkflowType())
+                .put("step", run.getParentStepId())
+                .put("status", RunText.status(run.getStatus())));
+    answer.give(
+        json,
+        () ->
+            RunText.details(found, handlers, waitsFor(server, found), steps)
+                + StartedRuns.text(started));
     return ExitCode.DONE;
   }
 

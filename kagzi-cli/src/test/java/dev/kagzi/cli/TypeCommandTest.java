@@ -56,6 +56,32 @@ class TypeCommandTest extends ServedCommandTest {
 
   @Test
   @SuppressWarnings("try") // the worker works while it is open
+  void a_run_shows_what_its_steps_have_started() {
+    WorkflowType<String, String> parent =
+        WorkflowType.of("starter", String.class, String.class).queue("starters");
+    WorkflowType<String, String> spawned =
+        WorkflowType.of("spawned", String.class, String.class).queue("nobody");
+    try (Worker worker =
+        kagzi
+            .worker()
+            .workflow(
+                parent,
+                (ctx, input) ->
+                    ctx.step(
+                        "spawn", String.class, () -> kagzi.workflow(spawned).start("x").runId()))
+            .start()) {
+      RunHandle<String> run = kagzi.workflow(parent).start("x");
+      String started = run.result(SOON);
+
+      assertThat(workflow("get", run.runId())).isZero();
+      assertThat(out.toString()).contains("STARTED BY STEP").contains("spawn", started, "PENDING");
+      assertThat(workflow("get", started)).isZero();
+      assertThat(out.toString()).contains("child of", run.runId() + ", step spawn, detached");
+    }
+  }
+
+  @Test
+  @SuppressWarnings("try") // the worker works while it is open
   void parents_and_children_show_each_other() {
     WorkflowType<String, String> parent =
         WorkflowType.of("parent", String.class, String.class).queue("families");

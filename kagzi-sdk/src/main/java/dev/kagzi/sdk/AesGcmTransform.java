@@ -28,6 +28,9 @@ public final class AesGcmTransform implements PayloadTransform {
   private static final int NONCE_BYTES = 12;
   private static final int TAG_BITS = 128;
 
+  /** It stands in the metadata of each payload, and in front of fingerprints. */
+  private static final int KEY_ID_LENGTH_MAX = 100;
+
   private final String keyId;
   private final Map<String, SecretKey> keys;
   private final SecureRandom random = new SecureRandom();
@@ -50,6 +53,11 @@ public final class AesGcmTransform implements PayloadTransform {
     this.keys = Map.copyOf(all);
     if (!all.containsKey(keyId)) {
       throw new IllegalArgumentException("keyId: " + keyId + " (expected: one of the keys)");
+    }
+    if (keyId.length() > KEY_ID_LENGTH_MAX) {
+      throw new IllegalArgumentException(
+          "keyId: %d characters (expected: at most %d)"
+              .formatted(keyId.length(), KEY_ID_LENGTH_MAX));
     }
   }
 
@@ -91,15 +99,24 @@ public final class AesGcmTransform implements PayloadTransform {
     return new Encoded(plain, metadata);
   }
 
-  /** Without the key nobody can try which input has it. It stays the same when keys change. */
+  /** Without the key nobody can try which input has it. It names its key, as payloads do. */
   @Override
   public String fingerprint(String plain) {
+    return fingerprintBy(keyId, plain);
+  }
+
+  @Override
+  public String fingerprint(String plain, String before) {
+    String id = before.substring(0, Math.max(0, before.lastIndexOf(':')));
+    return keys.containsKey(id) ? fingerprintBy(id, plain) : before;
+  }
+
+  private String fingerprintBy(String id, String plain) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
-      // The key with the least id, whichever encrypts now.
-      String id = keys.keySet().stream().sorted().findFirst().orElse(keyId);
       mac.init(key(id));
-      return HexFormat.of().formatHex(mac.doFinal(plain.getBytes(StandardCharsets.UTF_8)));
+      byte[] code = mac.doFinal(plain.getBytes(StandardCharsets.UTF_8));
+      return id + ":" + HexFormat.of().formatHex(code);
     } catch (GeneralSecurityException e) {
       throw new PayloadException("fingerprint cannot be made: " + e.getMessage(), e);
     }

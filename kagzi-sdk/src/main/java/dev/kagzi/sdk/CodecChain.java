@@ -42,4 +42,13 @@ final class CodecChain implements PayloadCodec {
     }
     return fingerprint;
   }
+
+  @Override
+  public boolean hasFingerprint(@Nullable Object value, Type type, String before) {
+    String fingerprint = codec.fingerprint(value, type);
+    for (PayloadTransform transform : transforms) {
+      fingerprint = transform.fingerprint(fingerprint, before);
+    }
+    return fingerprint.equals(before);
+  }
 }

@@ -79,6 +79,11 @@ final class FailedEventCodec implements PayloadCodec {
     return application.fingerprint(value, type);
   }
 
+  @Override
+  public boolean hasFingerprint(@Nullable Object value, Type type, String fingerprint) {
+    return application.hasFingerprint(value, type, fingerprint);
+  }
+
   private WorkflowFailedEvent event(Wire wire) {
     Failure failure = failure(wire);
     return new WorkflowFailedEvent(

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Payloads as JSON, by Jackson: records, beans, generics and {@code java.time} as they are. */
@@ -16,6 +17,7 @@ public final class JacksonCodec implements PayloadCodec {
 
   private final JsonMapper mapper;
   private final ObjectWriter plainWriter;
+  private final ObjectWriter sortedWriter;
   // Looking a type up costs Jackson more than reading a small value does.
   private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
   private final Map<Type, ObjectWriter> writers = new ConcurrentHashMap<>();
@@ -29,14 +31,35 @@ public final class JacksonCodec implements PayloadCodec {
   public JacksonCodec(JsonMapper mapper) {
     this.mapper = mapper;
     this.plainWriter = mapper.writer();
+    this.sortedWriter =
+        plainWriter
+            .with(
+                SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS,
+                SerializationFeature.ORDER_SET_ELEMENTS)
+            .without(
+                SerializationFeature.FAIL_ON_ORDER_MAP_BY_INCOMPARABLE_KEY,
+                SerializationFeature.FAIL_ON_ORDER_SET_BY_INCOMPARABLE_ELEMENT);
   }
 
   @Override
   public Encoded encode(@Nullable Object value, Type type) {
+    return new Encoded(write(writer(type), value, type), Map.of());
+  }
+
+  /**
+   * Of maps and sets with their elements in order, where these can be compared: {@code Map.of} and
+   * {@code Set.of} have another order in each process.
+   */
+  @Override
+  public String fingerprint(@Nullable Object value, Type type) {
+    return Fingerprint.of(write(sortedWriter, value, type));
+  }
+
+  private static byte[] write(ObjectWriter writer, @Nullable Object value, Type type) {
     try {
-      return new Encoded(writer(type).writeValueAsBytes(value), Map.of());
+      return writer.writeValueAsBytes(value);
     } catch (JacksonException e) {
-      throw new PayloadException(
+      throw PayloadException.unwritable(
           "value of type %s cannot be written as JSON: %s"
               .formatted(type.getTypeName(), e.getOriginalMessage()),
           e);

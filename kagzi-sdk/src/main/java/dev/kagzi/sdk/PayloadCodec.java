@@ -1,9 +1,6 @@
 package dev.kagzi.sdk;
 
 import java.lang.reflect.Type;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,16 +20,19 @@ public interface PayloadCodec {
   @Nullable Object decode(Encoded payload, Type type);
 
   /**
-   * The same text for the same value: {@link StepBuilder#input}. What it is made of is stored in
-   * the open.
+   * The same text for the same value, in every process: {@link StepBuilder#input}. What it is made
+   * of is stored in the open. Override it if the same value may give other bytes another time.
    */
   default String fingerprint(@Nullable Object value, Type type) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      return HexFormat.of().formatHex(digest.digest(encode(value, type).data()));
-    } catch (NoSuchAlgorithmException e) {
-      throw new PayloadException("SHA-256: not there (expected: in every JDK)", e);
-    }
+    return Fingerprint.of(encode(value, type).data());
+  }
+
+  /**
+   * Whether the value is the one that a fingerprint was made of, also if new ones are made in
+   * another way by now.
+   */
+  default boolean hasFingerprint(@Nullable Object value, Type type, String fingerprint) {
+    return fingerprint(value, type).equals(fingerprint);
   }
 
   /**

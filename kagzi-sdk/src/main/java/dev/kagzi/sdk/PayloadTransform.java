@@ -17,4 +17,14 @@ public interface PayloadTransform {
   default String fingerprint(String plain) {
     return plain;
   }
+
+  /**
+   * The same as it was done before, to compare: for a transform whose keys change.
+   *
+   * @param before a fingerprint that was stored; answered as it is if nothing can be said of it any
+   *     more, since its key is gone
+   */
+  default String fingerprint(String plain, String before) {
+    return fingerprint(plain);
+  }
 }

@@ -18,6 +18,17 @@ public interface WorkerInterceptor {
     return next.call();
   }
 
+  /**
+   * Around one execution of a branch's code, which has a thread of its own: {@link
+   * WorkflowContext#parallel} and {@link WorkflowContext#race}.
+   *
+   * @param ctx the branch's own
+   */
+  default @Nullable Object branch(WorkflowContext ctx, Callable<@Nullable Object> next)
+      throws Exception {
+    return next.call();
+  }
+
   /** Around one attempt of a step's code; not around a result that is on record. */
   default @Nullable Object step(StepContext step, Callable<@Nullable Object> next)
       throws Exception {

@@ -54,6 +54,23 @@ class CodecChainTest {
     assertThat(codec.encode("a", String.class).metadata()).containsEntry("kagzi-key-id", "new");
   }
 
+  /** A run may be open for longer than a key is. */
+  @Test
+  void a_fingerprint_is_known_again_while_its_key_is_there_and_blocks_nobody_when_it_is_gone() {
+    String before = encrypted("old", Map.of("old", OLD)).fingerprint("a", String.class);
+    PayloadCodec both = encrypted("new", Map.of("old", OLD, "new", NEW));
+    PayloadCodec later = encrypted("new", Map.of("new", NEW));
+
+    assertThat(both.hasFingerprint("a", String.class, before)).isTrue();
+    assertThat(both.hasFingerprint("b", String.class, before)).isFalse();
+    assertThat(both.fingerprint("a", String.class)).startsWith("new:");
+    assertThat(later.hasFingerprint("a", String.class, both.fingerprint("a", String.class)))
+        .isTrue();
+    assertThat(later.hasFingerprint("b", String.class, both.fingerprint("a", String.class)))
+        .isFalse();
+    assertThat(later.hasFingerprint("a", String.class, before)).isTrue();
+  }
+
   @Test
   void what_was_stored_before_there_was_a_chain_is_still_read() {
     Encoded plain = new JacksonCodec().encode("a", String.class);

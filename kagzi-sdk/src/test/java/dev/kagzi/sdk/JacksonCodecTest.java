@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class JacksonCodecTest {
@@ -55,5 +58,23 @@ class JacksonCodecTest {
     self.put("self", self);
 
     assertThatThrownBy(() -> codec.encode(self, Object.class)).isInstanceOf(PayloadException.class);
+  }
+
+  /** {@code Map.of} and {@code Set.of} have another order in each process. */
+  @Test
+  void a_fingerprint_is_the_same_whatever_the_order_of_a_map_or_a_set() {
+    Map<String, Object> one = new LinkedHashMap<>();
+    one.put("a", new LinkedHashSet<>(List.of(1, 2)));
+    one.put("b", "x");
+    Map<String, Object> other = new LinkedHashMap<>();
+    other.put("b", "x");
+    other.put("a", new LinkedHashSet<>(List.of(2, 1)));
+
+    assertThat(codec.fingerprint(one, Map.class)).isEqualTo(codec.fingerprint(other, Map.class));
+    assertThat(codec.fingerprint(List.of(1, 2), List.class))
+        .isNotEqualTo(codec.fingerprint(List.of(2, 1), List.class));
+    assertThat(codec.fingerprint(Set.of(new Order("o", 1, Instant.EPOCH)), Set.class))
+        .as("of what cannot be compared")
+        .isNotEmpty();
   }
 }

@@ -329,7 +329,7 @@ class WorkflowTest extends FakeServerTest {
 
     await().until(() -> server.state.with(run.runId(), r -> r.blockedBy != null));
     assertThat(run.status()).isNotEqualTo(RunStatus.FAILED);
-    assertThat(blockedBy(run)).contains("SLEEP").contains("FUNCTION");
+    assertThat(blockedBy(run)).contains("SLEEP").contains("FUNCTION").contains("STEP_KIND_CHANGED");
     fixed.set(true);
 
     assertThat(run.result(SOON)).isEqualTo("went on");
@@ -358,7 +358,7 @@ class WorkflowTest extends FakeServerTest {
         .atMost(SOON)
         .until(() -> server.state.with(run.runId(), r -> r.releasedDelaysMs.size() == 2));
     assertThat(releasedDelaysMs(run)).containsExactly(1_000L, 2_000L);
-    assertThat(blockedBy(run)).contains("step x").contains("Integer");
+    assertThat(blockedBy(run)).contains("step x").contains("Integer").contains("RESULT_UNREADABLE");
   }
 
   @Test
@@ -371,7 +371,7 @@ class WorkflowTest extends FakeServerTest {
     RunHandle<String> run = start();
 
     await().until(() -> server.state.with(run.runId(), r -> r.blockedBy != null));
-    assertThat(blockedBy(run)).contains("input");
+    assertThat(blockedBy(run)).contains("input").contains("INPUT_UNREADABLE");
   }
 
   @Test
@@ -382,7 +382,7 @@ class WorkflowTest extends FakeServerTest {
     RunHandle<String> run = start();
 
     await().until(() -> server.state.with(run.runId(), r -> r.blockedBy != null));
-    assertThat(blockedBy(run)).contains("workflow type another");
+    assertThat(blockedBy(run)).contains("workflow type another").contains("TYPE_UNKNOWN");
     assertThat(run.status()).isNotEqualTo(RunStatus.FAILED);
   }
 
@@ -399,7 +399,9 @@ class WorkflowTest extends FakeServerTest {
         .start();
 
     assertThatThrownBy(() -> start().result(SOON))
-        .isInstanceOf(RunFailedException.class)
+        .isInstanceOfSatisfying(
+            RunFailedException.class,
+            e -> assertThat(e.failure().metadata()).containsEntry("code", "PAYLOAD_UNWRITABLE"))
         .hasMessageContaining("PayloadException");
     assertThat(executions).hasValue(1);
   }
@@ -570,7 +572,7 @@ class WorkflowTest extends FakeServerTest {
               try {
                 ctx.step("outer", () -> ctx.step("inner", () -> {}));
               } catch (StepFailedException e) {
-                log.add(e.failure().message());
+                log.add(e.failure().metadata().get("code") + " " + e.failure().message());
               }
               Thread foreign =
                   Thread.ofPlatform()
@@ -579,7 +581,7 @@ class WorkflowTest extends FakeServerTest {
                             try {
                               ctx.step("foreign", () -> {});
                             } catch (ContextMisuseException e) {
-                              log.add(String.valueOf(e.getMessage()));
+                              log.add(e.code() + " " + e.getMessage());
                             }
                           });
               foreign.join();
@@ -589,11 +591,12 @@ class WorkflowTest extends FakeServerTest {
 
     start().result(SOON);
 
-    assertThat(log.get(0)).contains("inside a step");
-    assertThat(log.get(1)).contains("the thread that runs the workflow");
+    assertThat(log.get(0)).contains("CONTEXT_INSIDE_STEP", "inside a step");
+    assertThat(log.get(1)).contains("CONTEXT_FOREIGN_THREAD", "the thread that runs the workflow");
     WorkflowContext late = requireNonNull(kept.get());
     assertThatThrownBy(() -> late.step("late", () -> {}))
-        .isInstanceOf(ContextMisuseException.class);
+        .isInstanceOfSatisfying(
+            ContextMisuseException.class, e -> assertThat(e.code()).isEqualTo("CONTEXT_AFTER_END"));
   }
 
   @Test

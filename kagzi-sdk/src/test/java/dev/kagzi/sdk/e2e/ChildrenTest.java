@@ -10,6 +10,7 @@ import dev.kagzi.protocol.v1.StepStatus;
 import dev.kagzi.sdk.Branch;
 import dev.kagzi.sdk.ChildFailedException;
 import dev.kagzi.sdk.ChildHandle;
+import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunFailedException;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -294,5 +296,80 @@ class ChildrenTest extends RealServerTest {
     assertThat(spawned.parentStep()).contains("spawn");
     gate.countDown();
     await().atMost(SOON).until(() -> kagzi.get(spawned.runId()).status() == RunStatus.COMPLETED);
+  }
+
+  /** Two hear of one end; the other child goes on, and its step is done with its start. */
+  @Test
+  void a_child_that_two_branches_await_does_not_hide_one_that_nobody_awaits() {
+    List<Thread> waiting = new CopyOnWriteArrayList<>();
+    CountDownLatch both = new CountDownLatch(2);
+    serve(
+        (ctx, name) -> {
+          ChildHandle<Integer> awaited = ctx.child(child()).start("awaited", 1);
+          ctx.child(child()).start("alone", 0);
+          ctx.parallel("three")
+              .each(
+                  List.of("a", "b", "works"),
+                  (branch, item) -> {
+                    if (item.equals("works")) {
+                      branch.step(
+                          "work",
+                          () -> {
+                            await()
+                                .atMost(SOON)
+                                .until(
+                                    () ->
+                                        waiting.size() == 2
+                                            && waiting.stream()
+                                                .allMatch(
+                                                    t -> t.getState() == Thread.State.WAITING));
+                            gate.countDown();
+                            both.await();
+                          });
+                      return 0;
+                    }
+                    waiting.add(Thread.currentThread());
+                    int result = awaited.result();
+                    both.countDown();
+                    return result;
+                  });
+          return "done";
+        },
+        (ctx, n) -> {
+          if (n == 1) {
+            gate.await();
+          } else {
+            ctx.sleep("long", "1h");
+          }
+          return n;
+        });
+    RunHandle<String> run = kagzi.workflow(type).start("Ada");
+
+    assertThat(run.result(SOON)).isEqualTo("done");
+    assertThat(step(run, "awaited").getStatus()).isEqualTo(StepStatus.STEP_STATUS_COMPLETED);
+    assertThat(step(run, "alone").getStatus()).isEqualTo(StepStatus.STEP_STATUS_COMPLETED);
+    String alone = step(run, "alone").getChildRunId();
+    await().atMost(SOON).until(() -> kagzi.get(alone).status() == RunStatus.SLEEPING);
+    kagzi.run(alone, child()).cancel();
+  }
+
+  /** Its server does not know the run that the step belongs to. */
+  @Test
+  void a_step_may_start_runs_of_another_installation() {
+    try (RealServer elsewhere = new RealServer();
+        Kagzi other = Kagzi.connect(elsewhere.address())) {
+      serve(
+          (ctx, name) ->
+              ctx.step(
+                  "spawn",
+                  String.class,
+                  () -> other.workflow(child()).id("there").start(1).runId()),
+          (ctx, n) -> n);
+
+      String spawned = kagzi.workflow(type).start("Ada").result(SOON);
+
+      assertThat(other.getByWorkflowId("there").runId()).isEqualTo(spawned);
+      assertThat(other.get(spawned).parentRunId()).isEmpty();
+    }
   }
 }

@@ -174,7 +174,7 @@ class ContextTest extends RealServerTest {
 
     assertThat(run.info().failure().orElseThrow().message()).contains("charge", "another input");
     assertThat(run.info().failure().orElseThrow().metadata())
-        .containsEntry("code", "step-input-changed");
+        .containsEntry("code", "STEP_INPUT_CHANGED");
     Step step = server.steps(run.runId()).get(0);
     assertThat(step.getInput().getData().toStringUtf8()).isEqualTo("{\"amount\":1}");
     run.cancel();

@@ -2,6 +2,7 @@ package dev.kagzi.sdk.fake;
 
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
@@ -33,7 +34,7 @@ final class FakeReports {
       }
       case WORKFLOW_FAILED -> workflowFailed(run, item.getWorkflowFailed().getError());
       case RELEASED -> released(run, item.getReleased());
-      case CHILD_STARTED -> throw new IllegalArgumentException("no children here");
+      case CHILD_STARTED -> childStarted(run, item.getChildStarted());
       case AWAITED -> awaited(run, item.getAwaited());
       case WHAT_NOT_SET -> throw new IllegalArgumentException("empty item");
     };
@@ -45,7 +46,42 @@ final class FakeReports {
         .build();
   }
 
+  /** Children start and never end. */
+  private static ReportResult childStarted(FakeRun run, ReportItem.ChildStarted child) {
+    if (isLarge(child.getStart().getInput())) {
+      return refused("input: too large");
+    }
+    String childRunId = run.id() + " " + child.getStepKey();
+    run.steps.put(
+        child.getStepKey(),
+        RecordedStep.newBuilder()
+            .setStepKey(child.getStepKey())
+            .setAttempt(child.getAttempt())
+            .setKind(StepKind.STEP_KIND_CHILD_WORKFLOW)
+            .setChildRunId(childRunId)
+            .setOpen(true)
+            .build());
+    return ReportResult.newBuilder()
+        .setAccepted(
+            ReportResult.Accepted.newBuilder().setStatus(run.status).setChildRunId(childRunId))
+        .build();
+  }
+
+  private static boolean isLarge(Payload payload) {
+    return payload.getData().size() > PAYLOAD_BYTES_MAX;
+  }
+
+  private static ReportResult refused(String why) {
+    return ReportResult.newBuilder()
+        .setRefused(
+            ErrorDetail.newBuilder().setCode(ErrorCode.ERROR_CODE_INVALID_ARGUMENT).setMessage(why))
+        .build();
+  }
+
   private static ReportResult announced(FakeRun run, ReportItem.StepStarted started) {
+    if (isLarge(started.getProgress())) {
+      return refused("progress: too large");
+    }
     run.announced.add(started.getStepKey());
     run.steps.putIfAbsent(
         started.getStepKey(),
@@ -63,13 +99,8 @@ final class FakeReports {
     if (before != null && before.hasOutput()) {
       return ReportResult.newBuilder().setAlreadyRecorded(before).build();
     }
-    if (done.getOutput().getData().size() > PAYLOAD_BYTES_MAX) {
-      return ReportResult.newBuilder()
-          .setRefused(
-              ErrorDetail.newBuilder()
-                  .setCode(ErrorCode.ERROR_CODE_INVALID_ARGUMENT)
-                  .setMessage("output: too large"))
-          .build();
+    if (isLarge(done.getOutput())) {
+      return refused("output: too large");
     }
     run.steps.put(
         done.getStepKey(),
@@ -83,6 +114,9 @@ final class FakeReports {
   }
 
   private static ReportResult failed(FakeRun run, ReportItem.StepFailed failed) {
+    if (isLarge(failed.getProgress())) {
+      return refused("progress: too large");
+    }
     RetryPolicy policy =
         failed.hasRetryPolicy()
             ? failed.getRetryPolicy()

@@ -182,6 +182,12 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
 
   @Override
   public void getHistory(GetHistoryRequest request, StreamObserver<GetHistoryResponse> answer) {
+    try {
+      server.passGate("GetHistory");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
     List<RecordedStep> steps =
         server.state.with(request.getRunId(), run -> server.state.history(run));
     for (RecordedStep step : steps) {

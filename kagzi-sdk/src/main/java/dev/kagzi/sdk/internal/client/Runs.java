@@ -31,6 +31,7 @@ import io.grpc.MethodDescriptor;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -72,7 +73,21 @@ public final class Runs {
       queueHints.starting(
           request.getOnFailureWorkflow(), queue.isEmpty() ? request.getTaskQueue() : queue);
     }
-    return starts.start(request.setRunId(runIds.generate().toString()).build());
+    StartWorkflowRequest start = request.setRunId(runIds.generate().toString()).build();
+    CompletableFuture<StartWorkflowResponse> answer = starts.start(start);
+    return start.getParentRunId().isEmpty()
+        ? answer
+        : answer.exceptionallyCompose(error -> startWithoutParent(start, error));
+  }
+
+  /** The step that starts the run may belong to another installation than the run. */
+  private CompletableFuture<StartWorkflowResponse> startWithoutParent(
+      StartWorkflowRequest start, Throwable error) {
+    Throwable why = error instanceof CompletionException ? error.getCause() : error;
+    return why instanceof RequestRefusedException refused
+            && refused.code().equals("PARENT_NOT_FOUND")
+        ? starts.start(start.toBuilder().clearParentRunId().clearParentStepId().build())
+        : CompletableFuture.failedFuture(error);
   }
 
   /** Waits for an answer in the calling thread. */

@@ -22,6 +22,15 @@ public record Around(List<WorkerInterceptor> interceptors) {
     return next.call();
   }
 
+  @Nullable Object branch(WorkflowContext ctx, Callable<@Nullable Object> code) throws Exception {
+    Callable<@Nullable Object> next = code;
+    for (WorkerInterceptor each : interceptors.reversed()) {
+      Callable<@Nullable Object> inner = next;
+      next = () -> each.branch(ctx, inner);
+    }
+    return next.call();
+  }
+
   @Nullable Object step(StepContext step, Callable<@Nullable Object> code) throws Exception {
     Callable<@Nullable Object> next = code;
     for (WorkerInterceptor each : interceptors.reversed()) {

@@ -114,8 +114,9 @@ final class Branches {
 
     private @Nullable Object executeCode() {
       try {
-        Object result = branch.code().run(context.branch(own, scope()));
-        return branch.isCollected() ? new BranchResult.Done<>(branch.name(), result) : result;
+        RunContext mine = context.branch(own, scope());
+        Object result = context.around().branch(mine, () -> branch.code().run(mine));
+        return branch.isCollected() ? done(branch.name(), result) : result;
       } catch (SuspendedError e) {
         throw e;
       } catch (Throwable e) {
@@ -127,6 +128,12 @@ final class Branches {
         failure = e;
         return null;
       }
+    }
+
+    // A branch may give null, whatever its type says.
+    @SuppressWarnings("NullAway")
+    private static BranchResult<?> done(String name, @Nullable Object result) {
+      return new BranchResult.Done<>(name, result);
     }
 
     private void tell() {
@@ -172,7 +179,7 @@ final class Branches {
   @Nullable Object first(@Nullable RecordedStep recorded) {
     if (branches.isEmpty()) {
       throw new InvalidArgumentException(
-          "no-branch", "race %s: no branches (expected: at least one)".formatted(key));
+          "NO_BRANCH", "race %s: no branches (expected: at least one)".formatted(key));
     }
     String winner = recorded == null ? null : replay(recorded, true);
     strand.settle();
@@ -228,7 +235,7 @@ final class Branches {
         if (again.failure != null) {
           throw Records.blocked(
               strand,
-              "branches-changed",
+              Blocking.BRANCHES_CHANGED.name(),
               "race %s: branch %s has won, and fails now: %s"
                   .formatted(key, winner, again.failure.getMessage()),
               again.failure);
@@ -238,7 +245,7 @@ final class Branches {
     }
     throw Records.blocked(
         strand,
-        "branches-changed",
+        Blocking.BRANCHES_CHANGED.name(),
         "race %s: branch %s has won, and the code has no such branch; was the workflow changed while runs were open?"
             .formatted(key, winner),
         null);
@@ -278,7 +285,7 @@ final class Branches {
         }
         throw Records.blocked(
             strand,
-            "branches-changed",
+            Blocking.BRANCHES_CHANGED.name(),
             "branches %s: on record is a step or a race of that name".formatted(key),
             null);
       }
@@ -293,7 +300,7 @@ final class Branches {
     } catch (PayloadException e) {
       throw Records.blocked(
           strand,
-          "branches-changed",
+          Blocking.BRANCHES_CHANGED.name(),
           "race %s: recorded winner: %s".formatted(key, e.getMessage()),
           e);
     }

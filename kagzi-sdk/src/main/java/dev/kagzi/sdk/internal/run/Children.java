@@ -9,6 +9,8 @@ import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.sdk.ChildBuilder;
 import dev.kagzi.sdk.ChildFailedException;
 import dev.kagzi.sdk.ChildHandle;
+import dev.kagzi.sdk.ContextMisuseException;
+import dev.kagzi.sdk.ContextMisuseException.Misuse;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.Retry;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** Starts and awaits the children of a run. Belongs to the thread of its context. */
@@ -127,6 +130,8 @@ final class Children {
     private volatile @Nullable Acknowledgement started;
     private volatile @Nullable RecordedStep end;
 
+    private final AtomicBoolean heard = new AtomicBoolean();
+
     Child(String key, Type outputType) {
       this.key = key;
       this.outputType = outputType;
@@ -174,10 +179,22 @@ final class Children {
       } catch (PayloadException e) {
         throw Records.blocked(
             context.here(),
-            "result-unreadable",
+            Blocking.RESULT_UNREADABLE.name(),
             "child %s: result: %s".formatted(key, e.getMessage()),
             e);
       }
+    }
+
+    /** Its end, of which several branches may hear. */
+    private void ended(RecordedStep step) {
+      end = step;
+      if (heard.compareAndSet(false, true)) {
+        context.history().childEnded();
+      }
+    }
+
+    private boolean isOf(Strand here) {
+      return strand.progress().equals(here.progress());
     }
 
     private ChildFailedException failed(RecordedStep step) {
@@ -190,11 +207,18 @@ final class Children {
 
   /** The results of all, in their order. */
   <O> List<O> results(List<? extends ChildHandle<? extends O>> handles) {
+    Strand here = context.here();
     List<Child<?>> children = new ArrayList<>();
     for (ChildHandle<?> handle : handles) {
       if (!(handle instanceof Child<?> child)) {
         throw new IllegalArgumentException(
             "child: " + handle + " (expected: one that this run has started)");
+      }
+      if (!child.isOf(here)) {
+        throw new ContextMisuseException(
+            Misuse.OTHER_RUN,
+            "run %s: child %s was started by another run, or by an execution of this one that is over (expected: one that this code has started)"
+                .formatted(context.runId(), child.key));
       }
       children.add(child);
     }
@@ -219,9 +243,8 @@ final class Children {
         .forEach(
             (key, step) -> {
               Child<?> child = open.get(key);
-              if (child != null && child.end == null) {
-                child.end = step;
-                context.history().childEnded();
+              if (child != null) {
+                child.ended(step);
               }
             });
   }

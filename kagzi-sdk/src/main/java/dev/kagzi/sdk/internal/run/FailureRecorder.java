@@ -7,6 +7,8 @@ import dev.kagzi.sdk.ContextMisuseException;
 import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.ErrorSanitizer;
 import dev.kagzi.sdk.Failure;
+import dev.kagzi.sdk.InvalidArgumentException;
+import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.RetryAfterException;
@@ -19,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -108,6 +111,10 @@ public final class FailureRecorder {
     Map<String, String> metadata = new HashMap<>();
     metadata.put("kind", kinds.of(thrown).name());
     metadata.put("supertypes", supertypes(thrown.getClass()));
+    String code = code(thrown);
+    if (code != null) {
+      metadata.put("code", code);
+    }
     if (!causes.isEmpty()) {
       metadata.put("cause", lines(causes));
     }
@@ -119,6 +126,15 @@ public final class FailureRecorder {
         .findFirst()
         .ifPresent(failed -> metadata.put("step", ((StepFailedException) failed).step()));
     return metadata;
+  }
+
+  /** What is ours has a name that stays. */
+  private static @Nullable String code(Throwable thrown) {
+    return switch (thrown) {
+      case KagziException known -> known.code();
+      case InvalidArgumentException known -> known.code();
+      default -> null;
+    };
   }
 
   // Up to Exception, RuntimeException or Error, which a policy may name; every one is a Throwable.
@@ -165,7 +181,7 @@ public final class FailureRecorder {
   private static Failure withoutText(
       String type, boolean nonRetryable, Map<String, String> metadata) {
     Map<String, String> safe = new HashMap<>(metadata);
-    safe.keySet().retainAll(List.of("kind", "supertypes", "step"));
+    safe.keySet().retainAll(List.of("kind", "supertypes", "step", "code"));
     return new Failure(
         type, "an error whose text is withheld: it could not be made safe", nonRetryable, safe);
   }

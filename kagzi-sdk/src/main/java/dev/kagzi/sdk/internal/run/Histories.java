@@ -38,6 +38,7 @@ final class Histories {
             steps.put(step.getStepKey(), step);
           }
         }
+        strand.progress().recordArrived();
         return steps;
       } catch (StatusRuntimeException e) {
         pauseOrEnd(e, backoff, strand);

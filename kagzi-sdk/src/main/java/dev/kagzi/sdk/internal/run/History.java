@@ -47,14 +47,24 @@ final class History {
     return count == null || count.get() <= 0;
   }
 
-  /** Of steps whose keys begin so nobody will ask: their branches are not executed again. */
+  /**
+   * Of steps whose keys begin so nobody will ask: their branches are not executed again.
+   *
+   * @param prefix the scope of a branch, or what the scopes of a group's branches begin with:
+   *     {@code pack[}; a step beside them may be named {@code pack[x]} and is none of theirs
+   */
   void discard(String prefix) {
     for (String key : steps.keySet()) {
-      if (key.startsWith(prefix)) {
+      if (key.startsWith(prefix) && isOfBranch(key, prefix)) {
         RecordedStep step = take(key);
         discardedOpen |= step != null && isOpen(step);
       }
     }
+  }
+
+  private static boolean isOfBranch(String key, String prefix) {
+    int end = prefix.endsWith("/") ? prefix.length() - 2 : key.indexOf(']', prefix.length());
+    return end >= 0 && key.startsWith("]/", end);
   }
 
   void childBegan() {

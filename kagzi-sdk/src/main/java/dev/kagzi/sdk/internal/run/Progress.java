@@ -34,9 +34,13 @@ final class Progress {
   private volatile @Nullable Ending ending;
   private boolean finished;
 
+  /** When the record was as it is known here. */
+  private volatile long recordedNanos;
+
   Progress(ReportLane lane, Deadline deadline) {
     this.lane = lane;
     this.deadline = deadline;
+    this.recordedNanos = deadline.fromNanos();
   }
 
   String runId() {
@@ -67,9 +71,14 @@ final class Progress {
     return strands;
   }
 
-  /** When the task arrived, from which its times count. */
+  /** When the record arrived, from which its delays count: with the task, or later and apart. */
   long arrivedNanos() {
-    return deadline.fromNanos();
+    return recordedNanos;
+  }
+
+  /** The record has come apart from the task, just now. */
+  void recordArrived() {
+    recordedNanos = System.nanoTime();
   }
 
   // ---- strands
@@ -161,6 +170,10 @@ final class Progress {
    * has announced is reported as interrupted: nobody shall wait for it.
    */
   void stopBranch(Strand branch, String reason) {
+    if (!strands.contains(branch)) {
+      // It has ended, and its branches before it.
+      return;
+    }
     long now = System.nanoTime();
     lock.lock();
     try {
@@ -443,10 +456,26 @@ final class Progress {
 
   private void tick(Strand strand, RunningStep step, long nowNanos) {
     if (step.isAnnouncementDue(nowNanos)) {
-      lane.send(lane.item().setStepStarted(step.announce(nowNanos)).build(), this::heedLostClaim);
+      lane.send(
+          lane.item().setStepStarted(step.announce(nowNanos)).build(),
+          result -> announced(step, result));
     }
     if (step.isInterruptDue(nowNanos)) {
       strand.interruptStep(step, nowNanos);
+    }
+  }
+
+  private void announced(RunningStep step, ReportResult result) {
+    heedLostClaim(result);
+    lock.lock();
+    try {
+      if (result.hasRefused()) {
+        step.announcementRefused(lane.runId(), result.getRefused());
+      } else {
+        step.announcementAccepted();
+      }
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -17,7 +17,7 @@ final class Records {
     if (recorded.getKind() != kind && recorded.getKind() != StepKind.STEP_KIND_UNSPECIFIED) {
       throw blocked(
           strand,
-          "step-kind-changed",
+          Blocking.STEP_KIND_CHANGED.name(),
           "step %s: the code asks for a %s, on record is a %s; was the workflow changed while runs were open?"
               .formatted(recorded.getStepKey(), name(kind), name(recorded.getKind())),
           null);
@@ -27,10 +27,10 @@ final class Records {
   static void requireInput(Strand strand, RecordedStep recorded, @Nullable StepInput input) {
     if (input != null
         && !recorded.getInputHash().isEmpty()
-        && !recorded.getInputHash().equals(input.hash())) {
+        && !input.isOf().test(recorded.getInputHash())) {
       throw blocked(
           strand,
-          "step-input-changed",
+          Blocking.STEP_INPUT_CHANGED.name(),
           "step %s: the code gives it another input than the one on record; was the workflow changed while runs were open?"
               .formatted(recorded.getStepKey()),
           null);
@@ -40,7 +40,7 @@ final class Records {
   static SuspendedError unreadable(Strand strand, RecordedStep recorded) {
     throw blocked(
         strand,
-        "record-unreadable",
+        Blocking.RECORD_UNREADABLE.name(),
         "step %s: its record is a %s, which this SDK cannot read; is the server newer?"
             .formatted(recorded.getStepKey(), recorded.getResultCase()),
         null);

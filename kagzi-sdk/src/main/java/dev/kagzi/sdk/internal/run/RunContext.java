@@ -90,6 +90,10 @@ final class RunContext implements WorkflowContext {
     return host.payloads();
   }
 
+  Around around() {
+    return host.around();
+  }
+
   FailureRecorder failures() {
     return host.failures();
   }
@@ -150,11 +154,13 @@ final class RunContext implements WorkflowContext {
 
     @Override
     public StepBuilder input(@Nullable Object input) {
-      Type type = input == null ? Void.class : input.getClass();
       Payloads payloads = host.payloads();
       options =
           options.withInput(
-              new StepInput(payloads.encode(input, type), payloads.fingerprint(input, type)));
+              new StepInput(
+                  payloads.encodeAny(input),
+                  payloads.fingerprint(input),
+                  hash -> payloads.hasFingerprint(input, hash)));
       return this;
     }
 
@@ -329,15 +335,22 @@ final class RunContext implements WorkflowContext {
     }
     strand.check();
     if (strand.progress().isFinished()) {
-      throw new ContextMisuseException(
-          Misuse.AFTER_END,
-          "run %s: the context was used after the workflow had returned"
-              .formatted(task.getRunId()));
+      throw afterEnd();
     }
+  }
+
+  private ContextMisuseException afterEnd() {
+    return new ContextMisuseException(
+        Misuse.AFTER_END,
+        "run %s: the context was used after the workflow had returned (expected: before)"
+            .formatted(task.getRunId()));
   }
 
   private ContextMisuseException foreign() {
     Strand here = Strand.current();
+    if (here == null && strand.progress().isFinished()) {
+      return afterEnd();
+    }
     if (here == null) {
       return new ContextMisuseException(
           Misuse.FOREIGN_THREAD,
@@ -410,6 +423,6 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public boolean isReplaying() {
-    return !history.isEmpty(scope);
+    return !strand.isLive() && !history.isEmpty(scope);
   }
 }

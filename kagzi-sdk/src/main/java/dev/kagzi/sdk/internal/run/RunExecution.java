@@ -184,7 +184,7 @@ public final class RunExecution {
     if (code == null) {
       throw Records.blocked(
           trunk,
-          "type-unknown",
+          Blocking.TYPE_UNKNOWN.name(),
           "workflow type %s, version \"%s\": not served by the worker that received it"
               .formatted(task.getWorkflowType(), task.getVersion()),
           null);
@@ -196,7 +196,7 @@ public final class RunExecution {
     try {
       return host.payloads().decode(task.getInput(), code.type().inputType());
     } catch (PayloadException e) {
-      throw Records.blocked(trunk, "input-unreadable", "input: " + e.getMessage(), e);
+      throw Records.blocked(trunk, Blocking.INPUT_UNREADABLE.name(), "input: " + e.getMessage(), e);
     }
   }
 

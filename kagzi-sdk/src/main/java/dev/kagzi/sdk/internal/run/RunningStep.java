@@ -9,12 +9,16 @@ import dev.kagzi.sdk.internal.wire.Protos;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One attempt of a step while its code runs. The clock is asked without a lock; what changes does
  * so under the lock of the run's progress.
  */
 final class RunningStep {
+  private static final Logger log = LoggerFactory.getLogger(RunningStep.class);
+
   /** A step that runs longer is shown as running. */
   private static final long ANNOUNCE_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
@@ -33,6 +37,13 @@ final class RunningStep {
   private volatile @Nullable Payload progress;
 
   private volatile boolean progressIsNew;
+
+  /** The server knows that it runs. */
+  private volatile boolean known;
+
+  /** What it carries cannot be stored: only that it runs is told. */
+  private volatile boolean bare;
+
   private volatile long toldNanos;
 
   /**
@@ -74,11 +85,16 @@ final class RunningStep {
 
   boolean isAnnouncementDue(long nowNanos) {
     return announced
-        ? progressIsNew && nowNanos - toldNanos > TELL_NANOS
+        ? progressIsNew && !bare && nowNanos - toldNanos > TELL_NANOS
         : nowNanos - startedNanos > ANNOUNCE_AFTER_NANOS;
   }
 
+  /**
+   * Says that the step runs, or how far it is by now. Its input is told once: it may be large, and
+   * does not change.
+   */
   ReportItem.StepStarted announce(long nowNanos) {
+    boolean first = !announced;
     announced = true;
     progressIsNew = false;
     toldNanos = nowNanos;
@@ -93,14 +109,36 @@ final class RunningStep {
     if (options.retry() != null) {
       started.setRetryPolicy(Protos.retryPolicy(options.retry()));
     }
-    if (how != null) {
+    if (how != null && !bare) {
       started.setProgress(how);
     }
     StepInput input = options.input();
-    if (input != null) {
-      started.setInput(input.payload()).setInputHash(input.hash());
+    if (input != null && first) {
+      started.setInputHash(input.hash());
+      if (!bare) {
+        started.setInput(input.payload());
+      }
     }
     return started.build();
+  }
+
+  void announcementAccepted() {
+    known = true;
+  }
+
+  /**
+   * What goes along was too large, for example: the server has to know of the step all the same.
+   */
+  void announcementRefused(String runId, ErrorDetail why) {
+    if (!bare) {
+      bare = true;
+      announced = known;
+      log.atWarn()
+          .addKeyValue("run", runId)
+          .addKeyValue("step", key)
+          .addKeyValue("reason", why.getMessage())
+          .log("progress or input of a step cannot be stored");
+    }
   }
 
   boolean isAnnounced() {
@@ -166,11 +204,13 @@ final class RunningStep {
       failed.setRetryPolicy(Protos.retryPolicy(options.retry()));
     }
     Payload how = progress;
-    if (how != null) {
+    if (how != null && !bare) {
       failed.setProgress(how);
     }
     StepInput input = options.input();
-    if (input != null) {
+    if (input != null && bare) {
+      failed.setInputHash(input.hash());
+    } else if (input != null) {
       failed.setInput(input.payload()).setInputHash(input.hash());
     }
     return failed.build();

@@ -61,7 +61,7 @@ public final class StepScope implements StepContext {
 
   @Override
   public void heartbeat(@Nullable Object progress) {
-    step.progress(payloads.encode(progress, progress == null ? Void.class : progress.getClass()));
+    step.progress(payloads.encodeAny(progress));
   }
 
   @Override

@@ -98,7 +98,7 @@ final class Steps {
           return done.value;
         }
         case Outcome.Failed failed -> {
-          ReportResult result = strand.report(strand.item().setStepFailed(failed.report).build());
+          ReportResult result = report(failed.report);
           if (!result.hasRetryScheduled()) {
             return decided(call, failed, result);
           }
@@ -114,6 +114,23 @@ final class Steps {
         }
       }
     }
+  }
+
+  /**
+   * What goes along may be too large to be stored; that must not cost the step its next attempt.
+   */
+  private ReportResult report(ReportItem.StepFailed failed) {
+    ReportResult result = strand.report(strand.item().setStepFailed(failed).build());
+    if (!result.hasRefused() || !(failed.hasProgress() || failed.hasInput())) {
+      return result;
+    }
+    log.atWarn()
+        .addKeyValue("run", strand.progress().runId())
+        .addKeyValue("step", failed.getStepKey())
+        .addKeyValue("reason", result.getRefused().getMessage())
+        .log("failure of a step is recorded without its progress and input");
+    ReportItem.StepFailed bare = failed.toBuilder().clearProgress().clearInput().build();
+    return strand.report(strand.item().setStepFailed(bare).build());
   }
 
   private @Nullable Object decided(Call call, Outcome.Failed failed, ReportResult result) {
@@ -173,7 +190,7 @@ final class Steps {
     } catch (PayloadException e) {
       throw Records.blocked(
           strand,
-          "result-unreadable",
+          Blocking.RESULT_UNREADABLE.name(),
           "step %s: recorded result: %s".formatted(call.key, e.getMessage()),
           e);
     }

@@ -54,6 +54,9 @@ final class Strand {
 
   private volatile @Nullable RunningStep running;
 
+  /** It, or a branch of it, has done something that was not on record. */
+  private volatile boolean live;
+
   /** Since when the code has been asked to leave; null if it was not, or has left its step. */
   private volatile @Nullable Long interruptedNanos;
 
@@ -87,6 +90,17 @@ final class Strand {
 
   Progress progress() {
     return progress;
+  }
+
+  /** Whether its code has come further than the record. Thread-safe. */
+  boolean isLive() {
+    return live;
+  }
+
+  private void goLive() {
+    for (Strand each = this; each != null && !each.live; each = each.parent) {
+      each.live = true;
+    }
   }
 
   /** Whether this is the other, or a branch of it at whatever depth. */
@@ -188,6 +202,7 @@ final class Strand {
   // ---- steps
 
   void stepBegins(RunningStep step) {
+    goLive();
     progress.lock();
     try {
       running = step;
@@ -255,6 +270,7 @@ final class Strand {
    * Says what happened, behind the result that is held if there is one, and waits for the answer.
    */
   ReportResult report(ReportItem item) {
+    goLive();
     Acknowledgement ack = new Acknowledgement(thread);
     sendBehindHeld(item, ack, false);
     ReportResult result = await(ack);
@@ -271,6 +287,7 @@ final class Strand {
    * for it, and so does every report.
    */
   Acknowledgement tell(ReportItem item) {
+    goLive();
     while (true) {
       progress.lock();
       try {
@@ -322,6 +339,7 @@ final class Strand {
   /** Waits for an answer; leaves the code if the run is stopped meanwhile. */
   ReportResult await(Acknowledgement ack) {
     boolean interrupted = false;
+    ack.alsoWake(thread);
     try {
       for (ReportResult result = ack.result(); ; result = ack.result()) {
         if (result != null) {
@@ -381,7 +399,7 @@ final class Strand {
   // A result that cannot be stored (too large) is a failure of its step, which the code shall see.
   private SuspendedError failRefused(ReportItem item, ErrorDetail why) {
     if (!item.hasStepDone()) {
-      throw end(new Ending.Refused(why.toBuilder().setNonRetryable(true).build()));
+      throw end(new Ending.Refused(ofChild(item, why).setNonRetryable(true).build()));
     }
     ReportItem.StepDone done = item.getStepDone();
     ReportItem.StepFailed failed =
@@ -393,6 +411,14 @@ final class Strand {
             .build();
     ReportResult result = report(item().setStepFailed(failed).build());
     throw end(result.hasFinalFailure() ? new Ending.StartOver() : new Ending.Refused(why));
+  }
+
+  private static ErrorDetail.Builder ofChild(ReportItem item, ErrorDetail why) {
+    return item.hasChildStarted()
+        ? why.toBuilder()
+            .setMessage(
+                "child %s: %s".formatted(item.getChildStarted().getStepKey(), why.getMessage()))
+        : why.toBuilder();
   }
 
   // ---- waits

@@ -27,7 +27,7 @@ final class Waits {
   private int busy;
 
   /** The run is being given back: nobody goes on before that is answered. */
-  private boolean parking;
+  private volatile boolean parking;
 
   private boolean asking;
   private boolean askAgain;
@@ -76,13 +76,23 @@ final class Waits {
     boolean interrupted = false;
     try {
       while (!goesOn(strand, wait)) {
-        wait.rest(System.nanoTime());
+        rest(wait);
         interrupted |= Thread.interrupted();
       }
     } finally {
       if (interrupted) {
         strand.thread().interrupt();
       }
+    }
+  }
+
+  // A wait that is over while the run is being given back rests until that is answered, which may
+  // take as long as the server is away.
+  private void rest(Wait wait) {
+    if (parking) {
+      LockSupport.park(this);
+    } else {
+      wait.rest(System.nanoTime());
     }
   }
 
@@ -108,6 +118,7 @@ final class Waits {
     Set<String> keys = new LinkedHashSet<>();
     long leftNanos = Long.MAX_VALUE;
     int waiting = 0;
+    int waitingForSteps = 0;
     for (Strand strand : progress.strands()) {
       Wait wait = strand.wait;
       if (wait == null) {
@@ -117,7 +128,9 @@ final class Waits {
       if (wait.isOver(nowNanos)) {
         return;
       }
-      if (wait.isTimed()) {
+      if (!wait.isTimed()) {
+        waitingForSteps++;
+      } else {
         leftNanos = Math.min(leftNanos, wait.leftNanos(nowNanos));
       }
       keys.addAll(wait.missing());
@@ -125,7 +138,7 @@ final class Waits {
     if (waiting > 0 && leftNanos >= SHORT_NANOS) {
       parking = true;
       ReportItem.Awaited.Builder awaited =
-          ReportItem.Awaited.newBuilder().addAllStepKeys(keys).setAll(waiting == 1);
+          ReportItem.Awaited.newBuilder().addAllStepKeys(keys).setAll(waitingForSteps <= 1);
       if (leftNanos != Long.MAX_VALUE) {
         // Rounded up: nobody is woken early.
         awaited.setDurationMs(TimeUnit.NANOSECONDS.toMillis(leftNanos) + 1);

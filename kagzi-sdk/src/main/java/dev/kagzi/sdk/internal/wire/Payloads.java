@@ -20,13 +20,29 @@ public final class Payloads {
   }
 
   public Payload encode(@Nullable Object value, Type type) {
-    Encoded encoded;
-    try {
-      encoded = codec.encode(value, type);
-    } catch (RuntimeException | StackOverflowError e) {
-      throw failed("encode", type, e);
-    }
+    Encoded encoded = encoded(value, type);
     checkReadable(value, encoded, type);
+    return payload(encoded);
+  }
+
+  /** The same for what nobody reads as exactly this type: what it is may be a class of the JDK. */
+  public Payload encodeAny(@Nullable Object value) {
+    return payload(encoded(value, typeOf(value)));
+  }
+
+  private static Type typeOf(@Nullable Object value) {
+    return value == null ? Void.class : value.getClass();
+  }
+
+  private Encoded encoded(@Nullable Object value, Type type) {
+    try {
+      return codec.encode(value, type);
+    } catch (RuntimeException | StackOverflowError e) {
+      throw unwritable(type, e);
+    }
+  }
+
+  private static Payload payload(Encoded encoded) {
     // Encoded promises that its array does not change, so it is not copied.
     Payload.Builder payload =
         Payload.newBuilder().setData(UnsafeByteOperations.unsafeWrap(encoded.data()));
@@ -48,20 +64,29 @@ public final class Payloads {
       codec.decode(encoded, type);
     } catch (RuntimeException | StackOverflowError e) {
       readable.remove(type);
-      throw new PayloadException(
+      throw PayloadException.unwritable(
           "value of type %s can be written but not read back: %s (expected: a type that the codec can read,"
-                  .formatted(type.getTypeName(), failed("decode", type, e).getMessage())
+                  .formatted(type.getTypeName(), unreadable(type, e).getMessage())
               + " such as a record)",
           e);
     }
   }
 
   /** The same for the same value. */
-  public String fingerprint(@Nullable Object value, Type type) {
+  public String fingerprint(@Nullable Object value) {
     try {
-      return codec.fingerprint(value, type);
+      return codec.fingerprint(value, typeOf(value));
     } catch (RuntimeException | StackOverflowError e) {
-      throw failed("encode", type, e);
+      throw unwritable(typeOf(value), e);
+    }
+  }
+
+  /** Whether the fingerprint is of this value. */
+  public boolean hasFingerprint(@Nullable Object value, String fingerprint) {
+    try {
+      return codec.hasFingerprint(value, typeOf(value), fingerprint);
+    } catch (RuntimeException | StackOverflowError e) {
+      throw unwritable(typeOf(value), e);
     }
   }
 
@@ -70,15 +95,23 @@ public final class Payloads {
       return codec.decode(
           new Encoded(payload.getData().toByteArray(), payload.getMetadataMap()), type);
     } catch (RuntimeException | StackOverflowError e) {
-      throw failed("decode", type, e);
+      throw unreadable(type, e);
     }
   }
 
   // A codec is user code: whatever it throws means that it could not.
-  private static PayloadException failed(String what, Type type, Throwable thrown) {
+  private static PayloadException unreadable(Type type, Throwable thrown) {
     return thrown instanceof PayloadException known
         ? known
         : new PayloadException(
-            "the codec failed to %s a %s: %s".formatted(what, type.getTypeName(), thrown), thrown);
+            "the codec failed to decode a %s: %s".formatted(type.getTypeName(), thrown), thrown);
+  }
+
+  private static PayloadException unwritable(Type type, Throwable thrown) {
+    String message = thrown.getMessage();
+    return thrown instanceof PayloadException && message != null
+        ? PayloadException.unwritable(message, thrown.getCause())
+        : PayloadException.unwritable(
+            "the codec failed to encode a %s: %s".formatted(type.getTypeName(), thrown), thrown);
   }
 }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.sdk.JacksonCodec;
 import dev.kagzi.sdk.PayloadException;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class PayloadsTest {
@@ -29,10 +31,20 @@ class PayloadsTest {
   void a_value_that_cannot_be_read_back_is_refused_when_it_is_written() {
     for (int i = 0; i < 2; i++) {
       assertThatThrownBy(() -> payloads.encode(new OneWay("a", 1), OneWay.class))
-          .isInstanceOf(PayloadException.class)
+          .isInstanceOfSatisfying(
+              PayloadException.class, e -> assertThat(e.code()).isEqualTo("PAYLOAD_UNWRITABLE"))
           .hasMessageContaining("OneWay")
           .hasMessageContaining("can be written but not read back");
     }
+  }
+
+  /** It is kept to be looked at, or is read as what its reader says. */
+  @Test
+  void what_nobody_reads_as_its_own_class_may_be_a_view_of_a_collection() {
+    List<String> view = new ArrayList<>(List.of("a", "b", "c")).subList(0, 2);
+
+    assertThat(payloads.encodeAny(view).getData().toStringUtf8()).isEqualTo("[\"a\",\"b\"]");
+    assertThat(payloads.decode(payloads.encodeAny(view), List.class)).isEqualTo(view);
   }
 
   @Test

@@ -1,0 +1,18 @@
+package dev.kagzi.sdk;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** A short text for bytes, which no other bytes have. */
+final class Fingerprint {
+  private Fingerprint() {}
+
+  static String of(byte[] data) {
+    try {
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(data));
+    } catch (NoSuchAlgorithmException e) {
+      throw new PayloadException("SHA-256: not there (expected: in every JDK)", e);
+    }
+  }
+}

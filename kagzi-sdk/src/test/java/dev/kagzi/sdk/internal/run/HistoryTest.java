@@ -1,0 +1,52 @@
+package dev.kagzi.sdk.internal.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.protocol.v1.RecordedStep;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class HistoryTest {
+  private static History of(String... keys) {
+    Map<String, RecordedStep> steps = new LinkedHashMap<>();
+    for (String key : keys) {
+      steps.put(key, RecordedStep.newBuilder().setStepKey(key).build());
+    }
+    return new History(steps);
+  }
+
+  /** Names of steps may have brackets; only scopes of branches end with a slash behind them. */
+  @Test
+  void what_branches_have_recorded_is_dropped_and_no_step_beside_them() {
+    List<String> beside = List.of("pack", "pack[x]", "pack[x][y]/b", "pack#2[0]/c", "packs[0]/d");
+    History history =
+        of(
+            "pack[0]/a",
+            "pack[1]/inner[0]/a",
+            "pack",
+            "pack[x]",
+            "pack[x][y]/b",
+            "pack#2[0]/c",
+            "packs[0]/d");
+
+    history.discard("pack[");
+
+    assertThat(history.take("pack[0]/a")).isNull();
+    assertThat(history.take("pack[1]/inner[0]/a")).isNull();
+    assertThat(beside).allMatch(key -> history.take(key) != null);
+    assertThat(history.isEmpty("")).isTrue();
+  }
+
+  @Test
+  void one_branch_is_dropped_without_the_others() {
+    History history = of("race[a]/x", "race[b]/x", "race");
+
+    history.discard("race[a]/");
+
+    assertThat(history.take("race[a]/x")).isNull();
+    assertThat(history.take("race[b]/x")).isNotNull();
+    assertThat(history.take("race")).isNotNull();
+  }
+}
