@@ -34,7 +34,8 @@ public final class ForgetOldRuns implements Chore {
   private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long BATCH_MS_MAX = 50;
   private static final int BATCH_MAX = 500;
-  private static final int BATCH_WEIGHT_MAX = 2_000;
+  private static final int WEIGHT_MIN = 100;
+  private static final int WEIGHT_MAX = 2_000;
   private static final int SLICE_MAX = 1_000;
   private static final int WORKERS_MAX = 500;
   private static final int ZEROS_MAX = 1_000;
@@ -52,6 +53,7 @@ public final class ForgetOldRuns implements Chore {
   private boolean underWay;
   private long nextNanos = System.nanoTime();
   private int batch = BATCH_MAX / 10;
+  private int weight = WEIGHT_MAX / 4;
   private long forgotten;
   private long workersForgotten;
 
@@ -140,23 +142,34 @@ public final class ForgetOldRuns implements Chore {
     if (some.stepsFollow && count > 0) {
       stepsLeft.addAll(some.runs);
     }
-    long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
-    batch = tookMs > BATCH_MS_MAX ? Math.max(1, batch / 2) : Math.min(BATCH_MAX, batch + 10);
+    learn(began);
     forgotten += count;
     some.runs.forEach(run -> expired.poll());
     return true;
   }
 
+  private void learn(long beganNanos) {
+    if (System.nanoTime() - beganNanos > TimeUnit.MILLISECONDS.toNanos(BATCH_MS_MAX)) {
+      batch = Math.max(1, batch / 2);
+      weight = Math.max(WEIGHT_MIN, weight / 2);
+    } else {
+      batch = Math.min(BATCH_MAX, batch + 10);
+      weight = Math.min(WEIGHT_MAX, weight + WEIGHT_MIN);
+    }
+  }
+
   private void forgetSteps(RunId run) {
+    long began = System.nanoTime();
     boolean all =
         database.write(
             tx -> {
-              boolean last = DeleteSteps.deleteSome(tx, run, BATCH_WEIGHT_MAX) == 0;
+              boolean last = DeleteSteps.deleteSome(tx, run, weight) == 0;
               if (last) {
                 Duties.take(tx, Duties.steps(run));
               }
               return last;
             });
+    learn(began);
     if (all) {
       stepsLeft.remove();
     }
@@ -172,20 +185,19 @@ public final class ForgetOldRuns implements Chore {
   /** As many as go quickly; one with a long or heavy history goes alone. */
   private Some some() {
     List<RunId> next = expired.stream().limit(batch).toList();
-    Map<RunId, Integer> steps =
-        database.read(session -> DeleteSteps.weigh(session, next, BATCH_WEIGHT_MAX));
+    Map<RunId, Integer> steps = database.read(session -> DeleteSteps.weigh(session, next, weight));
     Map<RunId, Integer> payloads = database.read(session -> ExpiredRuns.weigh(session, next));
     List<RunId> some = new ArrayList<>();
     int sum = 0;
     for (RunId run : next) {
       sum += steps.getOrDefault(run, 0) + payloads.getOrDefault(run, 0);
-      if (some.isEmpty() || sum <= BATCH_WEIGHT_MAX) {
+      if (some.isEmpty() || sum <= weight) {
         some.add(run);
       } else {
         break;
       }
     }
-    return new Some(some, steps.getOrDefault(some.getFirst(), 0) >= BATCH_WEIGHT_MAX);
+    return new Some(some, steps.getOrDefault(some.getFirst(), 0) >= weight);
   }
 
   private int forget(Session tx, Some some, String of) throws SQLException {

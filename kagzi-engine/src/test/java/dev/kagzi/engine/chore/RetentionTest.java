@@ -131,11 +131,10 @@ class RetentionTest {
     addSteps(old, 5_000);
     noteDeletedSteps();
 
-    chore(DAY).run();
+    runUntil(chore(DAY), () -> rows(old) == 0);
 
-    assertThat(rows(old)).isZero();
     assertThat(number("SELECT sum(steps) FROM deleted")).isEqualTo(5_001);
-    assertThat(number("SELECT max(steps) FROM deleted")).isEqualTo(2_000);
+    assertThat(number("SELECT max(steps) FROM deleted")).isBetween(100L, 2_000L);
     assertThat(number("SELECT count(*) FROM kagzi.duties WHERE duty LIKE 'STEPS%'")).isZero();
   }
 
@@ -158,7 +157,7 @@ class RetentionTest {
     runUntil(chore(DAY), () -> rows(old) == 0);
 
     assertThat(number("SELECT sum(steps) FROM deleted")).isEqualTo(51);
-    assertThat(number("SELECT max(steps) FROM deleted")).isBetween(15L, 20L);
+    assertThat(number("SELECT max(steps) FROM deleted")).isBetween(1L, 20L);
   }
 
   private static void noteDeletedSteps() {
