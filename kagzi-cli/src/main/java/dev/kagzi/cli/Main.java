@@ -27,18 +27,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
     synopsisSubcommandLabel = "COMMAND",
     sortOptions = false,
     usageHelpAutoWidth = true,
-    subcommands = {
-      DevCommand.class,
-      ServerCommand.class,
-      MigrateCommand.class,
-      WorkflowCommand.class,
-      ScheduleCommand.class,
-      TypeCommand.class,
-      NamespaceCommand.class,
-      WorkerCommand.class,
-      HealthCommand.class,
-      VersionCommand.class
-    },
     footer = {
       "",
       "From a checkout ./kagzi also starts:",
@@ -57,11 +45,16 @@ public final class Main implements Callable<Integer> {
 
   /** Runs one command and ends the JVM with its exit code. */
   public static void main(String[] args) {
-    System.exit(commandLine().execute(args));
+    System.exit(commandLine(CommandTree.of(args)).execute(args));
   }
 
   static CommandLine commandLine() {
+    return commandLine(CommandTree.whole());
+  }
+
+  static CommandLine commandLine(CommandTree tree) {
     CommandLine kagzi = new CommandLine(new Main());
+    tree.addTo(kagzi);
     // An argument @FILE is an option's value, not more arguments.
     kagzi.setExpandAtFiles(false);
     addFlags(kagzi, "dev", DevCommand.OPTIONS);
@@ -72,16 +65,19 @@ public final class Main implements Callable<Integer> {
         .setExpandAtFiles(false)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setExecutionStrategy(Main::run)
-        .setParameterExceptionHandler(Main::refuse)
+        .setParameterExceptionHandler(
+            (wrong, arguments) ->
+                tree.isWhole() || !(wrong instanceof UnmatchedArgumentException)
+                    ? refuse(wrong)
+                    : again(wrong.getCommandLine(), arguments))
         .setExecutionExceptionHandler(Main::complain);
   }
 
   private static void addFlags(CommandLine kagzi, String command, Set<ServerOption> options) {
     CommandLine found = kagzi.getSubcommands().get(command);
-    if (found == null) {
-      throw new IllegalStateException("command: " + command + " (expected: one of ours)");
+    if (found != null) {
+      ServerFlags.add(found.getCommandSpec(), options);
     }
-    ServerFlags.add(found.getCommandSpec(), options);
   }
 
   private static int run(CommandLine.ParseResult parsed) {
@@ -89,8 +85,13 @@ public final class Main implements Callable<Integer> {
     return new CommandLine.RunLast().execute(parsed);
   }
 
+  /** What is unknown is compared with all that there is. */
+  private static int again(CommandLine part, String[] arguments) {
+    return commandLine().setOut(part.getOut()).setErr(part.getErr()).execute(arguments);
+  }
+
   /** Wrong usage is one line that says where to read on: a page of help would bury it. */
-  private static int refuse(ParameterException wrong, String[] arguments) {
+  private static int refuse(ParameterException wrong) {
     CommandLine command = wrong.getCommandLine();
     command.getErr().println("kagzi: " + PlainLine.brief(describe(wrong, command)));
     command.getErr().flush();

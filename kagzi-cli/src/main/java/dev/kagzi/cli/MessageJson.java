@@ -14,6 +14,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectReader;
+import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -27,8 +28,14 @@ import tools.jackson.databind.node.ObjectNode;
 final class MessageJson {
 
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
+  // Numbers keep all their digits: they may be amounts of money.
   private static final ObjectReader STRICT =
-      MAPPER.reader().with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+      MAPPER
+          .reader()
+          .with(
+              DeserializationFeature.FAIL_ON_TRAILING_TOKENS,
+              DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+          .without(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES);
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
   private MessageJson() {}

@@ -20,14 +20,6 @@ import picocli.CommandLine.Parameters;
     name = "namespace",
     description = "Creates, changes and lists namespaces.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {
-      NamespaceCommand.Create.class,
-      NamespaceCommand.All.class,
-      NamespaceCommand.Get.class,
-      NamespaceCommand.Update.class,
-      NamespaceCommand.Enable.class,
-      NamespaceCommand.Disable.class
-    },
     footer = "")
 final class NamespaceCommand extends CommandGroup {
 

@@ -6,6 +6,7 @@ import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.AdminServiceGrpc.AdminServiceBlockingStub;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
+import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.GetWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
 import dev.kagzi.protocol.v1.NamespaceServiceGrpc.NamespaceServiceBlockingStub;
@@ -17,14 +18,17 @@ import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceBlockingStub;
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.MetadataUtils;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** A server as a short command sees it: one call after the other, none tried again. */
@@ -32,7 +36,8 @@ final class RemoteServer implements AutoCloseable {
 
   private static final long CALL_SECONDS_MAX = 10;
   private static final int MESSAGE_BYTES_MAX = 16 << 20;
-  private static final Pattern UUID = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-.{12}");
+  private static final Pattern UUID =
+      Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
@@ -109,17 +114,42 @@ final class RemoteServer implements AutoCloseable {
         : schedule(nameOrId).getScheduleId();
   }
 
-  /** The id of a run that was named by it, or by the id that its starter gave it. */
+  /**
+   * The id of a run that was named by it, or by the id that its starter gave it. That one may look
+   * like a run's id, too.
+   */
   String runId(String run) {
-    if (UUID.matcher(run).matches()) {
-      return run.toLowerCase(Locale.ROOT);
+    if (!UUID.matcher(run).matches()) {
+      return call(() -> byExternalId(run));
     }
+    String id = run.toLowerCase(Locale.ROOT);
+    return call(() -> found(() -> byId(id)).or(() -> found(() -> byExternalId(run))).orElse(id));
+  }
+
+  private String byId(String id) {
+    GetWorkflowRequest request =
+        GetWorkflowRequest.newBuilder().setNamespace(namespace).setRunId(id).build();
+    return workflows().getWorkflow(request).getWorkflow().getRunId();
+  }
+
+  private String byExternalId(String externalId) {
     GetWorkflowByExternalIdRequest request =
         GetWorkflowByExternalIdRequest.newBuilder()
             .setNamespace(namespace)
-            .setExternalId(run)
+            .setExternalId(externalId)
             .build();
-    return call(() -> workflows().getWorkflowByExternalId(request)).getWorkflow().getRunId();
+    return workflows().getWorkflowByExternalId(request).getWorkflow().getRunId();
+  }
+
+  private static Optional<String> found(Supplier<String> look) {
+    try {
+      return Optional.of(look.get());
+    } catch (StatusRuntimeException e) {
+      if (e.getStatus().getCode() != Status.Code.NOT_FOUND) {
+        throw e;
+      }
+      return Optional.empty();
+    }
   }
 
   /** Makes a call; what goes wrong is one line for a person. */
@@ -136,7 +166,7 @@ final class RemoteServer implements AutoCloseable {
     return switch (failure.getStatus().getCode()) {
       case UNAVAILABLE, DEADLINE_EXCEEDED ->
           said == null
-              ? new CliException(ExitCode.UNREACHABLE, notThere(), failure)
+              ? new CliException(ExitCode.UNREACHABLE, notThere(failure), failure)
               : new CliException(words(failure, said), failure);
       case NOT_FOUND -> new CliException(ExitCode.NOT_FOUND, words(failure, said), failure);
       case UNAUTHENTICATED ->
@@ -146,7 +176,13 @@ final class RemoteServer implements AutoCloseable {
     };
   }
 
-  private String notThere() {
+  private String notThere(StatusRuntimeException failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SSLException) {
+        return "server: %s: %s (expected: one with TLS, and a certificate for that name that %s)"
+            .formatted(address, cause.getMessage(), "--tls-ca or the JVM vouches for");
+      }
+    }
     return "server: " + address + " does not answer (expected: one there, or --address HOST:PORT)";
   }
 

@@ -15,19 +15,6 @@ import picocli.CommandLine.Parameters;
     name = "schedule",
     description = "Starts runs by the clock.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {
-      ScheduleCreate.class,
-      ScheduleList.class,
-      ScheduleCommand.Get.class,
-      ScheduleUpdate.class,
-      ScheduleCommand.Pause.class,
-      ScheduleCommand.Resume.class,
-      ScheduleCommand.Trigger.class,
-      ScheduleCommand.Delete.class,
-      ScheduleRuns.class,
-      ScheduleNext.class,
-      ScheduleBackfill.class
-    },
     footer = {
       "",
       "SCHEDULE is a schedule's name or its id.",

@@ -18,7 +18,6 @@ import picocli.CommandLine.Parameters;
     name = "type",
     description = "Looks at workflow types and chooses their default versions.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {TypeCommand.All.class, TypeCommand.SetDefault.class},
     footer = "")
 final class TypeCommand extends CommandGroup {
 

@@ -17,7 +17,6 @@ import picocli.CommandLine.Parameters;
     name = "worker",
     description = "Looks at workers and drains them.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {WorkerCommand.All.class, WorkerCommand.Drain.class},
     footer = "")
 final class WorkerCommand extends CommandGroup {
 

@@ -7,17 +7,6 @@ import picocli.CommandLine.Command;
     name = "workflow",
     description = "Starts runs, looks at them, ends them and revives them.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {
-      WorkflowStart.class,
-      WorkflowGet.class,
-      WorkflowList.class,
-      WorkflowSteps.class,
-      WorkflowResult.class,
-      WorkflowCancel.class,
-      WorkflowTerminate.class,
-      WorkflowRetry.class,
-      WorkflowResume.class
-    },
     footer = {
       "",
       "RUN is a run's id, or the id that its start gave it: then the latest run with it.",

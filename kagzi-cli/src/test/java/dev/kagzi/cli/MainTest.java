@@ -1,5 +1,6 @@
 package dev.kagzi.cli;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
@@ -40,6 +41,28 @@ class MainTest {
         .isEqualToIgnoringNewLines(
             "kagzi: --address: given before migrate (expected: only with commands that ask a"
                 + " server) (see kagzi migrate --help)");
+  }
+
+  /** To set them all up takes longer than most commands do. */
+  @Test
+  void a_command_line_sets_up_only_the_commands_that_it_names() {
+    CommandLine part = Main.commandLine(CommandTree.of("workflow", "--namespace", "n", "list"));
+
+    assertThat(part.getSubcommands()).containsOnlyKeys("workflow");
+    assertThat(requireNonNull(part.getSubcommands().get("workflow")).getSubcommands())
+        .containsOnlyKeys("list");
+    assertThat(Main.commandLine(CommandTree.of("workflow", "--help")).getSubcommands())
+        .containsOnlyKeys(kagzi.getSubcommands().keySet());
+  }
+
+  @Test
+  void an_unknown_command_is_compared_with_all_that_there_are() {
+    String[] words = {"wrkflow", "server"};
+
+    CommandLine part = Main.commandLine(CommandTree.of(words)).setErr(new PrintWriter(err));
+    assertThat(part.execute(words)).isEqualTo(2);
+
+    assertThat(err.toString()).contains("wrkflow", "server", "workflow", "schedule");
   }
 
   @Test

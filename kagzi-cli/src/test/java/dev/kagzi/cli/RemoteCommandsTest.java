@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -98,6 +99,37 @@ class RemoteCommandsTest extends ServedCommandTest {
     assertThat(json().at("/taskQueue").asString()).isEqualTo("q");
     assertThat(json().at("/workflowType").asString()).isEqualTo("later");
     assertThat(json().at("/input/name").asString()).isEqualTo("Ada");
+  }
+
+  @Test
+  void a_run_is_found_by_its_starters_id_also_when_that_looks_like_a_runs() {
+    String order = UUID.randomUUID().toString();
+    assertThat(workflow("start", "later", "--queue", "q", "--id", order)).isZero();
+    String run = out.toString().strip();
+
+    assertThat(workflow("get", order, "-o", "json")).isZero();
+    assertThat(json().at("/runId").asString()).isEqualTo(run);
+    assertThat(workflow("steps", order)).isZero();
+    assertThat(workflow("cancel", order)).isZero();
+    assertThat(workflow("get", UUID.randomUUID().toString())).isEqualTo(3);
+    assertThat(err.toString()).startsWith("kagzi: run not found: ").hasLineCount(1);
+  }
+
+  @Test
+  void numbers_of_a_payload_keep_all_their_digits() {
+    String input = "{\"price\": 12345678901234567.89, \"rate\": 1.50}";
+    assertThat(workflow("start", "later", "--queue", "q", "--input", input)).isZero();
+
+    assertThat(workflow("get", out.toString().strip(), "-o", "json")).isZero();
+
+    assertThat(out.toString()).contains("12345678901234567.89", "1.50");
+  }
+
+  @Test
+  void a_server_without_tls_is_not_taken_for_one_that_is_away() {
+    assertThat(workflow("list", "--tls")).isEqualTo(4);
+
+    assertThat(err.toString()).contains("(expected: one with TLS").hasLineCount(1);
   }
 
   @Test

@@ -1,0 +1,108 @@
+package dev.kagzi.cli;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/**
+ * Which commands stand behind which word. To set one up takes milliseconds, and there are some
+ * forty: so only those are set up that the words of a command line name. Whoever asks for help, or
+ * names none, sees all.
+ */
+final class CommandTree {
+  private static final Map<Class<?>, List<Class<?>>> BEHIND =
+      Map.of(
+          Main.class,
+          List.of(
+              DevCommand.class,
+              ServerCommand.class,
+              MigrateCommand.class,
+              WorkflowCommand.class,
+              ScheduleCommand.class,
+              TypeCommand.class,
+              NamespaceCommand.class,
+              WorkerCommand.class,
+              HealthCommand.class,
+              VersionCommand.class),
+          WorkflowCommand.class,
+          List.of(
+              WorkflowStart.class,
+              WorkflowGet.class,
+              WorkflowList.class,
+              WorkflowSteps.class,
+              WorkflowResult.class,
+              WorkflowCancel.class,
+              WorkflowTerminate.class,
+              WorkflowRetry.class,
+              WorkflowResume.class),
+          ScheduleCommand.class,
+          List.of(
+              ScheduleCreate.class,
+              ScheduleList.class,
+              ScheduleCommand.Get.class,
+              ScheduleUpdate.class,
+              ScheduleCommand.Pause.class,
+              ScheduleCommand.Resume.class,
+              ScheduleCommand.Trigger.class,
+              ScheduleCommand.Delete.class,
+              ScheduleRuns.class,
+              ScheduleNext.class,
+              ScheduleBackfill.class),
+          TypeCommand.class,
+          List.of(TypeCommand.All.class, TypeCommand.SetDefault.class),
+          NamespaceCommand.class,
+          List.of(
+              NamespaceCommand.Create.class,
+              NamespaceCommand.All.class,
+              NamespaceCommand.Get.class,
+              NamespaceCommand.Update.class,
+              NamespaceCommand.Enable.class,
+              NamespaceCommand.Disable.class),
+          WorkerCommand.class,
+          List.of(WorkerCommand.All.class, WorkerCommand.Drain.class));
+
+  private static final Set<String> HELP = Set.of("-h", "--help");
+
+  private final Set<String> words;
+
+  private CommandTree(Set<String> words) {
+    this.words = words;
+  }
+
+  /** Every command. */
+  static CommandTree whole() {
+    return new CommandTree(Set.of());
+  }
+
+  /** As much of it as these words ask for. */
+  static CommandTree of(String... words) {
+    Set<String> all = new HashSet<>(Arrays.asList(words));
+    return all.stream().anyMatch(HELP::contains) ? whole() : new CommandTree(all);
+  }
+
+  boolean isWhole() {
+    return words.isEmpty();
+  }
+
+  /** Sets up what stands behind a word. */
+  void addTo(CommandLine word) {
+    Object user = word.getCommand();
+    List<Class<?>> behind = BEHIND.getOrDefault(user.getClass(), List.of());
+    List<Class<?>> named = behind.stream().filter(each -> words.contains(name(each))).toList();
+    for (Class<?> each : named.isEmpty() ? behind : named) {
+      CommandLine command = new CommandLine(each);
+      addTo(command);
+      word.addSubcommand(name(each), command);
+    }
+  }
+
+  private static String name(Class<?> command) {
+    return requireNonNull(command.getAnnotation(Command.class)).name();
+  }
+}
