@@ -5,6 +5,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.AdminServiceGrpc.AdminServiceBlockingStub;
 import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.GetNamespaceRequest;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.GetWorkflowScheduleRequest;
@@ -15,6 +16,7 @@ import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceBlockingStub;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceBlockingStub;
+import dev.kagzi.sdk.Kagzi;
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
@@ -23,6 +25,8 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.MetadataUtils;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -63,6 +67,7 @@ final class RemoteServer implements AutoCloseable {
     if (!token.isEmpty()) {
       headers.put(AUTHORIZATION, "Bearer " + token);
     }
+    Logs.silence();
     ManagedChannel channel =
         NettyChannelBuilder.forTarget("dns:///" + address, credentials)
             .intercept(MetadataUtils.newAttachHeadersInterceptor(headers))
@@ -93,6 +98,15 @@ final class RemoteServer implements AutoCloseable {
   WorkflowScheduleServiceBlockingStub schedules() {
     return WorkflowScheduleServiceGrpc.newBlockingStub(channel)
         .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS);
+  }
+
+  /** Fails if there is no such namespace. The default one comes into being with its first use. */
+  void requireNamespace() {
+    if (!namespace.equals(Kagzi.DEFAULT_NAMESPACE)) {
+      GetNamespaceRequest request =
+          GetNamespaceRequest.newBuilder().setNamespace(namespace).build();
+      call(() -> namespaces().getNamespace(request));
+    }
   }
 
   /** A schedule that was named by its id or its name. */
@@ -165,9 +179,10 @@ final class RemoteServer implements AutoCloseable {
     ErrorDetail said = said(failure);
     return switch (failure.getStatus().getCode()) {
       case UNAVAILABLE, DEADLINE_EXCEEDED ->
-          said == null
-              ? new CliException(ExitCode.UNREACHABLE, notThere(failure), failure)
-              : new CliException(words(failure, said), failure);
+          new CliException(
+              ExitCode.UNREACHABLE,
+              said == null ? notThere(failure) : words(failure, said),
+              failure);
       case NOT_FOUND -> new CliException(ExitCode.NOT_FOUND, words(failure, said), failure);
       case UNAUTHENTICATED ->
           new CliException(
@@ -177,11 +192,20 @@ final class RemoteServer implements AutoCloseable {
   }
 
   private String notThere(StatusRuntimeException failure) {
+    boolean connected = failure.getStatus().getCode() == Status.Code.UNAVAILABLE;
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      connected &= !(cause instanceof ConnectException);
+      if (cause instanceof UnknownHostException) {
+        return "server: %s: no such host (expected: --address HOST:PORT)".formatted(address);
+      }
       if (cause instanceof SSLException) {
         return "server: %s: %s (expected: one with TLS, and a certificate for that name that %s)"
             .formatted(address, cause.getMessage(), "--tls-ca or the JVM vouches for");
       }
+    }
+    if (connected) {
+      return "server: %s ended the connection (expected: a Kagzi server; --tls if it wants TLS)"
+          .formatted(address);
     }
     return "server: " + address + " does not answer (expected: one there, or --address HOST:PORT)";
   }

@@ -56,6 +56,10 @@ final class WorkflowList extends RemoteCommand {
                   server.call(() -> server.workflows().listWorkflows(request));
               return Listed.of(found.getWorkflowsList(), found.getPage());
             });
+    if (runs.items().isEmpty()) {
+      // A namespace that is mistyped looks like one without runs.
+      server.requireNamespace();
+    }
     answer.give("workflows", runs, () -> RunText.list(runs.items()));
     return ExitCode.DONE;
   }

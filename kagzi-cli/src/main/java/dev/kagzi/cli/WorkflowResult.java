@@ -6,6 +6,8 @@ import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.server.config.Kind;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -19,6 +21,7 @@ final class WorkflowResult extends RemoteCommand {
 
   // Below the time after which a call counts as not answered.
   private static final long WAIT_MS_MAX = 5_000;
+  private static final long AWAY_MS = 1_000;
 
   private static final Kind TIME = new Kind.Time("0s", "36500d");
 
@@ -36,9 +39,25 @@ final class WorkflowResult extends RemoteCommand {
     long limitNanos = limit();
     long began = System.nanoTime();
     String runId = server.runId(run);
+    boolean away = false;
     while (true) {
       long leftMs = (limitNanos - (System.nanoTime() - began)) / 1_000_000;
-      AwaitWorkflowResponse now = await(server, runId, Math.clamp(leftMs, 1, WAIT_MS_MAX));
+      AwaitWorkflowResponse now;
+      try {
+        now = await(server, runId, Math.clamp(leftMs, 1, WAIT_MS_MAX));
+        away = false;
+      } catch (CliException e) {
+        // It has answered before: a server that is started again is waited for, as the run is.
+        if (e.exitCode() != ExitCode.UNREACHABLE || leftMs <= AWAY_MS) {
+          throw e;
+        }
+        if (!away) {
+          answer.say(e.getMessage() + "; waiting for it");
+        }
+        away = true;
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(AWAY_MS));
+        continue;
+      }
       if (now.getFinished()) {
         return give(now.getWorkflow(), answer);
       }

@@ -54,14 +54,15 @@ final class WorkflowStart extends RemoteCommand {
     }
     StartWorkflowResponse started =
         server.call(() -> server.workflows().startWorkflow(request.build()));
+    String other = started.getWorkflowType();
+    if (started.getAlreadyExists() && !other.isEmpty() && !other.equals(type)) {
+      throw new CliException(
+          "--id: %s is the id of run %s of type %s (expected: one of type %s, or none)"
+              .formatted(id, started.getRunId(), other, type));
+    }
     answer.give(started, started::getRunId);
     if (started.getAlreadyExists() && !answer.isJson()) {
-      String other = started.getWorkflowType();
-      answer.say(
-          "run "
-              + started.getRunId()
-              + (other.isEmpty() || other.equals(type) ? "" : " of type " + other)
-              + " was there before with this id");
+      answer.say("run " + started.getRunId() + " was there before with this id");
     }
     return ExitCode.DONE;
   }

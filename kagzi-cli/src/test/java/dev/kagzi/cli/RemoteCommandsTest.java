@@ -91,14 +91,21 @@ class RemoteCommandsTest extends ServedCommandTest {
     assertThat(workflow(start)).isZero();
     assertThat(out.toString().strip()).isEqualTo(run);
     assertThat(err.toString()).contains("was there before");
-    assertThat(workflow("start", "other", "--queue", "q", "--id", "l-1")).isZero();
-    assertThat(err.toString()).contains("of type later was there before");
+    assertThat(workflow("start", "other", "--queue", "q", "--id", "l-1")).isEqualTo(1);
+    assertThat(err.toString()).contains("of type later (expected: one of type other, or none)");
 
     assertThat(workflow("get", "l-1", "-o", "json")).isZero();
     assertThat(json().at("/externalId").asString()).isEqualTo("l-1");
     assertThat(json().at("/taskQueue").asString()).isEqualTo("q");
     assertThat(json().at("/workflowType").asString()).isEqualTo("later");
     assertThat(json().at("/input/name").asString()).isEqualTo("Ada");
+  }
+
+  @Test
+  void a_list_of_a_namespace_that_is_not_there_is_no_empty_one() {
+    assertThat(workflow("list", "--namespace", "nope")).isEqualTo(3);
+    assertThat(err.toString()).contains("nope");
+    assertThat(out.toString()).isEmpty();
   }
 
   @Test

@@ -10,6 +10,9 @@ import dev.kagzi.sdk.Worker;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -141,6 +144,38 @@ class WorkflowCommandTest extends ServedCommandTest {
         .isEqualToIgnoringNewLines(
             "kagzi: server: 127.0.0.1:1 does not answer (expected: one there, or --address"
                 + " HOST:PORT)");
+  }
+
+  @Test
+  void a_server_that_ends_the_connection_is_told_from_none() throws Exception {
+    try (ServerSocket rude = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      Thread.ofVirtual().start(() -> hangUp(rude));
+      String address = "127.0.0.1:" + rude.getLocalPort();
+
+      int code =
+          Main.commandLine()
+              .setOut(new PrintWriter(out))
+              .setErr(new PrintWriter(err))
+              .execute("workflow", "list", "--address", address);
+
+      assertThat(code).isEqualTo(4);
+      assertThat(err.toString())
+          .isEqualToIgnoringNewLines(
+              "kagzi: server: %s ended the connection (expected: a Kagzi server; --tls if it wants TLS)"
+                  .formatted(address));
+    }
+  }
+
+  private static void hangUp(ServerSocket server) {
+    try {
+      while (true) {
+        Socket caller = server.accept();
+        caller.getInputStream().read();
+        caller.close();
+      }
+    } catch (IOException closed) {
+      // The test is over.
+    }
   }
 
   @SuppressWarnings("try") // the worker works while it is open

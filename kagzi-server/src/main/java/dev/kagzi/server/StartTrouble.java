@@ -30,7 +30,8 @@ final class StartTrouble {
     String expected =
         switch (state) {
           case NO_DATABASE -> "a database that was created";
-          case NO_PERMISSION -> "a role that may migrate, or --migrate-on-start=false";
+          case NO_PERMISSION ->
+              "a role that may migrate, or a server with --migrate-on-start=false";
           default -> state.startsWith("28") ? "a user and a password that PostgreSQL lets in" : "";
         };
     if (state.startsWith("08")) {
