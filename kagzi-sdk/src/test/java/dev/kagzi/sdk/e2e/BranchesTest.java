@@ -248,6 +248,48 @@ class BranchesTest extends RealServerTest {
     assertThat(counted("fail")).isEqualTo(1);
   }
 
+  @Test
+  void a_sleep_that_a_failure_elsewhere_has_cut_short_is_closed_with_the_run() {
+    RunHandle<String> run =
+        run(
+            (ctx, name) -> {
+              try {
+                ctx.parallel(
+                    "work",
+                    Branch.of("bad", this::failOnceTheOtherSleeps),
+                    Branch.of("slow", this::sleepLong));
+                return "no failure";
+              } catch (BranchFailedException e) {
+                return "caught";
+              }
+            });
+
+    assertThat(run.result(SOON)).isEqualTo("caught");
+    assertThat(server.steps(run.runId()))
+        .filteredOn(step -> step.getName().endsWith("think"))
+        .extracting(Step::getStatus)
+        .containsExactly(StepStatus.STEP_STATUS_FAILED);
+  }
+
+  private Integer failOnceTheOtherSleeps(WorkflowContext ctx) {
+    String runId = ctx.runId();
+    return ctx.step(
+        "bad",
+        Integer.class,
+        () -> {
+          await()
+              .atMost(SOON)
+              .until(
+                  () -> server.steps(runId).stream().anyMatch(s -> s.getName().endsWith("think")));
+          throw new NonRetryableException("declined");
+        });
+  }
+
+  private Integer sleepLong(WorkflowContext ctx) {
+    ctx.sleep("think", Duration.ofHours(1));
+    return 1;
+  }
+
   private Integer fail() {
     count("fail");
     // The other one has begun.

@@ -21,6 +21,9 @@ final class History {
   /** Children that have started, and that nobody has heard of yet. */
   private final AtomicInteger children = new AtomicInteger();
 
+  /** Sleeps that branches are in; one that is stopped leaves its own behind. */
+  private final AtomicInteger sleeps = new AtomicInteger();
+
   History(Map<String, RecordedStep> recorded) {
     this.steps = new ConcurrentHashMap<>(recorded);
     steps.keySet().forEach(key -> count(key, 1));
@@ -75,12 +78,23 @@ final class History {
     children.decrementAndGet();
   }
 
+  void sleepBegan() {
+    sleeps.incrementAndGet();
+  }
+
+  void sleepEnded() {
+    sleeps.decrementAndGet();
+  }
+
   /**
    * Whether the record shows steps as running that the code did not come by, since it has changed
    * or took another way. What it came by has ended with it.
    */
   boolean leavesOpenSteps() {
-    return discardedOpen || children.get() > 0 || steps.values().stream().anyMatch(History::isOpen);
+    return discardedOpen
+        || children.get() > 0
+        || sleeps.get() > 0
+        || steps.values().stream().anyMatch(History::isOpen);
   }
 
   private static boolean isOpen(RecordedStep step) {

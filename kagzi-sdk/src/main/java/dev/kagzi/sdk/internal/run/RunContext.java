@@ -66,7 +66,7 @@ final class RunContext implements WorkflowContext {
             strand,
             task.getStepTimeoutMs());
     this.children = new Children(this, strand);
-    this.sleeps = new Sleeps(strand);
+    this.sleeps = new Sleeps(strand, history);
   }
 
   /**

@@ -16,9 +16,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sleeps {
   private final Strand strand;
+  private final History history;
 
-  Sleeps(Strand strand) {
+  Sleeps(Strand strand, History history) {
     this.strand = strand;
+    this.history = history;
   }
 
   void sleep(String key, @Nullable RecordedStep recorded, long durationMs) {
@@ -50,8 +52,10 @@ final class Sleeps {
     if (!alone && recorded != null && recorded.hasSleepsMs()) {
       // Every branch that still sleeps comes by here whenever the run goes on: no call for each.
       strand.settle();
+      history.sleepBegan();
       strand.pauseUntil(
           strand.progress().arrivedNanos() + TimeUnit.MILLISECONDS.toNanos(recorded.getSleepsMs()));
+      history.sleepEnded();
       strand.hold(over(sleep.getStepKey()));
       return;
     }
@@ -62,7 +66,9 @@ final class Sleeps {
         if (!result.getSleeping().getClaimKept()) {
           throw strand.end(new Ending.Parked());
         }
+        history.sleepBegan();
         strand.pause(result.getSleeping().getRemainingMs());
+        history.sleepEnded();
         strand.hold(over(sleep.getStepKey()));
       }
       // Over already, now or long ago.
