@@ -16,7 +16,8 @@ public final class InvalidArgumentException extends IllegalArgumentException {
 
   /**
    * What is wrong, as a word that stays the same whatever the message says: {@code INVALID_NAME},
-   * {@code DUPLICATE_TYPE}, {@code DUPLICATE_BRANCH}, {@code NO_BRANCH}.
+   * {@code DUPLICATE_TYPE}, {@code DUPLICATE_BRANCH}, {@code NO_BRANCH}, {@code
+   * HISTORY_UNREADABLE}.
    */
   public String code() {
     return code;

@@ -3,6 +3,7 @@ package dev.kagzi.sdk;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
 import dev.kagzi.sdk.internal.client.Runs;
+import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.Names;
 import dev.kagzi.sdk.internal.wire.Channels;
 import dev.kagzi.sdk.internal.wire.Connection;
@@ -18,7 +19,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.UnaryOperator;
@@ -65,11 +68,20 @@ public final class Kagzi implements AutoCloseable {
   private final Runs runs;
   private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
-  private final List<ClientInterceptor> interceptors;
+  /** What its workers serve, or have served, by type and version. */
+  private final Map<String, Code<?, ?>> served = new ConcurrentHashMap<>();
 
-  private Kagzi(Connection connection, Payloads payloads, List<ClientInterceptor> interceptors) {
+  private final List<ClientInterceptor> interceptors;
+  private final List<WorkerInterceptor> workerInterceptors;
+
+  private Kagzi(
+      Connection connection,
+      Payloads payloads,
+      List<ClientInterceptor> interceptors,
+      List<WorkerInterceptor> workerInterceptors) {
     this.connection = connection;
     this.interceptors = List.copyOf(interceptors);
+    this.workerInterceptors = List.copyOf(workerInterceptors);
     this.payloads = payloads;
     this.runs = new Runs(connection, payloads);
   }
@@ -116,6 +128,22 @@ public final class Kagzi implements AutoCloseable {
    */
   public RunInfo get(String runId) {
     return Protos.runInfo(runs.get(runId));
+  }
+
+  /**
+   * What is recorded of a run, with every attempt of its steps: to look at, or to replay.
+   *
+   * @throws RunNotFoundException if there is no such run
+   */
+  public RunHistory history(String runId) {
+    return new RunHistory(runs.history(runId));
+  }
+
+  /** A replayer with this client's codec and the workflows of all workers that it has started. */
+  public Replayer replayer() {
+    Replayer replayer = new Replayer(payloads);
+    served.values().forEach(replayer::serve);
+    return replayer;
   }
 
   /**
@@ -170,7 +198,12 @@ public final class Kagzi implements AutoCloseable {
    * queue is a registration of its own, with {@link WorkerBuilder#maxConcurrent} runs at once.
    */
   public WorkerBuilder worker(String... queues) {
-    return new WorkerBuilder(this, List.of(queues));
+    return new WorkerBuilder(this, List.of(queues), workerInterceptors);
+  }
+
+  /** All workers that it has started, those that have ended included. */
+  public List<Worker> workers() {
+    return List.copyOf(workers);
   }
 
   Worker start(List<WorkerSettings> settings, boolean drainOnShutdown) {
@@ -178,6 +211,7 @@ public final class Kagzi implements AutoCloseable {
     workers.add(worker);
     for (WorkerSettings each : settings) {
       each.codes().forEach(code -> runs.queueHints().served(code.type().name(), each.queue()));
+      each.codes().forEach(code -> served.put(code.type().toString(), code));
     }
     return worker;
   }
@@ -200,6 +234,7 @@ public final class Kagzi implements AutoCloseable {
     private Credentials credentials = Credentials.NONE;
     private @Nullable String inProcessName;
     private final List<ClientInterceptor> interceptors = new ArrayList<>();
+    private final List<WorkerInterceptor> workerInterceptors = new ArrayList<>();
     private final List<io.grpc.ClientInterceptor> grpcInterceptors = new ArrayList<>();
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
 
@@ -294,6 +329,12 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
+    /** Stands around runs and steps of all workers, outside of their own interceptors. */
+    public Builder workerInterceptor(WorkerInterceptor interceptor) {
+      workerInterceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+      return this;
+    }
+
     /**
      * Sees every gRPC call of the client and its workers, and may change or refuse it; may be
      * called several times, the first sees a call first.
@@ -331,7 +372,8 @@ public final class Kagzi implements AutoCloseable {
               name == null ? String.join(",", addresses) : "the server in this process",
               namespace,
               callTimeout);
-      return new Kagzi(connection, new Payloads(new FailedEventCodec(codec)), interceptors);
+      return new Kagzi(
+          connection, new Payloads(new FailedEventCodec(codec)), interceptors, workerInterceptors);
     }
   }
 }

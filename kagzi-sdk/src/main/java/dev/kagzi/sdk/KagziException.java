@@ -8,6 +8,7 @@ public abstract sealed class KagziException extends RuntimeException
         ChildFailedException,
         ContextMisuseException,
         PayloadException,
+        ReplayDiffersException,
         RequestRefusedException,
         ResultTimeoutException,
         RunCancelledException,

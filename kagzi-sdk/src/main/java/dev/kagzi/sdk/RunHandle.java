@@ -71,6 +71,11 @@ public final class RunHandle<O> {
     return Protos.runInfo(runs.get(runId));
   }
 
+  /** What is recorded of the run, with every attempt of its steps: to look at, or to replay. */
+  public RunHistory history() {
+    return new RunHistory(runs.history(runId));
+  }
+
   /**
    * Cancels the run: it ends at once as CANCELLED, and code of it that is running is interrupted.
    * None of its {@code catch} blocks comes to execute a step: what has to be undone is undone by

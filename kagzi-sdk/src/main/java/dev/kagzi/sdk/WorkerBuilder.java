@@ -46,8 +46,9 @@ public final class WorkerBuilder {
   private boolean recordStacks = true;
   private final List<WorkerInterceptor> interceptors = new ArrayList<>();
 
-  WorkerBuilder(Kagzi kagzi, List<String> queues) {
+  WorkerBuilder(Kagzi kagzi, List<String> queues, List<WorkerInterceptor> interceptors) {
     this.kagzi = kagzi;
+    this.interceptors.addAll(interceptors);
     this.queues = new LinkedHashSet<>();
     for (String queue : queues) {
       this.queues.add(Names.check("queue", queue));

@@ -2,16 +2,21 @@ package dev.kagzi.sdk.internal.client;
 
 import com.fasterxml.uuid.Generators;
 import com.fasterxml.uuid.NoArgGenerator;
+import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.CancelWorkflowRequest;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.ListStepsRequest;
+import dev.kagzi.protocol.v1.ListStepsResponse;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsResponse;
+import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.ResumeWorkflowRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowResponse;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.TerminateWorkflowRequest;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowEnd;
@@ -24,12 +29,15 @@ import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunNotFoundException;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.WaitInterruptedException;
+import dev.kagzi.sdk.internal.history.HistoryFile;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.Protos;
 import io.grpc.MethodDescriptor;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -39,6 +47,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What a client does with runs. Thread-safe. */
 public final class Runs {
+  private static final int STEPS_PAGE_SIZE = 100;
+
   private final Connection connection;
   private final Payloads payloads;
   private final QueueHints queueHints = new QueueHints();
@@ -154,6 +164,29 @@ public final class Runs {
             .setRunId(runId)
             .build();
     return call(WorkflowServiceGrpc.getGetWorkflowMethod(), request, runId).getWorkflow();
+  }
+
+  /** The run first: what it says of its end holds for all steps that are read after it. */
+  public HistoryFile history(String runId) {
+    Workflow run = get(runId);
+    List<Step> steps = new ArrayList<>();
+    String token = "";
+    do {
+      ListStepsRequest request =
+          ListStepsRequest.newBuilder()
+              .setNamespace(connection.namespace())
+              .setRunId(runId)
+              .setPage(
+                  PageRequest.newBuilder()
+                      .setPageSize(STEPS_PAGE_SIZE)
+                      .setPageToken(token)
+                      .setIncludePayloads(true))
+              .build();
+      ListStepsResponse page = call(AdminServiceGrpc.getListStepsMethod(), request, runId);
+      steps.addAll(page.getStepsList());
+      token = page.getPage().getNextPageToken();
+    } while (!token.isEmpty());
+    return new HistoryFile(run, steps);
   }
 
   public Workflow getByWorkflowId(String workflowId) {

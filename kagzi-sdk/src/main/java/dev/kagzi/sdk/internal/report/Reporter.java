@@ -5,7 +5,7 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.ReportRequest;
 import dev.kagzi.protocol.v1.ReportResponse;
 import dev.kagzi.protocol.v1.ReportResult;
-import dev.kagzi.sdk.internal.report.ReportLane.Item;
+import dev.kagzi.sdk.internal.report.QueuedLane.Item;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
@@ -31,7 +31,7 @@ public final class Reporter {
   private final Connection connection;
   private final Supplier<String> workerId;
   private final ReentrantLock lock = new ReentrantLock();
-  private final ArrayDeque<ReportLane> readyLanes = new ArrayDeque<>();
+  private final ArrayDeque<QueuedLane> readyLanes = new ArrayDeque<>();
   private final Backoff backoff = new Backoff(25, 2_000);
   private int callsUnderWay;
   private boolean paused;
@@ -45,10 +45,10 @@ public final class Reporter {
   }
 
   public ReportLane lane(String runId, int epoch) {
-    return new ReportLane(this, runId, epoch);
+    return new QueuedLane(this, runId, epoch);
   }
 
-  void send(ReportLane lane, List<Item> items) {
+  void send(QueuedLane lane, List<Item> items) {
     lock.lock();
     try {
       lane.items.addAll(items);
@@ -59,7 +59,7 @@ public final class Reporter {
     sendWhatWaits();
   }
 
-  private void markReady(ReportLane lane) {
+  private void markReady(QueuedLane lane) {
     if (!lane.ready && !lane.underWay && !lane.items.isEmpty()) {
       lane.ready = true;
       readyLanes.add(lane);
@@ -92,7 +92,7 @@ public final class Reporter {
   }
 
   // What does not fit stays in its lane, which becomes ready again when this call is answered.
-  private static int takeLane(ReportLane lane, List<Item> batch, int bytesBefore, int itemsMax) {
+  private static int takeLane(QueuedLane lane, List<Item> batch, int bytesBefore, int itemsMax) {
     int bytes = bytesBefore;
     lane.ready = false;
     lane.underWay = true;

@@ -225,7 +225,7 @@ final class Branches {
     for (int i = 0; i < branches.size(); i++) {
       Branch<?> branch = branches.get(i);
       if (!branch.name().equals(winner)) {
-        context.history().discard(scope(branch));
+        context.discard(scope(branch));
       }
     }
     for (int i = 0; i < branches.size(); i++) {
@@ -275,7 +275,7 @@ final class Branches {
     Records.requireKind(strand, recorded, StepKind.STEP_KIND_FUNCTION);
     switch (recorded.getResultCase()) {
       case FINAL_FAILURE -> {
-        context.history().discard(key + "[");
+        context.discard(key + "[");
         throw failed(recorded.getFinalFailure(), null);
       }
       case RETRY -> attempt = recorded.getAttempt() + 1;

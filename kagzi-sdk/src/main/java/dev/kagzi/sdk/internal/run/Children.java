@@ -87,7 +87,7 @@ final class Children {
       context.checkUse();
       String key = context.nextKey(name);
       Child<O> child = new Child<>(key, type.outputType());
-      RecordedStep recorded = context.history().take(key);
+      RecordedStep recorded = context.take(key, StepKind.STEP_KIND_CHILD_WORKFLOW);
       int attempt = 1;
       if (recorded != null) {
         Records.requireKind(strand, recorded, StepKind.STEP_KIND_CHILD_WORKFLOW);

@@ -1,5 +1,7 @@
 package dev.kagzi.sdk.internal.run;
 
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.Branch;
 import dev.kagzi.sdk.BranchFunction;
@@ -112,6 +114,34 @@ final class RunContext implements WorkflowContext {
     return scope + keys.next(name);
   }
 
+  /**
+   * The record of a step that the code asks for; null if there is none.
+   *
+   * @param kind unspecified for branches
+   */
+  @Nullable RecordedStep take(String key, StepKind kind) {
+    RecordedStep recorded = history.take(key);
+    Witness witness = host.witness();
+    if (witness != null) {
+      switch (witness.asked(key, kind, recorded)) {
+        case Witness.Verdict.Fits() -> {}
+        case Witness.Verdict.RecordEnds() -> throw strand.standStill();
+        case Witness.Verdict.Differs(String how) ->
+            throw Records.blocked(strand, "replay-differs", how, null);
+      }
+    }
+    return recorded;
+  }
+
+  /** Of steps whose keys begin so nobody will ask. */
+  void discard(String prefix) {
+    history.discard(prefix);
+    Witness witness = host.witness();
+    if (witness != null) {
+      witness.discarded(prefix);
+    }
+  }
+
   @Override
   public <T> T step(String name, Class<T> type, Callable<? extends T> code) {
     return execute(name, StepOptions.NONE, type, step -> code.call());
@@ -196,7 +226,9 @@ final class RunContext implements WorkflowContext {
   private <T> T execute(String name, StepOptions options, Type type, StepCode<?> code) {
     checkUse();
     String key = nextKey(name);
-    return (T) steps.execute(new Steps.Call(key, options, type, code), history.take(key));
+    return (T)
+        steps.execute(
+            new Steps.Call(key, options, type, code), take(key, StepKind.STEP_KIND_FUNCTION));
   }
 
   @SuppressWarnings("NullAway") // A step without a result has none.
@@ -219,7 +251,7 @@ final class RunContext implements WorkflowContext {
     }
     checkUse();
     String key = nextKey(name);
-    sleeps.sleep(key, history.take(key), Protos.millis(duration));
+    sleeps.sleep(key, take(key, StepKind.STEP_KIND_SLEEP), Protos.millis(duration));
   }
 
   @Override
@@ -231,7 +263,8 @@ final class RunContext implements WorkflowContext {
   public void sleepUntil(String name, Instant until) {
     checkUse();
     String key = nextKey(name);
-    sleeps.sleepUntil(key, history.take(key), Objects.requireNonNull(until, "until"));
+    sleeps.sleepUntil(
+        key, take(key, StepKind.STEP_KIND_SLEEP), Objects.requireNonNull(until, "until"));
   }
 
   @Override
@@ -302,7 +335,7 @@ final class RunContext implements WorkflowContext {
     checkUse();
     String key = nextKey(name);
     Branches all = new Branches(this, strand, key, List.copyOf(branches), maxParallel);
-    return (List<R>) all.all(history.take(key));
+    return (List<R>) all.all(take(key, StepKind.STEP_KIND_UNSPECIFIED));
   }
 
   @Override
@@ -311,7 +344,7 @@ final class RunContext implements WorkflowContext {
     checkUse();
     String key = nextKey(name);
     Branches all = new Branches(this, strand, key, List.copyOf(branches), Integer.MAX_VALUE);
-    return (R) all.first(history.take(key));
+    return (R) all.first(take(key, StepKind.STEP_KIND_UNSPECIFIED));
   }
 
   boolean leavesOpenSteps() {

@@ -20,6 +20,11 @@ public interface RunHost {
   /** What stands around the code. */
   Around around();
 
+  /** Who follows what the code asks for; null for nobody. */
+  default @Nullable Witness witness() {
+    return null;
+  }
+
   /** The code for the task, or null if this worker has none. */
   @Nullable Code<?, ?> code(Task task);
 

@@ -35,6 +35,9 @@ final class Strand {
   /** Code that was interrupted is given this long to leave. */
   private static final long LEAVE_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
+  /** Longer than anybody waits. */
+  private static final long STILL_NANOS = TimeUnit.DAYS.toNanos(365);
+
   private static final ThreadLocal<@Nullable Strand> CURRENT = new ThreadLocal<>();
 
   private final Progress progress;
@@ -448,6 +451,13 @@ final class Strand {
 
   void pauseUntil(long nanos) {
     progress.waits().await(this, Wait.until(nanos));
+  }
+
+  /** Does not go on: when all strands wait, the run is given back. Never returns. */
+  SuspendedError standStill() {
+    settle();
+    pauseUntil(System.nanoTime() + STILL_NANOS);
+    throw end(new Ending.Parked());
   }
 
   /** The ends of the children that carry out these steps. */

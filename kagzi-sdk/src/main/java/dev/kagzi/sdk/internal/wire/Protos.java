@@ -6,6 +6,9 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.Namespace;
 import dev.kagzi.protocol.v1.OverlapPolicy;
 import dev.kagzi.protocol.v1.RetryPolicy;
+import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.protocol.v1.StepStatus;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowSchedule;
 import dev.kagzi.protocol.v1.WorkflowStatus;
@@ -17,6 +20,7 @@ import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.ScheduleInfo;
+import dev.kagzi.sdk.StepInfo;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -133,6 +137,44 @@ public final class Protos {
         trouble(run),
         text(run.getParentRunId()),
         text(run.getParentStepId()));
+  }
+
+  public static StepInfo stepInfo(Step step) {
+    return new StepInfo(
+        step.getStepKey(),
+        step.getName(),
+        kind(step.getKind()),
+        status(step.getStatus()),
+        step.getAttemptNumber(),
+        instant(step.hasStartedAt() ? step.getStartedAt() : step.getCreatedAt()),
+        step.hasFinishedAt() ? Optional.of(instant(step.getFinishedAt())) : Optional.empty(),
+        step.hasError() ? Optional.of(failure(step.getError())) : Optional.empty(),
+        text(step.getChildRunId()));
+  }
+
+  private static StepInfo.Kind kind(StepKind kind) {
+    return switch (kind) {
+      case STEP_KIND_FUNCTION -> StepInfo.Kind.FUNCTION;
+      case STEP_KIND_SLEEP -> StepInfo.Kind.SLEEP;
+      case STEP_KIND_CHILD_WORKFLOW -> StepInfo.Kind.CHILD;
+      case STEP_KIND_UNSPECIFIED, UNRECOGNIZED -> throw unknown("kind", kind);
+    };
+  }
+
+  private static StepInfo.Status status(StepStatus status) {
+    return switch (status) {
+      case STEP_STATUS_PENDING -> StepInfo.Status.PENDING;
+      case STEP_STATUS_RUNNING -> StepInfo.Status.RUNNING;
+      case STEP_STATUS_COMPLETED -> StepInfo.Status.COMPLETED;
+      case STEP_STATUS_FAILED -> StepInfo.Status.FAILED;
+      case STEP_STATUS_UNSPECIFIED, UNRECOGNIZED -> throw unknown("status", status);
+    };
+  }
+
+  private static IllegalArgumentException unknown(String what, Object found) {
+    return new IllegalArgumentException(
+        "%s: %s (expected: one of a step; is the server newer than the SDK?)"
+            .formatted(what, found));
   }
 
   private static Optional<Failure> trouble(Workflow run) {

@@ -1,0 +1,201 @@
+package dev.kagzi.sdk.internal.replay;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.GetHistoryResponse;
+import dev.kagzi.protocol.v1.Payload;
+import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.ErrorKind;
+import dev.kagzi.sdk.PayloadException;
+import dev.kagzi.sdk.internal.history.HistoryFile;
+import dev.kagzi.sdk.internal.replay.RecordedRun.Entry;
+import dev.kagzi.sdk.internal.replay.ReplayLane.End;
+import dev.kagzi.sdk.internal.report.ReportLane;
+import dev.kagzi.sdk.internal.run.Around;
+import dev.kagzi.sdk.internal.run.Code;
+import dev.kagzi.sdk.internal.run.FailureRecorder;
+import dev.kagzi.sdk.internal.run.RunExecution;
+import dev.kagzi.sdk.internal.run.RunHost;
+import dev.kagzi.sdk.internal.run.RunOutcome;
+import dev.kagzi.sdk.internal.run.Witness;
+import dev.kagzi.sdk.internal.wire.Payloads;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.lang.reflect.Type;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** One history against one workflow's code. */
+public final class Replay {
+  private static final long PATIENCE_SECONDS = 10;
+  private static final Pattern ABOUT_STEP =
+      Pattern.compile("(?:step|child|race|branches) (\\S+): ");
+
+  private final RecordedRun record;
+  private final Code<?, ?> code;
+  private final Payloads payloads;
+  private final Comparison comparison;
+  private final ReplayLane lane;
+  private final CountDownLatch ended = new CountDownLatch(1);
+
+  private Replay(HistoryFile file, Code<?, ?> code, Payloads payloads) {
+    this.record = RecordedRun.of(file);
+    this.code = code;
+    this.payloads = payloads;
+    this.comparison = new Comparison(record);
+    this.lane = new ReplayLane(file.run().getRunId());
+  }
+
+  /** The first difference; null if the code does what is recorded. */
+  public static @Nullable Difference compare(HistoryFile file, Code<?, ?> code, Payloads payloads) {
+    return new Replay(file, code, payloads).compare();
+  }
+
+  private @Nullable Difference compare() {
+    RunExecution execution = new RunExecution(new Host(), record.task());
+    execution.start();
+    if (!hasEnded()) {
+      execution.lose();
+      return Difference.of(
+          0,
+          "the code neither ended nor asked for a step for %d s (expected: what takes time is in steps)"
+              .formatted(PATIENCE_SECONDS));
+    }
+    Difference found = comparison.difference();
+    return found == null ? differenceAtEnd(lane.end()) : found;
+  }
+
+  private boolean hasEnded() {
+    try {
+      return ended.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private @Nullable Difference differenceAtEnd(End end) {
+    Entry missed = comparison.missed();
+    return switch (end) {
+      case End.Blocked(ErrorDetail why) -> {
+        Matcher about = ABOUT_STEP.matcher(why.getMessage());
+        int number = about.lookingAt() ? comparison.number(about.group(1)) : 0;
+        yield Difference.of(number, why.getMessage());
+      }
+      case End.Returned(Payload output) -> {
+        if (missed != null) {
+          yield Difference.of(missed.number(), Comparison.name(missed), "returns without it");
+        }
+        if (!record.isEndedByCode()) {
+          yield null;
+        }
+        yield record.isCompleted()
+            ? differenceOf(record.run().getOutput(), output)
+            : Difference.of(0, failure(record.run().getError()), "completes");
+      }
+      case End.Threw(ErrorDetail error) -> {
+        if (missed != null) {
+          yield Difference.of(
+              missed.number(), Comparison.name(missed), "ends before it with " + failure(error));
+        }
+        yield record.isCompleted()
+            ? Difference.of(0, "COMPLETED", "ends with " + failure(error))
+            : null;
+      }
+      case End.Waiting() ->
+          record.isEndedByCode()
+              ? Difference.of(0, record.status(), "still waits for something")
+              : null;
+    };
+  }
+
+  private static String failure(ErrorDetail error) {
+    return "FAILED (" + Protos.failure(error) + ")";
+  }
+
+  /** Results are compared as the values that they stand for: encrypted ones never look the same. */
+  private @Nullable Difference differenceOf(Payload recorded, Payload returned) {
+    Type type = code.type().outputType();
+    Object before;
+    try {
+      before = payloads.decode(recorded, type);
+    } catch (PayloadException e) {
+      return Difference.of(0, "the run's result: " + e.getMessage());
+    }
+    Object now = payloads.decode(returned, type);
+    boolean same =
+        Objects.equals(before, now)
+            || payloads.fingerprint(before, type).equals(payloads.fingerprint(now, type));
+    return same ? null : Difference.of(0, "the result " + before, "returns " + now);
+  }
+
+  /** What a worker would be. */
+  private final class Host implements RunHost {
+    private final FailureRecorder failures =
+        new FailureRecorder(failure -> failure, thrown -> ErrorKind.UNKNOWN, true);
+    private final Around around = new Around(List.of());
+
+    @Override
+    public String namespace() {
+      return record.run().getNamespace();
+    }
+
+    @Override
+    public String queue() {
+      return record.run().getTaskQueue();
+    }
+
+    @Override
+    public Payloads payloads() {
+      return payloads;
+    }
+
+    @Override
+    public FailureRecorder failures() {
+      return failures;
+    }
+
+    @Override
+    public Around around() {
+      return around;
+    }
+
+    @Override
+    public Witness witness() {
+      return comparison;
+    }
+
+    @Override
+    public Code<?, ?> code(Task task) {
+      return code;
+    }
+
+    @Override
+    public ReportLane lane(Task task) {
+      return lane;
+    }
+
+    @Override
+    public Iterator<GetHistoryResponse> history(Task task) {
+      return Collections.emptyIterator();
+    }
+
+    @Override
+    public long blockedDelayMs(String runId) {
+      return 0;
+    }
+
+    @Override
+    public void claimGone(RunExecution execution) {}
+
+    @Override
+    public void ended(RunExecution execution, RunOutcome outcome) {
+      ended.countDown();
+    }
+  }
+}

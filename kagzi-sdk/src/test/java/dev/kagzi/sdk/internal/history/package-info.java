@@ -1,0 +1,5 @@
+/** Tests of what needs no server. */
+@NullMarked
+package dev.kagzi.sdk.internal.history;
+
+import org.jspecify.annotations.NullMarked;
