@@ -44,12 +44,14 @@ class RetentionTest {
 
   @BeforeEach
   void open(TestInfo test) {
-    // The engine's own chore looks once at the start; here each test has its own.
+    // The engine's own chore keeps everything; here each test has its own.
     engine =
         TestEngine.start(
             database.config(),
             test.getTestMethod().orElseThrow().getName(),
-            EngineConfig.defaults().withRetention(keeping(Duration.ZERO)));
+            EngineConfig.defaults()
+                .withRetention(
+                    new RetentionConfig(Duration.ZERO, Duration.ZERO, Duration.ofDays(1))));
     worker = engine.register();
   }
 
