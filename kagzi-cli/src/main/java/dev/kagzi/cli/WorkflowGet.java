@@ -1,5 +1,6 @@
 package dev.kagzi.cli;
 
+import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.ListWorkersRequest;
 import dev.kagzi.protocol.v1.PageRequest;
@@ -9,6 +10,7 @@ import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.WorkerStatus;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -21,6 +23,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class WorkflowGet extends RemoteCommand {
 
   private static final int WORKERS_SEEN_MAX = 100;
+  private static final long DUE_SECONDS = 3;
 
   @Parameters(paramLabel = "RUN", description = "The run's id, or the id of its start.")
   private String run = "";
@@ -67,9 +70,13 @@ final class WorkflowGet extends RemoteCommand {
 
   /** Why a run that could go on does not: empty when there is nothing to say. */
   private static String waitsFor(RemoteServer server, Workflow run) {
-    if (run.getStatus() != WorkflowStatus.WORKFLOW_STATUS_PENDING
-        || run.hasWakeUpAt()
-        || run.hasBlockedBy()) {
+    boolean sleeps = run.getStatus() == WorkflowStatus.WORKFLOW_STATUS_SLEEPING;
+    if (sleeps && !run.hasWakeUpAt()) {
+      return "the end of its children";
+    }
+    boolean isDue = !run.hasWakeUpAt() || isLongPast(run.getWakeUpAt());
+    boolean pending = run.getStatus() == WorkflowStatus.WORKFLOW_STATUS_PENDING;
+    if (!(pending || sleeps) || !isDue || run.hasBlockedBy()) {
       return "";
     }
     ListWorkersRequest request =
@@ -93,8 +100,19 @@ final class WorkflowGet extends RemoteCommand {
     }
     return "a worker that serves %s on queue %s; online there: %s"
         .formatted(
-            RunText.type(run.getWorkflowType(), run.getVersion()),
+            wanted(run),
             run.getTaskQueue(),
             workers.isEmpty() ? "none" : workers.size() + ", serving " + String.join(", ", served));
+  }
+
+  /** By so much that no worker is about to take it. */
+  private static boolean isLongPast(Timestamp due) {
+    return due.getSeconds() + DUE_SECONDS < Instant.now().getEpochSecond();
+  }
+
+  private static String wanted(Workflow run) {
+    return run.getVersion().isEmpty()
+        ? run.getWorkflowType() + " without a version"
+        : RunText.type(run.getWorkflowType(), run.getVersion());
   }
 }

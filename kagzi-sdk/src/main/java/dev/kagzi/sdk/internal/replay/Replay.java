@@ -130,7 +130,7 @@ public final class Replay {
     Object now = payloads.decode(returned, type);
     boolean same =
         Objects.equals(before, now)
-            || payloads.fingerprint(before, type).equals(payloads.fingerprint(now, type));
+            || payloads.fingerprint(before).equals(payloads.fingerprint(now));
     return same ? null : Difference.of(0, "the result " + before, "returns " + now);
   }
 
