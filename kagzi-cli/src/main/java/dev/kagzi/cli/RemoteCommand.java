@@ -1,6 +1,8 @@
 package dev.kagzi.cli;
 
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -35,5 +37,12 @@ abstract class RemoteCommand implements Callable<Integer> {
   final ParameterException wrong(String option, String found, String expected) {
     return new ParameterException(
         spec.commandLine(), "%s: %s (expected: %s)".formatted(option, found, expected));
+  }
+
+  /** What was not said is left to the server. */
+  static <T> void ifSaid(@Nullable T value, Consumer<T> setter) {
+    if (value != null) {
+      setter.accept(value);
+    }
   }
 }

@@ -2,7 +2,6 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.WorkflowSchedule;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -53,11 +52,5 @@ final class ScheduleCreate extends RemoteCommand {
       throw wrong(option, "none", "a value");
     }
     return value;
-  }
-
-  static <T> void ifSaid(@Nullable T value, Consumer<T> setter) {
-    if (value != null) {
-      setter.accept(value);
-    }
   }
 }

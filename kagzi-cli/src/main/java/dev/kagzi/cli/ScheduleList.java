@@ -30,9 +30,9 @@ final class ScheduleList extends RemoteCommand {
   int run(RemoteServer server, Answer answer) {
     ListWorkflowSchedulesRequest.Builder filter =
         ListWorkflowSchedulesRequest.newBuilder().setNamespace(server.namespace());
-    ScheduleCreate.ifSaid(queue, filter::setTaskQueue);
-    ScheduleCreate.ifSaid(workflow, filter::setWorkflowType);
-    ScheduleCreate.ifSaid(enabled, filter::setEnabled);
+    ifSaid(queue, filter::setTaskQueue);
+    ifSaid(workflow, filter::setWorkflowType);
+    ifSaid(enabled, filter::setEnabled);
     Listed<WorkflowSchedule> schedules =
         part.read(
             page -> {

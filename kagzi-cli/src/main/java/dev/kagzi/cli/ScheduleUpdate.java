@@ -26,15 +26,15 @@ final class ScheduleUpdate extends ScheduleCommand.OfOne {
         UpdateWorkflowScheduleRequest.newBuilder()
             .setNamespace(server.namespace())
             .setOverlapPolicy(wanted.policy());
-    ScheduleCreate.ifSaid(name, request::setName);
-    ScheduleCreate.ifSaid(wanted.workflow, request::setWorkflowType);
-    ScheduleCreate.ifSaid(wanted.queue, request::setTaskQueue);
-    ScheduleCreate.ifSaid(wanted.cron, request::setCronExpr);
-    ScheduleCreate.ifSaid(wanted.zone, request::setTimeZone);
-    ScheduleCreate.ifSaid(wanted.payload(this), request::setInput);
-    ScheduleCreate.ifSaid(wanted.version, request::setVersion);
-    ScheduleCreate.ifSaid(wanted.maxCatchup, request::setMaxCatchup);
-    ScheduleCreate.ifSaid(wanted.jitterMs(this), request::setJitterMs);
+    ifSaid(name, request::setName);
+    ifSaid(wanted.workflow, request::setWorkflowType);
+    ifSaid(wanted.queue, request::setTaskQueue);
+    ifSaid(wanted.cron, request::setCronExpr);
+    ifSaid(wanted.zone, request::setTimeZone);
+    ifSaid(wanted.payload(this), request::setInput);
+    ifSaid(wanted.version, request::setVersion);
+    ifSaid(wanted.maxCatchup, request::setMaxCatchup);
+    ifSaid(wanted.jitterMs(this), request::setJitterMs);
     if (next != null) {
       request.setNextFireAt(TimeOption.read(this, "--next", next));
     }

@@ -2,10 +2,8 @@ package dev.kagzi.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.sdk.Kagzi;
-import dev.kagzi.sdk.RunInfo;
-import dev.kagzi.sdk.ScheduleInfo;
-import dev.kagzi.sdk.WorkflowType;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,59 +12,85 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** A schedule of every second on a server that is killed and started again a while later. */
 class ScheduleCrashTest {
-  private static final WorkflowType<String, String> TICK =
-      WorkflowType.of("tick", String.class, String.class).queue("ticks");
   private static final Duration SOON = Duration.ofSeconds(60);
-  private static final Duration AWAY = Duration.ofSeconds(3);
+  private static final Duration WHILE = Duration.ofSeconds(5);
+  private static final int MORE = 3;
 
   @Test
   void every_second_has_one_run_although_the_server_was_away(@TempDir Path folder)
       throws Exception {
-    try (DevProcess dev = DevProcess.start(folder);
-        Kagzi kagzi = connect(dev)) {
-      kagzi.schedule("ticks").workflow(TICK).cron("* * * * * *").input("tick").create();
-      awaitRuns(kagzi, 3);
+    Instant killed;
+    try (DevProcess dev = DevProcess.start(folder)) {
+      kagzi(
+          dev,
+          "schedule create --name ticks --workflow tick --queue ticks --input 1 --cron",
+          "* * * * * *");
+      passes(WHILE);
 
       dev.kill();
       dev.awaitExit();
+      killed = Instant.now();
     }
-    Awaitility.await().pollDelay(AWAY).until(() -> true);
+    passes(WHILE);
 
+    JsonNode paused;
     List<Instant> slots;
-    try (DevProcess dev = DevProcess.start(folder);
-        Kagzi kagzi = connect(dev)) {
-      long before = kagzi.schedule("ticks").get().totalRuns();
-      awaitRuns(kagzi, before + 4);
-      ScheduleInfo paused = kagzi.schedule("ticks").pause();
-      slots = slots(kagzi, paused.id());
-      assertThat(paused.missedRuns()).isZero();
-      assertThat(paused.totalRuns()).isEqualTo(slots.size());
+    try (DevProcess dev = DevProcess.start(folder)) {
+      Instant back = Instant.now();
+      Awaitility.await()
+          .atMost(SOON)
+          .pollInterval(Duration.ofMillis(500))
+          .until(() -> slots(dev).getLast().isAfter(back.plusSeconds(MORE)));
+      paused = kagzi(dev, "schedule pause ticks");
+      slots = slots(dev);
     }
 
-    List<Instant> everySecond = new ArrayList<>();
-    for (int i = 0; i < slots.size(); i++) {
-      everySecond.add(slots.getFirst().plusSeconds(i));
+    assertThat(slots).isEqualTo(everySecond(slots.getFirst(), slots.getLast()));
+    assertThat(slots.getFirst()).isBefore(killed.minusSeconds(3));
+    assertThat(slots.getLast()).isAfter(killed.plus(WHILE));
+    assertThat(paused.at("/totalRuns").asInt()).isEqualTo(slots.size());
+    assertThat(paused.at("/missedRuns").asInt()).isZero();
+  }
+
+  private static void passes(Duration time) {
+    Awaitility.await().pollDelay(time).until(() -> true);
+  }
+
+  private static List<Instant> everySecond(Instant first, Instant last) {
+    List<Instant> all = new ArrayList<>();
+    for (Instant slot = first; !slot.isAfter(last); slot = slot.plusSeconds(1)) {
+      all.add(slot);
     }
-    assertThat(slots).hasSizeGreaterThan(9).isEqualTo(everySecond);
+    return all;
   }
 
-  private static Kagzi connect(DevProcess dev) {
-    return Kagzi.connect("127.0.0.1:" + dev.grpcPort());
+  /** The slots of all runs, as the list of runs shows them. */
+  private static List<Instant> slots(DevProcess dev) {
+    List<Instant> slots = new ArrayList<>();
+    for (JsonNode run : kagzi(dev, "workflow list --queue ticks --limit 1000").at("/workflows")) {
+      slots.add(Instant.parse(run.at("/fireAt").asString()));
+    }
+    return slots.stream().sorted().toList();
   }
 
-  private static void awaitRuns(Kagzi kagzi, long runs) {
-    Awaitility.await().atMost(SOON).until(() -> kagzi.schedule("ticks").get().totalRuns() >= runs);
-  }
-
-  private static List<Instant> slots(Kagzi kagzi, String id) {
-    return kagzi.list().queue("ticks").stream()
-        .map(RunInfo::workflowId)
-        .map(run -> run.orElseThrow().substring(("schedule:" + id + ":").length()))
-        .map(Instant::parse)
-        .sorted()
-        .toList();
+  /** {@code kagzi WORDS LAST -o json} on that server. */
+  private static JsonNode kagzi(DevProcess dev, String words, String... last) {
+    List<String> args = new ArrayList<>(List.of(words.split(" ")));
+    args.addAll(List.of(last));
+    args.addAll(List.of("-o", "json", "--address", "127.0.0.1:" + dev.grpcPort()));
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int code =
+        Main.commandLine()
+            .setOut(new PrintWriter(out))
+            .setErr(new PrintWriter(err))
+            .execute(args.toArray(String[]::new));
+    assertThat(code).as(err.toString()).isZero();
+    return JsonMapper.builder().build().readTree(out.toString());
   }
 }

@@ -88,6 +88,39 @@ public final class ScheduleChange {
     return this;
   }
 
+  /** As {@link ScheduleBuilder#onFailure}. */
+  public ScheduleChange onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
+    boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
+    request
+        .setOnFailureWorkflow(handler.name())
+        .setOnFailureTaskQueue(carriesQueue ? handler.queue() : "");
+    return this;
+  }
+
+  /** Runs that fail are not retried as a whole. */
+  public ScheduleChange clearRetry() {
+    request.setClearRetryPolicy(true);
+    return this;
+  }
+
+  /** Runs take as long as they take. */
+  public ScheduleChange clearExecutionTimeout() {
+    request.setExecutionTimeoutMs(0);
+    return this;
+  }
+
+  /** Steps have the server's default. */
+  public ScheduleChange clearStepTimeout() {
+    request.setStepTimeoutMs(0);
+    return this;
+  }
+
+  /** No workflow starts when a run fails, unless the namespace has a handler for all. */
+  public ScheduleChange clearOnFailure() {
+    request.setOnFailureWorkflow("").setOnFailureTaskQueue("");
+    return this;
+  }
+
   /** Its next slot, whatever the expression says; those after it follow the expression. */
   public ScheduleChange nextFireAt(Instant slot) {
     request.setNextFireAt(Protos.timestamp(slot));

@@ -1,5 +1,6 @@
 package dev.kagzi.torture;
 
+import dev.kagzi.sdk.Overlap;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +16,8 @@ import java.util.stream.Collectors;
  * @param days of the month; empty: every one
  * @param weekdays 0 is Sunday; empty: every one
  * @param maxCatchup how many missed slots become runs after all
+ * @param overlap of those that are not {@code ALLOW} the runs last, and all slots are caught up
+ *     with
  */
 record PlannedSchedule(
     String name,
@@ -24,10 +27,15 @@ record PlannedSchedule(
     Set<Integer> hours,
     Set<Integer> days,
     Set<Integer> weekdays,
-    int maxCatchup) {
+    int maxCatchup,
+    Overlap overlap) {
 
   static final int ALL_CAUGHT_UP = 1_000_000;
   private static final int FEW_CAUGHT_UP = 3;
+
+  /** Of the hourly ones, every eighth has runs that must not overlap. */
+  private static final int APART_EVERY = 8;
+
   private static final List<String> ZONES =
       List.of(
           "UTC",
@@ -54,6 +62,9 @@ record PlannedSchedule(
         plan = of(i, random, Set.of(0), Set.of(first, first + 30), Set.of(), Set.of(), Set.of());
       } else if (kind < 0.26) {
         plan = of(i, random, Set.of(0), some(random, 60, 1), Set.of(), Set.of(), Set.of());
+        if (i % APART_EVERY == 0) {
+          plan = plan.apart(i % (2 * APART_EVERY) == 0 ? Overlap.SKIP : Overlap.BUFFER_ONE);
+        }
       } else {
         plan = daily(i, random);
       }
@@ -94,7 +105,13 @@ record PlannedSchedule(
         hours,
         days,
         weekdays,
-        random.nextInt(10) == 0 ? FEW_CAUGHT_UP : ALL_CAUGHT_UP);
+        random.nextInt(10) == 0 ? FEW_CAUGHT_UP : ALL_CAUGHT_UP,
+        Overlap.ALLOW);
+  }
+
+  private PlannedSchedule apart(Overlap other) {
+    return new PlannedSchedule(
+        name, zone, seconds, minutes, hours, days, weekdays, ALL_CAUGHT_UP, other);
   }
 
   private static Set<Integer> every(int from, int before, int step) {
@@ -115,6 +132,10 @@ record PlannedSchedule(
 
   private static Set<Integer> plusOne(Set<Integer> values) {
     return values.stream().map(value -> value + 1).collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  boolean isApart() {
+    return overlap != Overlap.ALLOW;
   }
 
   boolean catchesUp() {

@@ -4,11 +4,13 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Holds the runs that schedules have made against the slots that they should have had. */
 final class ScheduleRules {
@@ -16,45 +18,94 @@ final class ScheduleRules {
 
   private final Map<String, PlannedSchedule> plans;
   private final Map<String, List<Long>> expected;
+  private final long stepSeconds;
   private final List<String> problems;
 
+  /**
+   * @param step by how much the clock was put forward at a time
+   * @param problems those that are found are added
+   */
   ScheduleRules(
-      Map<String, PlannedSchedule> plans, Map<String, List<Long>> expected, List<String> problems) {
+      Map<String, PlannedSchedule> plans,
+      Map<String, List<Long>> expected,
+      Duration step,
+      List<String> problems) {
     this.plans = plans;
     this.expected = expected;
+    this.stepSeconds = step.toSeconds();
     this.problems = problems;
   }
 
+  /**
+   * A run of a schedule, by seconds.
+   *
+   * @param ended {@link Long#MAX_VALUE} when it has not
+   */
+  record Fired(long slot, long ended) {}
+
+  /**
+   * What a schedule says of itself.
+   *
+   * @param waiting 1 when a slot waits for the end of a run
+   */
+  record Counts(long total, long missed, long waiting) {
+    static final Counts NONE = new Counts(0, 0, 0);
+  }
+
   void check(Connection connection) throws SQLException {
-    Map<String, List<Long>> fired = fired(connection);
-    Map<String, long[]> counts = counts(connection);
+    Map<String, List<Fired>> fired = fired(connection);
+    Map<String, Counts> counts = counts(connection);
     plans.forEach(
         (id, plan) ->
             check(
                 plan,
                 expected.getOrDefault(id, List.of()),
                 fired.getOrDefault(id, List.of()),
-                counts.getOrDefault(id, new long[2])));
+                counts.getOrDefault(id, Counts.NONE)));
   }
 
-  void check(PlannedSchedule plan, List<Long> slots, List<Long> fired, long[] counts) {
+  void check(PlannedSchedule plan, List<Long> slots, List<Fired> runs, Counts counts) {
     String name = plan.name() + " (" + plan.cron() + ", " + plan.zone() + "): ";
-    if (new HashSet<>(fired).size() != fired.size()) {
+    List<Long> fired = runs.stream().map(Fired::slot).toList();
+    Set<Long> distinct = new HashSet<>(fired);
+    if (distinct.size() != fired.size()) {
       problems.add(name + "a slot has two runs");
     }
-    if (plan.catchesUp() && !fired.equals(slots)) {
-      problems.add(name + difference(slots, fired));
-    } else if (!new HashSet<>(slots).containsAll(fired)) {
+    boolean everySlot = plan.catchesUp() && !plan.isApart();
+    if (everySlot ? !fired.equals(slots) : !new HashSet<>(slots).containsAll(fired)) {
       problems.add(name + difference(slots, fired));
     }
-    if (counts[0] != fired.size() || counts[0] + counts[1] != slots.size()) {
+    if (counts.total != fired.size()
+        || counts.total + counts.missed + counts.waiting != slots.size()) {
       problems.add(
           name
-              + "%d runs, counted %d and %d missed, of %d slots"
-                  .formatted(fired.size(), counts[0], counts[1], slots.size()));
+              + "%d runs, counted %d, %d missed and %d waiting, of %d slots"
+                  .formatted(
+                      fired.size(), counts.total, counts.missed, counts.waiting, slots.size()));
     }
-    if (plan.catchesUp() && counts[1] != 0) {
-      problems.add(name + counts[1] + " slots missed although all are caught up with");
+    if (everySlot && counts.missed != 0) {
+      problems.add(name + counts.missed + " slots missed although all are caught up with");
+    }
+    if (plan.isApart()) {
+      checkMissed(name, slots, runs, distinct);
+    }
+  }
+
+  /**
+   * A slot is missed because a run of an earlier slot is open. The end of that run may have begun
+   * before the clock was put forward to the slot, and not been durable when it was decided on.
+   */
+  private void checkMissed(String name, List<Long> slots, List<Fired> runs, Set<Long> fired) {
+    long openUntil = Long.MIN_VALUE;
+    int next = 0;
+    for (long slot : slots) {
+      for (; next < runs.size() && runs.get(next).slot < slot; next++) {
+        openUntil = Math.max(openUntil, runs.get(next).ended);
+      }
+      if (!fired.contains(slot) && openUntil < slot - 2 * stepSeconds) {
+        problems.add(name + "the slot " + slot + " was missed, and no run was open");
+        return;
+      }
     }
   }
 
@@ -72,18 +123,22 @@ final class ScheduleRules {
   }
 
   /** The slots of all runs, in order; a run that was created before its slot is told of. */
-  private Map<String, List<Long>> fired(Connection connection) throws SQLException {
-    Map<String, List<Long>> fired = new HashMap<>();
+  private Map<String, List<Fired>> fired(Connection connection) throws SQLException {
+    Map<String, List<Fired>> fired = new HashMap<>();
     connection.setAutoCommit(false);
     try (Statement statement = connection.createStatement()) {
       statement.setFetchSize(FETCH);
       try (ResultSet rows =
           statement.executeQuery(
-              "SELECT schedule_id::text, extract(epoch FROM fire_at)::bigint, created_at < fire_at"
-                  + " FROM kagzi.workflow_runs WHERE schedule_id IS NOT NULL ORDER BY fire_at")) {
+              "SELECT schedule_id::text, extract(epoch FROM fire_at)::bigint, created_at < fire_at,"
+                  + " ceil(extract(epoch FROM finished_at))::bigint FROM kagzi.workflow_runs WHERE"
+                  + " schedule_id IS NOT NULL ORDER BY fire_at")) {
         while (rows.next()) {
           String id = rows.getString(1);
-          fired.computeIfAbsent(id, key -> new ArrayList<>()).add(rows.getLong(2));
+          long ended = rows.getLong(4);
+          fired
+              .computeIfAbsent(id, key -> new ArrayList<>())
+              .add(new Fired(rows.getLong(2), rows.wasNull() ? Long.MAX_VALUE : ended));
           if (rows.getBoolean(3)) {
             problems.add("schedule " + id + ": the slot " + rows.getLong(2) + " was fired early");
           }
@@ -95,16 +150,16 @@ final class ScheduleRules {
     return fired;
   }
 
-  /** Of each schedule how many runs it says it has started, and how many slots it has missed. */
-  private static Map<String, long[]> counts(Connection connection) throws SQLException {
-    Map<String, long[]> counts = new HashMap<>();
+  private static Map<String, Counts> counts(Connection connection) throws SQLException {
+    Map<String, Counts> counts = new HashMap<>();
     try (Statement statement = connection.createStatement();
         ResultSet rows =
             statement.executeQuery(
-                "SELECT run_id::text, total_runs, missed_runs FROM kagzi.workflow_runs WHERE"
-                    + " cron_expr IS NOT NULL")) {
+                "SELECT run_id::text, total_runs, missed_runs, (buffered_at IS NOT NULL)::int FROM"
+                    + " kagzi.workflow_runs WHERE cron_expr IS NOT NULL")) {
       while (rows.next()) {
-        counts.put(rows.getString(1), new long[] {rows.getLong(2), rows.getLong(3)});
+        counts.put(
+            rows.getString(1), new Counts(rows.getLong(2), rows.getLong(3), rows.getLong(4)));
       }
     }
     return counts;

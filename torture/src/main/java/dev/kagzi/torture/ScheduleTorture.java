@@ -1,7 +1,10 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.sdk.Kagzi;
-import dev.kagzi.sdk.ScheduleInfo;
+import dev.kagzi.sdk.NonRetryableException;
+import dev.kagzi.sdk.ScheduleBuilder;
+import dev.kagzi.sdk.Worker;
+import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -21,11 +24,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 
 /**
  * Schedules under torture: days pass in minutes, while servers are killed and paused. Then each
- * slot that a walk over all minutes finds must be one run, none early, and none without a slot.
+ * slot that a walk over all minutes finds must be one run, none early, and none without a slot. The
+ * runs of some last, for hours of that time, and must not overlap.
  */
 final class ScheduleTorture implements AutoCloseable {
   /** Ten days in which clocks are put forward in Europe and back in Australia. */
@@ -40,6 +46,10 @@ final class ScheduleTorture implements AutoCloseable {
   private static final int VIOLATIONS_SHOWN_MAX = 50;
   private static final WorkflowType<String, String> TYPE =
       WorkflowType.of("tortured", String.class, String.class).queue("tortured");
+  private static final WorkflowType<String, String> LASTING =
+      WorkflowType.of("lasting", String.class, String.class).queue("lasting");
+  private static final Duration LASTING_MAX = Duration.ofMinutes(100);
+  private static final int RUNS_MAX = 40;
 
   /**
    * How large it is.
@@ -70,7 +80,7 @@ final class ScheduleTorture implements AutoCloseable {
   private final Workplace workplace = Workplace.create();
   private final Database database;
   private final List<JavaProcess> servers = new ArrayList<>();
-  private final Map<Integer, Integer> ports = new ConcurrentHashMap<>();
+  private final List<Link> links = new ArrayList<>();
   private final List<PlannedSchedule> plans;
   private final Map<String, PlannedSchedule> planOf = new ConcurrentHashMap<>();
   private final AtomicInteger faults = new AtomicInteger();
@@ -96,6 +106,7 @@ final class ScheduleTorture implements AutoCloseable {
             "100000");
     for (int i = 1; i <= SERVERS; i++) {
       servers.add(new JavaProcess("server-" + i, ServerMain.class, environment, folder));
+      links.add(new Link());
     }
     this.endServers = new Thread(this::stopServers, "end-servers");
     Runtime.getRuntime().addShutdownHook(endServers);
@@ -111,25 +122,17 @@ final class ScheduleTorture implements AutoCloseable {
 
   private Result run() throws SQLException {
     for (int i = 0; i < SERVERS; i++) {
-      ports.put(i, Integer.parseInt(servers.get(i).start()));
+      start(i);
     }
-    try (Connection connection = database.connect()) {
+    String addresses = links.stream().map(Link::address).collect(Collectors.joining(","));
+    try (Connection connection = database.connect();
+        Kagzi kagzi = Kagzi.builder().address(addresses).connect()) {
       VirtualClock clock = new VirtualClock(connection);
       clock.standAt(BEGIN);
-      createAll();
+      createAll(kagzi);
       console.say(
           "%d servers, %d schedules; in %s".formatted(SERVERS, plans.size(), workplace.folder()));
-      List<Thread> tormentors = new ArrayList<>();
-      for (int i = 0; i < SERVERS; i++) {
-        int server = i;
-        tormentors.add(
-            Thread.ofVirtual().start(() -> torment(server, new Random(settings.seed + server))));
-      }
-      passTime(connection, clock);
-      suffering = false;
-      for (Thread tormentor : tormentors) {
-        tormentor.join();
-      }
+      sufferWhileTimePasses(connection, clock, kagzi);
       clock.standAt(BEGIN.plus(LENGTH));
       if (!awaitNothingDue(connection, END_MAX)) {
         problems.add("not all slots were fired within " + END_MAX.toSeconds() + " s");
@@ -141,9 +144,59 @@ final class ScheduleTorture implements AutoCloseable {
     }
   }
 
-  private void createAll() throws InterruptedException {
-    try (Kagzi kagzi = Kagzi.connect("127.0.0.1:" + ports.get(0));
-        ExecutorService creators = Executors.newFixedThreadPool(CREATORS)) {
+  private void start(int index) {
+    links.get(index).to(Integer.parseInt(servers.get(index).start()));
+  }
+
+  @SuppressWarnings("try") // the worker works while it is open
+  private void sufferWhileTimePasses(Connection connection, VirtualClock clock, Kagzi kagzi)
+      throws SQLException, InterruptedException {
+    try (Worker worker =
+            kagzi
+                .worker()
+                .workflow(LASTING, ScheduleTorture::last)
+                .maxConcurrent(RUNS_MAX)
+                .drainOnShutdown(false)
+                .start();
+        ApartWatch watch = new ApartWatch(database, kagzi, LASTING, apart())) {
+      List<Thread> tormentors = new ArrayList<>();
+      for (int i = 0; i < SERVERS; i++) {
+        int server = i;
+        tormentors.add(
+            Thread.ofVirtual().start(() -> torment(server, new Random(settings.seed + server))));
+      }
+      passTime(connection, clock);
+      suffering = false;
+      for (Thread tormentor : tormentors) {
+        tormentor.join();
+      }
+      watch.close();
+      console.say(watch.summary());
+      problems.addAll(watch.problems());
+    }
+  }
+
+  private List<String> apart() {
+    return planOf.entrySet().stream()
+        .filter(entry -> entry.getValue().isApart())
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
+  /** Some end at once, some after up to two hours or by their time-out, and some fail. */
+  private static String last(WorkflowContext ctx, String name) {
+    int lot = ctx.step("lot", Integer.class, () -> ThreadLocalRandom.current().nextInt(100));
+    if (lot < 60) {
+      ctx.sleep("while", Duration.ofMinutes(2L * lot));
+    }
+    if (lot % 10 == 0) {
+      throw new NonRetryableException("as planned");
+    }
+    return name;
+  }
+
+  private void createAll(Kagzi kagzi) throws InterruptedException {
+    try (ExecutorService creators = Executors.newFixedThreadPool(CREATORS)) {
       List<Future<?>> made = new ArrayList<>();
       for (PlannedSchedule plan : plans) {
         made.add(creators.submit(() -> create(kagzi, plan)));
@@ -157,16 +210,19 @@ final class ScheduleTorture implements AutoCloseable {
   }
 
   private void create(Kagzi kagzi, PlannedSchedule plan) {
-    ScheduleInfo made =
+    ScheduleBuilder<String> wanted =
         kagzi
             .schedule(plan.name())
-            .workflow(TYPE)
+            .workflow(plan.isApart() ? LASTING : TYPE)
             .cron(plan.cron())
             .zone(plan.zone())
             .input(plan.name())
-            .maxCatchup(plan.maxCatchup())
-            .create();
-    planOf.put(made.id(), plan);
+            .overlap(plan.overlap())
+            .maxCatchup(plan.maxCatchup());
+    if (plan.isApart()) {
+      wanted.executionTimeout(LASTING_MAX);
+    }
+    planOf.put(wanted.create().id(), plan);
   }
 
   private void passTime(Connection connection, VirtualClock clock) throws SQLException {
@@ -217,7 +273,7 @@ final class ScheduleTorture implements AutoCloseable {
           server.kill();
           faults.incrementAndGet();
           Pause.ofUnchecked(Duration.ofMillis(random.nextInt(2_000)));
-          server.start();
+          start(index);
         } else if (suffering) {
           server.signal(Signal.STOP);
           faults.incrementAndGet();
@@ -249,7 +305,7 @@ final class ScheduleTorture implements AutoCloseable {
       expected.put(entry.getKey(), all);
       slots += all.size();
     }
-    ScheduleRules rules = new ScheduleRules(planOf, expected, problems);
+    ScheduleRules rules = new ScheduleRules(planOf, expected, settings.step, problems);
     rules.check(connection);
     problems.stream().limit(VIOLATIONS_SHOWN_MAX).forEach(console::print);
     return new Result(plans.size(), slots, faults.get(), settings.seed, List.copyOf(problems));
@@ -263,6 +319,7 @@ final class ScheduleTorture implements AutoCloseable {
   public void close() {
     suffering = false;
     stopServers();
+    links.forEach(Link::close);
     database.close();
     Runtime.getRuntime().removeShutdownHook(endServers);
     if (problems.isEmpty()) {

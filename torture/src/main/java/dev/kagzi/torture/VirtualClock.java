@@ -1,6 +1,7 @@
 package dev.kagzi.torture;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -8,13 +9,25 @@ import java.time.Instant;
 
 /** The database's clock, set from outside; the servers are told to look at it. */
 final class VirtualClock {
-  private static final String SET =
-      "CREATE OR REPLACE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE sql STABLE AS $$"
-          + " SELECT %s $$";
-
   // As a server tells the others to look at everything; nobody has this id.
   private static final String WAKE =
       "SELECT pg_notify('kagzi_work', '00000000-0000-0000-0000-000000000000' || chr(10) || '*')";
+
+  // Workers that are connected beat, whatever the clock does, and so do servers: their silence does
+  // not grow by the move. Leases do: a run that is executed just then goes to somebody else.
+  private static final String KEEP =
+      """
+      WITH shift AS (SELECT ?::timestamptz - kagzi.clock() AS by),
+      alive AS (
+        UPDATE kagzi.workers SET last_heartbeat_at = last_heartbeat_at + shift.by
+          FROM shift
+         WHERE worker_id IN (SELECT worker_id FROM kagzi.workers
+                              WHERE status <> 'OFFLINE' AND attach_id IS NOT NULL
+                                FOR UPDATE SKIP LOCKED))
+      UPDATE kagzi.servers SET heartbeat_at = heartbeat_at + shift.by
+        FROM shift
+       WHERE server_id IN (SELECT server_id FROM kagzi.servers FOR UPDATE SKIP LOCKED)
+      """;
 
   private final Connection connection;
 
@@ -24,13 +37,12 @@ final class VirtualClock {
 
   /** From then on, as fast as time goes. */
   void runFrom(Instant time) throws SQLException {
-    execute(
-        SET.formatted("now() + (timestamptz '" + time + "' - timestamptz '" + trueTime() + "')"));
+    move(time, "now() + (timestamptz '" + time + "' - timestamptz '" + trueTime() + "')");
   }
 
   /** Stands still at that time. */
   void standAt(Instant time) throws SQLException {
-    execute(SET.formatted("timestamptz '" + time + "'"));
+    move(time, "timestamptz '" + time + "'");
   }
 
   private String trueTime() throws SQLException {
@@ -41,9 +53,19 @@ final class VirtualClock {
     }
   }
 
-  private void execute(String sql) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
+  private void move(Instant to, String expression) throws SQLException {
+    connection.setAutoCommit(false);
+    try (PreparedStatement keep = connection.prepareStatement(KEEP);
+        Statement statement = connection.createStatement()) {
+      keep.setString(1, to.toString());
+      keep.execute();
+      statement.execute(
+          "CREATE OR REPLACE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE sql STABLE AS $$"
+              + " SELECT "
+              + expression
+              + " $$");
+      connection.commit();
+      connection.setAutoCommit(true);
       statement.execute(WAKE);
     }
   }

@@ -118,7 +118,7 @@ public final class Firing implements AutoCloseable {
         return;
       }
       last = batch();
-      if (last.full) {
+      if (last.full && last.templates > 0) {
         crowded.run();
       }
     } while (last.templates > 0);

@@ -16,6 +16,6 @@ public record ScheduleConfig(int batch, int latePerTick) {
   }
 
   public static ScheduleConfig defaults() {
-    return new ScheduleConfig(100, 1_000);
+    return new ScheduleConfig(500, 1_000);
   }
 }

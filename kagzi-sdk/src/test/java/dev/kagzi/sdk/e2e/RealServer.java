@@ -8,6 +8,7 @@ import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
+import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
@@ -74,6 +75,11 @@ final class RealServer implements AutoCloseable {
 
   WorkflowServiceGrpc.WorkflowServiceBlockingStub workflows() {
     return WorkflowServiceGrpc.newBlockingStub(channel).withDeadlineAfter(10, TimeUnit.SECONDS);
+  }
+
+  WorkflowScheduleServiceGrpc.WorkflowScheduleServiceBlockingStub schedules() {
+    return WorkflowScheduleServiceGrpc.newBlockingStub(channel)
+        .withDeadlineAfter(10, TimeUnit.SECONDS);
   }
 
   List<Step> steps(String runId) {

@@ -3,6 +3,8 @@ package dev.kagzi.sdk.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.kagzi.protocol.v1.GetWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.WorkflowSchedule;
 import dev.kagzi.sdk.Overlap;
 import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.Retry;
@@ -92,6 +94,48 @@ class SchedulesTest extends RealServerTest {
     assertThat(changed.queue()).isEqualTo("elsewhere");
     assertThat(changed.enabled()).isFalse();
     assertThat(kagzi.schedule(queue).resume().enabled()).isTrue();
+  }
+
+  @Test
+  void a_handler_retries_and_time_outs_are_changed_and_taken_away() {
+    WorkflowType<WorkflowFailedEvent, Void> handler =
+        WorkflowType.of("cleanup", WorkflowFailedEvent.class, Void.class);
+    Schedule schedule = kagzi.schedule(queue);
+    schedule.workflow(type).cron("@yearly").input("Ada").create();
+
+    schedule
+        .change()
+        .onFailure(handler)
+        .retry(Retry.exponential(2))
+        .executionTimeout(Duration.ofHours(1))
+        .stepTimeout(Duration.ofMinutes(1))
+        .save();
+    WorkflowSchedule set = asTheServerHasIt();
+    schedule
+        .change()
+        .clearOnFailure()
+        .clearRetry()
+        .clearExecutionTimeout()
+        .clearStepTimeout()
+        .save();
+
+    assertThat(set.getOnFailureWorkflow()).isEqualTo("cleanup");
+    assertThat(set.getRetryPolicy().getMaximumAttempts()).isEqualTo(2);
+    assertThat(set.getExecutionTimeoutMs()).isEqualTo(3_600_000);
+    assertThat(set.getStepTimeoutMs()).isEqualTo(60_000);
+    WorkflowSchedule cleared = asTheServerHasIt();
+    assertThat(cleared.getOnFailureWorkflow()).isEmpty();
+    assertThat(cleared.hasRetryPolicy()).isFalse();
+    assertThat(cleared.getExecutionTimeoutMs()).isZero();
+    assertThat(cleared.getStepTimeoutMs()).isZero();
+  }
+
+  private WorkflowSchedule asTheServerHasIt() {
+    return server
+        .schedules()
+        .getWorkflowSchedule(
+            GetWorkflowScheduleRequest.newBuilder().setNamespace("default").setName(queue).build())
+        .getSchedule();
   }
 
   @Test

@@ -97,8 +97,8 @@ public enum ServerOption {
   COORDINATOR_BATCH_SIZE(
       "coordinator-batch-size",
       new Kind.Whole(1, 10_000),
-      "100",
-      "How many schedules one transaction fires."),
+      "500",
+      "How many schedules one transaction fires at most."),
   COORDINATOR_MAX_WORKFLOWS_PER_TICK(
       "coordinator-max-workflows-per-tick",
       new Kind.Whole(1, 1_000_000),

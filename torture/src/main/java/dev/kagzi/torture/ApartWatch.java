@@ -1,0 +1,131 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.KagziException;
+import dev.kagzi.sdk.WorkflowType;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks again and again at schedules whose runs must not overlap: never are two of one open, and
+ * never does a slot wait while none is. Each look is one snapshot of the database, so what it finds
+ * is so. Now and then a run is cancelled: whatever ends a run starts the slot that waits for it.
+ */
+final class ApartWatch implements AutoCloseable {
+  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(40);
+  private static final Duration BETWEEN_CANCELS = Duration.ofMillis(300);
+  private static final int FINDINGS_MAX = 20;
+  private static final String LOOK =
+      """
+      SELECT t.schedule_name, t.buffered_at IS NOT NULL AS waits,
+             (SELECT count(*) FROM kagzi.workflow_runs r
+               WHERE r.schedule_id = t.run_id AND r.available_at IS NOT NULL) AS open,
+             (SELECT r.run_id::text FROM kagzi.workflow_runs r
+               WHERE r.schedule_id = t.run_id AND r.available_at IS NOT NULL LIMIT 1) AS run_id
+        FROM kagzi.workflow_runs t
+       WHERE t.run_id = ANY (?::uuid[])
+       ORDER BY random()
+      """;
+
+  private final Database database;
+  private final Kagzi kagzi;
+  private final WorkflowType<?, ?> type;
+  private final List<String> schedules;
+  private final List<String> problems = new CopyOnWriteArrayList<>();
+  private final Thread looking;
+  private final Thread cancelling;
+  private volatile @Nullable String openRun;
+  private volatile boolean closed;
+  private final AtomicInteger looks = new AtomicInteger();
+  private final AtomicInteger waited = new AtomicInteger();
+
+  ApartWatch(
+      Database database, Kagzi kagzi, WorkflowType<?, ?> type, Collection<String> schedules) {
+    this.database = database;
+    this.kagzi = kagzi;
+    this.type = type;
+    this.schedules = List.copyOf(schedules);
+    this.looking = Thread.ofVirtual().name("look").start(this::look);
+    this.cancelling = Thread.ofVirtual().name("cancel").start(this::cancel);
+  }
+
+  private void look() {
+    try (Connection connection = database.connect();
+        PreparedStatement statement = connection.prepareStatement(LOOK)) {
+      Array ids = connection.createArrayOf("text", schedules.toArray());
+      while (!closed && problems.size() < FINDINGS_MAX) {
+        statement.setArray(1, ids);
+        try (ResultSet rows = statement.executeQuery()) {
+          while (rows.next()) {
+            judge(rows.getString(1), rows.getBoolean(2), rows.getLong(3), rows.getString(4));
+          }
+        }
+        looks.incrementAndGet();
+        Pause.ofUnchecked(BETWEEN_LOOKS);
+      }
+    } catch (SQLException e) {
+      problems.add("the watch of overlaps: " + e.getMessage());
+    }
+  }
+
+  private void judge(String name, boolean waits, long open, @Nullable String run) {
+    if (open > 1) {
+      problems.add(name + ": " + open + " runs are open at once");
+    }
+    if (waits && open == 0) {
+      problems.add(name + ": a slot waits although no run is open");
+    }
+    if (waits) {
+      waited.incrementAndGet();
+    }
+    if (run != null) {
+      openRun = run;
+    }
+  }
+
+  private void cancel() {
+    while (!closed) {
+      Pause.ofUnchecked(BETWEEN_CANCELS);
+      String run = openRun;
+      if (run != null) {
+        try {
+          kagzi.run(run, type).cancel();
+        } catch (KagziException away) {
+          // All servers are killed or paused: another time.
+        }
+      }
+    }
+  }
+
+  /** How often it has looked, and how often it saw a slot that waits. */
+  String summary() {
+    return "%d looks at overlaps, %d times a slot was waiting".formatted(looks.get(), waited.get());
+  }
+
+  /** What it has found; also that it has seen nothing. */
+  List<String> problems() {
+    return waited.get() > 0
+        ? problems
+        : List.of("no slot was ever seen waiting for the end of a run");
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    try {
+      looking.join();
+      cancelling.join();
+    } catch (InterruptedException e) {
+      throw TortureException.interrupted(e);
+    }
+  }
+}
