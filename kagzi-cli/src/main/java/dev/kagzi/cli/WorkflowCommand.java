@@ -12,6 +12,7 @@ import picocli.CommandLine.Command;
       WorkflowGet.class,
       WorkflowList.class,
       WorkflowSteps.class,
+      WorkflowExport.class,
       WorkflowResult.class,
       WorkflowCancel.class,
       WorkflowTerminate.class,
