@@ -36,6 +36,7 @@ final class CommandTree {
               WorkflowGet.class,
               WorkflowList.class,
               WorkflowSteps.class,
+              WorkflowExport.class,
               WorkflowResult.class,
               WorkflowCancel.class,
               WorkflowTerminate.class,

@@ -2,7 +2,9 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.ListStepsResponse;
+import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.Step;
+import java.util.function.UnaryOperator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -20,13 +22,17 @@ final class WorkflowSteps extends RemoteCommand {
   }
 
   static Listed<Step> of(RemoteServer server, String runId) {
+    return of(server, runId, page -> page);
+  }
+
+  static Listed<Step> of(RemoteServer server, String runId, UnaryOperator<PageRequest> pages) {
     return ListOptions.readAll(
         page -> {
           ListStepsRequest request =
               ListStepsRequest.newBuilder()
                   .setNamespace(server.namespace())
                   .setRunId(runId)
-                  .setPage(page)
+                  .setPage(pages.apply(page))
                   .build();
           ListStepsResponse answer = server.call(() -> server.admin().listSteps(request));
           return Listed.of(answer.getStepsList(), answer.getPage());

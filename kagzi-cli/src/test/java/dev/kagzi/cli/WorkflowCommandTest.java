@@ -3,10 +3,16 @@ package dev.kagzi.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kagzi.sdk.ReplayDiffersException;
+import dev.kagzi.sdk.Replayer;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
+import dev.kagzi.sdk.RunHistory;
+import dev.kagzi.sdk.StepInfo;
 import dev.kagzi.sdk.Worker;
+import dev.kagzi.sdk.Workflow;
+import dev.kagzi.sdk.WorkflowType;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.ConnectException;
@@ -14,6 +20,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -58,6 +65,43 @@ class WorkflowCommandTest extends ServedCommandTest {
     assertThat(json.at("/input").asString()).isEqualTo("Ada");
     assertThat(json.at("/createdAt").asString()).endsWith("Z");
     assertThat(json.at("/steps").isArray()).isTrue();
+  }
+
+  @Test
+  @SuppressWarnings("try") // the worker works while it is open
+  void an_exported_run_is_a_history_that_the_code_can_be_replayed_against() {
+    byte[] large = new byte[100_000];
+    Workflow<String, byte[]> code =
+        (ctx, name) -> {
+          ctx.step("charge").input(name).run(String.class, () -> "charged");
+          ctx.sleep("rest", Duration.ofMillis(1));
+          return ctx.step("draw", byte[].class, () -> large);
+        };
+    WorkflowType<String, byte[]> type = WorkflowType.of("draw", String.class, byte[].class);
+    try (Worker worker = kagzi.worker().workflow(type, code).start()) {
+      RunHandle<byte[]> run = kagzi.workflow(type).id("draw-1").start("Ada");
+      assertThat(run.result(SOON)).isEqualTo(large);
+    }
+
+    for (String form : List.of("table", "json")) {
+      assertThat(workflow("export", "draw-1", "-o", form)).isZero();
+      RunHistory history = RunHistory.parse(out.toString());
+
+      assertThat(history.steps())
+          .extracting(StepInfo::key)
+          .containsExactly("charge", "rest", "draw");
+      new Replayer().workflow(type, code).replay(history);
+      assertThatThrownBy(
+              () ->
+                  new Replayer()
+                      .workflow(type, (ctx, name) -> ctx.step("draw", byte[].class, () -> large))
+                      .replay(history))
+          .isInstanceOf(ReplayDiffersException.class)
+          .hasMessageContaining("step 1: on record is step charge, the code asks for step draw");
+      assertThat(history.toJson()).isEqualToIgnoringNewLines(out.toString());
+    }
+    assertThat(err.toString()).isEmpty();
+    assertThat(workflow("export", "no-such-run")).isEqualTo(3);
   }
 
   @Test

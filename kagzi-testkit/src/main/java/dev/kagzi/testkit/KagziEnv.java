@@ -2,12 +2,18 @@ package dev.kagzi.testkit;
 
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.Replayer;
+import dev.kagzi.sdk.RunHistory;
+import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkerBuilder;
 import dev.kagzi.server.KagziServer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -32,12 +38,20 @@ public final class KagziEnv implements AutoCloseable {
   private final KagziServer server;
   private final Kagzi kagzi;
   private final String namespace;
+  private final Executions executions = new Executions();
+  private final Crashes crashes = new Crashes(this::lose);
 
   private KagziEnv(TestDatabase database, KagziServer server, String namespace) {
     this.database = database;
     this.server = server;
     this.namespace = namespace;
-    this.kagzi = Kagzi.builder().inProcess(server.inProcessName()).namespace(namespace).connect();
+    this.kagzi =
+        Kagzi.builder()
+            .inProcess(server.inProcessName())
+            .namespace(namespace)
+            .workerInterceptor(executions)
+            .grpcInterceptor(crashes)
+            .connect();
   }
 
   /**
@@ -135,14 +149,14 @@ public final class KagziEnv implements AutoCloseable {
 
   /**
    * Waits until nothing more happens by itself: no worker executes a run, none is due that a worker
-   * here could take, no deadline has passed unseen. Runs that sleep, wait for a retry, or have no
-   * worker may be open.
+   * here could take, no deadline has passed unseen, and workers that have just started or were lost
+   * are there. Runs that sleep, wait for a retry, or have no worker may be open.
    *
    * @throws IllegalStateException if that is not so within ten seconds, with what goes on
    */
   public void settle() {
     long began = System.nanoTime();
-    List<String> busy = database.busy();
+    List<String> busy = busy();
     while (!busy.isEmpty()) {
       if (System.nanoTime() - began > PATIENCE_NANOS) {
         throw new IllegalStateException(
@@ -150,7 +164,26 @@ public final class KagziEnv implements AutoCloseable {
                 .formatted(String.join(", ", busy)));
       }
       LockSupport.parkNanos(LOOK_NANOS);
-      busy = database.busy();
+      busy = busy();
+    }
+  }
+
+  // A worker that is not registered yet is about to take what is due.
+  private List<String> busy() {
+    List<String> registering =
+        kagzi.workers().stream()
+            .filter(worker -> !worker.isRegistered() && !hasEnded(worker))
+            .map(worker -> "a worker is registering")
+            .toList();
+    return registering.isEmpty() ? database.busy() : registering;
+  }
+
+  private static boolean hasEnded(Worker worker) {
+    try {
+      return worker.awaitTermination(Duration.ZERO);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for workers", e);
     }
   }
 
@@ -159,9 +192,60 @@ public final class KagziEnv implements AutoCloseable {
    * still reports of them is refused. The workers themselves hear of it and register again.
    */
   public void loseWorkers() {
-    for (String worker : database.workers()) {
-      server.engine().workers().forceOffline(null, TestDatabase.workerId(worker), "test").join();
-    }
+    database.workers().forEach(worker -> lose(worker).join());
+  }
+
+  private CompletableFuture<?> lose(String worker) {
+    database.lost(worker);
+    return server.engine().workers().forceOffline(null, TestDatabase.workerId(worker), "test");
+  }
+
+  /**
+   * Lets the next worker that executes a step of this name die when the step's result is recorded,
+   * before it does anything more; once. The run goes on elsewhere, or with the worker when it has
+   * registered again, as if it were a new one: so a test sees that what is recorded is not done
+   * again.
+   *
+   * <pre>{@code
+   * env.crashWorkerAfter("charge");
+   * RunHandle<Receipt> run = env.kagzi().workflow(PROCESS_ORDER).start(order);
+   *
+   * assertThat(run).completedWith(receipt).executedStep("charge").once();
+   * }</pre>
+   *
+   * <p>All that the worker executes is interrupted, and goes on elsewhere, too. A crash within a
+   * step, whose result nobody has recorded, is {@link #loseWorkers} while the step runs.
+   *
+   * <p>A crash that has not happened when the environment is closed is an error: a test that
+   * misspells the step would be green otherwise.
+   *
+   * @param step its name, whichever of several of that name comes first, or its key ({@code
+   *     charge#2})
+   */
+  public void crashWorkerAfter(String step) {
+    crashes.plan(Objects.requireNonNull(step, "step"));
+  }
+
+  /**
+   * Runs the workflows that workers of this environment serve against a recorded history, without
+   * the server and without executing a step: {@link Replayer}.
+   *
+   * @param history written by {@code kagzi workflow export} or {@link RunHistory#write}
+   * @throws AssertionError if the code does not do what is recorded, with the first step that
+   *     differs
+   */
+  public void replay(Path history) {
+    new Histories(kagzi.replayer()).replay(history);
+  }
+
+  /**
+   * The same with every {@code .json} file in a folder and the folders in it.
+   *
+   * @throws AssertionError if one or more differ, with the first difference of each, or if there is
+   *     none
+   */
+  public void replayAll(Path folder) {
+    new Histories(kagzi.replayer()).replayAll(folder);
   }
 
   @Override
@@ -169,6 +253,12 @@ public final class KagziEnv implements AutoCloseable {
     kagzi.close();
     server.close();
     database.close();
+    executions.close();
+    if (!crashes.planned().isEmpty()) {
+      throw new IllegalStateException(
+          "crashWorkerAfter: %s (expected: steps that were executed; the test has proved nothing)"
+              .formatted(String.join(", ", crashes.planned())));
+    }
   }
 
   /** Starts PostgreSQL now, which otherwise the first environment of a JVM does. */

@@ -19,13 +19,17 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** The database of one environment: its clock, and what goes on in it. Thread-safe. */
 final class TestDatabase implements AutoCloseable {
+  /** A worker that has not come back by then was closed. */
+  private static final long BACK_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
   /** Small, so that many tests fit into one PostgreSQL. */
   private static final Map<ServerOption, String> SETTINGS =
@@ -89,6 +93,15 @@ final class TestDatabase implements AutoCloseable {
        LIMIT 5
       """;
 
+  // The same worker object, registered anew.
+  private static final String IS_BACK =
+      """
+      SELECT FROM kagzi.workers gone
+        JOIN kagzi.workers back USING (namespace, task_queue, hostname, pid, instance_id)
+       WHERE gone.worker_id = ?::uuid AND back.worker_id <> gone.worker_id
+         AND back.status <> 'OFFLINE' AND back.attach_id IS NOT NULL
+      """;
+
   // What is blocked by its code tries again for ever: time does not mend it.
   private static final String NEXT_DUE =
       """
@@ -113,6 +126,9 @@ final class TestDatabase implements AutoCloseable {
 
   private final String name;
   private final Connection connection;
+
+  /** Workers that were taken for dead by the test, and since when. */
+  private final Map<String, Long> lost = new HashMap<>();
 
   private TestDatabase(String name, Connection connection) {
     this.name = name;
@@ -182,7 +198,27 @@ final class TestDatabase implements AutoCloseable {
   }
 
   synchronized List<String> busy() {
-    return texts(BUSY);
+    List<String> busy = texts(BUSY);
+    lost.values().removeIf(sinceNanos -> System.nanoTime() - sinceNanos > BACK_NANOS_MAX);
+    lost.keySet().removeIf(this::isBack);
+    lost.keySet().forEach(worker -> busy.add("worker " + worker + " was lost"));
+    return busy;
+  }
+
+  /** The worker is about to be taken for dead; a worker that is not closed comes back soon. */
+  synchronized void lost(String worker) {
+    lost.put(worker, System.nanoTime());
+  }
+
+  private boolean isBack(String worker) {
+    try (PreparedStatement query = connection.prepareStatement(IS_BACK)) {
+      query.setString(1, worker);
+      try (ResultSet row = query.executeQuery()) {
+        return row.next();
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   synchronized List<String> workers() {

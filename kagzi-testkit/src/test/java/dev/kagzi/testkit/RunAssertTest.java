@@ -1,0 +1,136 @@
+package dev.kagzi.testkit;
+
+import static dev.kagzi.testkit.KagziAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kagzi.sdk.NonRetryableException;
+import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.RunHandle;
+import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.WorkflowType;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(KagziExtension.class)
+class RunAssertTest {
+  private static final WorkflowType<String, String> ORDER =
+      WorkflowType.of("order", String.class, String.class).queue("q");
+
+  @Test
+  void claims_about_a_run_that_completed_hold_or_say_what_there_was(KagziEnv env) {
+    AtomicInteger calls = new AtomicInteger();
+    env.worker()
+        .workflow(
+            ORDER,
+            (ctx, item) -> {
+              ctx.step("charge")
+                  .retry(Retry.fixed(3, Duration.ofHours(1)))
+                  .run(
+                      () -> {
+                        if (calls.incrementAndGet() < 3) {
+                          throw new IOException("not yet");
+                        }
+                      });
+              ctx.step("log", () -> {});
+              ctx.step("log", () -> {});
+              ctx.sleep("cool-off", Duration.ofDays(1));
+              return "100 % done";
+            })
+        .start();
+    RunHandle<String> run = env.kagzi().workflow(ORDER).start("lamp");
+    env.advance(Duration.ofHours(3));
+    assertThat(run).isSleeping();
+    env.advance(Duration.ofDays(1));
+
+    assertThat(run)
+        .isCompleted()
+        .completedWith("100 % done")
+        .hasStatus(RunStatus.COMPLETED)
+        .executedStep("charge")
+        .times(3)
+        .executedStep("log")
+        .times(2)
+        .executedStep("log#2")
+        .once()
+        .executedStep("cool-off")
+        .once()
+        .neverExecutedStep("ship");
+
+    assertThatThrownBy(() -> assertThat(run).completedWith("done"))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining(run.runId())
+        .hasMessageContaining("completed with 100 % done (expected: done)")
+        .hasMessageContaining("executed: charge, charge, charge, log, log#2, cool-off");
+    assertThatThrownBy(() -> assertThat(run).executedStep("charge").once())
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("executed step charge 3 times (expected: 1)");
+    assertThatThrownBy(() -> assertThat(run).isSleeping())
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("is COMPLETED (expected: SLEEPING)");
+    assertThatThrownBy(() -> assertThat(run).failedWith(IOException.class))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("completed with 100 % done (expected: FAILED)");
+  }
+
+  @Test
+  void claims_about_a_run_that_failed_hold_or_say_what_there_was(KagziEnv env) {
+    env.worker()
+        .workflow(
+            ORDER,
+            (ctx, item) ->
+                ctx.step(
+                    "charge",
+                    String.class,
+                    () -> {
+                      throw new NonRetryableException("card refused");
+                    }))
+        .start();
+
+    RunHandle<String> run = env.kagzi().workflow(ORDER).start("lamp");
+
+    assertThat(run)
+        .failedWith(NonRetryableException.class)
+        .failedWith(RuntimeException.class)
+        .failedWithMessage("refused");
+    assertThatThrownBy(() -> assertThat(run).failedWith(IOException.class))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining(
+            "NonRetryableException: card refused (expected: java.io.IOException)");
+    assertThatThrownBy(() -> assertThat(run).completedWith("done"))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("ended as FAILED in step charge")
+        .hasMessageContaining("executed: charge");
+  }
+
+  @Test
+  void an_execution_that_was_lost_with_its_worker_counts(KagziEnv env) throws Exception {
+    AtomicInteger calls = new AtomicInteger();
+    CountDownLatch inStep = new CountDownLatch(1);
+    env.worker()
+        .workflow(
+            ORDER,
+            (ctx, item) ->
+                ctx.step(
+                    "charge",
+                    String.class,
+                    () -> {
+                      if (calls.incrementAndGet() == 1) {
+                        inStep.countDown();
+                        new CountDownLatch(1).await();
+                      }
+                      return "charged";
+                    }))
+        .start();
+    RunHandle<String> run = env.kagzi().workflow(ORDER).start("lamp");
+    inStep.await();
+
+    env.loseWorkers();
+    env.settle();
+
+    assertThat(run).hasStatus(RunStatus.COMPLETED).executedStep("charge").times(2);
+  }
+}
