@@ -127,7 +127,7 @@ final class RunContext implements WorkflowContext {
         case Witness.Verdict.Fits() -> {}
         case Witness.Verdict.RecordEnds() -> throw strand.standStill();
         case Witness.Verdict.Differs(String how) ->
-            throw Records.blocked(strand, "replay-differs", how, null);
+            throw Records.blocked(strand, "REPLAY_DIFFERS", how, null);
       }
     }
     return recorded;
