@@ -1,9 +1,12 @@
 package dev.kagzi.cli;
 
+import dev.kagzi.protocol.v1.ListWorkersRequest;
 import dev.kagzi.protocol.v1.ListWorkflowTypesRequest;
 import dev.kagzi.protocol.v1.ListWorkflowTypesResponse;
+import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
 import dev.kagzi.protocol.v1.SetDefaultVersionResponse;
+import dev.kagzi.protocol.v1.WorkerStatus;
 import dev.kagzi.protocol.v1.WorkflowTypeInfo;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,6 +79,7 @@ final class TypeCommand extends CommandGroup {
         "What has started stays on its version."
       })
   static final class SetDefault extends RemoteCommand {
+    private static final int WORKERS_SEEN_MAX = 1_000;
 
     @Parameters(index = "0", paramLabel = "TYPE", description = "The workflow type.")
     private String type = "";
@@ -100,7 +104,27 @@ final class TypeCommand extends CommandGroup {
           () ->
               "type %s: new runs have version %s (before: %s)"
                   .formatted(type, version(version), version(set.getFormerVersion())));
+      if (!isServed(server)) {
+        answer.say(
+            "no worker online serves %s: new runs wait for one"
+                .formatted(RunText.type(type, version)));
+      }
       return ExitCode.DONE;
+    }
+
+    private boolean isServed(RemoteServer server) {
+      ListWorkersRequest request =
+          ListWorkersRequest.newBuilder()
+              .setNamespace(server.namespace())
+              .setStatusFilter(WorkerStatus.WORKER_STATUS_ONLINE)
+              .setPage(PageRequest.newBuilder().setPageSize(WORKERS_SEEN_MAX))
+              .build();
+      return server.call(() -> server.admin().listWorkers(request)).getWorkersList().stream()
+          .flatMap(worker -> worker.getServedList().stream())
+          .anyMatch(
+              served ->
+                  served.getWorkflowType().equals(type)
+                      && (served.getVersion().equals(version) || served.getVersion().equals("*")));
     }
   }
 }

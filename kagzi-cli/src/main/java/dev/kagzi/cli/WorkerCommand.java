@@ -6,6 +6,7 @@ import dev.kagzi.protocol.v1.ListWorkersRequest;
 import dev.kagzi.protocol.v1.ListWorkersResponse;
 import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.WorkerStatus;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -72,9 +73,17 @@ final class WorkerCommand extends CommandGroup {
             Integer.toString(worker.getActiveWorkflowCount()),
             worker.getHostname(),
             RunText.time(worker.getLastHeartbeatAt()),
-            String.join(", ", worker.getWorkflowTypesList()));
+            served(worker));
       }
       return table;
+    }
+
+    private static String served(Worker worker) {
+      return worker.getServedCount() == 0
+          ? String.join(", ", worker.getWorkflowTypesList())
+          : worker.getServedList().stream()
+              .map(type -> RunText.type(type.getWorkflowType(), type.getVersion()))
+              .collect(Collectors.joining(", "));
     }
   }
 

@@ -51,6 +51,13 @@ class TypeCommandTest extends ServedCommandTest {
           .contains("a worker that serves check (version 2) on queue checks")
           .contains("serving check (version 1)");
       run.cancel();
+      assertThat(kagzi("worker", "list")).isZero();
+      assertThat(out.toString()).contains("check (version 1)");
+      assertThat(kagzi("type", "set-default", "check", "1")).isZero();
+      assertThat(err.toString()).isEmpty();
+      assertThat(kagzi("type", "set-default", "check", "9")).isZero();
+      assertThat(err.toString())
+          .contains("no worker online serves check (version 9): new runs wait for one");
     }
   }
 

@@ -47,8 +47,14 @@ public final class WorkflowStarter<I, O> {
         StartWorkflowRequest.newBuilder()
             .setWorkflowType(type.name())
             .setVersion(type.version())
-            .setTaskQueue(type.queue())
+            .setTaskQueue(queue(runs, type))
             .build();
+  }
+
+  private static String queue(Runs runs, WorkflowType<?, ?> type) {
+    return type.queue().equals(Kagzi.DEFAULT_QUEUE)
+        ? runs.queueHints().onlyQueueOf(type.name()).orElse(Kagzi.DEFAULT_QUEUE)
+        : type.queue();
   }
 
   /**
@@ -73,7 +79,8 @@ public final class WorkflowStarter<I, O> {
 
   /**
    * The task queue of the run: a worker of this queue executes it. Without it, the queue that the
-   * type carries, else {@value Kagzi#DEFAULT_QUEUE}.
+   * type carries; else the one on which workers of this client serve the type, if they serve it on
+   * one; else {@value Kagzi#DEFAULT_QUEUE}.
    */
   public WorkflowStarter<I, O> queue(String queue) {
     return with(options -> options.setTaskQueue(Names.check("queue", queue)));

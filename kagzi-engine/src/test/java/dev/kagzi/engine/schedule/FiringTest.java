@@ -50,7 +50,7 @@ class FiringTest {
     Runnable then = () -> {};
 
     @Override
-    public void due(QueueName queue, TypeVersion type, long delayMs) {
+    public void someDue(QueueName queue, TypeVersion type, long delayMs) {
       due.add(queue);
       then.run();
     }

@@ -55,7 +55,6 @@ class SketchTest extends RealServerTest {
               .start();
       RunHandle<Receipt> run =
           own.workflow(PROCESS_ORDER)
-              .queue("orders")
               .id("order-42")
               .executionTimeout(ofHours(48))
               .start(order);

@@ -1,15 +1,18 @@
 package dev.kagzi.sdk.internal.client;
 
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices the most common slips of a first program: the worker serves a workflow on one queue and
- * the start goes to another, or the type was never registered, so that the run waits for ever. Says
- * so once per type and queue; it may well be meant. Thread-safe.
+ * Knows on which queues a client's own workers serve a type: a start that names none goes there.
+ *
+ * <p>Notices the most common slips of a first program: the worker serves a workflow on one queue
+ * and the start goes to another, or the type was never registered, so that the run waits for ever.
+ * Says so once per type and queue; it may well be meant. Thread-safe.
  */
 public final class QueueHints {
   private static final Logger log = LoggerFactory.getLogger(QueueHints.class);
@@ -20,6 +23,12 @@ public final class QueueHints {
   /** A worker of this client serves the type on the queue. */
   public void served(String type, String queue) {
     servedQueues.computeIfAbsent(type, unused -> ConcurrentHashMap.newKeySet()).add(queue);
+  }
+
+  /** The queue on which workers of this client serve the type, if that is one. */
+  public Optional<String> onlyQueueOf(String type) {
+    Set<String> queues = servedQueues.getOrDefault(type, Set.of());
+    return queues.size() == 1 ? queues.stream().findFirst() : Optional.empty();
   }
 
   /** A run of the type is about to start on the queue; true if that was worth a word. */

@@ -29,4 +29,15 @@ class QueueHintsTest {
   void a_client_without_workers_is_told_nothing() {
     assertThat(new QueueHints().starting("served-elsewhere", "default")).isFalse();
   }
+
+  @Test
+  void the_queue_of_the_own_workers_is_known_if_it_is_one() {
+    QueueHints hints = new QueueHints();
+
+    assertThat(hints.onlyQueueOf("process-order")).isEmpty();
+    hints.served("process-order", "orders");
+    assertThat(hints.onlyQueueOf("process-order")).contains("orders");
+    hints.served("process-order", "rush");
+    assertThat(hints.onlyQueueOf("process-order")).isEmpty();
+  }
 }
