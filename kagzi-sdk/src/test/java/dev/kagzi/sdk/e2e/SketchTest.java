@@ -54,10 +54,7 @@ class SketchTest extends RealServerTest {
               .maxConcurrent(200)
               .start();
       RunHandle<Receipt> run =
-          own.workflow(PROCESS_ORDER)
-              .id("order-42")
-              .executionTimeout(ofHours(48))
-              .start(order);
+          own.workflow(PROCESS_ORDER).id("order-42").executionTimeout(ofHours(48)).start(order);
 
       assertThat(run.result()).isEqualTo(new Receipt(2, 200));
       assertThat(worker.activeCount()).isNotNegative();
