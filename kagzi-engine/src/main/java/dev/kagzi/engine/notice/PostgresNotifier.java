@@ -26,6 +26,7 @@ public final class PostgresNotifier implements Notifier {
   private static final int COALESCE_MS = 10;
   private static final int PROOF_MS = 5_000;
   private static final long PAUSE_MS_FIRST = 1_000;
+  private static final long CLOSE_MS_MAX = 1_000;
   private static final long PAUSE_MS_MAX = 30_000;
 
   private final Database database;
@@ -191,10 +192,16 @@ public final class PostgresNotifier implements Notifier {
     return null;
   }
 
+  /** What is being sent is sent; afterwards nobody hears of this server. */
   @Override
   public void close() {
     closed = true;
     sender.interrupt();
     receiver.interrupt();
+    try {
+      sender.join(CLOSE_MS_MAX);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -23,9 +23,14 @@ final class Desk {
   final Deque<Task> outbox = new ArrayDeque<>();
   private List<PollRequest.Wanted> types = List.of();
   private final Map<TypeVersion, Integer> typeLeft = new HashMap<>();
+
+  /** Tasks that are meant for the worker and that no poll has taken: it does not count them yet. */
+  private final Map<TypeVersion, Integer> onTheirWay = new HashMap<>();
+
   private int lingerSlots;
   private long lingerEndNanos;
   private int reserved;
+  private int lookedFor;
   private int freed;
 
   Desk(WorkerId worker, WorkerLimits limits) {
@@ -40,9 +45,24 @@ final class Desk {
     typeLeft.clear();
     for (PollRequest.Wanted type : types) {
       if (type.tasksMax() > 0) {
-        typeLeft.put(new TypeVersion(type.type(), type.version()), type.tasksMax());
+        typeLeft.put(
+            new TypeVersion(type.type(), type.version()), type.tasksMax() - onTheirWay(type));
       }
     }
+  }
+
+  private int onTheirWay(PollRequest.Wanted type) {
+    int sum = 0;
+    for (Map.Entry<TypeVersion, Integer> each : onTheirWay.entrySet()) {
+      sum += serves(type, each.getKey()) ? each.getValue() : 0;
+    }
+    return sum;
+  }
+
+  private static boolean serves(PollRequest.Wanted type, TypeVersion wanted) {
+    return type.type().equals(wanted.type())
+        && (type.version().equals(wanted.version())
+            || type.version().equals(PollRequest.ANY_VERSION));
   }
 
   List<PollRequest.Wanted> types() {
@@ -56,9 +76,7 @@ final class Desk {
   /** The entry under which the desk serves the type; null when it does not. */
   @Nullable TypeVersion servedAs(TypeVersion wanted) {
     for (PollRequest.Wanted type : types) {
-      if (type.type().equals(wanted.type())
-          && (type.version().equals(wanted.version())
-              || type.version().equals(PollRequest.ANY_VERSION))) {
+      if (serves(type, wanted)) {
         return new TypeVersion(type.type(), type.version());
       }
     }
@@ -81,8 +99,10 @@ final class Desk {
     return sum;
   }
 
+  /** A look may be about to use up what is left of a limit: no start gets in before it is over. */
   boolean hasFree(TypeVersion as, long nowNanos) {
-    return free(nowNanos) > 0 && typeLeft.getOrDefault(as, 1) > 0;
+    Integer left = typeLeft.get(as);
+    return free(nowNanos) > 0 && (left == null || (left > 0 && lookedFor == 0));
   }
 
   /** The types of the last poll, with what is left of their limits; those used up are out. */
@@ -97,22 +117,47 @@ final class Desk {
     return left;
   }
 
-  void reserve(TypeVersion as) {
+  /** A slot for one run of the type. */
+  void reserve(TypeVersion type) {
     reserved++;
-    used(as);
+    sent(type);
   }
 
-  /** One of a limited type is on its way. */
-  void used(TypeVersion type) {
-    typeLeft.computeIfPresent(type, (key, left) -> left - 1);
+  /** A task of the type is on its way. */
+  void sent(TypeVersion type) {
+    onTheirWay.merge(type, 1, Integer::sum);
+    TypeVersion as = servedAs(type);
+    if (as != null) {
+      typeLeft.computeIfPresent(as, (key, left) -> left - 1);
+    }
   }
 
-  void reserve(int slots) {
-    reserved += slots;
+  /** It has arrived; or it was not sent after all, which the next poll makes up for. */
+  void arrived(TypeVersion type) {
+    onTheirWay.computeIfPresent(type, (key, tasks) -> tasks > 1 ? tasks - 1 : null);
   }
 
-  void unreserve(int slots) {
-    reserved -= slots;
+  /** What is on its way is wanted back. */
+  List<Task> takeAll() {
+    List<Task> all = List.copyOf(outbox);
+    outbox.clear();
+    all.forEach(task -> arrived(task.type()));
+    return all;
+  }
+
+  void unreserve() {
+    reserved--;
+  }
+
+  /** A slot for whatever a look finds. */
+  void beginLook() {
+    reserved++;
+    lookedFor++;
+  }
+
+  void endLook() {
+    reserved--;
+    lookedFor--;
   }
 
   /** True when nothing ties the worker to this gate any more. */
@@ -151,7 +196,9 @@ final class Desk {
         break;
       }
       bytes += size;
-      answer.add(outbox.remove());
+      Task task = outbox.remove();
+      arrived(task.type());
+      answer.add(task);
     }
     return answer;
   }

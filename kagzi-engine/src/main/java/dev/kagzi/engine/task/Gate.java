@@ -164,7 +164,6 @@ final class Gate {
     lock.lock();
     try {
       Desk best = null;
-      TypeVersion bestAs = null;
       for (Desk desk : desks.values()) {
         TypeVersion as = desk.limits.isNone() ? desk.servedAs(type) : null;
         if (as != null
@@ -172,14 +171,13 @@ final class Gate {
             && hasRoomBeside(backlogs.of(as), desk, now)
             && (best == null || isBetter(desk, best, now))) {
           best = desk;
-          bestAs = as;
         }
       }
-      if (best == null || bestAs == null) {
+      if (best == null) {
         return null;
       }
-      best.reserve(bestAs);
-      return new Reservation(best);
+      best.reserve(type);
+      return new Reservation(best, type);
     } finally {
       lock.unlock();
     }
@@ -199,10 +197,12 @@ final class Gate {
 
   private final class Reservation implements Handover {
     private final Desk desk;
+    private final TypeVersion type;
     private final AtomicBoolean open = new AtomicBoolean(true);
 
-    Reservation(Desk desk) {
+    Reservation(Desk desk, TypeVersion type) {
       this.desk = desk;
+      this.type = type;
     }
 
     @Override
@@ -236,7 +236,7 @@ final class Gate {
               stepTimeoutMs(run));
       lock.lock();
       try {
-        desk.unreserve(1);
+        desk.unreserve();
         if (hand(desk, task)) {
           gates.meter().handedOver.increment();
         }
@@ -258,7 +258,8 @@ final class Gate {
       }
       lock.lock();
       try {
-        desk.unreserve(1);
+        desk.unreserve();
+        desk.arrived(type);
       } finally {
         lock.unlock();
       }
@@ -272,6 +273,7 @@ final class Gate {
   private boolean hand(Desk desk, Task task) {
     // A start that was repeated, and then sent again, takes the run of the first for its own.
     if (!gates.book().handed(desk.worker, task.claim(), queue)) {
+      desk.arrived(task.type());
       return false;
     }
     desk.outbox.add(task);
@@ -422,7 +424,7 @@ final class Gate {
       group.freeSlots();
       for (ClaimRuns.Claimed run : claimed) {
         Desk desk = group.desk(run.worker());
-        desk.used(new TypeVersion(run.task().workflowType(), run.task().version()));
+        desk.sent(run.task().type());
         hand(desk, run.task());
       }
       if (claimed.size() < group.slots().size()) {
@@ -626,9 +628,7 @@ final class Gate {
   }
 
   private void giveBack(Desk desk, Later later) {
-    List<Claim> claims = new ArrayList<>();
-    desk.outbox.forEach(task -> claims.add(task.claim()));
-    desk.outbox.clear();
+    List<Claim> claims = desk.takeAll().stream().map(Task::claim).toList();
     if (!claims.isEmpty()) {
       later.add(() -> gates.giveBack(claims));
     }

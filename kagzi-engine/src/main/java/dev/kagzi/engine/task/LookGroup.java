@@ -63,7 +63,7 @@ final class LookGroup {
       more = false;
       for (Desk desk : desks.values()) {
         if (desk.free(nowNanos) > 0 && slots.size() < most) {
-          desk.reserve(1);
+          desk.beginLook();
           slots.add(desk.worker);
           more = true;
         }
@@ -90,7 +90,7 @@ final class LookGroup {
 
   /** The look is over. */
   void freeSlots() {
-    slots.forEach(slot -> desk(slot).unreserve(1));
+    slots.forEach(slot -> desk(slot).endLook());
   }
 
   /** There may be more than was told. */

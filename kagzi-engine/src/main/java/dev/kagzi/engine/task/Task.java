@@ -3,6 +3,7 @@ package dev.kagzi.engine.task;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.TypeVersion;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,11 @@ public record Task(
     Instant createdAt,
     @Nullable Long deadlineInMs,
     long stepTimeoutMs) {
+
+  /** Of which type and version its run is. */
+  TypeVersion type() {
+    return new TypeVersion(workflowType, version);
+  }
 
   /** How much of a message's budget this task takes. */
   public int bytes() {

@@ -50,11 +50,15 @@ final class Unasked {
     }
   }
 
-  /** The first of those that come before or after a step with that key, not beside it. */
+  /**
+   * The first of those that come before or after a step with that key, not beside it. Branches are
+   * recorded with their group, whose time is only known to a millisecond: they are none of those.
+   */
   @Nullable Entry firstAround(String key) {
-    Entry first = first(within, scope(key));
+    String branches = key + "[";
+    Entry first = first(within, scope(key), branches);
     for (String scope : scopesAround(key)) {
-      Entry other = first(own, scope);
+      Entry other = first(own, scope, branches);
       if (other != null && (first == null || BY_END.compare(other, first) < 0)) {
         first = other;
       }
@@ -63,12 +67,18 @@ final class Unasked {
   }
 
   @Nullable Entry first() {
-    return first(within, "");
+    SortedSet<Entry> all = set(within, "");
+    return all.isEmpty() ? null : all.first();
   }
 
-  private static @Nullable Entry first(Map<String, SortedSet<Entry>> sets, String scope) {
-    SortedSet<Entry> entries = sets.get(scope);
-    return entries == null || entries.isEmpty() ? null : entries.first();
+  private static @Nullable Entry first(
+      Map<String, SortedSet<Entry>> sets, String scope, String except) {
+    for (Entry entry : set(sets, scope)) {
+      if (!entry.key().startsWith(except)) {
+        return entry;
+      }
+    }
+    return null;
   }
 
   private static String scope(String key) {
