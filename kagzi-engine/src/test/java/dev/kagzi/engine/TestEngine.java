@@ -40,6 +40,7 @@ public final class TestEngine implements AutoCloseable {
   public static final String NAMESPACE = "default";
   public static final String TYPE = "order";
   private static final long LIMIT_SECONDS = 20;
+  private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
   private final Engine engine;
   private final String queue;
@@ -141,7 +142,9 @@ public final class TestEngine implements AutoCloseable {
   /** Until the gate knows that nothing is due: then starts are handed over, and nobody looks. */
   public void settle(WorkerId worker) {
     int quiet = 0;
-    while (quiet < 3) {
+    long quietSince = System.nanoTime();
+    // A look that met a run in the making comes back after a moment.
+    while (quiet < 3 || System.nanoTime() - quietSince < QUIET_NANOS) {
       long looks = engine.meter().dispatch().looks();
       long handedOver = engine.meter().dispatch().handedOver();
       Poll poll = poll(worker, 2);
@@ -149,6 +152,7 @@ public final class TestEngine implements AutoCloseable {
       await(poll.tasks()).forEach(task -> report(done(task.claim(), "1")));
       boolean looked = engine.meter().dispatch().looks() > looks;
       quiet = looked || engine.meter().dispatch().handedOver() == handedOver ? 0 : quiet + 1;
+      quietSince = quiet == 0 ? System.nanoTime() : quietSince;
     }
   }
 
