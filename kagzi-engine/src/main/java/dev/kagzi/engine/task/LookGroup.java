@@ -20,6 +20,7 @@ final class LookGroup {
   private final Map<WorkerId, Desk> desks = new LinkedHashMap<>();
   private final List<WorkerId> slots = new ArrayList<>();
   private final Map<TypeVersion, Long> said = new HashMap<>();
+  private boolean over;
 
   LookGroup(List<PollRequest.Wanted> types, WorkerLimits limits) {
     this.types = types;
@@ -88,9 +89,12 @@ final class LookGroup {
     return Math.min(sum, CLAIM_MAX);
   }
 
-  /** The look is over. */
+  /** The look is over, once: what it found may be handed out before what follows it fails. */
   void freeSlots() {
-    slots.forEach(slot -> desk(slot).endLook());
+    if (!over) {
+      over = true;
+      slots.forEach(slot -> desk(slot).endLook());
+    }
   }
 
   /** There may be more than was told. */

@@ -104,6 +104,21 @@ class DeskTest {
   }
 
   @Test
+  void a_look_that_fails_after_it_has_handed_out_frees_its_slots_once() {
+    stand("2", 1);
+    LookGroup group = new LookGroup(desk.types(), desk.limits);
+    group.add(desk);
+    group.takeSlots(new Backlogs(), System.nanoTime());
+    assertThat(desk.free(System.nanoTime())).isZero();
+
+    group.freeSlots();
+    group.freeSlots();
+
+    assertThat(desk.free(System.nanoTime())).isEqualTo(10);
+    assertThat(hasFree("2")).isTrue();
+  }
+
+  @Test
   void a_start_that_fails_leaves_its_place_to_the_next_poll() {
     stand("2", 1);
     starts(1);
