@@ -10,25 +10,34 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks again and again at schedules whose runs must not overlap: never are two of one open, and
- * never does a slot wait while none is. Each look is one snapshot of the database, so what it finds
- * is so. Now and then a run is cancelled: whatever ends a run starts the slot that waits for it.
+ * Looks again and again at schedules whose runs must not overlap. Each look is one snapshot of the
+ * database, so what it finds is so. Now and then a run is cancelled: whatever ends a run starts the
+ * slot that waits for it.
  */
 final class ApartWatch implements AutoCloseable {
   private static final Duration BETWEEN_LOOKS = Duration.ofMillis(40);
   private static final Duration BETWEEN_CANCELS = Duration.ofMillis(300);
   private static final int FINDINGS_MAX = 20;
+
+  /** Nobody decides on these while they are looked at. */
+  private static final String HOLD =
+      "SELECT run_id::text FROM kagzi.workflow_runs WHERE run_id = ANY (?::uuid[])"
+          + " FOR NO KEY UPDATE SKIP LOCKED";
+
   private static final String LOOK =
       """
-      SELECT t.schedule_name, t.buffered_at IS NOT NULL AS waits,
+      SELECT t.run_id::text, t.schedule_name, t.buffered_at IS NOT NULL AS waits,
              (SELECT count(*) FROM kagzi.workflow_runs r
                WHERE r.schedule_id = t.run_id AND r.available_at IS NOT NULL) AS open,
+             t.total_runs, t.missed_runs,
              (SELECT r.run_id::text FROM kagzi.workflow_runs r
                WHERE r.schedule_id = t.run_id AND r.available_at IS NOT NULL LIMIT 1) AS run_id
         FROM kagzi.workflow_runs t
@@ -41,6 +50,7 @@ final class ApartWatch implements AutoCloseable {
   private final WorkflowType<?, ?> type;
   private final List<String> schedules;
   private final List<String> problems = new CopyOnWriteArrayList<>();
+  private final ApartRules rules = new ApartRules(problems);
   private final Thread looking;
   private final Thread cancelling;
   private volatile @Nullable String openRun;
@@ -60,15 +70,15 @@ final class ApartWatch implements AutoCloseable {
 
   private void look() {
     try (Connection connection = database.connect();
-        PreparedStatement statement = connection.prepareStatement(LOOK)) {
+        PreparedStatement hold = connection.prepareStatement(HOLD);
+        PreparedStatement look = connection.prepareStatement(LOOK)) {
+      connection.setAutoCommit(false);
       Array ids = connection.createArrayOf("text", schedules.toArray());
+      hold.setArray(1, ids);
+      look.setArray(1, ids);
       while (!closed && problems.size() < FINDINGS_MAX) {
-        statement.setArray(1, ids);
-        try (ResultSet rows = statement.executeQuery()) {
-          while (rows.next()) {
-            judge(rows.getString(1), rows.getBoolean(2), rows.getLong(3), rows.getString(4));
-          }
-        }
+        look(hold, look);
+        connection.commit();
         looks.incrementAndGet();
         Pause.ofUnchecked(BETWEEN_LOOKS);
       }
@@ -77,18 +87,35 @@ final class ApartWatch implements AutoCloseable {
     }
   }
 
-  private void judge(String name, boolean waits, long open, @Nullable String run) {
-    if (open > 1) {
-      problems.add(name + ": " + open + " runs are open at once");
+  private void look(PreparedStatement hold, PreparedStatement look) throws SQLException {
+    Set<String> held = new HashSet<>();
+    try (ResultSet rows = hold.executeQuery()) {
+      while (rows.next()) {
+        held.add(rows.getString(1));
+      }
     }
-    if (waits && open == 0) {
-      problems.add(name + ": a slot waits although no run is open");
+    try (ResultSet rows = look.executeQuery()) {
+      while (rows.next()) {
+        seen(
+            new ApartRules.Seen(
+                rows.getString(2),
+                held.contains(rows.getString(1)),
+                rows.getBoolean(3),
+                rows.getLong(4),
+                rows.getLong(5),
+                rows.getLong(6)));
+        String run = rows.getString(7);
+        if (run != null) {
+          openRun = run;
+        }
+      }
     }
-    if (waits) {
+  }
+
+  private void seen(ApartRules.Seen now) {
+    rules.check(now);
+    if (now.waits()) {
       waited.incrementAndGet();
-    }
-    if (run != null) {
-      openRun = run;
     }
   }
 

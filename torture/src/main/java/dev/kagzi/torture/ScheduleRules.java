@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -18,30 +17,17 @@ final class ScheduleRules {
 
   private final Map<String, PlannedSchedule> plans;
   private final Map<String, List<Long>> expected;
-  private final long stepSeconds;
   private final List<String> problems;
 
   /**
-   * @param step by how much the clock was put forward at a time
    * @param problems those that are found are added
    */
   ScheduleRules(
-      Map<String, PlannedSchedule> plans,
-      Map<String, List<Long>> expected,
-      Duration step,
-      List<String> problems) {
+      Map<String, PlannedSchedule> plans, Map<String, List<Long>> expected, List<String> problems) {
     this.plans = plans;
     this.expected = expected;
-    this.stepSeconds = step.toSeconds();
     this.problems = problems;
   }
-
-  /**
-   * A run of a schedule, by seconds.
-   *
-   * @param ended {@link Long#MAX_VALUE} when it has not
-   */
-  record Fired(long slot, long ended) {}
 
   /**
    * What a schedule says of itself.
@@ -53,7 +39,7 @@ final class ScheduleRules {
   }
 
   void check(Connection connection) throws SQLException {
-    Map<String, List<Fired>> fired = fired(connection);
+    Map<String, List<Long>> fired = fired(connection);
     Map<String, Counts> counts = counts(connection);
     plans.forEach(
         (id, plan) ->
@@ -64,9 +50,8 @@ final class ScheduleRules {
                 counts.getOrDefault(id, Counts.NONE)));
   }
 
-  void check(PlannedSchedule plan, List<Long> slots, List<Fired> runs, Counts counts) {
+  void check(PlannedSchedule plan, List<Long> slots, List<Long> fired, Counts counts) {
     String name = plan.name() + " (" + plan.cron() + ", " + plan.zone() + "): ";
-    List<Long> fired = runs.stream().map(Fired::slot).toList();
     Set<Long> distinct = new HashSet<>(fired);
     if (distinct.size() != fired.size()) {
       problems.add(name + "a slot has two runs");
@@ -86,27 +71,6 @@ final class ScheduleRules {
     if (everySlot && counts.missed != 0) {
       problems.add(name + counts.missed + " slots missed although all are caught up with");
     }
-    if (plan.isApart()) {
-      checkMissed(name, slots, runs, distinct);
-    }
-  }
-
-  /**
-   * A slot is missed because a run of an earlier slot is open. The end of that run may have begun
-   * before the clock was put forward to the slot, and not been durable when it was decided on.
-   */
-  private void checkMissed(String name, List<Long> slots, List<Fired> runs, Set<Long> fired) {
-    long openUntil = Long.MIN_VALUE;
-    int next = 0;
-    for (long slot : slots) {
-      for (; next < runs.size() && runs.get(next).slot < slot; next++) {
-        openUntil = Math.max(openUntil, runs.get(next).ended);
-      }
-      if (!fired.contains(slot) && openUntil < slot - 2 * stepSeconds) {
-        problems.add(name + "the slot " + slot + " was missed, and no run was open");
-        return;
-      }
-    }
   }
 
   private static String difference(List<Long> slots, List<Long> fired) {
@@ -123,22 +87,18 @@ final class ScheduleRules {
   }
 
   /** The slots of all runs, in order; a run that was created before its slot is told of. */
-  private Map<String, List<Fired>> fired(Connection connection) throws SQLException {
-    Map<String, List<Fired>> fired = new HashMap<>();
+  private Map<String, List<Long>> fired(Connection connection) throws SQLException {
+    Map<String, List<Long>> fired = new HashMap<>();
     connection.setAutoCommit(false);
     try (Statement statement = connection.createStatement()) {
       statement.setFetchSize(FETCH);
       try (ResultSet rows =
           statement.executeQuery(
-              "SELECT schedule_id::text, extract(epoch FROM fire_at)::bigint, created_at < fire_at,"
-                  + " ceil(extract(epoch FROM finished_at))::bigint FROM kagzi.workflow_runs WHERE"
-                  + " schedule_id IS NOT NULL ORDER BY fire_at")) {
+              "SELECT schedule_id::text, extract(epoch FROM fire_at)::bigint, created_at < fire_at"
+                  + " FROM kagzi.workflow_runs WHERE schedule_id IS NOT NULL ORDER BY fire_at")) {
         while (rows.next()) {
           String id = rows.getString(1);
-          long ended = rows.getLong(4);
-          fired
-              .computeIfAbsent(id, key -> new ArrayList<>())
-              .add(new Fired(rows.getLong(2), rows.wasNull() ? Long.MAX_VALUE : ended));
+          fired.computeIfAbsent(id, key -> new ArrayList<>()).add(rows.getLong(2));
           if (rows.getBoolean(3)) {
             problems.add("schedule " + id + ": the slot " + rows.getLong(2) + " was fired early");
           }

@@ -305,7 +305,7 @@ final class ScheduleTorture implements AutoCloseable {
       expected.put(entry.getKey(), all);
       slots += all.size();
     }
-    ScheduleRules rules = new ScheduleRules(planOf, expected, settings.step, problems);
+    ScheduleRules rules = new ScheduleRules(planOf, expected, problems);
     rules.check(connection);
     problems.stream().limit(VIOLATIONS_SHOWN_MAX).forEach(console::print);
     return new Result(plans.size(), slots, faults.get(), settings.seed, List.copyOf(problems));

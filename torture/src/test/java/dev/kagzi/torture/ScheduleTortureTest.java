@@ -34,25 +34,41 @@ class ScheduleTortureTest {
   void what_is_lost_doubled_strange_or_counted_wrong_is_found() {
     PlannedSchedule plan = minutely(Overlap.ALLOW);
 
-    assertThat(found(plan, List.of(60L, 120L), ended(60L, 120L), 2, 0)).isEmpty();
-    assertThat(found(plan, List.of(60L, 120L), ended(60L), 1, 0)).isNotEmpty();
-    assertThat(found(plan, List.of(60L), ended(60L, 60L), 2, 0)).isNotEmpty();
-    assertThat(found(plan, List.of(60L), ended(61L), 1, 0)).isNotEmpty();
-    assertThat(found(plan, List.of(60L, 120L), ended(60L, 120L), 2, 1)).isNotEmpty();
+    assertThat(found(plan, List.of(60L, 120L), List.of(60L, 120L), 2, 0)).isEmpty();
+    assertThat(found(plan, List.of(60L, 120L), List.of(60L), 1, 0)).isNotEmpty();
+    assertThat(found(plan, List.of(60L), List.of(60L, 60L), 2, 0)).isNotEmpty();
+    assertThat(found(plan, List.of(60L), List.of(61L), 1, 0)).isNotEmpty();
+    assertThat(found(plan, List.of(60L, 120L), List.of(60L, 120L), 2, 1)).isNotEmpty();
+    assertThat(found(minutely(Overlap.SKIP), List.of(60L, 120L), List.of(60L), 1, 0))
+        .containsExactly(
+            "p (0 * * * *, UTC): 1 runs, counted 1, 0 missed and 0 waiting, of 2 slots");
   }
 
   @Test
-  void a_slot_that_was_missed_although_nothing_ran_is_found() {
-    PlannedSchedule plan = minutely(Overlap.SKIP);
-    List<Long> slots = List.of(60L, 120L, 180L, 240L);
-    ScheduleRules.Fired last = new ScheduleRules.Fired(240, Long.MAX_VALUE);
+  void what_overlaps_waits_or_is_missed_without_need_is_found() {
+    assertThat(seen(new ApartRules.Seen("p", true, true, 1, 3, 0))).isEmpty();
+    assertThat(seen(new ApartRules.Seen("p", true, false, 2, 3, 0)))
+        .containsExactly("p: 2 runs are open at once");
+    assertThat(seen(new ApartRules.Seen("p", true, true, 0, 3, 0)))
+        .containsExactly("p: a slot waits although no run is open");
 
-    assertThat(found(plan, slots, List.of(new ScheduleRules.Fired(60, 181), last), 2, 2)).isEmpty();
-    assertThat(found(plan, slots, List.of(new ScheduleRules.Fired(60, 150), last), 2, 2))
-        .containsExactly("p (0 * * * *, UTC): the slot 180 was missed, and no run was open");
-    assertThat(found(plan, slots, List.of(new ScheduleRules.Fired(60, 181), last), 2, 1))
-        .containsExactly(
-            "p (0 * * * *, UTC): 2 runs, counted 2, 1 missed and 0 waiting, of 4 slots");
+    ApartRules.Seen free = new ApartRules.Seen("p", true, false, 0, 3, 1);
+    ApartRules.Seen decidedOn = new ApartRules.Seen("p", false, false, 0, 3, 1);
+    ApartRules.Seen busy = new ApartRules.Seen("p", true, false, 1, 3, 1);
+    ApartRules.Seen missed = new ApartRules.Seen("p", true, false, 0, 3, 2);
+    ApartRules.Seen missedAndRun = new ApartRules.Seen("p", true, false, 0, 4, 2);
+
+    assertThat(seen(busy, missed)).isEmpty();
+    assertThat(seen(decidedOn, missed)).isEmpty();
+    assertThat(seen(free, missedAndRun)).isEmpty();
+    assertThat(seen(free, missed)).containsExactly("p: a slot was missed although no run was open");
+  }
+
+  private static List<String> seen(ApartRules.Seen... looks) {
+    List<String> problems = new ArrayList<>();
+    ApartRules rules = new ApartRules(problems);
+    Stream.of(looks).forEach(rules::check);
+    return problems;
   }
 
   private static PlannedSchedule minutely(Overlap overlap) {
@@ -68,18 +84,10 @@ class ScheduleTortureTest {
         overlap);
   }
 
-  private static List<ScheduleRules.Fired> ended(Long... slots) {
-    return Stream.of(slots).map(slot -> new ScheduleRules.Fired(slot, slot)).toList();
-  }
-
   private static List<String> found(
-      PlannedSchedule plan,
-      List<Long> slots,
-      List<ScheduleRules.Fired> fired,
-      long total,
-      long missed) {
+      PlannedSchedule plan, List<Long> slots, List<Long> fired, long total, long missed) {
     List<String> problems = new ArrayList<>();
-    new ScheduleRules(Map.of(), Map.of(), Duration.ofSeconds(1), problems)
+    new ScheduleRules(Map.of(), Map.of(), problems)
         .check(plan, slots, fired, new ScheduleRules.Counts(total, missed, 0));
     return problems;
   }
