@@ -30,6 +30,7 @@ public final class Reporter {
 
   private final Connection connection;
   private final Supplier<String> workerId;
+  private final Runnable sent;
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<QueuedLane> readyLanes = new ArrayDeque<>();
   private final Backoff backoff = new Backoff(25, 2_000);
@@ -39,9 +40,13 @@ public final class Reporter {
   /** Items that are sent alone, because a call that held them was refused as a whole. */
   private int aloneLeft;
 
-  public Reporter(Connection connection, Supplier<String> workerId) {
+  /**
+   * @param sent is told of each call, after it
+   */
+  public Reporter(Connection connection, Supplier<String> workerId, Runnable sent) {
     this.connection = connection;
     this.workerId = workerId;
+    this.sent = sent;
   }
 
   public ReportLane lane(String runId, int epoch) {
@@ -113,6 +118,7 @@ public final class Reporter {
       request.addItems(item.message);
     }
     connection.workers(ANSWER_MS).report(request.build(), new Answer(batch));
+    sent.run();
   }
 
   private final class Answer implements StreamObserver<ReportResponse> {

@@ -30,6 +30,7 @@ final class Poller {
   private static final Logger log = LoggerFactory.getLogger(Poller.class);
   private static final long WAIT_MS = 30_000;
   private static final long ANSWER_MS = WAIT_MS + 10_000;
+  private static final long GIVE_WAY_MS = 1;
 
   /** What a poller needs of its worker. */
   interface Owner {
@@ -56,6 +57,9 @@ final class Poller {
   private final Map<TypeName, Integer> asked = new HashMap<>();
 
   private volatile boolean paused;
+
+  /** A poll waits for the first report of what the last one has brought. */
+  private volatile boolean giveWay;
 
   Poller(Connection connection, String queue, boolean hasLimits, Owner owner) {
     this.connection = connection;
@@ -90,6 +94,23 @@ final class Poller {
       lock.unlock();
     }
     poll.send();
+  }
+
+  /**
+   * Lets a report go first that is about to be sent: somebody may wait for the end of a short run,
+   * and nobody does for this poll.
+   */
+  private void pollSoon() {
+    giveWay = true;
+    connection.after(GIVE_WAY_MS, this::reported);
+  }
+
+  /** A report has been sent, or is not to be waited for. */
+  void reported() {
+    if (giveWay) {
+      giveWay = false;
+      poll();
+    }
   }
 
   /** How many tasks another poll should ask for; 0 if none is needed. */
@@ -154,6 +175,7 @@ final class Poller {
     final int tasks;
     private final String workerId;
     private final List<TypeVersion> types;
+    private boolean hasBrought;
     private @Nullable ClientCallStreamObserver<PollTasksRequest> call;
 
     Poll(String workerId, int tasks, List<TypeVersion> types) {
@@ -192,6 +214,7 @@ final class Poller {
       if (hasLimits) {
         count(response.getTasksList());
       }
+      hasBrought = response.getTasksCount() > 0;
       owner.arrived(response.getTasksList());
     }
 
@@ -204,7 +227,11 @@ final class Poller {
       } finally {
         lock.unlock();
       }
-      poll();
+      if (hasBrought) {
+        pollSoon();
+      } else {
+        poll();
+      }
     }
 
     @Override

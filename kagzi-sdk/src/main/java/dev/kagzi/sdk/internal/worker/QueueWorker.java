@@ -64,7 +64,7 @@ final class QueueWorker implements RunHost {
     this.poller =
         new Poller(
             connection, settings.queue(), !settings.typeLimits().isEmpty(), new PollEvents());
-    this.reporter = new Reporter(connection, registration::workerId);
+    this.reporter = new Reporter(connection, registration::workerId, poller::reported);
     this.drain = new Drain(this, connection, settings.drainTimeout());
   }
 
