@@ -11,12 +11,14 @@ import dev.kagzi.sdk.Workflow;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.testkit.KagziEnv;
 import dev.kagzi.testkit.KagziExtension;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * How changed code is tested: histories that older code has left are replayed by today's
@@ -90,21 +92,31 @@ class HistoriesTest {
     };
   }
 
+  /** To write those that are kept: {@code mvn -pl examples -am test -Dkagzi.histories=write}. */
   @Test
-  @EnabledIfSystemProperty(named = "kagzi.histories", matches = "write")
-  void the_histories_are_written_by_executing_the_older_code(KagziEnv env) {
-    write(env, HistoriesTest::processOrderOnce, 48, HISTORIES.resolve("order-completed.json"));
-    write(env, HistoriesTest::processOrderOnce, 1, HISTORIES.resolve("order-cooling-off.json"));
-    write(env, chargedAtTheThirdTry(), 48, HISTORIES.resolve("order-charged-at-third-try.json"));
-    write(env, HistoriesTest::shipFirst, 48, DIFFERENT.resolve("order-shipped-first.json"));
+  void the_histories_are_written_by_executing_the_older_code(KagziEnv env, @TempDir Path folder)
+      throws IOException {
+    boolean kept = "write".equals(System.getProperty("kagzi.histories"));
+    Path fitting = kept ? HISTORIES : Files.createDirectory(folder.resolve("fitting"));
+    Path different = kept ? DIFFERENT : Files.createDirectory(folder.resolve("different"));
+
+    write(env, HistoriesTest::processOrderOnce, 48, fitting.resolve("order-completed.json"));
+    write(env, HistoriesTest::processOrderOnce, 1, fitting.resolve("order-cooling-off.json"));
+    write(env, chargedAtTheThirdTry(), 48, fitting.resolve("order-charged-at-third-try.json"));
+    write(env, HistoriesTest::shipFirst, 48, different.resolve("order-shipped-first.json"));
     try (Worker worker =
         env.worker().workflow(SagaExample.BOOK_TRIP, new SagaExample()::bookTrip).start()) {
       RunHandle<String> run =
           env.kagzi().workflow(SagaExample.BOOK_TRIP).start(new Trip("ada", "Oslo"));
       env.advance(Duration.ofHours(1));
-      run.history().write(HISTORIES.resolve("trip-undone.json"));
+      run.history().write(fitting.resolve("trip-undone.json"));
       worker.shutdown();
     }
+
+    serve(env);
+    env.replayAll(fitting);
+    assertThatThrownBy(() -> env.replayAll(different))
+        .hasMessageContaining("1 of 1 histories differ");
   }
 
   private static void write(KagziEnv env, Workflow<Order, String> code, int hours, Path file) {

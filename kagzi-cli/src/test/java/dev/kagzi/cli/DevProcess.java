@@ -39,6 +39,7 @@ final class DevProcess implements AutoCloseable {
     if (Runtime.version().feature() >= 24) {
       command.add("--sun-misc-unsafe-memory-access=allow");
     }
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.addAll(List.of(Main.class.getName(), "dev", "--data-dir", dataDir.toString()));
     command.addAll(List.of("--http-port", "0"));

@@ -47,11 +47,12 @@ class FailureHandlerCommandTest extends ServedCommandTest {
   }
 
   @Test
-  void a_namespace_shows_its_handler_of_all_failures_and_forgets_it() {
+  void a_namespace_shows_its_handler_of_all_failures_and_forgets_it() throws Exception {
     assertThat(kagzi("namespace", "create", "handled")).isZero();
     assertThat(out.toString().lines()).anyMatch(line -> line.matches("failure handler +none"));
     try (var client = Kagzi.builder().address(address()).namespace("handled").connect();
         Worker worker = client.worker("alerts").onAnyFailure((ctx, event) -> "paged").start()) {
+      assertThat(worker.awaitRegistered(SOON)).isTrue();
       assertThat(kagzi("namespace", "get", "handled")).isZero();
       assertThat(out.toString().lines())
           .anyMatch(line -> line.matches("failure handler +registered on queue alerts"));

@@ -1,7 +1,7 @@
 package dev.kagzi.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kagzi.cli.LauncherCheckout.Ended;
 import dev.kagzi.cli.LauncherCheckout.Running;
@@ -155,7 +155,7 @@ class LauncherTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void second_start_waits_for_the_build_of_the_first(boolean flock) throws Exception {
-    assumeThat(!flock || checkout.linkTool("flock")).isTrue();
+    assumeTrue(!flock || checkout.linkTool("flock"));
     checkout.complete();
     checkout.holdBuilds();
     Path launcher = checkout.root.resolve("kagzi");

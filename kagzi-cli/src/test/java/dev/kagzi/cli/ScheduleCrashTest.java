@@ -85,11 +85,12 @@ class ScheduleCrashTest {
     args.addAll(List.of("-o", "json", "--address", "127.0.0.1:" + dev.grpcPort()));
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
+    String[] all = args.toArray(String[]::new);
     int code =
-        Main.commandLine()
+        Main.commandLine(CommandTree.of(all))
             .setOut(new PrintWriter(out))
             .setErr(new PrintWriter(err))
-            .execute(args.toArray(String[]::new));
+            .execute(all);
     assertThat(code).as(err.toString()).isZero();
     return JsonMapper.builder().build().readTree(out.toString());
   }

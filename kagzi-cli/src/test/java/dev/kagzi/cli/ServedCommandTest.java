@@ -75,7 +75,7 @@ abstract class ServedCommandTest {
   int execute(String... args) {
     out.getBuffer().setLength(0);
     err.getBuffer().setLength(0);
-    return Main.commandLine()
+    return Main.commandLine(CommandTree.of(args))
         .setOut(new PrintWriter(out))
         .setErr(new PrintWriter(err))
         .execute(args);

@@ -20,7 +20,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
+/**
+ * Each test has folders and servers of its own, and mostly waits for them: they run side by side.
+ */
+@Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class EmbeddedPostgresTest {
 

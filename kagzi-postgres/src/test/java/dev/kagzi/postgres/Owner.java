@@ -28,6 +28,8 @@ final class Owner implements AutoCloseable {
     return new ProcessBuilder(
             List.of(
                 java,
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Owner.class.getName(),

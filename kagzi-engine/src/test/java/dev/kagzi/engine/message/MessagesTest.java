@@ -8,10 +8,8 @@ import static dev.kagzi.engine.TestEngine.failed;
 import static dev.kagzi.engine.TestEngine.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.FamilyTest;
 import dev.kagzi.engine.Holds;
-import dev.kagzi.engine.Stored;
-import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
@@ -29,7 +27,6 @@ import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.Registration;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -37,43 +34,12 @@ import java.util.Map;
 import java.util.Set;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** One run hears of another only by messages, and of each once. */
-class MessagesTest {
-  @RegisterExtension static final TestDatabase database = new TestDatabase();
-
+class MessagesTest extends FamilyTest {
   private static final String CHILDREN = "children";
   private static final String TAKE = "DELETE FROM kagzi.run_messages";
-  private static final String LOCK = "status, epoch, ended_epoch, locked_by";
-
-  private final Stored stored = new Stored(database);
-  private Holds holds;
-  private TestEngine engine;
-  private WorkerId worker;
-  private String queue;
-
-  @BeforeEach
-  void open(TestInfo test) {
-    queue = test.getTestMethod().orElseThrow().getName();
-    holds = new Holds(database.config());
-    engine = start(holds);
-    worker = engine.register();
-  }
-
-  private TestEngine start(Holds connections) {
-    EngineConfig config = EngineConfig.defaults().withCoordinatorInterval(Duration.ofMillis(100));
-    return TestEngine.start(database.config(), queue, config, connections);
-  }
-
-  @AfterEach
-  void close() {
-    engine.close();
-  }
 
   private QueueName childQueue() {
     return new QueueName(NAMESPACE, queue + CHILDREN);

@@ -10,10 +10,8 @@ import static dev.kagzi.engine.TestEngine.stepDone;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.FamilyTest;
 import dev.kagzi.engine.Holds;
-import dev.kagzi.engine.Stored;
-import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.report.ReportResult.ChildAccepted;
 import dev.kagzi.engine.report.ReportResult.ClaimLost;
@@ -30,9 +28,7 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
-import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.AttachListener;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,42 +38,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Runs that start for others, and what becomes of them with their parents. */
-class ChildrenTest {
-  @RegisterExtension static final TestDatabase database = new TestDatabase();
-
-  private static final String LOCK = "status, epoch, ended_epoch, locked_by";
-
-  private final Stored stored = new Stored(database);
-  private Holds holds;
-  private TestEngine engine;
-  private WorkerId worker;
-  private String queue;
-
-  @BeforeEach
-  void open(TestInfo test) {
-    queue = test.getTestMethod().orElseThrow().getName();
-    holds = new Holds(database.config());
-    engine = start(holds);
-    worker = engine.register();
-  }
-
-  private TestEngine start(Holds connections) {
-    EngineConfig config = EngineConfig.defaults().withCoordinatorInterval(Duration.ofMillis(100));
-    return TestEngine.start(database.config(), queue, config, connections);
-  }
-
-  @AfterEach
-  void close() {
-    engine.close();
-  }
-
+class ChildrenTest extends FamilyTest {
   private static Report.ChildStarted child(Claim claim, String step, boolean detached) {
     return child(claim, step, 1, detached);
   }

@@ -57,9 +57,9 @@ class ExecutionTest extends RealServerTest {
                 ctx.step("flaky")
                     .retry(
                         Retry.exponential(4)
-                            .initial(Duration.ofMillis(200))
-                            .coefficient(2)
-                            .max(Duration.ofMillis(400))
+                            .initial(Duration.ofMillis(300))
+                            .coefficient(3)
+                            .max(Duration.ofMillis(900))
                             .jitter(false))
                     .run(String.class, () -> failUntil(4)))
         .start();
@@ -68,9 +68,9 @@ class ExecutionTest extends RealServerTest {
         kagzi.workflow(type).retry(Retry.fixed(2, Duration.ofSeconds(60))).start("Ada");
 
     assertThat(run.result(SOON)).isEqualTo("done");
-    assertThat(gapMs(1)).isBetween(200L, 390L);
-    assertThat(gapMs(2)).isBetween(400L, 790L);
-    assertThat(gapMs(3)).as("capped").isBetween(400L, 790L);
+    assertThat(gapMs(1)).isBetween(300L, 890L);
+    assertThat(gapMs(2)).isBetween(900L, 2_690L);
+    assertThat(gapMs(3)).as("capped").isBetween(900L, 2_690L);
     assertThat(server.steps(run.runId())).extracting(Step::getAttemptNumber).contains(1, 2, 3, 4);
   }
 
