@@ -37,27 +37,13 @@ class StrangersIT {
           "--token-file", token.toString(), "--tls-ca", certificate.cert().toString()
         };
 
-        Release.Ended withoutToken = caller.call("health", "--tls-ca", known[3]);
-        assertThat(withoutToken.code()).as(withoutToken.err()).isEqualTo(1);
-        assertThat(withoutToken.err()).startsWith("kagzi: authorization: ").hasLineCount(1);
+        // It starts while others are refused.
+        try (KagziProcess worker = work(other, address, token, certificate)) {
+          refused(caller, token, certificate, wrong);
+          Release.Ended health = caller.call("health", known);
+          assertThat(health.code()).as(health.err()).isZero();
+          assertThat(health.out()).containsPattern("server +SERVING");
 
-        Release.Ended withoutTls = caller.call("health", "--token-file", known[1]);
-        assertThat(withoutTls.code()).as(withoutTls.err()).isEqualTo(4);
-        assertThat(withoutTls.err()).contains("--tls if it wants TLS").hasLineCount(1);
-
-        Release.Ended distrusting =
-            caller.call("health", "--token-file", known[1], "--tls-ca", wrong.cert().toString());
-        assertThat(distrusting.code()).as(distrusting.err()).isEqualTo(4);
-        assertThat(distrusting.err())
-            .startsWith("kagzi: server: " + address)
-            .contains("certificate: ", "--tls-ca")
-            .hasLineCount(1);
-
-        Release.Ended health = caller.call("health", known);
-        assertThat(health.code()).as(health.err()).isZero();
-        assertThat(health.out()).containsPattern("server +SERVING");
-
-        try (KagziProcess worker = work(other, address, known[1], known[3])) {
           Release.Ended started =
               caller.call(
                   "workflow",
@@ -74,6 +60,26 @@ class StrangersIT {
         assertThat(server.awaitExit()).isZero();
       }
     }
+  }
+
+  private static void refused(Caller caller, Path token, Certificate right, Certificate wrong)
+      throws Exception {
+    Release.Ended withoutToken = caller.call("health", "--tls-ca", right.cert().toString());
+    assertThat(withoutToken.code()).as(withoutToken.err()).isEqualTo(1);
+    assertThat(withoutToken.err()).startsWith("kagzi: authorization: ").hasLineCount(1);
+
+    Release.Ended withoutTls = caller.call("health", "--token-file", token.toString());
+    assertThat(withoutTls.code()).as(withoutTls.err()).isEqualTo(4);
+    assertThat(withoutTls.err()).contains("--tls if it wants TLS").hasLineCount(1);
+
+    Release.Ended distrusting =
+        caller.call(
+            "health", "--token-file", token.toString(), "--tls-ca", wrong.cert().toString());
+    assertThat(distrusting.code()).as(distrusting.err()).isEqualTo(4);
+    assertThat(distrusting.err())
+        .startsWith("kagzi: server: " + caller.address + ": certificate: ")
+        .contains("--tls-ca")
+        .hasLineCount(1);
   }
 
   /** Commands of the release that run on the other host. */
@@ -114,8 +120,8 @@ class StrangersIT {
             "KAGZI_DB_PASSWORD", postgres.password()));
   }
 
-  private static KagziProcess work(OtherHost other, String address, String token, String ca)
-      throws Exception {
+  private static KagziProcess work(
+      OtherHost other, String address, Path token, Certificate certificate) throws Exception {
     return KagziProcess.start(
         new ProcessBuilder(
             other.inside(
@@ -126,8 +132,8 @@ class StrangersIT {
                 System.getProperty("java.class.path"),
                 GreetingWorker.class.getName(),
                 address,
-                token,
-                ca)),
+                token.toString(),
+                certificate.cert().toString())),
         Map.of());
   }
 
