@@ -2,6 +2,7 @@ package dev.kagzi.cli;
 
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.MapEntry;
 import com.google.protobuf.Message;
 import com.google.protobuf.Timestamp;
@@ -23,7 +24,8 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * Messages as JSON for people and their tools: the protocol's names in lowerCamelCase, times as
  * texts, states without their prefix, payloads as the JSON that they are. What is empty is left
- * out, except for answers to yes-or-no questions and for numbers: none that failed is a number.
+ * out, except for answers to yes-or-no questions, for numbers and for lists of things: that none
+ * failed is said, too.
  */
 final class MessageJson {
 
@@ -71,7 +73,8 @@ final class MessageJson {
 
   private static boolean isShown(Message message, FieldDescriptor field) {
     if (field.isRepeated()) {
-      return message.getRepeatedFieldCount(field) > 0;
+      boolean isList = field.getJavaType() == JavaType.MESSAGE && !field.isMapField();
+      return isList || message.getRepeatedFieldCount(field) > 0;
     }
     return message.hasField(field) || (!field.hasPresence() && saysMuchWhenEmpty(field));
   }

@@ -282,6 +282,7 @@ class RemoteCommandsTest extends ServedCommandTest {
     assertThat(json().at("/health/database/status").asString()).isEqualTo("HEALTHY");
     assertThat(json().at("/health/database/latencyMs").isNumber()).isTrue();
     assertThat(json().at("/health/unhealthyWorkers").isNumber()).isTrue();
+    assertThat(json().at("/health/workers").isArray()).isTrue();
     assertThat(execute("health", "--address", "127.0.0.1:1")).isEqualTo(4);
   }
 
