@@ -61,6 +61,8 @@ public final class Main implements Callable<Integer> {
     addFlags(kagzi, "server", ServerCommand.OPTIONS);
     addFlags(kagzi, "migrate", MigrateCommand.OPTIONS);
     return kagzi
+        // A namespace may have the name of a command.
+        .setAllowSubcommandsAsOptionParameters(true)
         // --input @FILE is ours to read.
         .setExpandAtFiles(false)
         .setCaseInsensitiveEnumValuesAllowed(true)
@@ -112,8 +114,9 @@ public final class Main implements Callable<Integer> {
     if (wrong instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()) {
       String unknown = unmatched.getUnmatched().getFirst();
       String name = unknown.contains("=") ? unknown.substring(0, unknown.indexOf('=')) : unknown;
-      return "%s: no such option (expected: %s; %s)"
-          .formatted(name, Nearest.to(name, command.getCommandSpec().optionsMap().keySet()), help);
+      return Nearest.to(name, command.getCommandSpec().optionsMap().keySet())
+          .map(near -> "%s: no such option (expected: %s; %s)".formatted(name, near, help))
+          .orElse("%s: no such option (%s)".formatted(name, help));
     }
     return "%s (%s)".formatted(wrong.getMessage(), help);
   }

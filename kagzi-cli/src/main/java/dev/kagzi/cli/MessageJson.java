@@ -10,6 +10,7 @@ import dev.kagzi.protocol.v1.Payload;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
@@ -23,7 +24,8 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * Messages as JSON for people and their tools: the protocol's names in lowerCamelCase, times as
  * texts, states without their prefix, payloads as the JSON that they are. What is empty is left
- * out, except for answers to yes-or-no questions.
+ * out, except for answers to yes-or-no questions, for numbers and for lists of things: that none
+ * failed is said, too.
  */
 final class MessageJson {
 
@@ -36,6 +38,17 @@ final class MessageJson {
               DeserializationFeature.FAIL_ON_TRAILING_TOKENS,
               DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
           .without(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES);
+  // Where zero says that there is none.
+  private static final Set<String> ZERO_IS_NONE =
+      Set.of(
+          "execution_timeout_ms",
+          "step_timeout_ms",
+          "jitter_ms",
+          "retry_after_ms",
+          "maximum_attempts",
+          "initial_interval_ms",
+          "backoff_coefficient",
+          "maximum_interval_ms");
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
   private MessageJson() {}
@@ -60,10 +73,18 @@ final class MessageJson {
 
   private static boolean isShown(Message message, FieldDescriptor field) {
     if (field.isRepeated()) {
-      return message.getRepeatedFieldCount(field) > 0;
+      boolean isList = field.getJavaType() == JavaType.MESSAGE && !field.isMapField();
+      return isList || message.getRepeatedFieldCount(field) > 0;
     }
-    boolean isAnswer = field.getJavaType() == JavaType.BOOLEAN && !field.hasPresence();
-    return isAnswer || message.hasField(field);
+    return message.hasField(field) || (!field.hasPresence() && saysMuchWhenEmpty(field));
+  }
+
+  private static boolean saysMuchWhenEmpty(FieldDescriptor field) {
+    return switch (field.getJavaType()) {
+      case BOOLEAN -> true;
+      case INT, LONG, DOUBLE, FLOAT -> !ZERO_IS_NONE.contains(field.getName());
+      case STRING, BYTE_STRING, ENUM, MESSAGE -> false;
+    };
   }
 
   private static JsonNode value(FieldDescriptor field, Object value) {

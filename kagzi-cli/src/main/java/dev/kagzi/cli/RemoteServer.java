@@ -17,16 +17,18 @@ import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleService
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceBlockingStub;
 import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.internal.wire.Channels;
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.MetadataUtils;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
+import java.security.GeneralSecurityException;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -59,6 +61,8 @@ final class RemoteServer implements AutoCloseable {
   /**
    * Does not wait for the server.
    *
+   * @param address one, or several with commas between them, of which the first that answers is
+   *     asked
    * @param token what the server wants to see, or empty
    */
   static RemoteServer connect(
@@ -69,7 +73,7 @@ final class RemoteServer implements AutoCloseable {
     }
     Logs.silence();
     ManagedChannel channel =
-        NettyChannelBuilder.forTarget("dns:///" + address, credentials)
+        Channels.builder(List.of(address.split(",")), credentials)
             .intercept(MetadataUtils.newAttachHeadersInterceptor(headers))
             .maxInboundMessageSize(MESSAGE_BYTES_MAX)
             .build();
@@ -200,7 +204,7 @@ final class RemoteServer implements AutoCloseable {
       }
       if (cause instanceof SSLException) {
         return "server: %s: %s (expected: one with TLS, and a certificate for that name that %s)"
-            .formatted(address, cause.getMessage(), "--tls-ca or the JVM vouches for");
+            .formatted(address, trouble(cause), "--tls-ca or the JVM vouches for");
       }
     }
     if (connected) {
@@ -208,6 +212,17 @@ final class RemoteServer implements AutoCloseable {
           .formatted(address);
     }
     return "server: " + address + " does not answer (expected: one there, or --address HOST:PORT)";
+  }
+
+  /** What is wrong with the certificate says its innermost cause; the outer ones say that it is. */
+  private static String trouble(Throwable tls) {
+    String said = String.valueOf(tls.getMessage());
+    for (Throwable cause = tls.getCause(); cause != null; cause = cause.getCause()) {
+      if (cause instanceof GeneralSecurityException) {
+        said = "certificate: " + cause.getMessage();
+      }
+    }
+    return said;
   }
 
   private static String words(StatusRuntimeException failure, @Nullable ErrorDetail said) {

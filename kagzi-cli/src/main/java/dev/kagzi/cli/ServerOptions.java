@@ -30,7 +30,8 @@ final class ServerOptions {
   @Option(
       names = "--address",
       paramLabel = "HOST:PORT",
-      description = "Where the server is (KAGZI_ADDRESS; default: 127.0.0.1:50051).")
+      description =
+          "Where the server is, or several: a:1,b:2 (KAGZI_ADDRESS; default: 127.0.0.1:50051).")
   private @Nullable String address;
 
   @Option(
@@ -146,15 +147,18 @@ final class ServerOptions {
     return form == Form.JSON;
   }
 
-  private static String checked(String address) {
-    if (!ADDRESS.matcher(address).matches()
-        || Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)) > PORT_MAX) {
-      throw new CliException(
-          ExitCode.USAGE,
-          "--address: %s (expected: HOST:PORT, such as 127.0.0.1:50051)".formatted(address),
-          null);
+  private static String checked(String addresses) {
+    for (String address : addresses.split(",", -1)) {
+      if (!ADDRESS.matcher(address).matches()
+          || Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)) > PORT_MAX) {
+        throw new CliException(
+            ExitCode.USAGE,
+            "--address: %s (expected: HOST:PORT, such as 127.0.0.1:50051, or several: a:1,b:2)"
+                .formatted(addresses),
+            null);
+      }
     }
-    return address;
+    return addresses;
   }
 
   /** The flag, else the variables; empty for none. */

@@ -12,6 +12,13 @@ record Certificate(Path cert, Path key) {
   private static final String PASSWORD = "changeit";
 
   static Certificate create(Path folder, String name) throws Exception {
+    return create(folder, name, "dns:localhost,ip:127.0.0.1");
+  }
+
+  /**
+   * @param hosts whom it is for, as keytool takes them
+   */
+  static Certificate create(Path folder, String name, String hosts) throws Exception {
     Path store = folder.resolve(name + ".p12");
     Process keytool =
         new ProcessBuilder(
@@ -25,7 +32,7 @@ record Certificate(Path cert, Path key) {
                     "-dname",
                     "CN=" + name,
                     "-ext",
-                    "SAN=dns:localhost,ip:127.0.0.1",
+                    "SAN=" + hosts,
                     "-storetype",
                     "PKCS12",
                     "-keystore",

@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -16,20 +13,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The release as somebody unpacks and starts it. */
+@SuppressWarnings("NullAway.Init")
 class DistributionIT {
-  private static final String VERSION = System.getProperty("kagzi.version", "");
-
   @TempDir private static Path folder;
+  private static Release release;
   private static Path root;
-
-  private record Ended(int code, String out, String err) {}
 
   @BeforeAll
   static void unpack() throws Exception {
-    Ended tar =
-        run(Map.of(), "tar", "-C", folder.toString(), "-xzf", System.getProperty("kagzi.dist", ""));
-    assertThat(tar.code()).as(tar.err()).isZero();
-    root = folder.resolve("kagzi-" + VERSION);
+    release = Release.unpack(folder);
+    root = release.root();
   }
 
   @Test
@@ -59,10 +52,10 @@ class DistributionIT {
   void it_says_its_version_also_through_a_link() throws Exception {
     Path link = Files.createSymbolicLink(folder.resolve("kagzi"), root.resolve("bin/kagzi"));
 
-    Ended version = run(Map.of(), link.toString(), "version");
+    Release.Ended version = release.run(Map.of(), link.toString(), "version");
 
     assertThat(version.code()).as(version.err()).isZero();
-    assertThat(version.out()).startsWith("kagzi " + VERSION + " (Java ");
+    assertThat(version.out()).startsWith("kagzi " + Release.VERSION + " (Java ");
     assertThat(version.err()).isEmpty();
   }
 
@@ -75,13 +68,14 @@ class DistributionIT {
     String path = old.resolve("bin") + File.pathSeparator + "/usr/bin:/bin";
     String launcher = root.resolve("bin/kagzi").toString();
 
-    Ended none = run(Map.of("PATH", path, "KAGZI_JDK_ROOT", "/nowhere"), launcher, "version");
-    Ended found =
-        run(
+    Release.Ended none =
+        release.run(Map.of("PATH", path, "KAGZI_JDK_ROOT", "/nowhere"), launcher, "version");
+    Release.Ended found =
+        release.run(
             Map.of("PATH", path, "KAGZI_JDK_ROOT", folder.resolve("top").toString()),
             launcher,
             "version");
-    Ended named = run(Map.of("JAVA_HOME", old.toString()), launcher, "version");
+    Release.Ended named = release.run(Map.of("JAVA_HOME", old.toString()), launcher, "version");
     // JUnit warns about links that lead out of the folder which it deletes.
     Files.delete(link);
 
@@ -106,8 +100,8 @@ class DistributionIT {
 
   @Test
   void its_sample_configuration_is_one() throws Exception {
-    Ended shown =
-        run(
+    Release.Ended shown =
+        release.run(
             Map.of("KAGZI_DB_PASSWORD", "secret"),
             root.resolve("bin/kagzi").toString(),
             "server",
@@ -120,25 +114,5 @@ class DistributionIT {
         .containsPattern("db-url +jdbc:postgresql://127.0.0.1:5432/kagzi +file")
         .containsPattern("db-password +\\(hidden\\) +env")
         .doesNotContain("secret");
-  }
-
-  private static Ended run(Map<String, String> environment, String... command)
-      throws IOException, InterruptedException {
-    File out = Files.createTempFile(folder, "run", ".out").toFile();
-    File err = Files.createTempFile(folder, "run", ".err").toFile();
-    List<String> words = Arrays.asList(command);
-    ProcessBuilder builder = new ProcessBuilder(words).redirectOutput(out).redirectError(err);
-    builder.environment().keySet().removeIf(name -> name.startsWith("KAGZI_"));
-    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-    builder.environment().put("XDG_CACHE_HOME", folder.resolve("cache").toString());
-    if (environment.containsKey("PATH")) {
-      builder.environment().remove("JAVA_HOME");
-    }
-    builder.environment().putAll(environment);
-    int code = builder.start().waitFor();
-    return new Ended(
-        code,
-        Files.readString(out.toPath(), StandardCharsets.UTF_8),
-        Files.readString(err.toPath(), StandardCharsets.UTF_8));
   }
 }

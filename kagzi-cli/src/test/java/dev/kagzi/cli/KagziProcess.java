@@ -1,6 +1,7 @@
 package dev.kagzi.cli;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,12 +11,13 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** {@code kagzi} with a command in a JVM of its own, in a folder and an environment of its own. */
 final class KagziProcess implements AutoCloseable {
 
   private static final Pattern READY =
-      Pattern.compile("is ready: gRPC on localhost:(\\d+), https?://localhost:(\\d+)");
+      Pattern.compile("is ready: gRPC on \\S+:(\\d+), https?://\\S+:(\\d+)");
 
   private final Process process;
   private final BufferedReader output;
@@ -30,7 +32,30 @@ final class KagziProcess implements AutoCloseable {
 
   static KagziProcess start(Path folder, Map<String, String> environment, String... arguments)
       throws IOException {
+    return start(null, folder, environment, arguments);
+  }
+
+  /** With classes and resources that come before the others. */
+  static KagziProcess start(
+      @Nullable Path classes, Path folder, Map<String, String> environment, String... arguments)
+      throws IOException {
+    String usual = System.getProperty("java.class.path");
+    String classPath = classes == null ? usual : classes + File.pathSeparator + usual;
+    return start(
+        new ProcessBuilder(javaCommand(classPath, arguments)).directory(folder.toFile()),
+        environment);
+  }
+
+  /** Any command that becomes {@code kagzi}. */
+  static KagziProcess start(ProcessBuilder builder, Map<String, String> environment)
+      throws IOException {
     Path errors = Files.createTempFile("kagzi", ".err");
+    builder.environment().keySet().removeIf(name -> name.startsWith("KAGZI_"));
+    builder.environment().putAll(environment);
+    return new KagziProcess(builder.redirectError(errors.toFile()).start(), errors);
+  }
+
+  private static List<String> javaCommand(String classPath, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     // As the launcher and the jar's manifest say it.
@@ -39,13 +64,9 @@ final class KagziProcess implements AutoCloseable {
       command.add("--sun-misc-unsafe-memory-access=allow");
     }
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(List.of("-cp", classPath, Main.class.getName()));
     command.addAll(List.of(arguments));
-    ProcessBuilder builder =
-        new ProcessBuilder(command).directory(folder.toFile()).redirectError(errors.toFile());
-    builder.environment().keySet().removeIf(name -> name.startsWith("KAGZI_"));
-    builder.environment().putAll(environment);
-    return new KagziProcess(builder.start(), errors);
+    return command;
   }
 
   /** Waits until a server says that it is ready. */

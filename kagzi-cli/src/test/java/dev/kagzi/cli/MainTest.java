@@ -98,6 +98,10 @@ class MainTest {
         .singleElement()
         .asString()
         .isEqualTo("kagzi: --prot: no such option (expected: --port; see kagzi dev --help)");
+    err.getBuffer().setLength(0);
+    assertThat(kagzi.execute("dev", "--colour", "1")).isEqualTo(2);
+    assertThat(err.toString())
+        .isEqualToIgnoringNewLines("kagzi: --colour: no such option (see kagzi dev --help)");
   }
 
   @Test

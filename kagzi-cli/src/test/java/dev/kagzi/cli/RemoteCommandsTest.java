@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -191,6 +192,34 @@ class RemoteCommandsTest extends ServedCommandTest {
   }
 
   @Test
+  void of_several_servers_the_first_that_answers_is_asked() {
+    assertThat(execute("workflow", "list", "--address", "127.0.0.1:1," + address())).isZero();
+    assertThat(execute("workflow", "list", "--address", address() + ",127.0.0.1:1")).isZero();
+
+    assertThat(execute("health", "--address", "127.0.0.1:1,127.0.0.1:2")).isEqualTo(4);
+    assertThat(err.toString())
+        .startsWith("kagzi: server: 127.0.0.1:1,127.0.0.1:2 does not answer")
+        .hasLineCount(1);
+    for (String wrong : List.of(address() + ",", "," + address(), address() + ",b", ",")) {
+      assertThat(execute("health", "--address", wrong)).as(wrong).isEqualTo(2);
+      assertThat(err.toString()).startsWith("kagzi: --address: " + wrong + " (expected: HOST:PORT");
+    }
+  }
+
+  @Test
+  void a_namespace_may_be_called_like_a_command() {
+    assertThat(kagzi("namespace", "create", "worker")).isZero();
+
+    assertThat(workflow("start", "t", "--queue", "q", "--namespace", "worker")).isZero();
+    assertThat(execute("--namespace", "worker", "workflow", "list", "--address", address()))
+        .isZero();
+    assertThat(out.toString().lines()).hasSize(2);
+    assertThat(execute("workflow", "--namespace", "worker", "list", "--address", address()))
+        .isZero();
+    assertThat(out.toString().lines()).hasSize(2);
+  }
+
+  @Test
   void namespaces_are_created_changed_and_shown() {
     assertThat(kagzi("namespace", "create", "team", "--description", "ours")).isZero();
     assertThat(out.toString().lines()).anyMatch(line -> line.matches("namespace +team"));
@@ -219,6 +248,7 @@ class RemoteCommandsTest extends ServedCommandTest {
 
   @Test
   void workers_are_listed_and_drained() {
+    String drained;
     try (Worker worker = worker()) {
       // Whoever has done a run is registered.
       assertThat(kagzi.workflow(DOUBLE).start(1).result(SOON)).isEqualTo(2);
@@ -226,13 +256,18 @@ class RemoteCommandsTest extends ServedCommandTest {
           .isZero();
       String id = json().at("/workers/0/workerId").asString();
       assertThat(json().at("/workers/0/status").asString()).isEqualTo("ONLINE");
+      assertThat(json().at("/workers/0/totalFailed").isNumber()).isTrue();
       assertThat(kagzi("worker", "list")).isZero();
       assertThat(out.toString()).contains(id, "double");
 
       assertThat(kagzi("worker", "drain", id, "--namespace", "other")).isEqualTo(3);
       assertThat(kagzi("worker", "drain", id)).isZero();
       assertThat(out.toString()).contains("takes no new work");
+      drained = id;
     }
+    assertThat(kagzi("worker", "drain", drained)).isEqualTo(1);
+    assertThat(err.toString())
+        .isEqualToIgnoringNewLines("kagzi: worker " + drained + ": the worker is offline already");
     assertThat(kagzi("worker", "drain", "00000000-0000-0000-0000-000000000001")).isEqualTo(3);
     assertThat(kagzi("worker", "drain", "rubbish")).isEqualTo(1);
   }
@@ -245,6 +280,9 @@ class RemoteCommandsTest extends ServedCommandTest {
     assertThat(kagzi("health", "-o", "json")).isZero();
     assertThat(json().at("/status").asString()).isEqualTo("SERVING");
     assertThat(json().at("/health/database/status").asString()).isEqualTo("HEALTHY");
+    assertThat(json().at("/health/database/latencyMs").isNumber()).isTrue();
+    assertThat(json().at("/health/unhealthyWorkers").isNumber()).isTrue();
+    assertThat(json().at("/health/workers").isArray()).isTrue();
     assertThat(execute("health", "--address", "127.0.0.1:1")).isEqualTo(4);
   }
 

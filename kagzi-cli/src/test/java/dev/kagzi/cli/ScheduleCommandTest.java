@@ -103,6 +103,9 @@ class ScheduleCommandTest extends ServedCommandTest {
     assertThat(schedule("get", "second-life", "-o", "json")).isZero();
     String id = json().at("/scheduleId").asString();
     assertThat(json().at("/totalRuns").asInt()).isEqualTo(3);
+    assertThat(json().at("/failedRuns").isNumber()).isTrue();
+    assertThat(json().at("/missedRuns").isNumber()).isTrue();
+    assertThat(json().has("executionTimeoutMs")).isFalse();
     assertThat(schedule("resume", id)).isZero();
     assertThat(schedule("delete", "second-life")).isZero();
     assertThat(schedule("runs", id)).isZero();

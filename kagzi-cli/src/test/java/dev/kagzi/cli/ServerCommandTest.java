@@ -221,6 +221,22 @@ class ServerCommandTest {
       try (KagziProcess let = KagziProcess.start(folder, variables, "workflow", "list")) {
         assertThat(let.awaitExit()).as(let.errors()).isZero();
       }
+      // Each server is asked for a certificate of its own name: the first has none for this one.
+      Map<String, String> several = new HashMap<>(variables);
+      several.put("KAGZI_ADDRESS", "127.0.0.2:1,localhost:" + process.grpcPort());
+      try (KagziProcess let = KagziProcess.start(folder, several, "workflow", "list")) {
+        assertThat(let.awaitExit()).as(let.errors()).isZero();
+      }
+      Map<String, String> distrusting = new HashMap<>(variables);
+      distrusting.put("KAGZI_TLS_CA", client.cert().toString());
+      try (KagziProcess not = KagziProcess.start(folder, distrusting, "workflow", "list")) {
+        assertThat(not.awaitExit()).isEqualTo(4);
+        assertThat(not.errors().lines())
+            .singleElement()
+            .asString()
+            .startsWith("kagzi: server: localhost:" + process.grpcPort() + ": certificate: ")
+            .contains("--tls-ca");
+      }
       try (KagziProcess not = KagziProcess.start(folder, Map.of("KAGZI_TOKEN", "no"), list)) {
         assertThat(not.awaitExit()).isEqualTo(1);
         assertThat(not.errors())

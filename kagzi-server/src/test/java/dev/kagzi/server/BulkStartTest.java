@@ -1,9 +1,13 @@
 package dev.kagzi.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kagzi.protocol.v1.CreateNamespaceRequest;
+import dev.kagzi.protocol.v1.DisableNamespaceRequest;
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.StartResult;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowsRequest;
 import java.util.List;
 import java.util.UUID;
@@ -89,5 +93,34 @@ class BulkStartTest {
 
     assertThat(first).isEqualTo(chosen);
     assertThat(second).isEqualTo(chosen);
+  }
+
+  @Test
+  void a_bulk_that_is_sent_again_after_its_namespace_was_disabled_is_answered_the_same() {
+    String namespace = "shut";
+    server
+        .namespaces()
+        .createNamespace(CreateNamespaceRequest.newBuilder().setNamespace(namespace).build());
+    String chosen = UUID.randomUUID().toString();
+    StartWorkflowRequest.Builder start = TestServer.start("bulk", "order").setNamespace(namespace);
+    start.setExternalId("mine");
+    StartWorkflowsRequest bulk =
+        StartWorkflowsRequest.newBuilder()
+            .addStarts(start.clone().setRunId(chosen))
+            .addStarts(start.clone().setExternalId(""))
+            .build();
+    List<StartResult> first = server.workflows().startWorkflows(bulk).getResultsList();
+    server
+        .namespaces()
+        .disableNamespace(DisableNamespaceRequest.newBuilder().setNamespace(namespace).build());
+
+    List<StartResult> again = server.workflows().startWorkflows(bulk).getResultsList();
+
+    assertThat(first).allMatch(StartResult::hasStarted);
+    assertThat(again.get(0)).isEqualTo(first.get(0));
+    assertThat(again.get(1).getRefused().getMetadataOrThrow("code"))
+        .isEqualTo("NAMESPACE_DISABLED");
+    assertThatThrownBy(() -> server.workflows().startWorkflow(start.build()))
+        .hasMessageContaining("is disabled");
   }
 }

@@ -102,6 +102,7 @@ public final class Runs {
   private List<CompletableFuture<StartResult>> startNow(List<StartRequest> requests) {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>(requests.size());
     List<RunWrite<?>> writes = new ArrayList<>(requests.size());
+    EarlierStarts earlier = new EarlierStarts();
     for (StartRequest wish : requests) {
       try {
         check(wish);
@@ -112,18 +113,26 @@ public final class Runs {
         writes.add(start);
         answers.add(start.done());
       } catch (Refusal refusal) {
-        answers.add(CompletableFuture.failedFuture(refusal));
+        answers.add(earlier.refuse(wish, refusal));
       }
     }
+    earlier.answer(database);
     if (!writes.isEmpty()) {
       journal.append(writes);
     }
     return answers;
   }
 
-  /** Starts a run whose end is told to a step of another run. */
+  /** Starts a run that comes from another. */
   public CompletableFuture<StartResult> startFor(StartRequest request, StartRun.Lineage lineage) {
-    check(request);
+    try {
+      check(request);
+    } catch (Refusal refusal) {
+      EarlierStarts earlier = new EarlierStarts();
+      CompletableFuture<StartResult> answer = earlier.refuse(request, refusal);
+      earlier.answer(database);
+      return answer;
+    }
     StartRun start = write(request, lineage);
     journal.append(start);
     return start.done();

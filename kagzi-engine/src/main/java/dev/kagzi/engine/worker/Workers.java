@@ -325,16 +325,25 @@ public final class Workers implements AutoCloseable {
         });
   }
 
-  /** Somebody else asks the worker to drain; of any namespace when none is named. */
+  /**
+   * Somebody else asks the worker to drain; of any namespace when none is named. False when it has
+   * left before.
+   */
   public CompletableFuture<Boolean> drain(@Nullable String namespace, WorkerId worker) {
     limits.checkOptionalName("namespace", namespace);
     return async(
         () -> {
-          if (!isIn(namespace, worker) || !drainNow(worker, "asked to by an administrator")) {
+          if (!isIn(namespace, worker)) {
             throw Refusal.notFound("worker", worker);
           }
-          tellDrain(worker);
-          return true;
+          if (drainNow(worker, "asked to by an administrator")) {
+            tellDrain(worker);
+            return true;
+          }
+          if (database.read(session -> WorkerRows.find(session, worker)).isEmpty()) {
+            throw Refusal.notFound("worker", worker);
+          }
+          return false;
         });
   }
 

@@ -11,7 +11,9 @@ import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.run.RetryResult;
 import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.task.PollRequest;
 import dev.kagzi.engine.task.Task;
@@ -25,6 +27,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -108,6 +112,48 @@ class DisabledTest {
         .isThrownBy(() -> start(engine))
         .satisfies(
             refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION));
+  }
+
+  @Test
+  void a_start_that_was_made_before_is_answered_the_same_by_its_run_id_alone() {
+    RunId chosen = RunId.next();
+    RunId retried = RunId.next();
+    assertThat(start(here, chosen, TYPE, "mine")).isEqualTo(StartResult.made(chosen));
+    await(here.engine().runs().cancel(name, chosen));
+    assertThat(await(here.engine().runs().retry(name, chosen, retried)).runId()).isEqualTo(retried);
+
+    here.engine().namespaces().disable(name);
+
+    for (TestEngine engine : List.of(here, there)) {
+      await().atMost(Duration.ofSeconds(5)).until(() -> isShut(engine));
+      assertThat(start(engine, chosen, TYPE, "mine")).isEqualTo(StartResult.made(chosen));
+      assertThat(await(engine.engine().runs().retry(name, chosen, retried)))
+          .isEqualTo(new RetryResult(retried, false));
+      assertDisabled(() -> start(engine, RunId.next(), TYPE, "new"));
+      assertDisabled(() -> start(engine, null, TYPE, "mine"));
+      assertDisabled(() -> start(engine, chosen, "other", "mine"));
+      assertDisabled(() -> start(engine, chosen, TYPE, "other"));
+      assertDisabled(() -> await(engine.engine().runs().retry(name, chosen, RunId.next())));
+    }
+    assertThat(here.engine().queries().depth(name, null).pending()).isEqualTo(1);
+  }
+
+  private boolean isShut(TestEngine engine) {
+    return !engine.engine().namespaces().check(name).isEnabled();
+  }
+
+  private StartResult start(
+      TestEngine engine, @Nullable RunId runId, String type, String externalId) {
+    StartRequest request =
+        new StartRequest(name, externalId, "q", type, "", payload("1"), null, runId);
+    return await(engine.engine().runs().start(request));
+  }
+
+  private static void assertDisabled(ThrowingCallable start) {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(start)
+        .satisfies(
+            refusal -> assertThat(refusal.code()).isEqualTo(Refusal.Code.NAMESPACE_DISABLED));
   }
 
   @Test

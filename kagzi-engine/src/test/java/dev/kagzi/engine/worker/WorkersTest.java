@@ -325,6 +325,9 @@ class WorkersTest {
     assertRefused(beat(left, null), Refusal.Reason.NOT_FOUND);
     assertRefused(beat(unknown, null), Refusal.Reason.NOT_FOUND);
     assertRefused(workers().drain(null, unknown), Refusal.Reason.NOT_FOUND);
+    assertRefused(workers().drain("elsewhere", left), Refusal.Reason.NOT_FOUND);
+    assertThat(await(workers().drain(null, left))).isFalse();
+    assertThat(await(workers().drain(NAMESPACE, left))).isFalse();
     assertThat(await(workers().deregister(null, unknown, false))).isFalse();
     assertThatThrownBy(
             () ->

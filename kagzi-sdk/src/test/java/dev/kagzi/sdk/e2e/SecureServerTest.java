@@ -74,6 +74,16 @@ class SecureServerTest {
   }
 
   @Test
+  void of_several_servers_each_is_asked_for_a_certificate_of_its_own_name() {
+    try (KagziServer server = start(config -> config.tls(serverSide.cert(), serverSide.key()))) {
+      String addresses = "127.0.0.2:1,localhost:" + server.grpcPort();
+
+      assertThat(greeting(Kagzi.builder().address(addresses).tlsCa(serverSide.cert())))
+          .isEqualTo("hello you");
+    }
+  }
+
+  @Test
   void mutual_tls_lets_in_whose_certificate_is_signed_and_tells_health_to_all() throws Exception {
     try (KagziServer server =
         start(config -> config.tls(serverSide.cert(), serverSide.key(), clientSide.cert()))) {

@@ -56,7 +56,8 @@ public record ConfigFile(String path, Map<String, String> entries) {
       if (ServerOption.byKey(key).isEmpty()) {
         throw new SettingsException(
             "%s: no such key in %s (expected: %s)"
-                .formatted(key, path, Nearest.to(key, ServerOption.keys())));
+                .formatted(
+                    key, path, Nearest.to(key, ServerOption.keys()).orElse(Settings.ANY_KNOWN)));
       }
     }
   }

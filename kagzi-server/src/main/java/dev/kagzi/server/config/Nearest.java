@@ -2,18 +2,22 @@ package dev.kagzi.server.config;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Optional;
 
 /** Guesses what somebody meant who wrote what nobody knows. */
 public final class Nearest {
   private Nearest() {}
 
-  /** The candidate that takes the fewest keystrokes to get to. There must be one. */
-  public static String to(String word, Collection<String> candidates) {
+  /**
+   * The candidate that takes the fewest keystrokes to get to. None if those are more than a third
+   * of the word: then it was something else that was meant.
+   */
+  public static Optional<String> to(String word, Collection<String> candidates) {
     return candidates.stream()
         .min(
             Comparator.<String>comparingInt(each -> distance(word, each))
                 .thenComparing(each -> each))
-        .orElseThrow();
+        .filter(each -> distance(word, each) <= Math.max(1, word.length() / 3));
   }
 
   /** Insertions, deletions and replacements (Levenshtein). */

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * and within its range. Immutable.
  */
 public final class Settings {
+  /** For what resembles nothing that there is. */
+  static final String ANY_KNOWN = "one of docs/reference.md";
+
   private static final int LENGTH_MAX = 1_000;
 
   private record Pair(ServerOption low, ServerOption high) {}

@@ -2,6 +2,7 @@ package dev.kagzi.server.config;
 
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -55,9 +56,18 @@ final class Variables {
 
   private static String meant(String name, Set<String> known) {
     var old = OLD.matcher(name);
-    if (!old.matches()) {
-      return Nearest.to(name, known);
-    }
-    return Nearest.to(COORDINATOR + old.group(2), known) + " by now";
+    Optional<String> near =
+        old.matches()
+            ? nearest(COORDINATOR + old.group(2), known).map(each -> each + " by now")
+            : nearest(name, known);
+    return near.orElse(Settings.ANY_KNOWN);
+  }
+
+  /** What all have in common is no likeness. */
+  private static Optional<String> nearest(String name, Set<String> known) {
+    return Nearest.to(
+            name.substring(PREFIX.length()),
+            known.stream().map(each -> each.substring(PREFIX.length())).toList())
+        .map(each -> PREFIX + each);
   }
 }

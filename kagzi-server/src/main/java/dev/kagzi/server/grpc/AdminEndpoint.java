@@ -176,7 +176,8 @@ final class AdminEndpoint extends AdminServiceImplBase {
         draining ->
             DrainWorkerResponse.newBuilder()
                 .setSuccess(draining)
-                .setMessage(draining ? "the worker takes no new work" : "the worker is offline")
+                .setMessage(
+                    draining ? "the worker takes no new work" : "the worker is offline already")
                 .build());
   }
 

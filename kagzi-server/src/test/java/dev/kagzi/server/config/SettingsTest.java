@@ -85,6 +85,9 @@ class SettingsTest {
     "KAGZI_SERVR_PORT, KAGZI_SERVER_PORT",
     "KAGZI_DB_URI, KAGZI_DB_URL",
     "KAGZI_ADRESS, KAGZI_ADDRESS",
+    "KAGZI_FOO, one of docs/reference.md",
+    "KAGZI_FAVOURITE_COLOUR, one of docs/reference.md",
+    "KAGZI_SCHEDULER_PAINT, one of docs/reference.md",
     "KAGZI_SCHEDULER_INTERVAL_SECS, KAGZI_COORDINATOR_INTERVAL_SECS by now",
     "KAGZI_WATCHDOG_WORKER_STALE_THRESHOLD_SECS,"
         + " KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS by now",
@@ -134,6 +137,13 @@ class SettingsTest {
                     new Settings.Sources(
                         Map.of(), Map.of(), ConfigFile.find(file, folder), Map.of())))
         .hasMessage("htp-port: no such key in " + file + " (expected: http-port)");
+    Files.writeString(file, "colour=1\n");
+    assertThatThrownBy(
+            () ->
+                Settings.of(
+                    new Settings.Sources(
+                        Map.of(), Map.of(), ConfigFile.find(file, folder), Map.of())))
+        .hasMessage("colour: no such key in " + file + " (expected: one of docs/reference.md)");
     assertThatThrownBy(() -> ConfigFile.find(folder.resolve("none"), folder))
         .hasMessageContaining("none (expected: a file");
   }

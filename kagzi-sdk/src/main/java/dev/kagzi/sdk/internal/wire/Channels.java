@@ -76,7 +76,8 @@ public final class Channels {
     return new Exchange(channel);
   }
 
-  private static NettyChannelBuilder builder(
+  /** What leads to one of these servers: the first that answers. */
+  public static NettyChannelBuilder builder(
       List<String> addresses, ChannelCredentials credentials) {
     if (addresses.size() == 1) {
       return NettyChannelBuilder.forTarget("dns:///" + addresses.getFirst(), credentials);

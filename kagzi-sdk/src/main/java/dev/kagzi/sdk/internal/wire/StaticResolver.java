@@ -1,5 +1,6 @@
 package dev.kagzi.sdk.internal.wire;
 
+import io.grpc.Attributes;
 import io.grpc.EquivalentAddressGroup;
 import io.grpc.NameResolver;
 import io.grpc.NameResolverProvider;
@@ -69,14 +70,22 @@ final class StaticResolver extends NameResolverProvider {
 
     @Override
     public void start(Listener2 listener) {
-      List<EquivalentAddressGroup> groups =
-          addresses.stream().map(StaticResolver::socket).map(EquivalentAddressGroup::new).toList();
+      List<EquivalentAddressGroup> groups = addresses.stream().map(StaticResolver::server).toList();
       listener.onResult(
           ResolutionResult.newBuilder().setAddressesOrError(StatusOr.fromValue(groups)).build());
     }
 
     @Override
     public void shutdown() {}
+  }
+
+  /** With its own name, for which its certificate is. */
+  private static EquivalentAddressGroup server(String address) {
+    return new EquivalentAddressGroup(
+        socket(address),
+        Attributes.newBuilder()
+            .set(EquivalentAddressGroup.ATTR_AUTHORITY_OVERRIDE, address)
+            .build());
   }
 
   private static SocketAddress socket(String address) {
