@@ -6,6 +6,7 @@ import dev.kagzi.protocol.v1.HealthCheckRequest;
 import dev.kagzi.protocol.v1.HealthCheckResponse;
 import dev.kagzi.protocol.v1.HealthStatus;
 import dev.kagzi.protocol.v1.ServingStatus;
+import java.util.List;
 import picocli.CommandLine.Command;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -23,7 +24,11 @@ final class HealthCommand extends RemoteCommand {
     GetHealthResponse health =
         server.call(() -> server.admin().getHealth(GetHealthRequest.getDefaultInstance()));
     ObjectNode json = MessageJson.of(serving);
-    json.set("health", MessageJson.of(health));
+    ObjectNode told = MessageJson.of(health);
+    if (!knowsWorkers(health)) {
+      told.remove(List.of("workers", "healthyWorkers", "degradedWorkers", "unhealthyWorkers"));
+    }
+    json.set("health", told);
     answer.give(json, () -> text(serving, health));
     return serving.getStatus() == ServingStatus.SERVING_STATUS_SERVING
         ? ExitCode.DONE
@@ -44,12 +49,19 @@ final class HealthCommand extends RemoteCommand {
             health.getDatabase().getLatencyMs() + " ms")
         .row(
             "workers",
-            "%d healthy, %d degraded, %d unhealthy"
-                .formatted(
-                    health.getHealthyWorkers(),
-                    health.getDegradedWorkers(),
-                    health.getUnhealthyWorkers()))
+            knowsWorkers(health)
+                ? "%d healthy, %d degraded, %d unhealthy"
+                    .formatted(
+                        health.getHealthyWorkers(),
+                        health.getDegradedWorkers(),
+                        health.getUnhealthyWorkers())
+                : "not known")
         .text("");
+  }
+
+  /** The database has them. */
+  private static boolean knowsWorkers(GetHealthResponse health) {
+    return health.getDatabase().getStatus() != HealthStatus.HEALTH_STATUS_UNHEALTHY;
   }
 
   private static String name(HealthStatus status) {

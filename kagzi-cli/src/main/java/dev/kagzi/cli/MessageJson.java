@@ -41,6 +41,11 @@ final class MessageJson {
   // Where zero says that there is none.
   private static final Set<String> ZERO_IS_NONE =
       Set.of(
+          "max_tasks",
+          "max_concurrent",
+          "next_attempt",
+          "timeout_ms",
+          "pid",
           "execution_timeout_ms",
           "step_timeout_ms",
           "jitter_ms",
@@ -76,10 +81,13 @@ final class MessageJson {
       boolean isList = field.getJavaType() == JavaType.MESSAGE && !field.isMapField();
       return isList || message.getRepeatedFieldCount(field) > 0;
     }
-    return message.hasField(field) || (!field.hasPresence() && saysMuchWhenEmpty(field));
+    return message.hasField(field) || isShownWhenEmpty(field);
   }
 
-  private static boolean saysMuchWhenEmpty(FieldDescriptor field) {
+  static boolean isShownWhenEmpty(FieldDescriptor field) {
+    if (field.hasPresence()) {
+      return false;
+    }
     return switch (field.getJavaType()) {
       case BOOLEAN -> true;
       case INT, LONG, DOUBLE, FLOAT -> !ZERO_IS_NONE.contains(field.getName());

@@ -27,6 +27,7 @@ import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.MetadataUtils;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
 import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.Locale;
@@ -199,7 +200,7 @@ final class RemoteServer implements AutoCloseable {
     boolean connected = failure.getStatus().getCode() == Status.Code.UNAVAILABLE;
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       connected &= !(cause instanceof ConnectException);
-      if (cause instanceof UnknownHostException) {
+      if (cause instanceof UnknownHostException || cause instanceof UnresolvedAddressException) {
         return "server: %s: no such host (expected: --address HOST:PORT)".formatted(address);
       }
       if (cause instanceof SSLException) {

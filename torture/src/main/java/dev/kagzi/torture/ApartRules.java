@@ -16,6 +16,7 @@ import java.util.Map;
 final class ApartRules {
   private final List<String> problems;
   private final Map<String, Seen> before = new HashMap<>();
+  private int decisions;
 
   /**
    * @param problems those that are found are added
@@ -34,6 +35,11 @@ final class ApartRules {
    */
   record Seen(String name, boolean held, boolean waits, long open, long total, long missed) {}
 
+  /** How many decisions it could tell of that no run was open before them. */
+  int decisions() {
+    return decisions;
+  }
+
   void check(Seen now) {
     if (now.open > 1) {
       problems.add(now.name + ": " + now.open + " runs are open at once");
@@ -42,8 +48,13 @@ final class ApartRules {
       problems.add(now.name + ": a slot waits although no run is open");
     }
     Seen last = before.put(now.name, now);
-    boolean none = last != null && last.held && last.open == 0 && last.total == now.total;
-    if (none && last.missed < now.missed) {
+    if (last == null || !last.held || last.open > 0) {
+      return;
+    }
+    if (last.total < now.total || last.missed < now.missed) {
+      decisions++;
+    }
+    if (last.total == now.total && last.missed < now.missed) {
       problems.add(now.name + ": a slot was missed although no run was open");
     }
   }

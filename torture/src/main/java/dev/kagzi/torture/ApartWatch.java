@@ -135,14 +135,18 @@ final class ApartWatch implements AutoCloseable {
 
   /** How often it has looked, and how often it saw a slot that waits. */
   String summary() {
-    return "%d looks at overlaps, %d times a slot was waiting".formatted(looks.get(), waited.get());
+    return "%d looks at overlaps, %d times a slot was waiting, %d decisions while no run was open"
+        .formatted(looks.get(), waited.get(), rules.decisions());
   }
 
   /** What it has found; also that it has seen nothing. */
   List<String> problems() {
-    return waited.get() > 0
+    if (waited.get() == 0) {
+      return List.of("no slot was ever seen waiting for the end of a run");
+    }
+    return rules.decisions() > 0
         ? problems
-        : List.of("no slot was ever seen waiting for the end of a run");
+        : List.of("no decision was ever seen while no run was open");
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * and did not hear the first answer gets the same again. An external id does not say so much: the
  * run that has it may have been started by another call, and a disabled namespace accepts no call
  * that is new.
+ *
+ * <p>One look is made at a time, for all that wait by then: those who are refused must not take the
+ * database from the others. Thread-safe.
  */
 final class EarlierStarts {
   // The namespace is compared in a form that no index has: the primary key is to be taken.
@@ -33,7 +37,16 @@ final class EarlierStarts {
          AND r.cron_expr IS NULL
       """;
 
-  private final List<Refused> starts = new ArrayList<>();
+  private static final int WAITING_MAX = 10_000;
+
+  private final Database database;
+  private final ReentrantLock lock = new ReentrantLock();
+  private List<Refused> waiting = new ArrayList<>();
+  private boolean looking;
+
+  EarlierStarts(Database database) {
+    this.database = database;
+  }
 
   private record Refused(
       StartRequest request, RunId runId, Refusal why, CompletableFuture<StartResult> answer) {}
@@ -44,24 +57,46 @@ final class EarlierStarts {
     if (runId == null || why.code() != Refusal.Code.NAMESPACE_DISABLED) {
       return CompletableFuture.failedFuture(why);
     }
-    CompletableFuture<StartResult> answer = new CompletableFuture<>();
-    starts.add(new Refused(request, runId, why, answer));
-    return answer;
+    Refused start = new Refused(request, runId, why, new CompletableFuture<>());
+    lock.lock();
+    try {
+      if (waiting.size() >= WAITING_MAX) {
+        return CompletableFuture.failedFuture(why);
+      }
+      waiting.add(start);
+      if (!looking) {
+        looking = true;
+        // On a thread that may wait: the caller's may be one that moves everybody's bytes.
+        Thread.ofVirtual().name("kagzi-earlier-starts").start(this::look);
+      }
+    } finally {
+      lock.unlock();
+    }
+    return start.answer;
   }
 
-  /**
-   * Answers what is open. The database is asked on a thread that may wait, since the caller's may
-   * be one that moves everybody's bytes.
-   */
-  void answer(Database database) {
-    if (!starts.isEmpty()) {
-      Thread.ofVirtual().name("kagzi-start").start(() -> answerNow(database));
+  private void look() {
+    for (List<Refused> starts = next(); !starts.isEmpty(); starts = next()) {
+      answer(starts);
     }
   }
 
-  private void answerNow(Database database) {
+  /** What waits; if nothing does, nobody looks any more. */
+  private List<Refused> next() {
+    lock.lock();
     try {
-      Set<RunId> made = database.answer(this::made);
+      List<Refused> taken = waiting;
+      waiting = new ArrayList<>();
+      looking = !taken.isEmpty();
+      return taken;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void answer(List<Refused> starts) {
+    try {
+      Set<RunId> made = database.answer(session -> made(session, starts));
       for (Refused start : starts) {
         if (made.contains(start.runId)) {
           start.answer.complete(StartResult.made(start.runId));
@@ -69,12 +104,12 @@ final class EarlierStarts {
           start.answer.completeExceptionally(start.why);
         }
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       starts.forEach(start -> start.answer.completeExceptionally(e));
     }
   }
 
-  private Set<RunId> made(Session session) throws SQLException {
+  private static Set<RunId> made(Session session, List<Refused> starts) throws SQLException {
     return new HashSet<>(
         session
             .query(SQL)

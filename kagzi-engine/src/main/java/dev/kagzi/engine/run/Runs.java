@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class Runs {
   private final Database database;
   private final Journal<RunWrite<?>> journal;
+  private final EarlierStarts earlier;
   private final Namespaces namespaces;
   private final Limits limits;
   private final StartChecks checks;
@@ -48,6 +49,7 @@ public final class Runs {
     this.checks = checks;
     this.versions = versions;
     this.slots = slots;
+    this.earlier = new EarlierStarts(database);
   }
 
   /** Completes when the run is durable. */
@@ -102,7 +104,6 @@ public final class Runs {
   private List<CompletableFuture<StartResult>> startNow(List<StartRequest> requests) {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>(requests.size());
     List<RunWrite<?>> writes = new ArrayList<>(requests.size());
-    EarlierStarts earlier = new EarlierStarts();
     for (StartRequest wish : requests) {
       try {
         check(wish);
@@ -116,7 +117,6 @@ public final class Runs {
         answers.add(earlier.refuse(wish, refusal));
       }
     }
-    earlier.answer(database);
     if (!writes.isEmpty()) {
       journal.append(writes);
     }
@@ -128,10 +128,7 @@ public final class Runs {
     try {
       check(request);
     } catch (Refusal refusal) {
-      EarlierStarts earlier = new EarlierStarts();
-      CompletableFuture<StartResult> answer = earlier.refuse(request, refusal);
-      earlier.answer(database);
-      return answer;
+      return earlier.refuse(request, refusal);
     }
     StartRun start = write(request, lineage);
     journal.append(start);

@@ -57,7 +57,8 @@ final class FireRuns {
       """;
 
   private static final String IS_OF_SQL =
-      "SELECT 1 AS one FROM kagzi.workflow_runs WHERE run_id = ? AND schedule_id = ?";
+      "SELECT 1 AS one FROM kagzi.workflow_runs WHERE run_id = ? AND schedule_id = ?"
+          + " AND namespace = ?";
 
   private static final long US_PER_MS = 1_000;
   private static final long US_PER_SECOND = 1_000_000;
@@ -102,10 +103,11 @@ final class FireRuns {
   }
 
   /** Whether the run is one of the schedule. */
-  static boolean isOf(Session tx, RunId run, RunId schedule) throws SQLException {
+  static boolean isOf(Session tx, RunId run, RunId schedule, String namespace) throws SQLException {
     return tx.query(IS_OF_SQL)
         .bind(run.value())
         .bind(schedule.value())
+        .bind(namespace)
         .first(row -> true)
         .isPresent();
   }

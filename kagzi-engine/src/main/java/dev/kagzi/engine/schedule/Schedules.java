@@ -272,20 +272,38 @@ public final class Schedules {
    */
   public RunId trigger(String namespace, RunId id, @Nullable RunId newId) {
     limits.checkName("namespace", namespace);
-    namespaces.requireEnabled(namespace);
+    if (newId == null) {
+      namespaces.requireEnabled(namespace);
+    } else if (wasTriggered(namespace, id, newId)) {
+      return newId;
+    }
     RunId run = newId == null ? RunId.next() : newId;
     List<FiredRun> fired =
         database.write(
             tx -> {
               locked(tx, namespace, id);
               List<FiredRun> made = started(tx, id, List.of(new FireRuns.Wanted(run, id, null, 0)));
-              if (made.isEmpty() && !FireRuns.isOf(tx, run, id)) {
+              if (made.isEmpty() && !FireRuns.isOf(tx, run, id, namespace)) {
                 throw Refusal.invalid("run_id", run, "an id that is not in use");
               }
               return made;
             });
     tell(fired);
     return run;
+  }
+
+  /** A repeated call is answered as the first time, also when the namespace was disabled since. */
+  private boolean wasTriggered(String namespace, RunId id, RunId run) {
+    try {
+      namespaces.requireEnabled(namespace);
+      return false;
+    } catch (Refusal why) {
+      if (why.code() == Refusal.Code.NAMESPACE_DISABLED
+          && database.read(session -> FireRuns.isOf(session, run, id, namespace))) {
+        return true;
+      }
+      throw why;
+    }
   }
 
   /**

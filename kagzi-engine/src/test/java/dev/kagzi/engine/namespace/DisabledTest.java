@@ -14,6 +14,9 @@ import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.run.RetryResult;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.schedule.ScheduleSpec;
+import dev.kagzi.engine.schedule.ScheduleView;
+import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.task.PollRequest;
 import dev.kagzi.engine.task.Task;
@@ -24,9 +27,12 @@ import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.Registration;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -138,15 +144,53 @@ class DisabledTest {
     assertThat(here.engine().queries().depth(name, null).pending()).isEqualTo(1);
   }
 
+  @Test
+  void a_schedule_that_was_triggered_before_is_answered_the_same_by_the_run_id_alone() {
+    ScheduleView schedule =
+        here.engine()
+            .schedules()
+            .create(Schedules.Creation.of(name, ScheduleSpec.of("yearly", "q", TYPE, "0 0 1 1 *")));
+    RunId chosen = here.engine().schedules().trigger(name, schedule.id(), RunId.next());
+
+    here.engine().namespaces().disable(name);
+
+    assertThat(here.engine().schedules().trigger(name, schedule.id(), chosen)).isEqualTo(chosen);
+    assertDisabled(() -> here.engine().schedules().trigger(name, schedule.id(), RunId.next()));
+    assertDisabled(() -> here.engine().schedules().trigger(name, schedule.id(), null));
+  }
+
+  @Test
+  void many_that_are_refused_at_once_each_hear_what_became_of_their_own() {
+    List<RunId> made = Stream.generate(RunId::next).limit(50).toList();
+    made.forEach(id -> start(here, id, TYPE, ""));
+    here.engine().namespaces().disable(name);
+    List<RunId> asked = new ArrayList<>(made);
+    Stream.generate(RunId::next).limit(50).forEach(asked::add);
+
+    List<CompletableFuture<StartResult>> answers =
+        asked.stream().map(id -> here.engine().runs().start(request(id, TYPE, ""))).toList();
+
+    for (int i = 0; i < asked.size(); i++) {
+      CompletableFuture<StartResult> answer = answers.get(i);
+      if (i < made.size()) {
+        assertThat(await(answer).runId()).isEqualTo(asked.get(i));
+      } else {
+        assertDisabled(() -> await(answer));
+      }
+    }
+  }
+
   private boolean isShut(TestEngine engine) {
     return !engine.engine().namespaces().check(name).isEnabled();
   }
 
   private StartResult start(
       TestEngine engine, @Nullable RunId runId, String type, String externalId) {
-    StartRequest request =
-        new StartRequest(name, externalId, "q", type, "", payload("1"), null, runId);
-    return await(engine.engine().runs().start(request));
+    return await(engine.engine().runs().start(request(runId, type, externalId)));
+  }
+
+  private StartRequest request(@Nullable RunId runId, String type, String externalId) {
+    return new StartRequest(name, externalId, "q", type, "", payload("1"), null, runId);
   }
 
   private static void assertDisabled(ThrowingCallable start) {

@@ -6,7 +6,10 @@ import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.grpc.stub.MetadataUtils;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +21,8 @@ public final class Channels {
 
   // A window that gRPC tunes by itself costs a ping and its answer for nearly every call.
   private static final int WINDOW_BYTES = 4 << 20;
+
+  private static final int CONNECT_MS_MAX = 3_000;
 
   private Channels() {}
 
@@ -80,8 +85,20 @@ public final class Channels {
   public static NettyChannelBuilder builder(
       List<String> addresses, ChannelCredentials credentials) {
     if (addresses.size() == 1) {
-      return NettyChannelBuilder.forTarget("dns:///" + addresses.getFirst(), credentials);
+      return NettyChannelBuilder.forTarget(target("dns", addresses.getFirst()), credentials);
     }
-    return NettyChannelBuilder.forTarget(StaticResolver.target(addresses), credentials);
+    // One that swallows what is sent to it must not keep the others from being asked.
+    return NettyChannelBuilder.forTarget(StaticResolver.target(addresses), credentials)
+        .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MS_MAX);
+  }
+
+  /** As gRPC reads it, with the brackets of IPv6 as a URI has them. */
+  static String target(String scheme, String addresses) {
+    try {
+      return new URI(scheme, "", "/" + addresses, null).toString();
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException(
+          "address: %s (expected: HOST:PORT)".formatted(addresses), e);
+    }
   }
 }

@@ -26,7 +26,7 @@ final class StaticResolver extends NameResolverProvider {
   }
 
   static String target(List<String> addresses) {
-    return SCHEME + ":///" + String.join(",", addresses);
+    return Channels.target(SCHEME, String.join(",", addresses));
   }
 
   @Override
@@ -52,15 +52,22 @@ final class StaticResolver extends NameResolverProvider {
   @Override
   public @Nullable NameResolver newNameResolver(URI target, NameResolver.Args args) {
     return target.getScheme().equals(SCHEME)
-        ? new Fixed(List.of(target.getPath().substring(1).split(",")))
+        ? new Fixed(
+            List.of(target.getPath().substring(1).split(",")), args.getOverrideAuthority() == null)
         : null;
   }
 
   private static final class Fixed extends NameResolver {
     private final List<String> addresses;
+    private final boolean ownNames;
 
-    Fixed(List<String> addresses) {
+    /**
+     * @param ownNames each is to have a certificate for its own name, and not for one that was
+     *     chosen for all
+     */
+    Fixed(List<String> addresses, boolean ownNames) {
       this.addresses = addresses;
+      this.ownNames = ownNames;
     }
 
     @Override
@@ -70,22 +77,21 @@ final class StaticResolver extends NameResolverProvider {
 
     @Override
     public void start(Listener2 listener) {
-      List<EquivalentAddressGroup> groups = addresses.stream().map(StaticResolver::server).toList();
+      List<EquivalentAddressGroup> groups = addresses.stream().map(this::server).toList();
       listener.onResult(
           ResolutionResult.newBuilder().setAddressesOrError(StatusOr.fromValue(groups)).build());
     }
 
+    private EquivalentAddressGroup server(String address) {
+      Attributes name =
+          Attributes.newBuilder()
+              .set(EquivalentAddressGroup.ATTR_AUTHORITY_OVERRIDE, address)
+              .build();
+      return new EquivalentAddressGroup(socket(address), ownNames ? name : Attributes.EMPTY);
+    }
+
     @Override
     public void shutdown() {}
-  }
-
-  /** With its own name, for which its certificate is. */
-  private static EquivalentAddressGroup server(String address) {
-    return new EquivalentAddressGroup(
-        socket(address),
-        Attributes.newBuilder()
-            .set(EquivalentAddressGroup.ATTR_AUTHORITY_OVERRIDE, address)
-            .build());
   }
 
   private static SocketAddress socket(String address) {

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +31,7 @@ final class Poller {
   private static final Logger log = LoggerFactory.getLogger(Poller.class);
   private static final long WAIT_MS = 30_000;
   private static final long ANSWER_MS = WAIT_MS + 10_000;
-  private static final long GIVE_WAY_MS = 1;
+  private static final long GIVE_WAY_MS = 5;
 
   /** What a poller needs of its worker. */
   interface Owner {
@@ -60,6 +61,9 @@ final class Poller {
 
   /** A poll waits for the first report of what the last one has brought. */
   private volatile boolean giveWay;
+
+  /** One timer serves all polls that wait at a time: a wake-up for each would be felt. */
+  private final AtomicBoolean timed = new AtomicBoolean();
 
   Poller(Connection connection, String queue, boolean hasLimits, Owner owner) {
     this.connection = connection;
@@ -102,7 +106,14 @@ final class Poller {
    */
   private void pollSoon() {
     giveWay = true;
-    connection.after(GIVE_WAY_MS, this::reported);
+    if (timed.compareAndSet(false, true)) {
+      connection.after(GIVE_WAY_MS, this::waitedEnough);
+    }
+  }
+
+  private void waitedEnough() {
+    timed.set(false);
+    reported();
   }
 
   /** A report has been sent, or is not to be waited for. */
@@ -194,7 +205,12 @@ final class Poller {
               .addAllTypes(types)
               .setWaitMs(WAIT_MS)
               .build();
-      connection.workers(ANSWER_MS).pollTasks(request, this);
+      try {
+        connection.workers(ANSWER_MS).pollTasks(request, this);
+      } catch (RuntimeException e) {
+        // An interceptor of the application's may throw.
+        failed(this, e);
+      }
     }
 
     void cancel() {
