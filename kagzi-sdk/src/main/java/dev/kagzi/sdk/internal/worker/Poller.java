@@ -40,6 +40,9 @@ final class Poller {
 
     Slots.Free free();
 
+    /** It has no run. */
+    boolean isIdle();
+
     void arrived(List<Task> tasks);
 
     /** The server does not know the worker, thinks it gone, or wants it to drain. */
@@ -59,7 +62,7 @@ final class Poller {
 
   private volatile boolean paused;
 
-  /** A poll waits for the first report of what the last one has brought. */
+  /** A poll waits for the report of the run that the last one has brought. */
   private volatile boolean giveWay;
 
   /** One timer serves all polls that wait at a time: a wake-up for each would be felt. */
@@ -101,11 +104,10 @@ final class Poller {
   }
 
   /**
-   * Lets a report go first that is about to be sent: somebody may wait for the end of a short run,
-   * and nobody does for this poll.
+   * Lets the report of the only run go first: somebody may wait for the end of a short run, and
+   * nobody does for this poll. A worker that has more to do needs its next tasks soon.
    */
   private void pollSoon() {
-    giveWay = true;
     if (timed.compareAndSet(false, true)) {
       connection.after(GIVE_WAY_MS, this::waitedEnough);
     }
@@ -186,7 +188,6 @@ final class Poller {
     final int tasks;
     private final String workerId;
     private final List<TypeVersion> types;
-    private boolean hasBrought;
     private @Nullable ClientCallStreamObserver<PollTasksRequest> call;
 
     Poll(String workerId, int tasks, List<TypeVersion> types) {
@@ -230,7 +231,8 @@ final class Poller {
       if (hasLimits) {
         count(response.getTasksList());
       }
-      hasBrought = response.getTasksCount() > 0;
+      // Before the run begins, which may end before the next line.
+      giveWay = response.getTasksCount() == 1 && owner.isIdle();
       owner.arrived(response.getTasksList());
     }
 
@@ -243,7 +245,7 @@ final class Poller {
       } finally {
         lock.unlock();
       }
-      if (hasBrought) {
+      if (giveWay) {
         pollSoon();
       } else {
         poll();

@@ -120,6 +120,11 @@ final class QueueWorker implements RunHost {
     }
 
     @Override
+    public boolean isIdle() {
+      return slots.held() == 0;
+    }
+
+    @Override
     public void arrived(List<Task> tasks) {
       takeIn(tasks);
     }
