@@ -56,9 +56,10 @@ final class FireRuns {
         FROM r
       """;
 
+  // The namespace is compared in a form that no index has: the primary key is to be taken.
   private static final String IS_OF_SQL =
       "SELECT 1 AS one FROM kagzi.workflow_runs WHERE run_id = ? AND schedule_id = ?"
-          + " AND namespace = ?";
+          + " AND namespace || '' = ?";
 
   private static final long US_PER_MS = 1_000;
   private static final long US_PER_SECOND = 1_000_000;
