@@ -114,16 +114,15 @@ public final class KagziEnv implements AutoCloseable {
     check(time);
     settle();
     Instant end = now().plus(time);
-    for (Optional<Instant> next = database.nextDue(end);
-        next.isPresent();
-        next = database.nextDue(end)) {
+    for (Optional<Instant> next = nextDueBefore(end); next.isPresent(); next = nextDueBefore(end)) {
       move(next.get());
-      settle();
     }
-    if (now().isBefore(end)) {
-      move(end);
-    }
+    move(end);
     settle();
+  }
+
+  private Optional<Instant> nextDueBefore(Instant end) {
+    return settled().nextDue().filter(due -> due.isBefore(end));
   }
 
   /**
@@ -155,27 +154,34 @@ public final class KagziEnv implements AutoCloseable {
    * @throws IllegalStateException if that is not so within ten seconds, with what goes on
    */
   public void settle() {
+    settled();
+  }
+
+  private TestDatabase.Look settled() {
     long began = System.nanoTime();
-    List<String> busy = busy();
-    while (!busy.isEmpty()) {
+    TestDatabase.Look look = look();
+    while (!look.busy().isEmpty()) {
       if (System.nanoTime() - began > PATIENCE_NANOS) {
         throw new IllegalStateException(
             "not settled after 10 s: %s (expected: runs that end or wait by themselves)"
-                .formatted(String.join(", ", busy)));
+                .formatted(String.join(", ", look.busy())));
       }
       LockSupport.parkNanos(LOOK_NANOS);
-      busy = busy();
+      look = look();
     }
+    return look;
   }
 
   // A worker that is not registered yet is about to take what is due.
-  private List<String> busy() {
+  private TestDatabase.Look look() {
     List<String> registering =
         kagzi.workers().stream()
             .filter(worker -> !worker.isRegistered() && !hasEnded(worker))
             .map(worker -> "a worker is registering")
             .toList();
-    return registering.isEmpty() ? database.busy() : registering;
+    return registering.isEmpty()
+        ? database.look()
+        : new TestDatabase.Look(registering, Optional.empty());
   }
 
   private static boolean hasEnded(Worker worker) {

@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /** The database of one environment: its clock, and what goes on in it. Thread-safe. */
 final class TestDatabase implements AutoCloseable {
@@ -61,36 +60,53 @@ final class TestDatabase implements AutoCloseable {
       UPDATE kagzi.servers SET heartbeat_at = heartbeat_at + shift.by FROM shift
       """;
 
-  // A run that a dead worker holds is nobody's business until its lease ends.
-  private static final String BUSY =
+  // What goes on and what is next in one statement, and so at one time of a clock that does not
+  // stand still: what becomes due after a look was the next in it, and falls between no two looks.
+  // A run that a dead worker holds is nobody's business until its lease ends. What is blocked by
+  // its code tries again for ever: time does not mend it.
+  private static final String LOOK =
       """
-      SELECT 'run ' || r.run_id || ' of ' || r.workflow_type || ' is ' || r.status AS what
-        FROM kagzi.workflow_runs r
-        JOIN kagzi.namespaces n ON n.namespace = r.namespace AND n.enabled
-       WHERE r.available_at IS NOT NULL
-         AND CASE
-               WHEN r.cron_expr IS NOT NULL
-                 THEN r.status = 'SCHEDULED' AND r.available_at <= kagzi.clock()
-               WHEN r.deadline_at <= kagzi.clock() THEN true
-               WHEN r.status = 'RUNNING' AND EXISTS (
-                      SELECT FROM kagzi.workers w
-                       WHERE w.worker_id = r.locked_by AND w.status <> 'OFFLINE'
-                         AND w.attach_id IS NOT NULL) THEN true
-               WHEN EXISTS (SELECT FROM kagzi.run_messages m
-                             WHERE m.to_run = r.run_id AND m.step_id = ANY (r.waits_for)) THEN true
-               ELSE r.available_at <= kagzi.clock() AND EXISTS (
-                      SELECT FROM kagzi.workers w, unnest(w.workflow_types, w.served_versions)
-                                                     AS served (type, version)
-                       WHERE w.namespace = r.namespace AND w.task_queue = r.task_queue
-                         AND w.status = 'ONLINE' AND served.type = r.workflow_type
-                         AND served.version IN ('*', r.version))
-             END
+      WITH runs AS (
+        SELECT 'run ' || r.run_id || ' of ' || r.workflow_type || ' is ' || r.status AS what
+          FROM kagzi.workflow_runs r
+          JOIN kagzi.namespaces n ON n.namespace = r.namespace AND n.enabled
+         WHERE r.available_at IS NOT NULL
+           AND CASE
+                 WHEN r.cron_expr IS NOT NULL
+                   THEN r.status = 'SCHEDULED' AND r.available_at <= kagzi.clock()
+                 WHEN r.deadline_at <= kagzi.clock() THEN true
+                 WHEN r.status = 'RUNNING' AND EXISTS (
+                        SELECT FROM kagzi.workers w
+                         WHERE w.worker_id = r.locked_by AND w.status <> 'OFFLINE'
+                           AND w.attach_id IS NOT NULL) THEN true
+                 WHEN EXISTS (SELECT FROM kagzi.run_messages m
+                               WHERE m.to_run = r.run_id AND m.step_id = ANY (r.waits_for))
+                   THEN true
+                 ELSE r.available_at <= kagzi.clock() AND EXISTS (
+                        SELECT FROM kagzi.workers w, unnest(w.workflow_types, w.served_versions)
+                                                       AS served (type, version)
+                         WHERE w.namespace = r.namespace AND w.task_queue = r.task_queue
+                           AND w.status = 'ONLINE' AND served.type = r.workflow_type
+                           AND served.version IN ('*', r.version))
+               END
+         LIMIT 5),
+      connecting AS (
+        SELECT 'worker ' || worker_id || ' of queue ' || task_queue || ' is connecting' AS what
+          FROM kagzi.workers
+         WHERE status = 'ONLINE' AND attach_id IS NULL
+           AND registered_at > kagzi.clock() - interval '1 second'
+         LIMIT 5),
+      due AS (
+        SELECT available_at AS at FROM kagzi.workflow_runs
+         WHERE available_at IS NOT NULL AND blocked_by IS NULL AND status <> 'PAUSED'
+        UNION ALL
+        SELECT deadline_at FROM kagzi.workflow_runs
+         WHERE available_at IS NOT NULL AND deadline_at IS NOT NULL)
+      SELECT what AS busy, NULL::timestamptz AS next_due FROM runs
       UNION ALL
-      SELECT 'worker ' || worker_id || ' of queue ' || task_queue || ' is connecting'
-        FROM kagzi.workers
-       WHERE status = 'ONLINE' AND attach_id IS NULL
-         AND registered_at > kagzi.clock() - interval '1 second'
-       LIMIT 5
+      SELECT what, NULL FROM connecting
+      UNION ALL
+      SELECT NULL, min(at) FROM due WHERE at > kagzi.clock() AND at < 'infinity'
       """;
 
   // The same worker object, registered anew.
@@ -100,18 +116,6 @@ final class TestDatabase implements AutoCloseable {
         JOIN kagzi.workers back USING (namespace, task_queue, hostname, pid, instance_id)
        WHERE gone.worker_id = ?::uuid AND back.worker_id <> gone.worker_id
          AND back.status <> 'OFFLINE' AND back.attach_id IS NOT NULL
-      """;
-
-  // What is blocked by its code tries again for ever: time does not mend it.
-  private static final String NEXT_DUE =
-      """
-      SELECT min(due) AS due
-        FROM (SELECT available_at AS due FROM kagzi.workflow_runs
-               WHERE available_at IS NOT NULL AND blocked_by IS NULL AND status <> 'PAUSED'
-               UNION ALL
-              SELECT deadline_at FROM kagzi.workflow_runs
-               WHERE available_at IS NOT NULL AND deadline_at IS NOT NULL) AS times
-       WHERE due > kagzi.clock() AND due < ?
       """;
 
   private static final class Template {
@@ -174,35 +178,40 @@ final class TestDatabase implements AutoCloseable {
   }
 
   synchronized Instant now() {
-    return time("SELECT kagzi.clock() AS due", null).orElseThrow();
-  }
-
-  /** When the next thing is due before the end, if any is. */
-  synchronized Optional<Instant> nextDue(Instant end) {
-    return time(NEXT_DUE, end);
-  }
-
-  private Optional<Instant> time(String sql, @Nullable Instant parameter) {
-    try (PreparedStatement query = connection.prepareStatement(sql)) {
-      if (parameter != null) {
-        query.setObject(1, parameter.atOffset(ZoneOffset.UTC));
-      }
-      try (ResultSet row = query.executeQuery()) {
-        row.next();
-        OffsetDateTime due = row.getObject("due", OffsetDateTime.class);
-        return Optional.ofNullable(due).map(OffsetDateTime::toInstant);
-      }
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT kagzi.clock() AS now")) {
+      row.next();
+      return row.getObject("now", OffsetDateTime.class).toInstant();
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
   }
 
-  synchronized List<String> busy() {
-    List<String> busy = texts(BUSY);
+  /**
+   * What an environment is about.
+   *
+   * @param busy what goes on by itself now
+   * @param nextDue when the next thing is due, if any is; may have passed since
+   */
+  record Look(List<String> busy, Optional<Instant> nextDue) {}
+
+  synchronized Look look() {
+    List<String> busy = new ArrayList<>();
+    Optional<Instant> nextDue = Optional.empty();
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(LOOK)) {
+      while (rows.next()) {
+        Optional.ofNullable(rows.getString("busy")).ifPresent(busy::add);
+        OffsetDateTime next = rows.getObject("next_due", OffsetDateTime.class);
+        nextDue = nextDue.or(() -> Optional.ofNullable(next).map(OffsetDateTime::toInstant));
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
     lost.values().removeIf(sinceNanos -> System.nanoTime() - sinceNanos > BACK_NANOS_MAX);
     lost.keySet().removeIf(this::isBack);
     lost.keySet().forEach(worker -> busy.add("worker " + worker + " was lost"));
-    return busy;
+    return new Look(busy, nextDue);
   }
 
   /** The worker is about to be taken for dead; a worker that is not closed comes back soon. */
@@ -238,7 +247,7 @@ final class TestDatabase implements AutoCloseable {
     }
   }
 
-  /** From now on the clock goes on from there. */
+  /** From now on the clock goes on from there, unless it is there already: it never goes back. */
   synchronized void moveClock(Instant to) {
     try {
       connection.setAutoCommit(false);
@@ -259,9 +268,11 @@ final class TestDatabase implements AutoCloseable {
 
   private long aheadUs(Instant to) throws SQLException {
     try (Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery("SELECT now() AS now")) {
+        ResultSet row = statement.executeQuery("SELECT now(), kagzi.clock() AS clock")) {
       row.next();
-      return ChronoUnit.MICROS.between(row.getObject("now", OffsetDateTime.class).toInstant(), to);
+      Instant clock = row.getObject("clock", OffsetDateTime.class).toInstant();
+      Instant now = row.getObject("now", OffsetDateTime.class).toInstant();
+      return ChronoUnit.MICROS.between(now, clock.isAfter(to) ? clock : to);
     }
   }
 

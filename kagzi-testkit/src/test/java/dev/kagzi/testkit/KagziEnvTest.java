@@ -27,6 +27,9 @@ class KagziEnvTest {
   private static final WorkflowType<String, String> REMIND =
       WorkflowType.of("remind", String.class, String.class).queue("q");
 
+  private static final WorkflowType<Duration, String> NAP =
+      WorkflowType.of("nap", Duration.class, String.class).queue("q");
+
   @Test
   void a_month_of_sleep_and_four_retries_take_well_under_a_second(KagziEnv env) {
     AtomicInteger calls = new AtomicInteger();
@@ -134,6 +137,30 @@ class KagziEnvTest {
         .containsExactlyInAnyOrder("fast1", "fast2", "slow2", "fast3", "slow4", "slow6");
     assertThat(order.indexOf("fast1")).isZero();
     assertThat(order.subList(3, 6)).containsExactly("fast3", "slow4", "slow6");
+  }
+
+  /** Each pair has its second at another distance, so that one falls between any two looks. */
+  @Test
+  void what_becomes_due_while_the_clock_goes_on_by_itself_is_not_passed_over(KagziEnv env) {
+    List<Duration> late = Collections.synchronizedList(new ArrayList<>());
+    env.worker()
+        .workflow(
+            NAP,
+            (ctx, time) -> {
+              Instant due = ctx.step("due", Instant.class, () -> env.now().plus(time));
+              ctx.sleep("nap", time);
+              late.add(Duration.between(due, env.now()));
+              return "";
+            })
+        .start();
+
+    for (int i = 0; i < 200; i++) {
+      env.kagzi().workflow(NAP).start(Duration.ofDays(1));
+      env.kagzi().workflow(NAP).start(Duration.ofDays(1).plusNanos(i * 50_000L));
+      env.advance(Duration.ofDays(3));
+    }
+
+    assertThat(late).hasSize(400).allMatch(by -> by.compareTo(Duration.ofHours(1)) < 0);
   }
 
   @Test
