@@ -31,6 +31,7 @@ import dev.kagzi.engine.report.Reports;
 import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.report.StepCounts;
 import dev.kagzi.engine.run.DefaultVersions;
+import dev.kagzi.engine.run.EarlyStarts;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
@@ -143,9 +144,18 @@ public final class Engine implements AutoCloseable {
             new Health.Rules(
                 2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis()));
     StartChecks starts = new StartChecks(config.limits(), config.workers().heartbeat().toMillis());
+    EarlyStarts early = new EarlyStarts(database);
     this.runs =
-        new Runs(database, journal, namespaces, config.limits(), starts, versions, gates::reserve);
-    this.reports = new Reports(journal, config.limits(), starts, stepCounts);
+        new Runs(
+            database,
+            journal,
+            namespaces,
+            config.limits(),
+            starts,
+            versions,
+            early,
+            gates::reserve);
+    this.reports = new Reports(journal, config.limits(), starts, stepCounts, early);
     this.fireSchedules =
         new FireSchedules(
             pulse,

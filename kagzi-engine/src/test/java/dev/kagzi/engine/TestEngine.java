@@ -134,6 +134,20 @@ public final class TestEngine implements AutoCloseable {
                 queue(), worker, List.of(new PollRequest.Wanted(TYPE, "", 0)), tasksMax, 10_000));
   }
 
+  /** The same by a worker that can do with a run whose start is being written. */
+  public Poll pollEarly(WorkerId worker, int tasksMax) {
+    return engine
+        .tasks()
+        .poll(
+            new PollRequest(
+                queue(),
+                worker,
+                List.of(new PollRequest.Wanted(TYPE, "", 0)),
+                tasksMax,
+                10_000,
+                true));
+  }
+
   /** The next task, waited for. */
   public Task claimOne(WorkerId worker) {
     return await(poll(worker, 1).tasks()).get(0);

@@ -2,6 +2,7 @@ package dev.kagzi.engine.report;
 
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.EarlyStarts;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.StartChecks;
 import dev.kagzi.engine.step.RecordedStep;
@@ -33,9 +34,15 @@ public final class Reports {
   private final Limits limits;
   private final StartChecks starts;
   private final StepCounts steps;
+  private final EarlyStarts early;
 
   public Reports(
-      Journal<RunWrite<?>> journal, Limits limits, StartChecks starts, StepCounts steps) {
+      Journal<RunWrite<?>> journal,
+      Limits limits,
+      StartChecks starts,
+      StepCounts steps,
+      EarlyStarts early) {
+    this.early = early;
     this.starts = starts;
     this.journal = journal;
     this.limits = limits;
@@ -44,6 +51,19 @@ public final class Reports {
 
   /** One result for each, in order; completes when all of them are durable. */
   public CompletableFuture<List<ReportResult>> accept(String namespace, List<Report> reports) {
+    for (Report report : reports) {
+      CompletableFuture<?> start = early.underWay(report.claim().runId());
+      if (start != null) {
+        // What is said of a run finds it in the database, whatever becomes of its start.
+        return start
+            .handle((result, failure) -> reports)
+            .thenCompose(all -> acceptNow(namespace, all));
+      }
+    }
+    return acceptNow(namespace, reports);
+  }
+
+  private CompletableFuture<List<ReportResult>> acceptNow(String namespace, List<Report> reports) {
     List<CompletableFuture<ReportResult>> answers = new ArrayList<>(reports.size());
     List<RunWrite<?>> writes = new ArrayList<>(reports.size());
     Map<Claim, Map<String, Refusal>> refused = new HashMap<>();
@@ -56,6 +76,10 @@ public final class Reports {
       }
       try {
         check(report);
+        if (report instanceof Report.Early first) {
+          answers.add(acceptEarly(namespace, first));
+          continue;
+        }
         ReportWrite write = new ReportWrite(namespace, report, true);
         writes.add(write);
         answers.add(write.done());
@@ -71,6 +95,30 @@ public final class Reports {
     }
     return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
         .handle((ignored, failure) -> results(answers));
+  }
+
+  /**
+   * The epoch says too little: the same run may have been started by another call, for another
+   * worker.
+   */
+  private CompletableFuture<ReportResult> acceptEarly(String namespace, Report.Early first) {
+    return early
+        .createdAt(namespace, first.claim(), first.worker())
+        .thenCompose(
+            createdAt -> {
+              Report then = first.then();
+              if (createdAt.isEmpty()) {
+                return CompletableFuture.completedFuture(
+                    new ReportResult.ClaimLost(RunStatus.RUNNING));
+              }
+              if (then == null) {
+                return CompletableFuture.completedFuture(
+                    new ReportResult.Confirmed(createdAt.get()));
+              }
+              ReportWrite write = new ReportWrite(namespace, then, true);
+              journal.append(write);
+              return write.done();
+            });
   }
 
   /** What was refused of the same branch of the run; of any branch, if the run waits or ends. */
@@ -102,6 +150,7 @@ public final class Reports {
       case Report.Failed ignored -> null;
       case Report.Released ignored -> null;
       case Report.Awaited ignored -> null;
+      case Report.Early ignored -> null;
     };
   }
 
@@ -183,6 +232,11 @@ public final class Reports {
       case Report.Awaited r -> {
         checkWait("duration_ms", r.durationMs() == null ? 0 : r.durationMs());
         r.steps().forEach(step -> limits.checkStepKey("step_key", step));
+      }
+      case Report.Early r -> {
+        if (r.then() != null) {
+          checkContent(r.then());
+        }
       }
     }
     steps.check(report);

@@ -160,6 +160,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       case Report.Done ignored -> {}
       case Report.Failed ignored -> {}
       case Report.Released ignored -> {}
+      case Report.Early ignored -> {}
     }
   }
 

@@ -22,6 +22,7 @@ public final class Runs {
   private final Database database;
   private final Journal<RunWrite<?>> journal;
   private final EarlierStarts earlier;
+  private final EarlyStarts early;
   private final Namespaces namespaces;
   private final Limits limits;
   private final StartChecks checks;
@@ -41,6 +42,7 @@ public final class Runs {
       Limits limits,
       StartChecks checks,
       Versions versions,
+      EarlyStarts early,
       BiFunction<QueueName, TypeVersion, @Nullable Handover> slots) {
     this.database = database;
     this.journal = journal;
@@ -48,6 +50,7 @@ public final class Runs {
     this.limits = limits;
     this.checks = checks;
     this.versions = versions;
+    this.early = early;
     this.slots = slots;
     this.earlier = new EarlierStarts(database);
   }
@@ -119,6 +122,9 @@ public final class Runs {
     }
     if (!writes.isEmpty()) {
       journal.append(writes);
+    }
+    if (writes.size() == 1) {
+      early.offer((StartRun) writes.get(0));
     }
     return answers;
   }

@@ -32,6 +32,11 @@ public final class ClaimBook {
     return before == null || before.epoch != claim.epoch();
   }
 
+  /** Whether somebody has the run, as far as this server knows. */
+  boolean knows(RunId run) {
+    return held.containsKey(run);
+  }
+
   /** The claim has ended; answers who had it, if this server knows. */
   public @Nullable Held ended(Claim claim) {
     Held before = held.get(claim.runId());

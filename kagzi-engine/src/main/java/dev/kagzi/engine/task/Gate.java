@@ -200,6 +200,9 @@ final class Gate {
     private final TypeVersion type;
     private final AtomicBoolean open = new AtomicBoolean(true);
 
+    /** The worker has the run since before it had started. */
+    private volatile boolean early;
+
     Reservation(Desk desk, TypeVersion type) {
       this.desk = desk;
       this.type = type;
@@ -216,24 +219,42 @@ final class Gate {
     }
 
     @Override
+    public void handEarly(StartRun run) {
+      Later later = new Later();
+      lock.lock();
+      try {
+        StandingPoll poll = desk.polls.peek();
+        if (poll == null
+            || !poll.request.takesStarting()
+            || !desk.outbox.isEmpty()
+            || desks.get(desk.worker) != desk
+            || gates.book().knows(run.runId())) {
+          return;
+        }
+        if (open.compareAndSet(true, false)) {
+          early = true;
+          desk.unreserve();
+          desk.outbox.add(task(run, null, null));
+          gates.meter().handedEarly.increment();
+          answer(desk, later);
+        }
+      } finally {
+        lock.unlock();
+      }
+      later.run();
+    }
+
+    @Override
     public void started(StartRun run, Instant createdAt) {
+      run.claimed(createdAt);
       if (!open.compareAndSet(true, false)) {
+        if (early) {
+          gates.book().handed(desk.worker, new Claim(run.runId(), 1), queue);
+          gates.meter().handedOver.increment();
+        }
         return;
       }
-      Task task =
-          new Task(
-              new Claim(run.runId(), 1),
-              run.request().workflowType(),
-              run.request().version(),
-              1,
-              run.request().input().isEmpty() ? null : run.request().input(),
-              0,
-              List.of(),
-              false,
-              run.request().externalId(),
-              createdAt,
-              run.expiresMs(createdAt),
-              stepTimeoutMs(run));
+      Task task = task(run, createdAt, run.expiresMs(createdAt));
       lock.lock();
       try {
         desk.unreserve();
@@ -246,6 +267,22 @@ final class Gate {
       gates.dirty(Gate.this);
     }
 
+    private Task task(StartRun run, @Nullable Instant createdAt, @Nullable Long expiresMs) {
+      return new Task(
+          new Claim(run.runId(), 1),
+          run.request().workflowType(),
+          run.request().version(),
+          1,
+          run.request().input().isEmpty() ? null : run.request().input(),
+          0,
+          List.of(),
+          false,
+          run.request().externalId(),
+          createdAt,
+          expiresMs,
+          stepTimeoutMs(run));
+    }
+
     private long stepTimeoutMs(StartRun run) {
       Long own = run.request().options().stepTimeoutMs();
       return own == null ? gates.rules().stepTimeoutMs() : own;
@@ -254,6 +291,10 @@ final class Gate {
     @Override
     public void notStarted() {
       if (!open.compareAndSet(true, false)) {
+        if (early) {
+          // The worker finds out before its first effect, and has a free slot then.
+          freed(desk.worker);
+        }
         return;
       }
       lock.lock();

@@ -84,8 +84,7 @@ public final class Tasks {
     check(asked);
     long most = gates.config().pollMax().toMillis();
     long waitMs = asked.waitMs() <= 0 ? most : Math.min(asked.waitMs(), most);
-    PollRequest request =
-        new PollRequest(asked.queue(), asked.workerId(), asked.types(), asked.tasksMax(), waitMs);
+    PollRequest request = asked.withWaitMs(waitMs);
     CompletableFuture<WorkerLimits> limits = presence.require(asked.workerId(), asked.queue());
     if (limits.isDone() && !limits.isCompletedExceptionally()) {
       return gates.stand(request, limited ? limits.join() : WorkerLimits.NONE);

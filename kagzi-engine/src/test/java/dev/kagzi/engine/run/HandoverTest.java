@@ -204,6 +204,9 @@ class HandoverTest {
     }
 
     @Override
+    public void handEarly(StartRun run) {}
+
+    @Override
     public void started(StartRun run, Instant createdAt) {
       heard.add("started");
     }

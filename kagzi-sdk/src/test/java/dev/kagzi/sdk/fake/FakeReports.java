@@ -17,6 +17,9 @@ final class FakeReports {
   private FakeReports() {}
 
   static ReportResult judge(FakeRun run, ReportItem item) {
+    if (run.gone) {
+      return refused(ErrorCode.ERROR_CODE_NOT_FOUND, "run: not found");
+    }
     if (run.epoch != item.getEpoch() || run.workerId.isEmpty()) {
       return ReportResult.newBuilder()
           .setClaimLost(ReportResult.ClaimLost.newBuilder().setStatus(run.status))
@@ -36,6 +39,7 @@ final class FakeReports {
       case RELEASED -> released(run, item.getReleased());
       case CHILD_STARTED -> childStarted(run, item.getChildStarted());
       case AWAITED -> awaited(run, item.getAwaited());
+      case CONFIRM -> confirmed(run);
       case WHAT_NOT_SET -> throw new IllegalArgumentException("empty item");
     };
   }
@@ -43,6 +47,15 @@ final class FakeReports {
   private static ReportResult accepted(FakeRun run) {
     return ReportResult.newBuilder()
         .setAccepted(ReportResult.Accepted.newBuilder().setStatus(run.status))
+        .build();
+  }
+
+  private static ReportResult confirmed(FakeRun run) {
+    return ReportResult.newBuilder()
+        .setAccepted(
+            ReportResult.Accepted.newBuilder()
+                .setStatus(run.status)
+                .setCreatedAt(FakeRun.CREATED_AT))
         .build();
   }
 
@@ -72,9 +85,12 @@ final class FakeReports {
   }
 
   private static ReportResult refused(String why) {
+    return refused(ErrorCode.ERROR_CODE_INVALID_ARGUMENT, why);
+  }
+
+  private static ReportResult refused(ErrorCode code, String why) {
     return ReportResult.newBuilder()
-        .setRefused(
-            ErrorDetail.newBuilder().setCode(ErrorCode.ERROR_CODE_INVALID_ARGUMENT).setMessage(why))
+        .setRefused(ErrorDetail.newBuilder().setCode(code).setMessage(why))
         .build();
   }
 

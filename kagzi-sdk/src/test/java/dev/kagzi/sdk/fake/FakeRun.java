@@ -1,5 +1,6 @@
 package dev.kagzi.sdk.fake;
 
+import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.RecordedStep;
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /** One run of the fake server. Guarded by the state's lock. */
 public final class FakeRun {
+  public static final Timestamp CREATED_AT =
+      Timestamp.newBuilder().setSeconds(1_700_000_000).build();
+
   public final StartWorkflowRequest start;
   public WorkflowStatus status = WorkflowStatus.WORKFLOW_STATUS_PENDING;
   public int epoch;
@@ -22,6 +26,10 @@ public final class FakeRun {
   public @Nullable Payload output;
   public @Nullable ErrorDetail error;
   public @Nullable ErrorDetail blockedBy;
+
+  /** Reports are answered as if there were no such run. */
+  public boolean gone;
+
   public final Map<String, RecordedStep> steps = new LinkedHashMap<>();
   public final Map<String, Long> wakeNanos = new LinkedHashMap<>();
   public final List<Long> releasedDelaysMs = new ArrayList<>();

@@ -2,7 +2,6 @@ package dev.kagzi.sdk.fake;
 
 import static java.util.Objects.requireNonNullElse;
 
-import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.IdConflictPolicy;
@@ -32,6 +31,7 @@ public final class FakeState {
   final Map<String, Boolean> onlineWorkers = new HashMap<>();
   boolean historyApart;
   boolean limitsIgnored;
+  boolean starting;
   @Nullable String handedOutAs;
 
   /** Reads or changes a run. */
@@ -148,8 +148,12 @@ public final class FakeState {
             .setAttempt(run.attempt)
             .setInput(run.start.getInput())
             .setExternalId(run.start.getExternalId())
-            .setStepTimeoutMs(run.start.getStepTimeoutMs())
-            .setCreatedAt(Timestamp.newBuilder().setSeconds(1_700_000_000));
+            .setStepTimeoutMs(run.start.getStepTimeoutMs());
+    if (starting && run.epoch == 1) {
+      task.setStarting(true);
+    } else {
+      task.setCreatedAt(FakeRun.CREATED_AT);
+    }
     if (run.start.getExecutionTimeoutMs() > 0) {
       task.setDeadlineInMs(run.start.getExecutionTimeoutMs());
     }

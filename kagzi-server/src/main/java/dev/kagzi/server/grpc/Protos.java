@@ -182,8 +182,11 @@ final class Protos {
             .setAttempt(task.attempt())
             .setHistoryApart(task.historyApart())
             .setExternalId(task.externalId())
-            .setCreatedAt(timestamp(task.createdAt()))
+            .setStarting(task.isStarting())
             .setStepTimeoutMs(task.stepTimeoutMs());
+    if (task.createdAt() != null) {
+      message.setCreatedAt(timestamp(task.createdAt()));
+    }
     if (task.deadlineInMs() != null) {
       message.setDeadlineInMs(task.deadlineInMs());
     }
@@ -224,6 +227,11 @@ final class Protos {
     switch (result) {
       case ReportResult.Accepted(RunStatus status) ->
           message.getAcceptedBuilder().setStatus(status(status));
+      case ReportResult.Confirmed(Instant createdAt) ->
+          message
+              .getAcceptedBuilder()
+              .setStatus(WorkflowStatus.WORKFLOW_STATUS_RUNNING)
+              .setCreatedAt(timestamp(createdAt));
       case ReportResult.ChildAccepted(RunId child) ->
           message
               .getAcceptedBuilder()

@@ -39,7 +39,7 @@ final class ReportCall {
     for (int i = 0; i < count; i++) {
       ReportItem item = request.getItems(i);
       try {
-        readable.add(ReportItems.read(item));
+        readable.add(ReportItems.read(item, request.getWorkerId()));
       } catch (Refusal refusal) {
         refused[i] = refusal;
       }

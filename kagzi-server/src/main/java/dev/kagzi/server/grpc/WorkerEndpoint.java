@@ -106,7 +106,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     Arguments.workerId(request.getWorkerId()),
                     request.getWorkflowTypesList()),
         Protos::oneTask,
-        tasks -> giveBack(request.getNamespace(), tasks));
+        tasks -> giveBack(request.getNamespace(), request.getWorkerId(), tasks));
   }
 
   @Override
@@ -116,13 +116,19 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         caller,
         () -> room.engine().tasks().poll(pollRequest(request)),
         Protos::tasks,
-        tasks -> giveBack(request.getNamespace(), tasks));
+        tasks -> giveBack(request.getNamespace(), request.getWorkerId(), tasks));
   }
 
   // Nobody waits for the answer: if it fails, the short first lease of the tasks ends by itself.
-  private void giveBack(String namespace, List<Task> tasks) {
+  private void giveBack(String namespace, String workerId, List<Task> tasks) {
     List<Report> released = new ArrayList<>(tasks.size());
-    tasks.forEach(task -> released.add(new Report.Released(task.claim(), 0, null)));
+    for (Task task : tasks) {
+      Report given = new Report.Released(task.claim(), 0, null);
+      released.add(
+          task.isStarting()
+              ? new Report.Early(task.claim(), Arguments.workerId(workerId), given)
+              : given);
+    }
     reports().accept(Arguments.namespace(namespace), released);
   }
 
@@ -140,7 +146,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         Arguments.workerId(request.getWorkerId()),
         types,
         Arguments.positive("max_tasks", request.getMaxTasks()),
-        Arguments.notNegative("wait_ms", request.getWaitMs()));
+        Arguments.notNegative("wait_ms", request.getWaitMs()),
+        request.getTakesStarting());
   }
 
   private static QueueName queue(String namespace, String taskQueue) {

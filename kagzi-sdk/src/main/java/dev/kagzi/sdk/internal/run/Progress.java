@@ -2,8 +2,11 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.ReportListener;
+import dev.kagzi.sdk.internal.wire.Protos;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -37,10 +40,32 @@ final class Progress {
   /** When the record was as it is known here. */
   private volatile long recordedNanos;
 
-  Progress(ReportLane lane, Deadline deadline) {
+  /** Null until the run is known to have started. */
+  private volatile @Nullable Instant startedAt;
+
+  Progress(ReportLane lane, Task task) {
     this.lane = lane;
-    this.deadline = deadline;
+    this.deadline = Deadline.of(task);
     this.recordedNanos = deadline.fromNanos();
+    this.startedAt = task.getStarting() ? null : Protos.instant(task.getCreatedAt());
+  }
+
+  @Nullable Instant startedAt() {
+    return startedAt;
+  }
+
+  /** The last report of the run, which has to ask itself whether the run has started. */
+  ReportItem asLast(ReportItem item) {
+    return startedAt == null ? item.toBuilder().setStarting(true).build() : item;
+  }
+
+  /** Hears whether the run has started. Thread-safe. */
+  void confirmed(ReportResult result) {
+    if (result.hasAccepted()) {
+      startedAt = Protos.instant(result.getAccepted().getCreatedAt());
+    } else {
+      stop(new Ending.Lost());
+    }
   }
 
   String runId() {
@@ -330,12 +355,12 @@ final class Progress {
     List<ReportListener> listeners = new ArrayList<>();
     for (Strand strand : strands) {
       ReportItem held = strand.takeHeld();
-      if (held != null) {
+      if (held != null && !held.hasConfirm()) {
         items.add(held);
         listeners.add(strand.expect(held));
       }
     }
-    items.add(item);
+    items.add(asLast(item));
     listeners.add(listener);
     lane.sendAll(items, listeners);
   }

@@ -451,7 +451,12 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public Instant startedAt() {
-    return Protos.instant(task.getCreatedAt());
+    Instant known = strand.progress().startedAt();
+    if (known != null) {
+      return known;
+    }
+    strand.settle();
+    return Objects.requireNonNull(strand.progress().startedAt());
   }
 
   @Override

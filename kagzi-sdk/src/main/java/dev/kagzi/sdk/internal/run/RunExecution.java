@@ -1,5 +1,6 @@
 package dev.kagzi.sdk.internal.run;
 
+import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
@@ -52,8 +53,11 @@ public final class RunExecution {
     this.host = host;
     this.task = task;
     this.thread = Thread.ofVirtual().name(task.getWorkflowType()).unstarted(this::execute);
-    this.progress = new Progress(host.lane(task), Deadline.of(task));
+    this.progress = new Progress(host.lane(task), task);
     this.trunk = progress.open(thread, null);
+    if (task.getStarting()) {
+      trunk.hold(progress.item().setConfirm(ReportItem.Confirm.getDefaultInstance()).build());
+    }
     this.stuck = new StuckCode(task);
   }
 
@@ -71,6 +75,11 @@ public final class RunExecution {
 
   public void start() {
     thread.start();
+  }
+
+  /** Whether the run's start may not be durable, as far as is known here. */
+  public boolean isStarting() {
+    return progress.startedAt() == null;
   }
 
   /** Called many times per second, by one thread. */
@@ -323,6 +332,11 @@ public final class RunExecution {
   // An output that cannot be stored is a failure of the run; a failure that cannot be stored blocks
   // it.
   private void endRefused(ErrorDetail why) {
+    if (why.getCode() == ErrorCode.ERROR_CODE_NOT_FOUND) {
+      // Its start has failed, or somebody has deleted it: there is nothing to end.
+      reportsEnded();
+      return;
+    }
     progress.conclude(
         failed(why.toBuilder().setNonRetryable(true).build()),
         result -> {
