@@ -144,7 +144,7 @@ public final class Engine implements AutoCloseable {
             new Health.Rules(
                 2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis()));
     StartChecks starts = new StartChecks(config.limits(), config.workers().heartbeat().toMillis());
-    EarlyStarts early = new EarlyStarts(database);
+    EarlyStarts early = new EarlyStarts(database, gates.book()::holds);
     this.runs =
         new Runs(
             database,

@@ -11,6 +11,7 @@ import dev.kagzi.protocol.v1.WorkflowStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -191,6 +192,48 @@ class EarlyTaskTest extends FakeServerTest {
     assertThat(start().result(SOON)).isEqualTo(created + " " + created);
     assertThat(kinds()).containsExactly(WhatCase.CONFIRM, WhatCase.WORKFLOW_DONE);
     assertThat(reported().getLast().getStarting()).isFalse();
+  }
+
+  @Test
+  void another_thread_may_ask_when_the_run_was_started_and_takes_no_answer_away() throws Exception {
+    CountDownLatch gate = server.hold("Report");
+    CompletableFuture<Instant> told = new CompletableFuture<>();
+    worker(
+            (ctx, name) -> {
+              Thread other = Thread.startVirtualThread(() -> told.complete(ctx.startedAt()));
+              begun.countDown();
+              other.join();
+              ctx.step("one", () -> log.add("effect"));
+              return name;
+            })
+        .start();
+    RunHandle<String> run = start();
+    awaitBegun();
+    await().until(() -> server.calls("Report") == 1);
+    assertThat(log).isEmpty();
+    gate.countDown();
+
+    assertThat(run.result(SOON)).isEqualTo("Ada");
+    assertThat(told.get()).isEqualTo(Instant.ofEpochSecond(1_700_000_000));
+    assertThat(kinds())
+        .containsExactly(WhatCase.CONFIRM, WhatCase.STEP_DONE, WhatCase.WORKFLOW_DONE);
+  }
+
+  @Test
+  void a_thread_that_outlives_the_run_does_not_wait_for_an_answer_that_never_comes()
+      throws Exception {
+    CompletableFuture<WorkflowContext> context = new CompletableFuture<>();
+    worker(
+            (ctx, name) -> {
+              context.complete(ctx);
+              return name;
+            })
+        .start();
+    start().result(SOON);
+
+    assertThatThrownBy(() -> context.get().startedAt())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("is no longer executed here");
   }
 
   @Test

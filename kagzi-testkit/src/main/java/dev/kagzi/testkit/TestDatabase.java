@@ -46,7 +46,7 @@ final class TestDatabase implements AutoCloseable {
   // grow by the move. All in one transaction: no chore sees one without the other.
   private static final String KEEP_WORKERS =
       """
-      WITH shift AS (SELECT ?::timestamptz - kagzi.clock() AS by),
+      WITH shift AS (SELECT greatest(?::timestamptz - kagzi.clock(), interval '0') AS by),
       alive AS (
         UPDATE kagzi.workers SET last_heartbeat_at = last_heartbeat_at + shift.by
           FROM shift

@@ -32,6 +32,7 @@ final class Lane<W extends Write<?>> {
   private @Nullable Session session;
   private @Nullable Backend backend;
   private volatile boolean away;
+  private volatile boolean writing;
   private volatile boolean closed;
 
   Lane(
@@ -60,6 +61,11 @@ final class Lane<W extends Write<?>> {
     return away;
   }
 
+  /** True while nothing is being written, nor waits for that. */
+  boolean isIdle() {
+    return !writing && intake.size() == 0;
+  }
+
   private void drain() {
     try {
       while (true) {
@@ -69,7 +75,9 @@ final class Lane<W extends Write<?>> {
         }
         batches.increment();
         written.add(batch.size());
+        writing = true;
         commitOrSplit(batch);
+        writing = false;
       }
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();

@@ -19,8 +19,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -54,19 +57,38 @@ public final class Reports {
     for (Report report : reports) {
       CompletableFuture<?> start = early.underWay(report.claim().runId());
       if (start != null) {
-        // What is said of a run finds it in the database, whatever becomes of its start.
-        return start
-            .handle((result, failure) -> reports)
-            .thenCompose(all -> acceptNow(namespace, all));
+        return acceptAfter(start, report.claim().runId(), namespace, reports);
       }
     }
     return acceptNow(namespace, reports);
+  }
+
+  /** What is said of a run that is starting has to find it, whatever becomes of its start. */
+  private CompletableFuture<List<ReportResult>> acceptAfter(
+      CompletableFuture<?> start, RunId run, String namespace, List<Report> reports) {
+    List<Report> itsReports = new ArrayList<>();
+    List<Report> ofTheRest = new ArrayList<>();
+    reports.forEach(
+        report -> (report.claim().runId().equals(run) ? itsReports : ofTheRest).add(report));
+    CompletableFuture<List<ReportResult>> now = acceptNow(namespace, ofTheRest);
+    CompletableFuture<List<ReportResult>> then =
+        start.handle((result, failure) -> itsReports).thenCompose(its -> acceptNow(namespace, its));
+    return then.thenCombine(
+        now,
+        (its, others) -> {
+          Iterator<ReportResult> ofRun = its.iterator();
+          Iterator<ReportResult> ofOthers = others.iterator();
+          return reports.stream()
+              .map(report -> (report.claim().runId().equals(run) ? ofRun : ofOthers).next())
+              .toList();
+        });
   }
 
   private CompletableFuture<List<ReportResult>> acceptNow(String namespace, List<Report> reports) {
     List<CompletableFuture<ReportResult>> answers = new ArrayList<>(reports.size());
     List<RunWrite<?>> writes = new ArrayList<>(reports.size());
     Map<Claim, Map<String, Refusal>> refused = new HashMap<>();
+    Set<Claim> unsure = unsure(reports);
     for (Report report : reports) {
       Refusal before = refusedBefore(refused.getOrDefault(report.claim(), Map.of()), report);
       if (before != null) {
@@ -79,6 +101,12 @@ public final class Reports {
         if (report instanceof Report.Early first) {
           answers.add(acceptEarly(namespace, first));
           continue;
+        }
+        if (unsure.contains(report.claim())) {
+          throw Refusal.invalid(
+              "items",
+              "what happened in run " + report.claim().runId() + " beside what asks for its start",
+              "the answer to that first");
         }
         ReportWrite write = new ReportWrite(namespace, report, true);
         writes.add(write);
@@ -97,23 +125,35 @@ public final class Reports {
         .handle((ignored, failure) -> results(answers));
   }
 
+  /** Claims of which a worker is not sure that they are its own. */
+  private static Set<Claim> unsure(List<Report> reports) {
+    Set<Claim> claims = Set.of();
+    for (Report report : reports) {
+      if (report instanceof Report.Early) {
+        claims = claims.isEmpty() ? new HashSet<>() : claims;
+        claims.add(report.claim());
+      }
+    }
+    return claims;
+  }
+
   /**
    * The epoch says too little: the same run may have been started by another call, for another
    * worker.
    */
   private CompletableFuture<ReportResult> acceptEarly(String namespace, Report.Early first) {
     return early
-        .createdAt(namespace, first.claim(), first.worker())
+        .find(namespace, first.claim(), first.worker())
         .thenCompose(
-            createdAt -> {
+            found -> {
               Report then = first.then();
-              if (createdAt.isEmpty()) {
+              if (!found.isHeld()) {
                 return CompletableFuture.completedFuture(
-                    new ReportResult.ClaimLost(RunStatus.RUNNING));
+                    new ReportResult.ClaimLost(found.status()));
               }
               if (then == null) {
                 return CompletableFuture.completedFuture(
-                    new ReportResult.Confirmed(createdAt.get()));
+                    new ReportResult.Confirmed(found.createdAt()));
               }
               ReportWrite write = new ReportWrite(namespace, then, true);
               journal.append(write);

@@ -121,10 +121,11 @@ public final class Runs {
       }
     }
     if (!writes.isEmpty()) {
+      boolean lone = writes.size() == 1 && journal.isIdle();
       journal.append(writes);
-    }
-    if (writes.size() == 1) {
-      early.offer((StartRun) writes.get(0));
+      if (lone) {
+        early.offer((StartRun) writes.get(0));
+      }
     }
     return answers;
   }

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -195,13 +194,20 @@ final class Gate {
         : than.polls.isEmpty();
   }
 
+  /** How far a reservation is. */
+  private enum Stage {
+    OPEN,
+    /** The worker has the run, which has not started yet. */
+    EARLY,
+    CLOSED
+  }
+
   private final class Reservation implements Handover {
     private final Desk desk;
     private final TypeVersion type;
-    private final AtomicBoolean open = new AtomicBoolean(true);
 
-    /** The worker has the run since before it had started. */
-    private volatile boolean early;
+    /** Guarded by the gate's lock. */
+    private Stage stage = Stage.OPEN;
 
     Reservation(Desk desk, TypeVersion type) {
       this.desk = desk;
@@ -227,17 +233,16 @@ final class Gate {
         if (poll == null
             || !poll.request.takesStarting()
             || !desk.outbox.isEmpty()
+            || stage != Stage.OPEN
             || desks.get(desk.worker) != desk
             || gates.book().knows(run.runId())) {
           return;
         }
-        if (open.compareAndSet(true, false)) {
-          early = true;
-          desk.unreserve();
-          desk.outbox.add(task(run, null, null));
-          gates.meter().handedEarly.increment();
-          answer(desk, later);
-        }
+        stage = Stage.EARLY;
+        desk.unreserve();
+        desk.outbox.add(task(run, null, null));
+        gates.meter().handedEarly.increment();
+        answer(desk, later);
       } finally {
         lock.unlock();
       }
@@ -246,24 +251,27 @@ final class Gate {
 
     @Override
     public void started(StartRun run, Instant createdAt) {
-      run.claimed(createdAt);
-      if (!open.compareAndSet(true, false)) {
-        if (early) {
-          gates.book().handed(desk.worker, new Claim(run.runId(), 1), queue);
-          gates.meter().handedOver.increment();
-        }
-        return;
-      }
       Task task = task(run, createdAt, run.expiresMs(createdAt));
       lock.lock();
       try {
-        desk.unreserve();
-        if (hand(desk, task)) {
+        Stage before = stage;
+        stage = Stage.CLOSED;
+        boolean isNew =
+            switch (before) {
+              case OPEN -> {
+                desk.unreserve();
+                yield hand(desk, task);
+              }
+              case EARLY -> gates.book().handed(desk.worker, task.claim(), queue);
+              case CLOSED -> false;
+            };
+        if (isNew) {
           gates.meter().handedOver.increment();
         }
       } finally {
         lock.unlock();
       }
+      run.claimed(createdAt);
       gates.dirty(Gate.this);
     }
 
@@ -290,17 +298,18 @@ final class Gate {
 
     @Override
     public void notStarted() {
-      if (!open.compareAndSet(true, false)) {
-        if (early) {
-          // The worker finds out before its first effect, and has a free slot then.
-          freed(desk.worker);
-        }
-        return;
-      }
       lock.lock();
       try {
-        desk.unreserve();
-        desk.arrived(type);
+        switch (stage) {
+          case OPEN -> {
+            desk.unreserve();
+            desk.arrived(type);
+          }
+          // The worker finds out before its first effect, and has a free slot then.
+          case EARLY -> desk.freed();
+          case CLOSED -> {}
+        }
+        stage = Stage.CLOSED;
       } finally {
         lock.unlock();
       }

@@ -18,6 +18,7 @@ import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.WorkerConfig;
 import java.sql.SQLException;
@@ -171,6 +172,78 @@ class EarlyStartTest {
         .isInstanceOf(ReportResult.ClaimLost.class);
   }
 
+  /** The worker's connection broke, and it has turned to another server. */
+  @Test
+  void another_server_waits_a_moment_for_a_start_that_is_being_written() throws SQLException {
+    TestEngine engine = server();
+    TestEngine other = server();
+    WorkerId worker = engine.register();
+    engine.settle(worker);
+    RunId run = RunId.next();
+    Poll poll = engine.pollEarly(worker, 1);
+    Session gate = shut();
+    CompletableFuture<StartResult> started = start(engine, run);
+    Claim claim = one(poll).claim();
+    CompletableFuture<ReportResult> ended = say(other, claim, worker, done(claim, "7"));
+    assertThat(started).isNotDone();
+    assertThat(ended).isNotDone();
+    gate.close();
+
+    assertThat(await(ended)).isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
+    assertThat(confirm(other, claim, worker))
+        .isEqualTo(new ReportResult.ClaimLost(RunStatus.COMPLETED));
+  }
+
+  @Test
+  void others_do_not_wait_for_a_start_of_which_something_is_said_in_the_same_call()
+      throws SQLException {
+    TestEngine engine = server();
+    WorkerId worker = engine.register();
+    engine.settle(worker);
+    Poll poll = engine.pollEarly(worker, 1);
+    Session gate = shut();
+    CompletableFuture<StartResult> started = start(engine, RunId.next());
+    Claim claim = one(poll).claim();
+    Claim nobodys = new Claim(RunId.next(), 1);
+    CompletableFuture<List<ReportResult>> said =
+        engine
+            .engine()
+            .reports()
+            .accept(
+                TestEngine.NAMESPACE,
+                List.of(
+                    new Report.StepStarted(nobodys, "a", 0, StepKind.FUNCTION, null, 0),
+                    new Report.Early(claim, worker, null),
+                    TestEngine.stepDone(claim, "a", "1"),
+                    new Report.StepStarted(nobodys, "b", 0, StepKind.FUNCTION, null, 0)));
+    assertThat(started).isNotDone();
+    gate.close();
+
+    List<ReportResult> results = await(said);
+    assertThat(results.get(0)).isInstanceOf(ReportResult.Refused.class);
+    assertThat(results.get(1)).isInstanceOf(ReportResult.Confirmed.class);
+    assertThat(results.get(2))
+        .asString()
+        .contains("beside what asks for its start (expected: the answer to that first)");
+    assertThat(results.get(3)).isInstanceOf(ReportResult.Refused.class);
+  }
+
+  @Test
+  void a_claim_that_was_freed_is_not_confirmed_from_memory() {
+    TestEngine engine = server();
+    WorkerId worker = engine.register();
+    engine.settle(worker);
+    Poll poll = engine.pollEarly(worker, 1);
+    engine.start();
+    Claim claim = one(poll).claim();
+    assertThat(confirm(engine, claim, worker)).isInstanceOf(ReportResult.Confirmed.class);
+
+    engine.report(new Report.Released(claim, 0, null));
+
+    assertThat(confirm(engine, claim, worker))
+        .isEqualTo(new ReportResult.ClaimLost(RunStatus.PENDING));
+  }
+
   /** The first answer was lost, and the caller has turned to another server. */
   @Test
   void a_start_that_is_repeated_elsewhere_gives_nobody_a_part_in_the_run() throws SQLException {
@@ -219,9 +292,12 @@ class EarlyStartTest {
     assertThat(confirm(engine, claim, worker)).isInstanceOf(ReportResult.ClaimLost.class);
     assertThat(await(say(engine, claim, worker, done(claim, "1"))))
         .isInstanceOf(ReportResult.ClaimLost.class);
-    Poll next = engine.pollEarly(worker, 1);
-    RunId run = engine.start();
-    assertThat(one(next).claim()).isEqualTo(new Claim(run, 1));
+    // The worker has one slot, once: a second run would lie with it until it polls again.
+    RunId first = engine.start();
+    RunId second = engine.start();
+    assertThat(engine.run(first).status()).isEqualTo(RunStatus.RUNNING);
+    assertThat(engine.run(second).status()).isEqualTo(RunStatus.PENDING);
+    assertThat(one(engine.pollEarly(worker, 1)).claim()).isEqualTo(new Claim(first, 1));
   }
 
   @Test

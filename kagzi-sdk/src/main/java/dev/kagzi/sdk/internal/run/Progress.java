@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * methods that say so want the lock to be held.
  */
 final class Progress {
+  private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
   private final ReportLane lane;
   private final Deadline deadline;
   private final ReentrantLock lock = new ReentrantLock();
@@ -52,6 +55,30 @@ final class Progress {
 
   @Nullable Instant startedAt() {
     return startedAt;
+  }
+
+  /** Asks whether the run has started, and waits for the answer. Thread-safe. */
+  Instant awaitStarted() {
+    while (true) {
+      Instant known = startedAt;
+      if (known != null) {
+        return known;
+      }
+      lock.lock();
+      try {
+        if (ending != null || finished) {
+          throw new IllegalStateException(
+              "startedAt: run %s is no longer executed here".formatted(runId()));
+        }
+        strands.forEach(Strand::sendConfirm);
+      } finally {
+        lock.unlock();
+      }
+      LockSupport.parkNanos(this, ASK_NANOS);
+      if (Thread.currentThread().isInterrupted()) {
+        throw new IllegalStateException("startedAt: interrupted");
+      }
+    }
   }
 
   /** The last report of the run, which has to ask itself whether the run has started. */

@@ -455,8 +455,10 @@ final class RunContext implements WorkflowContext {
     if (known != null) {
       return known;
     }
-    strand.settle();
-    return Objects.requireNonNull(strand.progress().startedAt());
+    if (Strand.current() == strand) {
+      strand.settle();
+    }
+    return strand.progress().awaitStarted();
   }
 
   @Override

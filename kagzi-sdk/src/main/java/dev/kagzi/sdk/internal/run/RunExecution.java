@@ -157,6 +157,10 @@ public final class RunExecution {
   public void releaseUnstarted() {
     if (progress.release(this::releaseAnswered)) {
       partEnded();
+    } else if (!(progress.ending() instanceof Ending.Released)) {
+      // Lost before it began: there is nothing to say.
+      reportsEnded();
+      partEnded();
     }
   }
 

@@ -196,6 +196,12 @@ final class Strand {
     }
   }
 
+  void sendConfirm() {
+    if (isConfirm(held)) {
+      sendHeld();
+    }
+  }
+
   private void sendWithHeld(ReportItem item, ReportListener listener) {
     ReportItem before = takeHeld();
     if (before == null) {
