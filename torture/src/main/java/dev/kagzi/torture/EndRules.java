@@ -67,6 +67,14 @@ final class EndRules {
     if (run == null || !run.status().equals(RunRecord.COMPLETED)) {
       return;
     }
+    Scenario scenario = story.scenario();
+    if (scenario != null && !scenario.hasEffects()) {
+      String expected = Script.output(run.input(), List.of());
+      if (!run.output().equals(expected)) {
+        violation.accept("output is %s (expected: %s)".formatted(run.output(), expected));
+      }
+      return;
+    }
     List<Execution> enders =
         story.executions().stream()
             .filter(

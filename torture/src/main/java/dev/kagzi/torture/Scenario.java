@@ -1,8 +1,10 @@
 package dev.kagzi.torture;
 
+import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -16,6 +18,8 @@ import java.util.Set;
  */
 record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> habits) {
   static final String QUEUE = "torture";
+
+  private static final Code NOTHING = script -> {};
 
   /** The code of a scenario; it must do the same in each execution of a run. */
   @FunctionalInterface
@@ -58,6 +62,13 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
     return new Scenario(name, code, End.COMPLETED, Duration.ZERO, Set.of());
   }
 
+  /**
+   * Code that does nothing at all, and keeps no ledger either: it may end before it has started.
+   */
+  static Scenario withoutEffects(String name) {
+    return completing(name, NOTHING);
+  }
+
   static Scenario failing(String name, Code code) {
     return new Scenario(name, code, End.FAILED, Duration.ZERO, Set.of());
   }
@@ -74,12 +85,20 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
     return new Scenario(name, code, end, timeout, EnumSet.of(first, more));
   }
 
+  boolean hasEffects() {
+    return !code.equals(NOTHING);
+  }
+
   boolean has(Habit habit) {
     return habits.contains(habit);
   }
 
   WorkflowType<String, String> type() {
     return WorkflowType.of(name, String.class, String.class).queue(QUEUE);
+  }
+
+  String execute(WorkflowContext ctx, String input, Script.WorkerDesk desk) {
+    return hasEffects() ? execute(Script.begin(ctx, input, desk)) : Script.output(input, List.of());
   }
 
   String execute(Script script) {

@@ -32,6 +32,7 @@ final class Scenarios {
   static final List<Scenario> ALL =
       List.of(
           STEADY,
+          Scenario.withoutEffects("no-effect"),
           Scenario.completing("steps", Scenarios::steps),
           Scenario.completing("short-retry", script -> retry(script, SOON)),
           Scenario.completing("long-retry", script -> retry(script, LATER)),

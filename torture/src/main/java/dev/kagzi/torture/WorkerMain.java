@@ -44,8 +44,7 @@ public final class WorkerMain {
   private static Worker start(Kagzi kagzi, WorkerDesk desk) {
     WorkerBuilder worker = kagzi.worker().maxConcurrent(RUNS_MAX).drainOnShutdown(false);
     for (Scenario scenario : Scenarios.ALL) {
-      worker.workflow(
-          scenario.type(), (ctx, input) -> scenario.execute(Script.begin(ctx, input, desk)));
+      worker.workflow(scenario.type(), (ctx, input) -> scenario.execute(ctx, input, desk));
       if (scenario.has(Scenario.Habit.CHANGES_DEFAULT)) {
         Scenarios.VERSIONS.forEach(version -> serve(worker, scenario, version, desk));
       }

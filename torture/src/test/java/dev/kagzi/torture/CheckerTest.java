@@ -114,6 +114,19 @@ class CheckerTest {
   }
 
   @Test
+  void code_without_effects_leaves_no_trace_but_its_output() {
+    String output = MadeEvidence.INPUT + " ";
+    made.started();
+    made.run("no-effect", "COMPLETED", 1, output).result("COMPLETED", output);
+
+    assertThat(made.check()).isEmpty();
+    made.again(run -> run.output = "other");
+    assertThat(made.check())
+        .extracting(Findings.Violation::rule)
+        .contains("the output is what the code returned");
+  }
+
+  @Test
   void an_output_of_a_claim_that_was_lost_is_found() {
     good();
     made.again(
