@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,8 +31,8 @@ final class OtherHost implements AutoCloseable {
   /** Skips the test where there cannot be one. */
   static OtherHost open() throws Exception {
     assumeTrue(
-        Stream.of("unshare", "nsenter", "ip").allMatch(OtherHost::isThere),
-        "unshare, nsenter, ip: not there");
+        Stream.of("unshare", "nsenter", "ip", "bash", "timeout").allMatch(OtherHost::isThere),
+        "unshare, nsenter, ip, bash, timeout: not all there");
     Process holder = new ProcessBuilder("unshare", "--net", "cat").start();
     assumeTrue(isInside(holder), "unshare --net: refused (expected: root)");
     // Of 198.18.0.0/15, which is for tests of networks: four addresses for each process.
@@ -65,6 +67,15 @@ final class OtherHost implements AutoCloseable {
     run(inside("ip", "address", "add", theirs + LINK_MASK, "dev", "eth0"));
     run(inside("ip", "link", "set", "lo", "up"));
     run(inside("ip", "link", "set", "eth0", "up"));
+    requireWay();
+  }
+
+  /** A firewall of this machine's may be in between. */
+  private void requireWay() throws Exception {
+    try (ServerSocket here = new ServerSocket(0, 1, InetAddress.getByName(ours))) {
+      String there = "exec 3<>/dev/tcp/%s/%d".formatted(ours, here.getLocalPort());
+      run(inside("timeout", "10", "bash", "-c", there));
+    }
   }
 
   private void run(String... command) throws IOException, InterruptedException {

@@ -16,6 +16,8 @@ import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.message.DeliverMessages;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.report.Rules;
 import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.task.DispatchConfig;
@@ -268,6 +270,30 @@ class HandoverTest {
     assertThat(again).isEqualTo(StartResult.made(run));
     assertThat(given).containsExactly(new Claim(run, 1));
     assertThat(claims(second)).containsExactly(new Claim(next, 1));
+  }
+
+  /** The worker has the run, and the server does not know whether it has started. */
+  @Test
+  void an_early_run_whose_start_was_stored_unheard_ends_all_the_same() {
+    TestEngine here = serverBehindProxy();
+    WorkerId worker = here.register();
+    here.settle(worker);
+    Poll poll = here.pollEarly(worker, 1);
+    RunId run = RunId.next();
+
+    proxy.cutAnswer(STORED::equals);
+    CompletableFuture<StartResult> started = start(here, run);
+    Claim claim = claims(poll).getFirst();
+    CompletableFuture<List<ReportResult>> ended =
+        here.engine()
+            .reports()
+            .accept(
+                NAMESPACE, List.of(new Report.Early(claim, worker, TestEngine.done(claim, "7"))));
+
+    assertThat(await(started)).isEqualTo(StartResult.made(run));
+    assertThat(await(ended)).containsExactly(new ReportResult.Accepted(RunStatus.COMPLETED));
+    assertThat(proxy.cuts()).containsExactly(STORED);
+    assertThat(here.run(run).status()).isEqualTo(RunStatus.COMPLETED);
   }
 
   /** It hears so twice: from the lane that found a stranger, and by its own answer. */
