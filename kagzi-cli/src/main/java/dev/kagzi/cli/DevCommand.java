@@ -52,7 +52,7 @@ final class DevCommand implements Callable<Integer> {
   static final Set<ServerOption> OPTIONS = EnumSet.complementOf(EnumSet.copyOf(UNUSED));
 
   /** Where a developer wants it easy. */
-  private static final Map<ServerOption, String> DEFAULTS =
+  static final Map<ServerOption, String> DEFAULTS =
       Map.of(ServerOption.REFLECTION, "true", ServerOption.AUTO_CREATE_NAMESPACES, "true");
 
   @Spec private CommandSpec spec = CommandSpec.create();

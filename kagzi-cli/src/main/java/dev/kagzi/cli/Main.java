@@ -5,6 +5,7 @@ import dev.kagzi.server.ServerStartException;
 import dev.kagzi.server.config.Nearest;
 import dev.kagzi.server.config.ServerOption;
 import dev.kagzi.server.config.SettingsException;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -57,9 +58,9 @@ public final class Main implements Callable<Integer> {
     tree.addTo(kagzi);
     // An argument @FILE is an option's value, not more arguments.
     kagzi.setExpandAtFiles(false);
-    addFlags(kagzi, "dev", DevCommand.OPTIONS);
-    addFlags(kagzi, "server", ServerCommand.OPTIONS);
-    addFlags(kagzi, "migrate", MigrateCommand.OPTIONS);
+    addFlags(kagzi, "dev", DevCommand.OPTIONS, DevCommand.DEFAULTS);
+    addFlags(kagzi, "server", ServerCommand.OPTIONS, Map.of());
+    addFlags(kagzi, "migrate", MigrateCommand.OPTIONS, Map.of());
     return kagzi
         // A namespace may have the name of a command.
         .setAllowSubcommandsAsOptionParameters(true)
@@ -75,10 +76,14 @@ public final class Main implements Callable<Integer> {
         .setExecutionExceptionHandler(Main::complain);
   }
 
-  private static void addFlags(CommandLine kagzi, String command, Set<ServerOption> options) {
+  private static void addFlags(
+      CommandLine kagzi,
+      String command,
+      Set<ServerOption> options,
+      Map<ServerOption, String> defaults) {
     CommandLine found = kagzi.getSubcommands().get(command);
     if (found != null) {
-      ServerFlags.add(found.getCommandSpec(), options);
+      ServerFlags.add(found.getCommandSpec(), options, defaults);
     }
   }
 

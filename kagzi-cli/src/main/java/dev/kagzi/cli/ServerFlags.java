@@ -56,8 +56,13 @@ final class ServerFlags {
       description = "Show every option, its value and where that came from, and end.")
   private boolean print;
 
-  /** Gives a command the flags of these options. */
-  static void add(CommandSpec command, Set<ServerOption> options) {
+  /**
+   * Gives a command the flags of these options.
+   *
+   * @param defaults where the command has its own
+   */
+  static void add(
+      CommandSpec command, Set<ServerOption> options, Map<ServerOption, String> defaults) {
     for (ServerOption option : options) {
       option
           .flag()
@@ -70,16 +75,17 @@ final class ServerFlags {
                           .fallbackValue("true")
                           .paramLabel(option.kind().label())
                           .hidden(!COMMON.contains(option))
-                          .description(description(option))
+                          .description(
+                              description(option, defaults.getOrDefault(option, option.fallback())))
                           .build()));
     }
   }
 
-  private static String description(ServerOption option) {
+  private static String description(ServerOption option, String fallback) {
     String text = option.meaning().replace("%", "%%");
-    return option.fallback().isEmpty()
+    return fallback.isEmpty()
         ? text
-        : text.substring(0, text.length() - 1) + " (default: " + option.fallback() + ").";
+        : text.substring(0, text.length() - 1) + " (default: " + fallback + ").";
   }
 
   boolean print() {

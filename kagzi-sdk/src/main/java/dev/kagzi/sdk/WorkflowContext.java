@@ -248,7 +248,11 @@ public interface WorkflowContext {
    */
   Logger logger();
 
-  /** When the run was started. */
+  /**
+   * When somebody started the run, by the database's clock: the same in every execution, and what
+   * {@link RunInfo#createdAt()} and {@code kagzi workflow get} call created. A worker may have
+   * taken the run much later.
+   */
   Instant startedAt();
 
   /**

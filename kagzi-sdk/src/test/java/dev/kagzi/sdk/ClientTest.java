@@ -79,8 +79,8 @@ class ClientTest extends FakeServerTest {
       assertThatThrownBy(() -> lost.workflow(GREET).start("Ada"))
           .isInstanceOf(ServerUnavailableException.class)
           .hasMessageContaining("start at localhost:1")
-          .hasMessageContaining("no server answers: ")
-          .hasMessageContaining("Connection refused");
+          .hasMessageContaining("no server answers: Connection refused")
+          .hasMessageEndingWith(" (expected: a server there, such as that of ./kagzi dev)");
     }
   }
 

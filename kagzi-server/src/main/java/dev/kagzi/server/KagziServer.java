@@ -126,6 +126,10 @@ public final class KagziServer implements AutoCloseable {
           .addKeyValue("host", listen.host())
           .log("the token travels unencrypted, see tls-cert");
     }
+    if (grpc.port() < 0) {
+      log.atInfo().addKeyValue("in_process", inProcessName).log("server is ready");
+      return;
+    }
     log.atInfo()
         .addKeyValue("host", listen.host())
         .addKeyValue("grpc", grpc.port())

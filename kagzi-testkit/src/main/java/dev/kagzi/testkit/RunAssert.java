@@ -5,6 +5,7 @@ import dev.kagzi.sdk.ResultTimeoutException;
 import dev.kagzi.sdk.RunCancelledException;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
+import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.StepInfo;
 import java.time.Duration;
@@ -122,14 +123,19 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
   /** Keys of all executions, sleeps and children, with repetitions. */
   private List<String> executed() {
     List<StepInfo> recorded = actual.history().steps();
-    List<String> keys = new ArrayList<>();
-    Executions.of(actual.runId())
-        .ifPresentOrElse(
-            keys::addAll,
-            () ->
-                recorded.stream().filter(RunAssert::isCode).map(StepInfo::key).forEach(keys::add));
-    recorded.stream().filter(step -> !isCode(step)).map(StepInfo::key).forEach(keys::add);
+    List<String> keys = new ArrayList<>(executedCode(recorded));
+    keys.addAll(others(recorded));
     return keys;
+  }
+
+  private List<String> executedCode(List<StepInfo> recorded) {
+    return Executions.of(actual.runId())
+        .orElseGet(() -> recorded.stream().filter(RunAssert::isCode).map(StepInfo::key).toList());
+  }
+
+  /** Sleeps, children and the like. */
+  private static List<String> others(List<StepInfo> recorded) {
+    return recorded.stream().filter(step -> !isCode(step)).map(StepInfo::key).toList();
   }
 
   private static boolean isCode(StepInfo step) {
@@ -138,8 +144,26 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
 
   /** Says what is wrong with the run, and which steps there were. */
   AssertionError fails(String what) {
-    String message = "%s %s; executed: %s".formatted(actual, what, String.join(", ", executed()));
+    List<StepInfo> recorded = actual.history().steps();
+    List<String> code = executedCode(recorded);
+    List<String> others = others(recorded);
+    String message =
+        "%s %s; executed: %s%s%s"
+            .formatted(
+                actual,
+                what,
+                code.isEmpty() ? "nothing" : String.join(", ", code),
+                others.isEmpty() ? "" : "; slept, started or awaited: " + String.join(", ", others),
+                waiting());
     // AssertJ would take per cent signs of values for its own.
     return failure("%s", message);
+  }
+
+  private String waiting() {
+    RunInfo info = actual.info();
+    return info.status() == RunStatus.PENDING
+        ? "; it waits for a worker that serves %s on queue %s, or for its time"
+            .formatted(info.type(), info.queue())
+        : "";
   }
 }

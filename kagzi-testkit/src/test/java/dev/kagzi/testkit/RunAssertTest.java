@@ -64,7 +64,8 @@ class RunAssertTest {
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining(run.runId())
         .hasMessageContaining("completed with 100 % done (expected: done)")
-        .hasMessageContaining("executed: charge, charge, charge, log, log#2, cool-off");
+        .hasMessageContaining(
+            "executed: charge, charge, charge, log, log#2; slept, started or awaited: cool-off");
     assertThatThrownBy(() -> assertThat(run).executedStep("charge").once())
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("executed step charge 3 times (expected: 1)");

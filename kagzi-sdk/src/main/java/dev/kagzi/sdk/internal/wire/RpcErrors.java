@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What a failed call means. */
 public final class RpcErrors {
+  private static final String REFUSED = "Connection refused";
   private static final String CODE_KEY = "code";
   private static final String STATUS_KEY = "status";
 
@@ -72,7 +73,7 @@ public final class RpcErrors {
           ? "what answers there does not speak gRPC ("
               + cause.getMessage()
               + "); is it the HTTP port?"
-          : "no server answers: " + cause.getMessage();
+          : "no server answers: " + words(cause);
     }
     return text == null || text.isEmpty() ? status.getCode().name() : text;
   }
@@ -81,6 +82,15 @@ public final class RpcErrors {
     String message = String.valueOf(cause.getMessage());
     return message.contains("First received frame was not SETTINGS")
         || message.contains("not an HTTP/2 connection");
+  }
+
+  /** Without the system call, which says nothing to users. */
+  private static String words(Throwable cause) {
+    String message = String.valueOf(cause.getMessage());
+    int at = message.indexOf(REFUSED);
+    return at < 0
+        ? message
+        : message.substring(at) + " (expected: a server there, such as that of ./kagzi dev)";
   }
 
   /** Where it began: in the words of the transport. */

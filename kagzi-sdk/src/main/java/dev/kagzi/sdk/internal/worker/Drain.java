@@ -90,10 +90,13 @@ final class Drain {
       releaseRest();
     }
     deregister(false);
-    log.atInfo()
-        .addKeyValue("worker", worker.registration().workerId())
-        .addKeyValue("queue", worker.queue())
-        .log("worker drained");
+    String workerId = worker.registration().workerId();
+    if (!workerId.isEmpty()) {
+      log.atInfo()
+          .addKeyValue("worker", workerId)
+          .addKeyValue("queue", worker.queue())
+          .log("worker drained");
+    }
   }
 
   // A poll that is cut off may hold runs on its way here; one that ends by itself brings them.
