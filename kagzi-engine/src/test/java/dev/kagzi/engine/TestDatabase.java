@@ -27,6 +27,23 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   private @Nullable Database open;
   private @Nullable Session session;
 
+  // PostgreSQL before 17 refuses to subtract infinite times. A statement that does so must fail in
+  // the tests on any version, not only on the machine of somebody who has an old one.
+  private static final String BEFORE_17_SQL =
+      """
+      CREATE SCHEMA before_17;
+      CREATE FUNCTION before_17.subtract(a timestamptz, b timestamptz) RETURNS interval
+        LANGUAGE plpgsql STABLE STRICT AS $$
+        BEGIN
+          IF NOT isfinite(a) OR NOT isfinite(b) THEN
+            RAISE EXCEPTION 'cannot subtract infinite timestamps' USING ERRCODE = '22008';
+          END IF;
+          RETURN a OPERATOR(pg_catalog.-) b;
+        END $$;
+      CREATE OPERATOR before_17.- (
+        LEFTARG = timestamptz, RIGHTARG = timestamptz, FUNCTION = before_17.subtract)
+      """;
+
   private static final class Template {
     static final String NAME = create();
 
@@ -34,6 +51,11 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
       String name = SharedPostgres.createDatabase();
       try (Database database = Database.open(configOf(name))) {
         database.migrate();
+        database.write(
+            tx -> {
+              tx.query(BEFORE_17_SQL).execute();
+              return true;
+            });
       }
       return name;
     }
@@ -42,14 +64,14 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   @Override
   public void beforeAll(ExtensionContext context) {
     name = SharedPostgres.createDatabaseFrom(Template.NAME);
+    // Settings of a database are not part of its template.
+    execute("ALTER DATABASE " + name + " SET search_path = before_17, pg_catalog, public");
+    closeSession();
   }
 
   @Override
   public synchronized void afterAll(ExtensionContext context) {
-    if (session != null) {
-      session.close();
-      session = null;
-    }
+    closeSession();
     if (open != null) {
       open.close();
       open = null;
@@ -57,6 +79,13 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     if (name != null) {
       SharedPostgres.server().dropDatabase(name);
       name = null;
+    }
+  }
+
+  private synchronized void closeSession() {
+    if (session != null) {
+      session.close();
+      session = null;
     }
   }
 

@@ -67,12 +67,17 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
          AND w.namespace || '' = coalesce(n.namespace, w.namespace)
       """;
 
-  /** A run of another namespace is as good as none: nobody renews, adopts or learns of it. */
+  /**
+   * A run of another namespace is as good as none: nobody renews, adopts or learns of it.
+   *
+   * <p>Compares times and does not subtract them: a run that waits for children has no time at all
+   * ({@code infinity}), and PostgreSQL before 17 refuses to subtract that.
+   */
   static final String LOOK_SQL =
       """
       SELECT n.worker_id, n.run_id, n.epoch, r.epoch AS present_epoch, r.status, r.locked_by,
-             extract(epoch FROM r.available_at - kagzi.clock()) * 1000
-               < coalesce(r.heartbeat_timeout_ms, n.lease_ms) / 2 AS short
+             r.available_at < kagzi.clock() + coalesce(r.heartbeat_timeout_ms, n.lease_ms) / 2
+                                                * interval '1 millisecond' AS short
         FROM unnest(?::uuid[], ?::uuid[], ?::int[], ?::bigint[], ?::text[])
                AS n (worker_id, run_id, epoch, lease_ms, namespace)
         LEFT JOIN kagzi.workflow_runs r

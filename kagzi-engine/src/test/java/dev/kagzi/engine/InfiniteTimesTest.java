@@ -1,0 +1,286 @@
+package dev.kagzi.engine;
+
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.TYPE;
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.failed;
+import static dev.kagzi.engine.TestEngine.payload;
+import static dev.kagzi.engine.TestEngine.sleep;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static dev.kagzi.engine.TestEngine.stepFailed;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.query.RunFilter;
+import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.schedule.ScheduleSpec;
+import dev.kagzi.engine.schedule.ScheduleView;
+import dev.kagzi.engine.schedule.Schedules;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.worker.Heartbeat;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Times that are infinite: of a run that waits for children, and of a schedule that never fires
+ * again. PostgreSQL before 17 refuses to subtract them, and every version refuses to make a number
+ * of one. The databases of these tests refuse both, whatever their version ({@link TestDatabase}).
+ */
+class InfiniteTimesTest extends FamilyTest {
+  private static final Path PROJECT = Path.of("..");
+
+  /** The columns that hold {@code infinity}; see the test that looks for others. */
+  private static final Set<String> INFINITE =
+      Set.of("workflow_runs.available_at", "workflow_runs.fire_at");
+
+  /** Statements that compute with a slot, by the file they are in, and why it is finite there. */
+  private static final Map<String, String> FINITE =
+      Map.of(
+          "Templates.java", "locks schedules that are due: these have a next slot",
+          "ScheduleRules.java", "reads runs of schedules: their fire_at is their slot",
+          "ScheduleBench.java", "reads runs of schedules: their fire_at is their slot");
+
+  private static final Pattern TEXT_BLOCK = Pattern.compile("\"\"\"\\R(.*?)\"\"\"", Pattern.DOTALL);
+  private static final Pattern STRINGS =
+      Pattern.compile("\"(?:[^\"\\\\\\n]|\\\\.)*\"(?:\\s*\\+\\s*\"(?:[^\"\\\\\\n]|\\\\.)*\")*");
+
+  private static final RunFilter ALL_RUNS =
+      new RunFilter(NAMESPACE, Set.of(), null, null, null, null, null, null);
+
+  private interface Operation {
+    void run() throws Exception;
+  }
+
+  @Test
+  void every_operation_works_while_a_run_waits_for_children() {
+    RunId parent = engine.start();
+    Claim former = engine.claimOne(worker).claim();
+    engine.report(child(former, "a"));
+    engine.report(new Report.Awaited(former, List.of("a"), true, null));
+    RunId slow = engine.start();
+    Claim held = claim(slow);
+    ScheduleView schedule = neverAgain();
+    assertThat(availableAt(parent)).isEqualTo("infinity");
+    assertThat(availableAt(schedule.id())).isEqualTo("infinity");
+
+    List<String> failures = new ArrayList<>();
+    operations(parent, former, held, schedule.id())
+        .forEach(
+            (name, operation) -> {
+              try {
+                operation.run();
+              } catch (Refusal refused) {
+                // A claim that is lost, a run that has not ended: what the database refuses is
+                // another matter.
+                if (refused.reason() == Refusal.Reason.INTERNAL
+                    || String.valueOf(refused.getMessage()).contains("SQLSTATE")) {
+                  failures.add(name + ": " + refused.getMessage());
+                }
+              } catch (Exception e) {
+                failures.add(name + ": " + e);
+              }
+            });
+
+    assertThat(failures).isEmpty();
+    assertThat(columnsWithInfinity()).isSubsetOf(INFINITE);
+  }
+
+  private Map<String, Operation> operations(
+      RunId parent, Claim former, Claim held, RunId schedule) {
+    Engine e = engine.engine();
+    Map<String, Operation> all = new LinkedHashMap<>();
+    List<Claim> both = List.of(former, held);
+    all.put("heartbeat that lists it", () -> beat(both));
+    all.put("heartbeat that lists nothing", () -> beat(List.of()));
+    all.put("heartbeat of a simple client", () -> beat(null));
+    all.put("poll", () -> engine.poll(worker, 1).cancel());
+    all.put("history", () -> e.tasks().history(NAMESPACE, former, page -> {}));
+    all.put("step done late", () -> engine.report(stepDone(former, "b", "1")));
+    all.put("step failed late", () -> engine.report(stepFailed(former, "b", 1, null)));
+    all.put("sleep late", () -> engine.report(sleep(former, "nap", 10)));
+    all.put("wait late", () -> engine.report(new Report.Awaited(former, List.of("a"), true, null)));
+    all.put("child late", () -> engine.report(child(former, "b")));
+    all.put("done late", () -> engine.report(done(former, "1")));
+    all.put("failed late", () -> engine.report(failed(former, "1")));
+    all.put("released late", () -> engine.report(new Report.Released(former, 0, null)));
+    all.put("get", () -> engine.run(parent));
+    all.put("list", () -> e.queries().runs(ALL_RUNS, PageSpec.FIRST));
+    all.put("stats", () -> e.queries().stats(NAMESPACE));
+    all.put("depth", () -> e.queries().depth(NAMESPACE, queue));
+    all.put("types", () -> e.queries().types(NAMESPACE, PageSpec.FIRST));
+    all.put("health", () -> e.queries().health(NAMESPACE));
+    all.put("retry", () -> await(e.runs().retry(NAMESPACE, parent, null)));
+    all.put("chores", e::clockMoved);
+    all.put("stale workers", () -> e.workers().buryStale());
+    all.put("forgotten claims", () -> e.workers().freeForgotten());
+    all.put("schedule get", () -> e.schedules().get(NAMESPACE, schedule));
+    all.put("schedule pause", () -> e.schedules().pause(NAMESPACE, schedule));
+    all.put("schedule resume", () -> e.schedules().resume(NAMESPACE, schedule));
+    all.put("schedule trigger", () -> e.schedules().trigger(NAMESPACE, schedule, null));
+    all.put(
+        "schedule backfill",
+        () -> e.schedules().backfill(NAMESPACE, schedule, Instant.EPOCH, Instant.EPOCH));
+    all.put("drain", () -> await(e.workers().drain(NAMESPACE, worker)));
+    all.put("heartbeat while draining", () -> beat(both));
+    all.put("offline", () -> await(e.workers().forceOffline(NAMESPACE, worker, "test")));
+    all.put("cancel", () -> await(e.runs().cancel(NAMESPACE, parent)));
+    all.put("schedule delete", () -> e.schedules().delete(NAMESPACE, schedule));
+    return all;
+  }
+
+  private void beat(@Nullable List<Claim> claims) {
+    await(engine.engine().workers().heartbeat(new Heartbeat(worker, claims, 1, 0, 0)));
+  }
+
+  private Claim claim(RunId run) {
+    while (true) {
+      Claim claim = engine.claimOne(worker).claim();
+      if (claim.runId().equals(run)) {
+        return claim;
+      }
+    }
+  }
+
+  private static Report child(Claim claim, String step) {
+    StartRequest start = new StartRequest(NAMESPACE, "", "", TYPE, "", payload("1"), null, null);
+    return new Report.ChildStarted(claim, step, 1, start, false);
+  }
+
+  private ScheduleView neverAgain() {
+    ScheduleView schedule =
+        engine
+            .engine()
+            .schedules()
+            .create(
+                Schedules.Creation.of(
+                    NAMESPACE, ScheduleSpec.of("never", queue, TYPE, "0 0 1 1 *")));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET available_at = 'infinity', fire_at = 'infinity'"
+            + " WHERE run_id = '"
+            + schedule.id()
+            + "'");
+    return schedule;
+  }
+
+  private String availableAt(RunId run) {
+    return stored.text(
+        "SELECT available_at::text AS value FROM kagzi.workflow_runs WHERE run_id = '" + run + "'");
+  }
+
+  /** Every column of every table that holds an infinite time now. */
+  private Set<String> columnsWithInfinity() {
+    Set<String> found = new TreeSet<>();
+    List<String> columns =
+        database.run(
+            session ->
+                session
+                    .query(
+                        """
+                        SELECT table_name || '.' || column_name AS name
+                          FROM information_schema.columns
+                         WHERE table_schema = 'kagzi' AND data_type = 'timestamp with time zone'
+                        """)
+                    .list(row -> row.text("name")));
+    for (String column : columns) {
+      String[] parts = column.split("\\.", 2);
+      if (stored.count(
+              "SELECT count(*) AS value FROM kagzi.%s WHERE NOT isfinite(%s)"
+                  .formatted(parts[0], parts[1]))
+          > 0) {
+        found.add(column);
+      }
+    }
+    return found;
+  }
+
+  @Test
+  void no_statement_computes_with_a_time_that_may_be_infinite() throws IOException {
+    List<String> unguarded = new ArrayList<>();
+    Set<String> seen = new TreeSet<>();
+    for (Path file : sources()) {
+      String name = file.getFileName().toString();
+      for (String sql : statements(Files.readString(file), name)) {
+        for (String column : List.of("available_at", "fire_at")) {
+          if (computesWith(sql, column)) {
+            seen.add(name);
+            if (!isGuarded(sql, column) && !FINITE.containsKey(name)) {
+              unguarded.add(name + ": " + column + " in " + sql);
+            }
+          }
+        }
+      }
+    }
+
+    assertThat(unguarded)
+        .as("compare times, or leave infinite ones out: %s < 'infinity'", INFINITE)
+        .isEmpty();
+    // The walk sees what is there, in every module and in both ways to write a statement.
+    assertThat(seen)
+        .containsAll(FINITE.keySet())
+        .contains("ClaimRuns.java", "LockRuns.java", "TakePulse.java", "TestDatabase.java");
+  }
+
+  private static List<Path> sources() throws IOException {
+    try (Stream<Path> files = Files.walk(PROJECT)) {
+      return files
+          .filter(path -> path.toString().matches(".*/src/main/.*\\.(java|sql)"))
+          .filter(path -> !path.toString().contains("/target/"))
+          .sorted()
+          .toList();
+    }
+  }
+
+  private static List<String> statements(String source, String file) {
+    if (file.endsWith(".sql")) {
+      return Stream.of(source.split(";")).map(InfiniteTimesTest::plain).toList();
+    }
+    List<String> all = new ArrayList<>();
+    Matcher block = TEXT_BLOCK.matcher(source);
+    block.results().forEach(result -> all.add(plain(result.group(1))));
+    Matcher strings = STRINGS.matcher(block.replaceAll(""));
+    strings
+        .results()
+        .forEach(result -> all.add(plain(result.group().replaceAll("\"\\s*\\+\\s*\"|\"", ""))));
+    return all;
+  }
+
+  /** On one line, without aliases of tables, and the least of a column as the column itself. */
+  private static String plain(String sql) {
+    return sql.replaceAll("\\s+", " ")
+        .replaceAll("\\b(?!kagzi\\.)\\w+\\.(\\w+)", "$1")
+        .replaceAll("\\b(?:min|max)\\((\\w+)\\)", "$1");
+  }
+
+  private static boolean computesWith(String sql, String column) {
+    return Pattern.compile(
+            "\\b%1$s [-+] |[-+] %1$s\\b|\\b(?:extract|age|date_part|date_trunc)\\([^)]*\\b%1$s\\b"
+                .formatted(column))
+        .matcher(sql)
+        .find();
+  }
+
+  private static boolean isGuarded(String sql, String column) {
+    return Stream.of(
+            column + " < 'infinity'",
+            "WHEN " + column + " = 'infinity' THEN",
+            "nullif(" + column + ", 'infinity')")
+        .anyMatch(sql::contains);
+  }
+}
