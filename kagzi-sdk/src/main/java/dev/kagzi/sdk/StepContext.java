@@ -3,8 +3,23 @@ package dev.kagzi.sdk;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What a step's code may ask for: {@link StepBuilder#execute}. Belongs to one attempt. */
+/**
+ * One attempt of a step, for its code ({@link StepBuilder#execute}) and for interceptors ({@link
+ * WorkerInterceptor#step}).
+ */
 public interface StepContext {
+  /** The id of the run that the step belongs to. */
+  String runId();
+
+  /** The name of the run's workflow type. */
+  String workflowType();
+
+  /**
+   * The step's name as the workflow's code gives it: {@code charge}. It is the same in every branch
+   * and occurrence, so it suits a metric; {@link #step} tells single steps apart.
+   */
+  String name();
+
   /** The step's name, with its scope and occurrence: {@code pack[2]/charge#2}. */
   String step();
 

@@ -41,7 +41,7 @@ public final class WorkerBuilder {
   private Duration drainTimeout = DRAIN_TIMEOUT;
   private boolean drainOnShutdown = true;
   private @Nullable Code<?, ?> anyFailure;
-  private ErrorSanitizer errorSanitizer = failure -> failure;
+  private ErrorSanitizer errorSanitizer = FailureRecorder.KEEP_ALL;
   private Function<? super Throwable, ErrorKind> errorKinds = thrown -> ErrorKind.UNKNOWN;
   private boolean recordStacks = true;
   private final List<WorkerInterceptor> interceptors = new ArrayList<>();

@@ -356,4 +356,42 @@ class CompositionTest extends FakeServerTest {
 
     assertThat(start().result(SOON)).isEqualTo("carried1 carried2");
   }
+
+  @Test
+  void a_step_tells_its_code_and_interceptors_its_run_its_type_and_its_plain_name() {
+    List<String> seen = new CopyOnWriteArrayList<>();
+    WorkerInterceptor sees =
+        new WorkerInterceptor() {
+          @Override
+          public @Nullable Object step(StepContext step, Callable<@Nullable Object> next)
+              throws Exception {
+            seen.add(text(step));
+            return next.call();
+          }
+        };
+    worker(
+            (ctx, name) -> {
+              String first = ctx.step("pack").execute(String.class, CompositionTest::text);
+              String second = ctx.step("pack").execute(String.class, CompositionTest::text);
+              List<String> inBranch =
+                  ctx.parallel(
+                      "each",
+                      List.of(1),
+                      (branch, item) ->
+                          branch.step("pack").execute(String.class, CompositionTest::text));
+              return String.join(", ", first, second, inBranch.getFirst());
+            })
+        .interceptor(sees)
+        .start();
+    RunHandle<String> run = start();
+
+    String of = run.runId() + " greet pack ";
+    List<String> expected = List.of(of + "pack", of + "pack#2", of + "each[0]/pack");
+    assertThat(run.result(SOON)).isEqualTo(String.join(", ", expected));
+    assertThat(seen).isEqualTo(expected);
+  }
+
+  private static String text(StepContext step) {
+    return String.join(" ", step.runId(), step.workflowType(), step.name(), step.step());
+  }
 }

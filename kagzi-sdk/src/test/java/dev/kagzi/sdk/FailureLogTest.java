@@ -5,25 +5,29 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.PatternLayout;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What the worker's log says of failures (R66). */
+/** What the worker's log says of failures, under a pattern that prints the message alone. */
 class FailureLogTest extends FakeServerTest {
   private static final String CARD = "4111 1111 1111 1111";
 
   private final Logger root = (Logger) LoggerFactory.getLogger("dev.kagzi.sdk");
   private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
+  private final PatternLayout layout = new PatternLayout();
 
   @BeforeEach
   void listen() {
+    layout.setContext(root.getLoggerContext());
+    layout.setPattern("%m%n");
+    layout.start();
     logged.start();
     root.addAppender(logged);
   }
@@ -34,27 +38,65 @@ class FailureLogTest extends FakeServerTest {
   }
 
   @Test
-  void a_failed_run_is_logged_as_it_is_recorded_without_what_the_sanitizer_keeps_out() {
+  void a_failed_run_is_logged_with_its_ids_and_its_exception() {
     worker(
             (ctx, name) -> {
-              throw new IllegalStateException("card " + CARD + " refused");
+              throw new IllegalStateException("no \"lamp\"\nleft");
             })
-        .errorSanitizer(failure -> failure.redacted(text -> text.replace(CARD, "****")))
         .start();
     RunHandle<String> run = start();
 
     assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
 
-    List<ILoggingEvent> failures = awaitLogged("run failed");
-    assertThat(failures.get(0).getKeyValuePairs().toString())
-        .contains("card **** refused")
-        .contains("FailureLogTest")
-        .doesNotContain(CARD);
-    assertThat(failures.get(0).getThrowableProxy()).isNull();
+    assertThat(awaitLogged("run failed"))
+        .startsWith(
+            "run failed run=%s type=greet attempt=1 error=\"no \\\"lamp\\\" left\"%n"
+                .formatted(run.runId()))
+        .contains("java.lang.IllegalStateException: no \"lamp\"")
+        .contains("at dev.kagzi.sdk.FailureLogTest");
   }
 
   @Test
-  void a_failed_step_is_logged_with_its_run() {
+  void with_a_sanitizer_the_log_has_the_recorded_texts_and_the_stacks_of_the_exceptions() {
+    worker(
+            (ctx, name) -> {
+              IllegalStateException refused =
+                  new IllegalStateException(
+                      "card " + CARD + " refused", new IllegalArgumentException(CARD));
+              refused.addSuppressed(new IllegalStateException("also " + CARD));
+              throw refused;
+            })
+        .errorSanitizer(failure -> failure.redacted(text -> text.replace(CARD, "****")))
+        .recordStacks(false)
+        .start();
+    RunHandle<String> run = start();
+
+    assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
+
+    assertThat(awaitLogged("run failed"))
+        .contains("java.lang.IllegalStateException: card **** refused")
+        .contains("java.lang.IllegalArgumentException: ****")
+        .contains("at dev.kagzi.sdk.FailureLogTest")
+        .doesNotContain(CARD);
+  }
+
+  @Test
+  void an_exception_that_cannot_say_what_it_is_does_not_keep_its_run_from_ending() {
+    worker(
+            (ctx, name) -> {
+              throw new MuteException();
+            })
+        .start();
+    RunHandle<String> run = start();
+
+    assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
+
+    assertThat(awaitLogged("run failed")).contains("run=" + run.runId());
+    await().atMost(SOON).until(() -> kagzi.workers().getFirst().activeCount() == 0);
+  }
+
+  @Test
+  void a_step_that_fails_is_logged_with_its_run_and_its_exception_at_each_attempt() {
     worker(
             (ctx, name) -> {
               ctx.step("charge")
@@ -70,26 +112,51 @@ class FailureLogTest extends FakeServerTest {
 
     assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
 
-    assertThat(awaitLogged("step failed, it will be tried again").get(0).getKeyValuePairs())
-        .anyMatch(pair -> pair.key.equals("run") && run.runId().equals(pair.value));
+    String ids = " run=" + run.runId() + " type=greet step=charge attempt=";
+    assertThat(awaitLogged("step failed, it will be tried again" + ids + 1))
+        .contains("java.lang.IllegalStateException: no")
+        .contains("at dev.kagzi.sdk.FailureLogTest");
+    assertThat(awaitLogged("step failed, no attempt is left" + ids + 2))
+        .contains("java.lang.IllegalStateException: no")
+        .contains("at dev.kagzi.sdk.FailureLogTest");
+    assertThat(awaitLogged("run failed")).contains("step charge failed");
+  }
+
+  @Test
+  void a_blocked_run_is_logged_with_its_ids_and_its_exception() {
+    kagzi
+        .worker()
+        .workflow(WorkflowType.of("greet", Integer.class, String.class), (ctx, n) -> "")
+        .drainTimeout(Duration.ofSeconds(5))
+        .start();
+    RunHandle<String> run = start();
+
+    assertThat(awaitLogged("run cannot go on with this code"))
+        .contains("run=" + run.runId())
+        .contains("type=greet")
+        .contains(PayloadException.class.getName())
+        .contains("at dev.kagzi.sdk.");
   }
 
   /** It is written when the server has answered, which somebody else may hear before. */
-  private List<ILoggingEvent> awaitLogged(String message) {
-    List<ILoggingEvent> found = new ArrayList<>();
-    await()
-        .atMost(SOON)
-        .until(
-            () -> {
-              found.clear();
-              for (ILoggingEvent event : List.copyOf(logged.list)) {
-                if (event.getMessage().equals(message)) {
-                  found.add(event);
-                }
-              }
-              return !found.isEmpty();
-            });
-    assertThat(found).hasSize(1);
-    return found;
+  private String awaitLogged(String beginning) {
+    await().atMost(SOON).until(() -> lines(beginning).size() > 0);
+    return lines(beginning).getFirst();
+  }
+
+  private List<String> lines(String beginning) {
+    return List.copyOf(logged.list).stream()
+        .map(layout::doLayout)
+        .filter(line -> line.startsWith(beginning))
+        .toList();
+  }
+
+  private static final class MuteException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      throw new UnsupportedOperationException("mute");
+    }
   }
 }

@@ -196,9 +196,9 @@ class StepTimeoutTest extends FakeServerTest {
             ReportItem.WhatCase.STEP_STARTED,
             ReportItem.WhatCase.STEP_FAILED,
             ReportItem.WhatCase.RELEASED);
-    assertThat(warnings.list.getFirst().getKeyValuePairs().toString())
-        .contains("run=\"" + run.runId())
-        .contains("step=\"charge\"")
+    assertThat(warnings.list.getFirst().getFormattedMessage())
+        .contains("run=" + run.runId())
+        .contains("step=charge")
         .contains("running_ms")
         .contains("at=\"");
 

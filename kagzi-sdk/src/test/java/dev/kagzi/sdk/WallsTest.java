@@ -76,6 +76,36 @@ class WallsTest {
               "..internal.run..",
               "..internal.report..");
 
+  /** What logs past it may leave the ids out of the message. */
+  @ArchTest
+  static final ArchRule only_the_event_log_logs =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("..internal.log..")
+          // The logger of the user's own code.
+          .and()
+          .doNotHaveSimpleName("ReplayLogger")
+          .and()
+          .doNotHaveSimpleName("RunContext")
+          .and()
+          .doNotHaveSimpleName("WorkflowContext")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("org.slf4j..");
+
+  @ArchTest
+  static final ArchRule the_event_log_knows_nobody =
+      noClasses()
+          .that()
+          .resideInAPackage("..internal.log..")
+          .should()
+          .dependOnClassesThat(
+              DescribedPredicate.describe(
+                  "other classes of the SDK",
+                  type ->
+                      type.getPackageName().startsWith("dev.kagzi.")
+                          && !type.getPackageName().equals("dev.kagzi.sdk.internal.log")));
+
   private static ArchCondition<JavaCodeUnit> mentionHiddenTypes() {
     return new ArchCondition<>("mention internal or protocol types") {
       @Override

@@ -1,11 +1,10 @@
 package dev.kagzi.sdk.internal.client;
 
+import dev.kagzi.sdk.internal.log.EventLog;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Knows on which queues a client's own workers serve a type: a start that names none goes there.
@@ -15,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * Says so once per type and queue; it may well be meant. Thread-safe.
  */
 public final class QueueHints {
-  private static final Logger log = LoggerFactory.getLogger(QueueHints.class);
+  private static final EventLog log = EventLog.of(QueueHints.class);
 
   private final Map<String, Set<String>> servedQueues = new ConcurrentHashMap<>();
   private final Set<String> said = ConcurrentHashMap.newKeySet();
@@ -39,22 +38,22 @@ public final class QueueHints {
       return false;
     }
     if (queues.isEmpty()) {
-      log.atWarn()
-          .addKeyValue("type", type)
-          .addKeyValue("queue", queue)
-          .addKeyValue("served", servedQueues.keySet())
-          .log(
+      log.warn(
               "run starts whose type no worker of this client serves; if that is not meant,"
-                  + " register it with workflow(type, code)");
+                  + " register it with workflow(type, code)")
+          .with("type", type)
+          .with("queue", queue)
+          .with("served", servedQueues.keySet())
+          .write();
       return true;
     }
-    log.atWarn()
-        .addKeyValue("type", type)
-        .addKeyValue("queue", queue)
-        .addKeyValue("served", queues)
-        .log(
+    log.warn(
             "run starts on a queue on which this client's workers do not serve its type; if that is"
-                + " not meant, name the queue at the start or in the WorkflowType");
+                + " not meant, name the queue at the start or in the WorkflowType")
+        .with("type", type)
+        .with("queue", queue)
+        .with("served", queues)
+        .write();
     return true;
   }
 }

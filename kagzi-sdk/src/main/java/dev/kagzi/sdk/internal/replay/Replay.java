@@ -137,7 +137,7 @@ public final class Replay {
   /** What a worker would be. */
   private final class Host implements RunHost {
     private final FailureRecorder failures =
-        new FailureRecorder(failure -> failure, thrown -> ErrorKind.UNKNOWN, true);
+        new FailureRecorder(FailureRecorder.KEEP_ALL, thrown -> ErrorKind.UNKNOWN, true);
     private final Around around = new Around(List.of());
 
     @Override

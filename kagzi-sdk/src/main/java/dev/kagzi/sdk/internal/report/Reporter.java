@@ -5,6 +5,7 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.ReportRequest;
 import dev.kagzi.protocol.v1.ReportResponse;
 import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.report.QueuedLane.Item;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
@@ -16,12 +17,10 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Sends the reports of all runs of one registration. Thread-safe. */
 public final class Reporter {
-  private static final Logger log = LoggerFactory.getLogger(Reporter.class);
+  private static final EventLog log = EventLog.of(Reporter.class);
   private static final int CALLS_MAX = 2;
   private static final int CALL_BYTES_MAX = 3 << 20;
   private static final int CALL_ITEMS_MAX = 5_000;
@@ -174,10 +173,10 @@ public final class Reporter {
       item.listener.answered(result);
     } catch (RuntimeException | Error e) {
       // One listener's bug must not keep the answers from the others.
-      log.atError()
-          .addKeyValue("run", item.message.getRunId())
-          .setCause(e)
-          .log("the answer to a report could not be handled");
+      log.error("the answer to a report could not be handled")
+          .with("run", item.message.getRunId())
+          .cause(e)
+          .write();
     }
   }
 
@@ -236,10 +235,11 @@ public final class Reporter {
   }
 
   private static ReportResult dropped(Item item, Throwable error) {
-    log.atWarn()
-        .addKeyValue("run", item.message.getRunId())
-        .addKeyValue("error", error.getMessage())
-        .log("server cannot deal with a report, its claim is dropped");
+    log.warn("server cannot deal with a report, its claim is dropped")
+        .with("run", item.message.getRunId())
+        .with("error", error.getMessage())
+        .cause(error)
+        .write();
     return ReportResult.newBuilder()
         .setClaimLost(ReportResult.ClaimLost.getDefaultInstance())
         .build();
@@ -261,10 +261,11 @@ public final class Reporter {
     }
     paused = true;
     long pauseMs = backoff.nextMs();
-    log.atDebug()
-        .addKeyValue("pause_ms", pauseMs)
-        .addKeyValue("error", error.getMessage())
-        .log("report not answered, it will be sent again");
+    log.debug("report not answered, it will be sent again")
+        .with("pause_ms", pauseMs)
+        .with("error", error.getMessage())
+        .cause(error)
+        .write();
     connection.after(pauseMs, this::resume);
   }
 

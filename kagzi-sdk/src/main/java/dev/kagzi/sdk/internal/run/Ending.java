@@ -1,6 +1,7 @@
 package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.ErrorDetail;
+import org.jspecify.annotations.Nullable;
 
 /** Why a run's code has to stop before its own end. */
 sealed interface Ending {
@@ -22,8 +23,12 @@ sealed interface Ending {
    */
   record CutOff() implements Ending {}
 
-  /** The code in this process cannot go on with what is recorded; other code may. */
-  record Blocked(ErrorDetail why) implements Ending {}
+  /**
+   * The code in this process cannot go on with what is recorded; other code may.
+   *
+   * @param cause the exception that showed it, for the log; null if there was none
+   */
+  record Blocked(ErrorDetail why, @Nullable Throwable cause) implements Ending {}
 
   /** What the code was given is not what is recorded: it starts over from the record. */
   record StartOver() implements Ending {}

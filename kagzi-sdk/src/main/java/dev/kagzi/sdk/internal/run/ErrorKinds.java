@@ -4,18 +4,17 @@ import static java.util.Map.entry;
 
 import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.internal.log.EventLog;
 import java.io.IOException;
 import java.util.Map;
 import java.util.function.Function;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Says what sort of error an exception is: from the outside in, the first of it and its causes that
  * somebody knows; the application before the table. Thread-safe.
  */
 final class ErrorKinds {
-  private static final Logger log = LoggerFactory.getLogger(ErrorKinds.class);
+  private static final EventLog log = EventLog.of(ErrorKinds.class);
 
   // By name, since a runtime may come without the modules of some of these.
   private static final Map<String, ErrorKind> BY_CLASS =
@@ -63,10 +62,11 @@ final class ErrorKinds {
       ErrorKind said = application.apply(thrown);
       return said == null ? ErrorKind.UNKNOWN : said;
     } catch (Throwable e) {
-      log.atWarn()
-          .addKeyValue("type", thrown.getClass().getName())
-          .setCause(e)
-          .log("the worker's errorKinds failed, the error's kind is looked up without it");
+      log.warn("the worker's errorKinds failed, the error's kind is looked up without it")
+          .with("run", Strand.currentRunId())
+          .with("type", thrown.getClass().getName())
+          .cause(e)
+          .write();
       return ErrorKind.UNKNOWN;
     }
   }

@@ -13,6 +13,7 @@ import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.RetryAfterException;
 import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -22,15 +23,17 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Turns what user code threw into what is recorded. Promise: whatever the exception, the classifier
  * and the sanitizer do, there is something to report, and it can be stored. Thread-safe.
  */
 public final class FailureRecorder {
-  private static final Logger log = LoggerFactory.getLogger(FailureRecorder.class);
+  private static final EventLog log = EventLog.of(FailureRecorder.class);
+
+  /** The sanitizer of a worker that has none. */
+  public static final ErrorSanitizer KEEP_ALL = failure -> failure;
+
   private static final int MESSAGE_BYTES_MAX = 8 << 10;
   private static final int STACK_BYTES_MAX = 32 << 10;
   private static final int CAUSE_BYTES_MAX = 1 << 10;
@@ -75,6 +78,25 @@ public final class FailureRecorder {
     return Protos.error(kept).setCode(own.getCode()).build();
   }
 
+  /**
+   * What a log may show of an exception that was recorded so. A log has no secrets that the record
+   * must not have: behind a sanitizer it is an exception with the recorded texts and the stacks of
+   * the original.
+   */
+  Throwable loggable(Throwable thrown, ErrorDetail recorded) {
+    if (sanitizer.equals(KEEP_ALL)) {
+      return thrown;
+    }
+    Failure failure = Protos.failure(recorded);
+    List<Throwable> causes = Causes.of(thrown);
+    List<String> texts = failure.causes();
+    Throwable cause = null;
+    for (int i = Math.min(causes.size(), texts.size()) - 1; i >= 0; i--) {
+      cause = new SanitizedException(texts.get(i), causes.get(i).getStackTrace(), cause);
+    }
+    return new SanitizedException(failure.toString(), thrown.getStackTrace(), cause);
+  }
+
   // A run that a step's failure ended shows the step's own error: that is what people look for, and
   // what a policy compares. It was sanitized when the step failed.
   private static ErrorDetail recordedBefore(StepFailedException failed) {
@@ -87,10 +109,11 @@ public final class FailureRecorder {
           thrown.getClass().getName(), message(thrown), isNonRetryable(thrown), metadata(thrown));
     } catch (Throwable e) {
       // An exception is user code too: it may fail to say what it is.
-      log.atWarn()
-          .addKeyValue("type", thrown.getClass().getName())
-          .setCause(e)
-          .log("an exception could not be described, its class alone is recorded");
+      log.warn("an exception could not be described, its class alone is recorded")
+          .with("run", Strand.currentRunId())
+          .with("type", thrown.getClass().getName())
+          .cause(e)
+          .write();
       return withoutText(thrown.getClass().getName(), isNonRetryable(thrown), Map.of());
     }
   }
@@ -168,10 +191,11 @@ public final class FailureRecorder {
     try {
       kept = sanitizer.sanitize(storable(failure));
     } catch (Throwable e) {
-      log.atError()
-          .addKeyValue("type", failure.type())
-          .setCause(e)
-          .log("the worker's errorSanitizer failed, the error is stored without its text");
+      log.error("the worker's errorSanitizer failed, the error is stored without its text")
+          .with("run", Strand.currentRunId())
+          .with("type", failure.type())
+          .cause(e)
+          .write();
     }
     return kept == null
         ? withoutText(failure.type(), failure.nonRetryable(), failure.metadata())

@@ -52,7 +52,8 @@ final class Records {
   static SuspendedError blocked(
       Strand strand, String code, String message, @Nullable Throwable cause) {
     throw strand.end(
-        new Ending.Blocked(error(message, cause).toBuilder().putMetadata("code", code).build()));
+        new Ending.Blocked(
+            error(message, cause).toBuilder().putMetadata("code", code).build(), cause));
   }
 
   static ErrorDetail error(String message, @Nullable Throwable cause) {

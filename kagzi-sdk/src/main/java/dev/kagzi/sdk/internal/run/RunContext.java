@@ -61,7 +61,7 @@ final class RunContext implements WorkflowContext {
     this.scope = scope;
     this.steps =
         new Steps(
-            new RunRef(host.namespace(), task.getRunId()),
+            new RunRef(host.namespace(), task.getRunId(), task.getWorkflowType()),
             host.payloads(),
             host.failures(),
             host.around(),
@@ -228,7 +228,7 @@ final class RunContext implements WorkflowContext {
     String key = nextKey(name);
     return (T)
         steps.execute(
-            new Steps.Call(key, options, type, code), take(key, StepKind.STEP_KIND_FUNCTION));
+            new Steps.Call(name, key, options, type, code), take(key, StepKind.STEP_KIND_FUNCTION));
   }
 
   @SuppressWarnings("NullAway") // A step without a result has none.

@@ -7,19 +7,17 @@ import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.PayloadException;
+import dev.kagzi.sdk.internal.log.EventLog;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * One claim being executed, from its task to its last report. The slot is free when the code has
  * left its thread and the last report is answered. Thread-safe.
  */
 public final class RunExecution {
-  private static final Logger log = LoggerFactory.getLogger(RunExecution.class);
+  private static final EventLog log = EventLog.of(RunExecution.class);
 
   private final RunHost host;
   private final Task task;
@@ -110,7 +108,7 @@ public final class RunExecution {
     RunningStep step = strand.running();
     if (step == null) {
       // It has left after all; that comes too late for it.
-      giveBack(0, null);
+      giveBack(0, null, null);
       return;
     }
     Throwable place = new TimeoutException("the code that ignores its interrupt is here");
@@ -125,13 +123,13 @@ public final class RunExecution {
     switch (result.getResultCase()) {
       case RETRY_SCHEDULED -> retryScheduled(result.getRetryScheduled());
       case CLAIM_LOST -> reportsEnded();
-      default -> giveBack(0, null);
+      default -> giveBack(0, null, null);
     }
   }
 
   private void retryScheduled(ReportResult.RetryScheduled retry) {
     if (retry.getClaimKept()) {
-      giveBack(retry.getDelayMs(), null);
+      giveBack(retry.getDelayMs(), null, null);
     } else {
       reportsEnded();
     }
@@ -235,7 +233,7 @@ public final class RunExecution {
       trunk.finish(
           failed(error),
           result -> {
-            logFailed(error, result);
+            logFailed(thrown, error, result);
             endAnswered(result);
           });
     } catch (SuspendedError e) {
@@ -244,21 +242,17 @@ public final class RunExecution {
   }
 
   // As it is recorded: what the sanitizer keeps out of the record has no place in a log either.
-  private void logFailed(ErrorDetail error, ReportResult result) {
-    LoggingEventBuilder event =
-        log.atWarn()
-            .addKeyValue("run", task.getRunId())
-            .addKeyValue("type", task.getWorkflowType())
-            .addKeyValue("attempt", task.getAttempt())
-            .addKeyValue("error", error.getMessage())
-            .addKeyValue("stack", error.getMetadataOrDefault("stack", ""));
-    if (result.hasRetryScheduled()) {
-      event
-          .addKeyValue("again_in_ms", result.getRetryScheduled().getDelayMs())
-          .log("run failed, it will be tried again");
-    } else {
-      event.log("run failed");
+  private void logFailed(Throwable thrown, ErrorDetail error, ReportResult result) {
+    boolean again = result.hasRetryScheduled();
+    EventLog.Event event =
+        log.warn(again ? "run failed, it will be tried again" : "run failed")
+            .with("run", task.getRunId())
+            .with("type", task.getWorkflowType())
+            .with("attempt", task.getAttempt());
+    if (again) {
+      event.with("again_in_ms", result.getRetryScheduled().getDelayMs());
     }
+    event.with("error", error.getMessage()).cause(host.failures().loggable(thrown, error)).write();
   }
 
   private ReportItem failed(ErrorDetail error) {
@@ -271,12 +265,12 @@ public final class RunExecution {
   private void warnIfSwallowed() {
     Ending ending = progress.ending();
     if (ending instanceof Ending.Parked) {
-      log.atWarn()
-          .addKeyValue("run", task.getRunId())
-          .addKeyValue("type", task.getWorkflowType())
-          .log(
+      log.warn(
               "workflow code caught the suspension and returned, its result is ignored; "
-                  + "code that catches Throwable must pass Errors on");
+                  + "code that catches Throwable must pass Errors on")
+          .with("run", task.getRunId())
+          .with("type", task.getWorkflowType())
+          .write();
     }
     trunk.check();
   }
@@ -286,36 +280,41 @@ public final class RunExecution {
       case Ending.Parked parked -> reportsEnded();
       case Ending.Lost lost -> reportsEnded();
       case Ending.Overdue overdue -> {
-        log.atInfo()
-            .addKeyValue("run", task.getRunId())
-            .addKeyValue("type", task.getWorkflowType())
-            .log("the run's deadline has passed, its code was interrupted");
+        log.info("the run's deadline has passed, its code was interrupted")
+            .with("run", task.getRunId())
+            .with("type", task.getWorkflowType())
+            .write();
         reportsEnded();
       }
       // Whoever released it, or cut it off, waits for the answers.
       case Ending.Released released -> {}
       case Ending.CutOff cutOff -> {}
-      case Ending.Blocked(ErrorDetail why) ->
-          giveBack(host.blockedDelayMs(runId()), host.failures().record(why));
-      case Ending.StartOver startOver -> giveBack(0, null);
+      case Ending.Blocked(ErrorDetail why, Throwable cause) -> block(why, cause);
+      case Ending.StartOver startOver -> giveBack(0, null, null);
       case Ending.Refused(ErrorDetail why) -> progress.conclude(failed(why), this::endAnswered);
-      case null ->
-          giveBack(
-              host.blockedDelayMs(runId()),
-              Records.error("the run was left without a reason", null));
+      case null -> block(Records.error("the run was left without a reason", null), null);
     }
   }
 
-  private void giveBack(long delayMs, @Nullable ErrorDetail blockedBy) {
+  private void block(ErrorDetail why, @Nullable Throwable cause) {
+    ErrorDetail recorded = host.failures().record(why);
+    giveBack(
+        host.blockedDelayMs(runId()),
+        recorded,
+        cause == null ? null : host.failures().loggable(cause, recorded));
+  }
+
+  private void giveBack(long delayMs, @Nullable ErrorDetail blockedBy, @Nullable Throwable cause) {
     ReportItem.Released.Builder released = ReportItem.Released.newBuilder().setDelayMs(delayMs);
     if (blockedBy != null) {
       released.setBlockedBy(blockedBy);
-      log.atWarn()
-          .addKeyValue("run", task.getRunId())
-          .addKeyValue("type", task.getWorkflowType())
-          .addKeyValue("delay_ms", delayMs)
-          .addKeyValue("reason", blockedBy.getMessage())
-          .log("run cannot go on with this code, given back");
+      log.warn("run cannot go on with this code, given back")
+          .with("run", task.getRunId())
+          .with("type", task.getWorkflowType())
+          .with("delay_ms", delayMs)
+          .with("reason", blockedBy.getMessage())
+          .cause(cause)
+          .write();
     }
     progress.conclude(progress.item().setReleased(released).build(), this::releaseAnswered);
   }
@@ -345,7 +344,7 @@ public final class RunExecution {
         failed(why.toBuilder().setNonRetryable(true).build()),
         result -> {
           if (result.hasRefused()) {
-            giveBack(host.blockedDelayMs(runId()), result.getRefused());
+            giveBack(host.blockedDelayMs(runId()), result.getRefused(), null);
           } else {
             endAnswered(result);
           }
@@ -354,10 +353,10 @@ public final class RunExecution {
 
   private void releaseAnswered(ReportResult result) {
     if (result.hasRefused()) {
-      log.atWarn()
-          .addKeyValue("run", task.getRunId())
-          .addKeyValue("reason", result.getRefused().getMessage())
-          .log("run could not be given back, its lease will end");
+      log.warn("run could not be given back, its lease will end")
+          .with("run", task.getRunId())
+          .with("reason", result.getRefused().getMessage())
+          .write();
     }
     reportsEnded();
   }

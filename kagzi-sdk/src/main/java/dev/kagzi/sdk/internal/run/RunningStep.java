@@ -5,19 +5,18 @@ import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One attempt of a step while its code runs. The clock is asked without a lock; what changes does
  * so under the lock of the run's progress.
  */
 final class RunningStep {
-  private static final Logger log = LoggerFactory.getLogger(RunningStep.class);
+  private static final EventLog log = EventLog.of(RunningStep.class);
 
   /** A step that runs longer is shown as running. */
   private static final long ANNOUNCE_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -133,11 +132,11 @@ final class RunningStep {
     if (!bare) {
       bare = true;
       announced = known;
-      log.atWarn()
-          .addKeyValue("run", runId)
-          .addKeyValue("step", key)
-          .addKeyValue("reason", why.getMessage())
-          .log("progress or input of a step cannot be stored");
+      log.warn("progress or input of a step cannot be stored")
+          .with("run", runId)
+          .with("step", key)
+          .with("reason", why.getMessage())
+          .write();
     }
   }
 

@@ -11,12 +11,15 @@ public final class StepScope implements StepContext {
   private static final ThreadLocal<@Nullable StepScope> CURRENT = new ThreadLocal<>();
 
   private final RunRef run;
+  private final String name;
   private final RunningStep step;
   private final Payloads payloads;
   private final @Nullable Payload before;
 
-  StepScope(RunRef run, RunningStep step, Payloads payloads, @Nullable Payload before) {
+  StepScope(
+      RunRef run, String name, RunningStep step, Payloads payloads, @Nullable Payload before) {
     this.run = run;
+    this.name = name;
     this.step = step;
     this.payloads = payloads;
     this.before = before;
@@ -42,6 +45,21 @@ public final class StepScope implements StepContext {
   /** The run that the step belongs to. */
   public RunRef run() {
     return run;
+  }
+
+  @Override
+  public String runId() {
+    return run.runId();
+  }
+
+  @Override
+  public String workflowType() {
+    return run.workflowType();
+  }
+
+  @Override
+  public String name() {
+    return name;
   }
 
   @Override

@@ -9,17 +9,16 @@ import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.lang.reflect.Type;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Executes steps, or finds their results in the record. Belongs to the run's thread. */
 final class Steps {
-  private static final Logger log = LoggerFactory.getLogger(Steps.class);
+  private static final EventLog log = EventLog.of(Steps.class);
 
   private final Payloads payloads;
   private final FailureRecorder failures;
@@ -46,14 +45,20 @@ final class Steps {
     this.defaultTimeoutMs = defaultTimeoutMs;
   }
 
-  /** One step as the workflow's code asks for it. */
-  record Call(String key, StepOptions options, Type type, StepCode<?> code) {}
+  /**
+   * One step as the workflow's code asks for it.
+   *
+   * @param name as the code gives it
+   * @param key with scope and occurrence
+   */
+  record Call(String name, String key, StepOptions options, Type type, StepCode<?> code) {}
 
   /** How one attempt ended. */
   private sealed interface Outcome {
     record Done(@Nullable Object value, ReportItem.StepDone report) implements Outcome {}
 
-    record Failed(ErrorDetail error, ReportItem.StepFailed report) implements Outcome {}
+    record Failed(Throwable thrown, ErrorDetail error, ReportItem.StepFailed report)
+        implements Outcome {}
   }
 
   @Nullable Object execute(Call call, @Nullable RecordedStep recorded) {
@@ -102,13 +107,7 @@ final class Steps {
           if (!result.hasRetryScheduled()) {
             return decided(call, failed, result);
           }
-          log.atInfo()
-              .addKeyValue("run", strand.progress().runId())
-              .addKeyValue("step", call.key)
-              .addKeyValue("attempt", attempt)
-              .addKeyValue("again_in_ms", result.getRetryScheduled().getDelayMs())
-              .addKeyValue("error", failed.error.getMessage())
-              .log("step failed, it will be tried again");
+          logFailed(log.info("step failed, it will be tried again"), call, failed, result);
           progress = failed.report.hasProgress() ? failed.report.getProgress() : progress;
           attempt = awaitRetry(result.getRetryScheduled());
         }
@@ -124,22 +123,41 @@ final class Steps {
     if (!result.hasRefused() || !(failed.hasProgress() || failed.hasInput())) {
       return result;
     }
-    log.atWarn()
-        .addKeyValue("run", strand.progress().runId())
-        .addKeyValue("step", failed.getStepKey())
-        .addKeyValue("reason", result.getRefused().getMessage())
-        .log("failure of a step is recorded without its progress and input");
+    log.warn("failure of a step is recorded without its progress and input")
+        .with("run", strand.progress().runId())
+        .with("step", failed.getStepKey())
+        .with("reason", result.getRefused().getMessage())
+        .write();
     ReportItem.StepFailed bare = failed.toBuilder().clearProgress().clearInput().build();
     return strand.report(strand.item().setStepFailed(bare).build());
   }
 
   private @Nullable Object decided(Call call, Outcome.Failed failed, ReportResult result) {
     return switch (result.getResultCase()) {
-      case FINAL_FAILURE -> throw new StepFailedException(call.key, Protos.failure(failed.error));
+      case FINAL_FAILURE -> {
+        logFailed(log.warn("step failed, no attempt is left"), call, failed, result);
+        throw new StepFailedException(call.key, Protos.failure(failed.error));
+      }
       case ALREADY_RECORDED -> execute(call, result.getAlreadyRecorded(), System.nanoTime());
       case REFUSED -> throw strand.end(new Ending.Refused(result.getRefused()));
       default -> throw strand.end(new Ending.StartOver());
     };
+  }
+
+  private void logFailed(
+      EventLog.Event event, Call call, Outcome.Failed failed, ReportResult result) {
+    event
+        .with("run", run.runId())
+        .with("type", run.workflowType())
+        .with("step", call.key)
+        .with("attempt", failed.report.getAttempt());
+    if (result.hasRetryScheduled()) {
+      event.with("again_in_ms", result.getRetryScheduled().getDelayMs());
+    }
+    event
+        .with("error", failed.error.getMessage())
+        .cause(failures.loggable(failed.thrown, failed.error))
+        .write();
   }
 
   private int awaitRetry(ReportResult.RetryScheduled retry) {
@@ -152,7 +170,7 @@ final class Steps {
 
   private Outcome attempt(Call call, int attempt, @Nullable Payload progress) {
     RunningStep step = new RunningStep(call.key, attempt, call.options, defaultTimeoutMs);
-    StepScope scope = new StepScope(run, step, payloads, progress);
+    StepScope scope = new StepScope(run, call.name, step, payloads, progress);
     Object value = null;
     Payload output = null;
     Throwable thrown = null;
@@ -181,7 +199,7 @@ final class Steps {
   private Outcome failed(RunningStep step, @Nullable Throwable thrown, long nowNanos) {
     Throwable failure = thrown == null ? new AssertionError("a step without an end") : thrown;
     ErrorDetail error = failures.record(failure);
-    return new Outcome.Failed(error, step.failed(error, !strand.isAlone(), nowNanos));
+    return new Outcome.Failed(failure, error, step.failed(error, !strand.isAlone(), nowNanos));
   }
 
   private @Nullable Object decode(Call call, Payload output) {

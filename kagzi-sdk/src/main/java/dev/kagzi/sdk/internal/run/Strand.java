@@ -4,6 +4,7 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.report.ReportListener;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -11,8 +12,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One line of a run's execution: the workflow's own, or that of a branch. Each has its thread, and
@@ -21,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * say otherwise.
  */
 final class Strand {
-  private static final Logger log = LoggerFactory.getLogger(Strand.class);
+  private static final EventLog log = EventLog.of(Strand.class);
 
   /** A result is not held longer, if the code between two steps takes its time. */
   private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
@@ -80,6 +79,12 @@ final class Strand {
   /** The strand that this thread executes; null if it executes none. */
   static @Nullable Strand current() {
     return CURRENT.get();
+  }
+
+  /** The run that this thread executes, for the log; empty if it executes none. */
+  static String currentRunId() {
+    Strand current = CURRENT.get();
+    return current == null ? "" : current.progress.runId();
   }
 
   /** The calling thread executes this strand from now on. */
@@ -404,10 +409,10 @@ final class Strand {
       case CLAIM_LOST -> throw end(new Ending.Lost());
       case ALREADY_RECORDED -> {
         if (item.hasStepDone() && !isSame(item.getStepDone(), result.getAlreadyRecorded())) {
-          log.atWarn()
-              .addKeyValue("run", item.getRunId())
-              .addKeyValue("step", item.getStepDone().getStepKey())
-              .log("step had another result on record, the run starts over from the record");
+          log.warn("step had another result on record, the run starts over from the record")
+              .with("run", item.getRunId())
+              .with("step", item.getStepDone().getStepKey())
+              .write();
           throw end(new Ending.StartOver());
         }
       }

@@ -1,19 +1,18 @@
 package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.log.EventLog;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Names code that was interrupted and does not leave: no one can end it, and it takes a slot until
  * it does. Belongs to the ticks.
  */
 final class StuckCode {
-  private static final Logger log = LoggerFactory.getLogger(StuckCode.class);
+  private static final EventLog log = EventLog.of(StuckCode.class);
   private static final int FRAMES_MAX = 8;
   private static final long WARN_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -31,14 +30,14 @@ final class StuckCode {
     }
     warnedNanos = nowNanos;
     RunningStep step = strand.running();
-    log.atWarn()
-        .addKeyValue("run", task.getRunId())
-        .addKeyValue("type", task.getWorkflowType())
-        .addKeyValue("step", step == null ? "" : step.key())
-        .addKeyValue("running_ms", step == null ? 0 : step.ranMs(nowNanos))
-        .addKeyValue("ignored_ms", TimeUnit.NANOSECONDS.toMillis(strand.ignoredNanos(nowNanos)))
-        .addKeyValue("at", top(strand.thread().getStackTrace()))
-        .log("code ignores its interrupt, it can write no more and keeps its slot until it leaves");
+    log.warn("code ignores its interrupt, it can write no more and keeps its slot until it leaves")
+        .with("run", task.getRunId())
+        .with("type", task.getWorkflowType())
+        .with("step", step == null ? "" : step.key())
+        .with("running_ms", step == null ? 0 : step.ranMs(nowNanos))
+        .with("ignored_ms", TimeUnit.NANOSECONDS.toMillis(strand.ignoredNanos(nowNanos)))
+        .with("at", top(strand.thread().getStackTrace()))
+        .write();
   }
 
   // The topmost frame alone is often the JDK's way to wait.

@@ -1,17 +1,16 @@
 package dev.kagzi.sdk.internal.wire;
 
+import dev.kagzi.sdk.internal.log.EventLog;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import java.util.concurrent.ThreadLocalRandom;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Has a channel without a server try again about every second. gRPC's own pauses grow to two
  * minutes; a server that comes back takes workers for dead that are silent for some seconds.
  */
 final class Reconnect {
-  private static final Logger log = LoggerFactory.getLogger(Reconnect.class);
+  private static final EventLog log = EventLog.of(Reconnect.class);
   private static final long TRY_MS = 1_000;
 
   private final ManagedChannel channel;
@@ -57,9 +56,9 @@ final class Reconnect {
     }
     away = isAway;
     if (isAway) {
-      log.atWarn().addKeyValue("address", addresses).log("no server answers, trying again");
+      log.warn("no server answers, trying again").with("address", addresses).write();
     } else {
-      log.atInfo().addKeyValue("address", addresses).log("connected again");
+      log.info("connected again").with("address", addresses).write();
     }
   }
 }

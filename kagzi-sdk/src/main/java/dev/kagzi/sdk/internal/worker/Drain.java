@@ -2,6 +2,7 @@ package dev.kagzi.sdk.internal.worker;
 
 import dev.kagzi.protocol.v1.DeregisterRequest;
 import dev.kagzi.protocol.v1.DeregisterResponse;
+import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.wire.Connection;
 import io.grpc.stub.StreamObserver;
@@ -11,15 +12,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * How a queue's worker leaves: it takes nothing new, finishes what is running, gives back what is
  * left at the timeout, and only then stops its heartbeats and deregisters. Thread-safe.
  */
 final class Drain {
-  private static final Logger log = LoggerFactory.getLogger(Drain.class);
+  private static final EventLog log = EventLog.of(Drain.class);
 
   /** Time for the server to end the poll that stands, with whatever it has claimed for it. */
   private static final long POLL_END_MS = 500;
@@ -92,10 +91,7 @@ final class Drain {
     deregister(false);
     String workerId = worker.registration().workerId();
     if (!workerId.isEmpty()) {
-      log.atInfo()
-          .addKeyValue("worker", workerId)
-          .addKeyValue("queue", worker.queue())
-          .log("worker drained");
+      log.info("worker drained").with("worker", workerId).with("queue", worker.queue()).write();
     }
   }
 
@@ -118,13 +114,13 @@ final class Drain {
       run.release();
     }
     if (!awaitIdle(RELEASE_MS)) {
-      log.atWarn()
-          .addKeyValue("worker", worker.registration().workerId())
-          .addKeyValue("queue", worker.queue())
-          .addKeyValue("runs", worker.activeCount())
-          .log(
+      log.warn(
               "runs still hold their slots after the drain timeout: their code ignores its"
-                  + " interrupt, or no server answers");
+                  + " interrupt, or no server answers")
+          .with("worker", worker.registration().workerId())
+          .with("queue", worker.queue())
+          .with("runs", worker.activeCount())
+          .write();
     }
   }
 
@@ -165,10 +161,11 @@ final class Drain {
 
               @Override
               public void onError(Throwable error) {
-                log.atDebug()
-                    .addKeyValue("worker", workerId)
-                    .addKeyValue("error", error.getMessage())
-                    .log("deregistration not answered, the server will notice by itself");
+                log.debug("deregistration not answered, the server will notice by itself")
+                    .with("worker", workerId)
+                    .with("error", error.getMessage())
+                    .cause(error)
+                    .write();
                 answered.countDown();
               }
 

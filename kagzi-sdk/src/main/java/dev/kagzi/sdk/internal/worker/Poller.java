@@ -4,6 +4,8 @@ import dev.kagzi.protocol.v1.PollTasksRequest;
 import dev.kagzi.protocol.v1.PollTasksResponse;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.TypeVersion;
+import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.Repeats;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
@@ -16,8 +18,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Keeps one poll under way while the worker is registered and has a free slot. Slots that become
@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * Thread-safe.
  */
 final class Poller {
-  private static final Logger log = LoggerFactory.getLogger(Poller.class);
+  private static final EventLog log = EventLog.of(Poller.class);
   private static final long WAIT_MS = 30_000;
   private static final long ANSWER_MS = WAIT_MS + 10_000;
   private static final long GIVE_WAY_MS = 5;
@@ -55,6 +55,7 @@ final class Poller {
   private final Owner owner;
   private final ReentrantLock lock = new ReentrantLock();
   private final Backoff backoff = new Backoff(50, 5_000);
+  private final Repeats refusals = new Repeats();
   private final List<Poll> standing = new CopyOnWriteArrayList<>();
 
   /** How many of the limited types the last poll asked for, less what has come since. */
@@ -243,6 +244,7 @@ final class Poller {
       try {
         standing.remove(this);
         backoff.reset();
+        refusals.reset();
       } finally {
         lock.unlock();
       }
@@ -274,11 +276,14 @@ final class Poller {
       case NOT_FOUND, FAILED_PRECONDITION -> owner.refused();
       default -> {
         if (!RpcErrors.isTransient(error)) {
-          log.atWarn()
-              .addKeyValue("queue", queue)
-              .addKeyValue("error", error.getMessage())
-              .addKeyValue("pause_ms", pauseMs)
-              .log("poll refused, it will be sent again");
+          String reason = String.valueOf(error.getMessage());
+          String what = "poll refused, it will be sent again";
+          (refusals.isNew(reason) ? log.warn(what) : log.debug(what))
+              .with("queue", queue)
+              .with("error", reason)
+              .with("pause_ms", pauseMs)
+              .cause(error)
+              .write();
         }
       }
     }

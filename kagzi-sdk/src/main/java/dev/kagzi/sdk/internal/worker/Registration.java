@@ -4,6 +4,8 @@ import dev.kagzi.protocol.v1.AttachRequest;
 import dev.kagzi.protocol.v1.AttachResponse;
 import dev.kagzi.protocol.v1.RegisterRequest;
 import dev.kagzi.protocol.v1.RegisterResponse;
+import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.Repeats;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
@@ -14,15 +16,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Keeps a worker known to the server: registers it, again when the server has lost it, and keeps a
  * stream attached over which the server can speak first. Thread-safe.
  */
 final class Registration {
-  private static final Logger log = LoggerFactory.getLogger(Registration.class);
+  private static final EventLog log = EventLog.of(Registration.class);
   private static final long CALL_DEADLINE_MS = 10_000;
 
   /** What a registration tells its worker. */
@@ -42,6 +42,7 @@ final class Registration {
   private final Owner owner;
   private final ReentrantLock lock = new ReentrantLock();
   private final Backoff registerBackoff = new Backoff(50, 5_000);
+  private final Repeats failures = new Repeats();
   private final Backoff attachBackoff = new Backoff(20, 2_000);
   private volatile String workerId = "";
   private volatile boolean registered;
@@ -110,10 +111,10 @@ final class Registration {
     } finally {
       lock.unlock();
     }
-    log.atWarn()
-        .addKeyValue("worker", staleWorkerId)
-        .addKeyValue("queue", request.getTaskQueue())
-        .log("server does not know the worker any more, registering again");
+    log.warn("server does not know the worker any more, registering again")
+        .with("worker", staleWorkerId)
+        .with("queue", request.getTaskQueue())
+        .write();
     if (old != null) {
       old.cancel();
     }
@@ -168,14 +169,15 @@ final class Registration {
       workerId = response.getWorkerId();
       registered = true;
       registerBackoff.reset();
+      failures.reset();
       changed.signalAll();
     } finally {
       lock.unlock();
     }
-    log.atInfo()
-        .addKeyValue("worker", response.getWorkerId())
-        .addKeyValue("queue", request.getTaskQueue())
-        .log("worker registered");
+    log.info("worker registered")
+        .with("worker", response.getWorkerId())
+        .with("queue", request.getTaskQueue())
+        .write();
     attach(response.getWorkerId());
     owner.registered(response.getWorkerId(), response.getHeartbeatIntervalSecs());
   }
@@ -191,11 +193,14 @@ final class Registration {
     } finally {
       lock.unlock();
     }
-    log.atWarn()
-        .addKeyValue("queue", request.getTaskQueue())
-        .addKeyValue("error", RpcErrors.toException(connection.at("register"), error).getMessage())
-        .addKeyValue("pause_ms", pauseMs)
-        .log("worker not registered, trying again");
+    Throwable reason = RpcErrors.toException(connection.at("register"), error);
+    String what = "worker not registered, trying again";
+    (failures.isNew(String.valueOf(reason.getMessage())) ? log.warn(what) : log.debug(what))
+        .with("queue", request.getTaskQueue())
+        .with("error", reason.getMessage())
+        .with("pause_ms", pauseMs)
+        .cause(reason)
+        .write();
     connection.after(pauseMs, this::register);
   }
 

@@ -1,6 +1,7 @@
 package dev.kagzi.sdk.internal.worker;
 
 import dev.kagzi.sdk.Worker;
+import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
@@ -9,12 +10,10 @@ import java.util.List;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A worker as the application sees it: one queue's worker for each of its queues. */
 public final class WorkerGroup implements Worker {
-  private static final Logger log = LoggerFactory.getLogger(WorkerGroup.class);
+  private static final EventLog log = EventLog.of(WorkerGroup.class);
   private static final long TICK_MS = 50;
 
   private final List<QueueWorker> workers;
@@ -63,7 +62,7 @@ public final class WorkerGroup implements Worker {
       run.tick(now);
     } catch (RuntimeException e) {
       // A timer that throws once is never called again, and would leave all other runs without it.
-      log.atError().addKeyValue("run", run.runId()).setCause(e).log("tick failed");
+      log.error("tick failed").with("run", run.runId()).cause(e).write();
     }
   }
 
@@ -74,7 +73,7 @@ public final class WorkerGroup implements Worker {
   }
 
   private void drainForShutdown() {
-    log.info("process is ending, draining the worker");
+    log.info("process is ending, draining the worker").with("workers", workerIds()).write();
     shutdown();
     try {
       awaitTermination();
@@ -173,7 +172,10 @@ public final class WorkerGroup implements Worker {
         Runtime.getRuntime().removeShutdownHook(shutdownHook);
       } catch (IllegalStateException e) {
         // The process is ending: the hook has run or is running.
-        log.debug("shutdown hook not removed, the process is ending");
+        log.debug("shutdown hook not removed, the process is ending")
+            .with("workers", workerIds())
+            .cause(e)
+            .write();
       }
     }
   }

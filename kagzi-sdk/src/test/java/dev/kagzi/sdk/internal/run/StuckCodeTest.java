@@ -56,8 +56,8 @@ class StuckCodeTest {
       stuck.warn(strand, now + TimeUnit.SECONDS.toNanos(60));
 
       assertThat(warnings.list).hasSize(2);
-      assertThat(warnings.list.getLast().getKeyValuePairs().toString())
-          .contains("run=\"run-1\"")
+      assertThat(warnings.list.getLast().getFormattedMessage())
+          .contains("run=run-1")
           .contains("at=\"java.base/java.lang.Thread.getStackTrace");
     }
   }
