@@ -1,0 +1,212 @@
+package dev.kagzi.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.kagzi.postgres.SharedPostgres;
+import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.ForceOfflineWorkerRequest;
+import dev.kagzi.protocol.v1.ListStepsRequest;
+import dev.kagzi.protocol.v1.ListWorkersRequest;
+import dev.kagzi.protocol.v1.StepStatus;
+import dev.kagzi.protocol.v1.Worker;
+import dev.kagzi.protocol.v1.WorkerStatus;
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.RunHandle;
+import dev.kagzi.sdk.WorkflowType;
+import dev.kagzi.server.KagziServer;
+import dev.kagzi.server.ServerConfig;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The worker of docs/workers-in-other-languages.md, on a real server, killed and drained. */
+@Timeout(value = 5 * 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class NodeWorkerTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+  /** The input of the worker's workflow. */
+  record Order(String shop, String item, int coolOffSeconds) {}
+
+  private static final WorkflowType<Order, String> ORDER =
+      WorkflowType.of("order", Order.class, String.class).queue("shop");
+
+  private static KagziServer server;
+  private static Kagzi kagzi;
+  private static ManagedChannel channel;
+
+  @SuppressWarnings("NullAway.Init")
+  private Shop shop;
+
+  @BeforeAll
+  static void open() throws Exception {
+    NodeWorker.install();
+    var postgres = SharedPostgres.server();
+    server =
+        KagziServer.start(
+            ServerConfig.builder()
+                .dbUrl(postgres.jdbcUrl(SharedPostgres.createDatabase()))
+                .dbUser(postgres.user())
+                .dbPassword(postgres.password())
+                .unsafeDatabase()
+                .grpcPort(0)
+                .httpPort(0)
+                .build());
+    kagzi = Kagzi.connect(address());
+    channel = NettyChannelBuilder.forAddress("127.0.0.1", server.grpcPort()).usePlaintext().build();
+  }
+
+  private static String address() {
+    return "127.0.0.1:" + server.grpcPort();
+  }
+
+  @AfterAll
+  static void close() {
+    if (server != null) {
+      channel.shutdownNow();
+      kagzi.close();
+      server.close();
+    }
+  }
+
+  @BeforeEach
+  void openShop() throws Exception {
+    shop = new Shop();
+  }
+
+  @AfterEach
+  void closeShop() {
+    shop.close();
+  }
+
+  @Test
+  void a_worker_killed_within_a_step_is_followed_by_another_which_repeats_only_that_step()
+      throws Exception {
+    shop.holdShipping();
+    RunHandle<String> run = start("lamp", 0);
+    try (NodeWorker first = NodeWorker.start(address())) {
+      assertThat(shop.nextCall()).isEqualTo("charge");
+      assertThat(shop.nextCall()).isEqualTo("ship");
+
+      first.kill();
+    }
+    shop.letShip();
+
+    try (NodeWorker second = NodeWorker.start(address())) {
+      assertThat(run.result(PATIENCE)).as(second::said).isEqualTo("charge lamp, ship lamp");
+    }
+    assertThat(shop.calls()).containsExactly("charge", "ship", "ship");
+    assertThat(steps(run))
+        .as("a crash is no failed attempt")
+        .containsExactlyInAnyOrder(
+            "charge 1 " + StepStatus.STEP_STATUS_COMPLETED,
+            "cool-off 1 " + StepStatus.STEP_STATUS_COMPLETED,
+            "ship 1 " + StepStatus.STEP_STATUS_COMPLETED);
+  }
+
+  @Test
+  void a_failed_step_is_retried_after_a_durable_sleep_and_nothing_else_is_repeated()
+      throws Exception {
+    shop.shipAnswers(503, 503);
+
+    try (NodeWorker worker = NodeWorker.start(address())) {
+      RunHandle<String> run = start("book", 1);
+
+      assertThat(run.result(PATIENCE)).as(worker::said).isEqualTo("charge book, ship book");
+      assertThat(steps(run))
+          .contains(
+              "ship 1 " + StepStatus.STEP_STATUS_FAILED,
+              "ship 2 " + StepStatus.STEP_STATUS_FAILED,
+              "ship 3 " + StepStatus.STEP_STATUS_COMPLETED);
+    }
+    assertThat(shop.calls()).containsExactly("charge", "ship", "ship", "ship");
+  }
+
+  @Test
+  void a_worker_that_was_declared_dead_registers_anew_and_goes_on() throws Exception {
+    try (NodeWorker worker = NodeWorker.start(address())) {
+      Worker before = online(worker);
+      AdminServiceGrpc.newBlockingStub(channel)
+          .forceOfflineWorker(
+              ForceOfflineWorkerRequest.newBuilder().setWorkerId(before.getWorkerId()).build());
+
+      assertThat(start("lamp", 0).result(PATIENCE))
+          .as(worker::said)
+          .isEqualTo("charge lamp, ship lamp");
+      assertThat(online(worker).getWorkerId()).isNotEqualTo(before.getWorkerId());
+    }
+  }
+
+  @Test
+  void sigterm_lets_the_running_step_end_and_leaves_no_worker_behind() throws Exception {
+    shop.holdShipping();
+    RunHandle<String> run = start("lamp", 0);
+    try (NodeWorker worker = NodeWorker.start(address())) {
+      Worker registered = online(worker);
+      assertThat(shop.nextCall()).isEqualTo("charge");
+      assertThat(shop.nextCall()).isEqualTo("ship");
+
+      worker.terminate();
+      await()
+          .atMost(PATIENCE)
+          .until(() -> status(registered) == WorkerStatus.WORKER_STATUS_DRAINING);
+      shop.letShip();
+
+      assertThat(worker.exitCode()).as(worker::said).isZero();
+      assertThat(run.result(PATIENCE)).isEqualTo("charge lamp, ship lamp");
+      assertThat(status(registered)).isEqualTo(WorkerStatus.WORKER_STATUS_OFFLINE);
+    }
+    assertThat(shop.calls()).containsExactly("charge", "ship");
+  }
+
+  private RunHandle<String> start(String item, int coolOffSeconds) {
+    return kagzi.workflow(ORDER).start(new Order(shop.url(), item, coolOffSeconds));
+  }
+
+  private static List<String> steps(RunHandle<String> run) {
+    return AdminServiceGrpc.newBlockingStub(channel)
+        .listSteps(
+            ListStepsRequest.newBuilder().setNamespace("default").setRunId(run.runId()).build())
+        .getStepsList()
+        .stream()
+        .map(step -> step.getName() + " " + step.getAttemptNumber() + " " + step.getStatus())
+        .toList();
+  }
+
+  /** Waits until the process is registered. */
+  private static Worker online(NodeWorker worker) {
+    return Objects.requireNonNull(
+        await()
+            .atMost(PATIENCE)
+            .until(
+                () ->
+                    workers().stream()
+                        .filter(each -> each.getPid() == worker.pid())
+                        .filter(each -> each.getStatus() == WorkerStatus.WORKER_STATUS_ONLINE)
+                        .findFirst()
+                        .orElse(null),
+                Objects::nonNull));
+  }
+
+  private static WorkerStatus status(Worker registered) {
+    return workers().stream()
+        .filter(each -> each.getWorkerId().equals(registered.getWorkerId()))
+        .map(Worker::getStatus)
+        .findFirst()
+        .orElse(WorkerStatus.WORKER_STATUS_UNSPECIFIED);
+  }
+
+  private static List<Worker> workers() {
+    return AdminServiceGrpc.newBlockingStub(channel)
+        .listWorkers(ListWorkersRequest.newBuilder().setNamespace("default").build())
+        .getWorkersList();
+  }
+}
