@@ -280,7 +280,7 @@ public final class Engine implements AutoCloseable {
     tooMany.ifPresent(
         why -> {
           Report failed = new Report.Failed(task.claim(), why);
-          journal.append(new ReportWrite(queue.namespace(), failed, true));
+          journal.append(new ReportWrite(queue.namespace(), failed));
         });
     return tooMany.isEmpty();
   }

@@ -11,6 +11,7 @@ import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.LockRuns;
 import dev.kagzi.engine.run.OverdueRuns;
 import dev.kagzi.engine.run.Reopen;
+import dev.kagzi.engine.run.StoredEnd;
 import dev.kagzi.engine.run.UpdateRuns;
 import dev.kagzi.engine.step.CaughtFailures;
 import dev.kagzi.engine.step.CloseSteps;
@@ -126,6 +127,13 @@ class HotPlanTest {
               constant("report.RecordStep", "SQL"),
               "uuid, text, int, text, int, bytea, bigint",
               PKEY),
+          hot(
+              "RecordStep.OPEN_SQL",
+              constant("report.RecordStep", "OPEN_SQL"),
+              "uuid, text, int, bytea, text, int, int",
+              PKEY,
+              STEPS),
+          hot("StoredEnd.SQL", StoredEnd.SQL, "", PKEY, PAYLOADS),
           hot("FinishRun.SQL", constant("report.FinishRun", "SQL"), "uuid, text, int, int", PKEY),
           hot(
               "FinishRun.WITHOUT_STEP_SQL",

@@ -17,6 +17,7 @@ import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.report.BegunStep;
+import dev.kagzi.engine.report.Caller;
 import dev.kagzi.engine.report.ExpireRun;
 import dev.kagzi.engine.report.ExpireStep;
 import dev.kagzi.engine.report.FailCrashed;
@@ -572,7 +573,7 @@ class ResendTest {
                               payload("1"),
                               SLOWLY,
                               0,
-                              null));
+                              Caller.UNKNOWN));
               return List.of(
                   begun.execute(),
                   begun.ref().toString().replace(claim.runId().toString(), "run"),

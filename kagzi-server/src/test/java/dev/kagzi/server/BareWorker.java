@@ -56,6 +56,13 @@ public final class BareWorker implements AutoCloseable {
                     .build());
   }
 
+  /** The stubs of the first contract over a connection of its own, which no worker has used. */
+  static WorkerServiceGrpc.WorkerServiceBlockingStub stub(ManagedChannel channel) {
+    return WorkerServiceGrpc.newBlockingStub(channel)
+        .withInterceptors(new OldFieldsOnly())
+        .withDeadlineAfter(20, TimeUnit.SECONDS);
+  }
+
   public String id() {
     return registered.getWorkerId();
   }

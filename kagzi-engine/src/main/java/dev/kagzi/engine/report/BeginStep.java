@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class BeginStep extends RunWrite<BegunStep> {
   private final String namespace;
   private final Claim claim;
+  private final Caller caller;
   private final String stepKey;
   private final StepKind kind;
   private final @Nullable Payload input;
@@ -20,6 +21,7 @@ final class BeginStep extends RunWrite<BegunStep> {
   BeginStep(
       String namespace,
       Claim claim,
+      Caller caller,
       String stepKey,
       StepKind kind,
       @Nullable Payload input,
@@ -28,6 +30,7 @@ final class BeginStep extends RunWrite<BegunStep> {
     super(claim.runId(), stepKey.length() + (input == null ? 0 : input.bytes()));
     this.namespace = namespace;
     this.claim = claim;
+    this.caller = caller;
     this.stepKey = stepKey;
     this.kind = kind;
     this.input = input;
@@ -41,6 +44,10 @@ final class BeginStep extends RunWrite<BegunStep> {
 
   Claim claim() {
     return claim;
+  }
+
+  Caller caller() {
+    return caller;
   }
 
   String stepKey() {

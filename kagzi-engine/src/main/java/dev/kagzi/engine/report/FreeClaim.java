@@ -15,6 +15,8 @@ public final class FreeClaim extends RunWrite<Boolean> {
   public enum Cause {
     /** The worker is gone: counts as a crash of the run. */
     WORKER_GONE,
+    /** The worker has deregistered: counts nowhere, but its code may still be executing. */
+    WORKER_LEFT,
     /** The worker never got the task, or has dropped it: counts nowhere. */
     NOT_TAKEN
   }

@@ -50,14 +50,19 @@ final class Judge {
       write.refuse(Refusal.notFound("run", write.runId()));
       return;
     }
+    Refusal refusal = write.caller() == null ? null : steps.refuse(row, write, write.caller());
+    if (refusal != null) {
+      write.answer(new ReportResult.Refused(refusal));
+      return;
+    }
     write.answer(
         switch (write.report()) {
           case Report.StepStarted r -> steps.stepStarted(row, r, write);
           case Report.StepDone r -> steps.stepDone(row, r, write);
           case Report.StepFailed r -> steps.stepFailed(row, r, write.waitsInPlace());
           case Report.Sleep r -> steps.sleep(row, r, write.waitsInPlace());
-          case Report.Done r -> runs.done(row, r);
-          case Report.Failed r -> runs.failed(row, r);
+          case Report.Done r -> runs.done(row, r, write.caller());
+          case Report.Failed r -> runs.failed(row, r, write.caller());
           case Report.Released r -> runs.released(row, r);
           case Report.ChildStarted r -> children.started(row, r);
           case Report.Awaited r -> children.awaited(row, r);

@@ -3,7 +3,9 @@ package dev.kagzi.engine.report;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records one plain result by a statement that commits itself. The run's lock is taken inside: a
@@ -35,7 +37,44 @@ final class RecordStep {
            WHERE step_runs.status = 'RUNNING'
       """;
 
+  /** The same for a simple client, whose call to begin the step has opened the attempt. */
+  static final String OPEN_SQL =
+      """
+      WITH r AS MATERIALIZED (
+        SELECT run_id
+          FROM kagzi.workflow_runs
+         WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
+           AND crashes = 0 AND locked_by = coalesce(?::uuid, locked_by)
+           FOR NO KEY UPDATE)
+      UPDATE kagzi.step_runs s
+         SET status = 'COMPLETED', output = ?, output_metadata = ?::jsonb,
+             finished_at = kagzi.clock()
+        FROM r
+       WHERE s.run_id = r.run_id AND s.step_id = ? AND s.attempt = ? AND s.epoch = ?
+         AND s.status = 'RUNNING' AND s.kind <> 'SLEEP'
+      """;
+
   private RecordStep() {}
+
+  /** False when no such attempt was open under the claim; then nothing was changed. */
+  static boolean complete(
+      Session session, String namespace, Report.StepDone done, @Nullable WorkerId worker)
+      throws SQLException {
+    Claim claim = done.claim();
+    return session
+            .query(OPEN_SQL)
+            .bind(claim.runId().value())
+            .bind(namespace)
+            .bind(claim.epoch())
+            .bind(worker == null ? null : worker.value())
+            .bind(done.output().data())
+            .bind(Json.encode(done.output().metadata()))
+            .bind(done.stepKey())
+            .bind(done.attempt())
+            .bind(claim.epoch())
+            .update()
+        == 1;
+  }
 
   /** False when it was not recorded, for whatever reason; then nothing was changed. */
   static boolean apply(Session session, String namespace, Report.StepDone done)

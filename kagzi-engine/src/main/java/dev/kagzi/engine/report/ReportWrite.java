@@ -1,22 +1,25 @@
 package dev.kagzi.engine.report;
 
 import dev.kagzi.engine.run.RunWrite;
+import org.jspecify.annotations.Nullable;
 
 /** A report on its way to the database. */
 public final class ReportWrite extends RunWrite<ReportResult> {
   private final String namespace;
   private final Report report;
-  private final boolean waitsInPlace;
+  private final @Nullable Caller caller;
 
-  /**
-   * Short waits are waited for in place by workers that can; a simple client gives its run back
-   * whatever the wait.
-   */
-  public ReportWrite(String namespace, Report report, boolean waitsInPlace) {
+  /** A report whose claim alone says who sent it. */
+  public ReportWrite(String namespace, Report report) {
+    this(namespace, report, null);
+  }
+
+  /** A report of a simple client. */
+  ReportWrite(String namespace, Report report, @Nullable Caller caller) {
     super(report.claim().runId(), report.bytes());
     this.namespace = namespace;
     this.report = report;
-    this.waitsInPlace = waitsInPlace;
+    this.caller = caller;
   }
 
   String namespace() {
@@ -27,7 +30,16 @@ public final class ReportWrite extends RunWrite<ReportResult> {
     return report;
   }
 
+  /** The simple client that sent it; null for others. */
+  @Nullable Caller caller() {
+    return caller;
+  }
+
+  /**
+   * Short waits are waited for in place by workers that can; a simple client gives its run back
+   * whatever the wait.
+   */
   boolean waitsInPlace() {
-    return waitsInPlace;
+    return caller == null;
   }
 }

@@ -5,7 +5,6 @@ import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.EarlyStarts;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.StartChecks;
-import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
@@ -108,7 +107,7 @@ public final class Reports {
               "what happened in run " + report.claim().runId() + " beside what asks for its start",
               "the answer to that first");
         }
-        ReportWrite write = new ReportWrite(namespace, report, true);
+        ReportWrite write = new ReportWrite(namespace, report);
         writes.add(write);
         answers.add(write.done());
       } catch (Refusal refusal) {
@@ -155,7 +154,7 @@ public final class Reports {
                 return CompletableFuture.completedFuture(
                     new ReportResult.Confirmed(found.createdAt()));
               }
-              ReportWrite write = new ReportWrite(namespace, then, true);
+              ReportWrite write = new ReportWrite(namespace, then);
               journal.append(write);
               return write.done();
             });
@@ -315,24 +314,27 @@ public final class Reports {
       @Nullable Payload input,
       @Nullable RetryPolicy policy,
       long timeoutMs,
-      @Nullable Integer epoch) {
+      Caller caller) {
     limits.checkStepKey("step_name", stepName);
     checkWait("start_to_close_timeout_ms", timeoutMs);
     limits.checkPayload("input", input);
     BeginStep begin =
         new BeginStep(
-            namespace, new Claim(run, orAny(epoch)), stepName, kind, input, policy, timeoutMs);
+            namespace, caller.claim(run), caller, stepName, kind, input, policy, timeoutMs);
     journal.append(begin);
     return begin.done();
   }
 
-  /** Records a step's result; a result that was there before is kept, and that is no error. */
+  /**
+   * Records the result of a step that {@link #begin} opened. A result that the same attempt has
+   * recorded before is kept, and that is no error.
+   */
   public CompletableFuture<StepRef> completeStep(
-      String namespace, StepRef ref, Payload output, @Nullable Integer epoch) {
+      String namespace, StepRef ref, Payload output, Caller caller) {
     Report.StepDone done =
         new Report.StepDone(
-            claim(ref, epoch), ref.stepKey(), ref.attempt(), StepKind.FUNCTION, null, output, 0);
-    return simple(namespace, done, result -> ref);
+            claim(ref, caller), ref.stepKey(), ref.attempt(), StepKind.FUNCTION, null, output, 0);
+    return simple(namespace, done, caller, result -> ref);
   }
 
   /**
@@ -342,50 +344,46 @@ public final class Reports {
    */
   public record FailedStep(boolean retryScheduled, @Nullable Instant retryAt) {}
 
-  /** Records a step's failure; if it is retried, the run is given back until then. */
+  /**
+   * Records the failure of a step that {@link #begin} opened; if it is retried, the run is given
+   * back until then.
+   */
   public CompletableFuture<FailedStep> failStep(
-      String namespace, StepRef ref, Failure failure, @Nullable Integer epoch) {
+      String namespace, StepRef ref, Failure failure, Caller caller) {
     Report.StepFailed failed =
         new Report.StepFailed(
-            claim(ref, epoch), ref.stepKey(), ref.attempt(), null, failure, null, false, 0);
+            claim(ref, caller), ref.stepKey(), ref.attempt(), null, failure, null, false, 0);
     return simple(
         namespace,
         failed,
+        caller,
         result ->
-            switch (result) {
-              case ReportResult.RetryScheduled retry -> new FailedStep(true, retry.at());
-              case ReportResult.AlreadyRecorded(RecordedStep step)
-                  when step.result() instanceof RecordedStep.Result.Output ->
-                  throw Refusal.of(
-                      Refusal.Code.STEP_ENDED,
-                      "step",
-                      ref.toString(),
-                      "step " + ref.stepKey() + " is COMPLETED (expected: RUNNING)");
-              default -> new FailedStep(false, null);
-            });
+            result instanceof ReportResult.RetryScheduled retry
+                ? new FailedStep(true, retry.at())
+                : new FailedStep(false, null));
   }
 
   /** Puts the run to sleep; a sleep that was begun before goes on. */
   public CompletableFuture<Void> sleep(
-      String namespace, StepRef ref, Duration duration, @Nullable Integer epoch) {
+      String namespace, StepRef ref, Duration duration, Caller caller) {
     long millis = Math.ceilDiv(duration.toNanos(), 1_000_000L);
-    Report.Sleep sleep = new Report.Sleep(claim(ref, epoch), ref.stepKey(), millis, null, false);
-    return simple(namespace, sleep, result -> null);
+    Report.Sleep sleep = new Report.Sleep(claim(ref, caller), ref.stepKey(), millis, null, false);
+    return simple(namespace, sleep, caller, result -> null);
   }
 
-  /** Completes a run; without an epoch, whoever holds it. */
+  /** Completes the run that the caller holds. */
   public CompletableFuture<RunStatus> completeRun(
-      String namespace, RunId run, @Nullable Payload output, @Nullable Integer epoch) {
+      String namespace, RunId run, @Nullable Payload output, Caller caller) {
     // Each step of a simple client is shown as running from its beginning: some may be left so.
     return simple(
-        namespace, new Report.Done(new Claim(run, orAny(epoch)), output, true), Reports::status);
+        namespace, new Report.Done(caller.claim(run), output, true), caller, Reports::status);
   }
 
-  /** Fails a run; without an epoch, whoever holds it. */
+  /** Fails the run that the caller holds. */
   public CompletableFuture<RunStatus> failRun(
-      String namespace, RunId run, Failure failure, @Nullable Integer epoch) {
+      String namespace, RunId run, Failure failure, Caller caller) {
     return simple(
-        namespace, new Report.Failed(new Claim(run, orAny(epoch)), failure), Reports::status);
+        namespace, new Report.Failed(caller.claim(run), failure), caller, Reports::status);
   }
 
   private static RunStatus status(ReportResult result) {
@@ -393,9 +391,9 @@ public final class Reports {
   }
 
   private <T> CompletableFuture<T> simple(
-      String namespace, Report report, Function<ReportResult, T> mapper) {
+      String namespace, Report report, Caller caller, Function<ReportResult, T> mapper) {
     checkContent(report);
-    ReportWrite write = new ReportWrite(namespace, report, false);
+    ReportWrite write = new ReportWrite(namespace, report, caller);
     journal.append(write);
     return write
         .done()
@@ -417,17 +415,13 @@ public final class Reports {
                 });
   }
 
-  private static Claim claim(StepRef ref, @Nullable Integer epoch) {
-    return new Claim(ref.runId(), epoch == null || epoch == 0 ? ref.epoch() : orAny(epoch));
-  }
-
-  private static int orAny(@Nullable Integer epoch) {
-    if (epoch == null) {
-      return Claim.ANY;
+  /** A step id names the claim under which the step was begun; an epoch beside it must agree. */
+  private static Claim claim(StepRef ref, Caller caller) {
+    Integer epoch = caller.epoch();
+    if (epoch != null && epoch != 0 && epoch != ref.epoch()) {
+      throw Refusal.invalid(
+          "epoch", epoch, "%d, the claim that step_id %s names".formatted(ref.epoch(), ref));
     }
-    if (epoch < 1) {
-      throw Refusal.invalid("epoch", epoch, "at least 1");
-    }
-    return epoch;
+    return new Claim(ref.runId(), ref.epoch());
   }
 }

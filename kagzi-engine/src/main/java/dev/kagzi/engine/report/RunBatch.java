@@ -12,6 +12,7 @@ import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.StartRun;
+import dev.kagzi.engine.run.StoredEnd;
 import dev.kagzi.engine.run.UpdateRuns;
 import dev.kagzi.engine.schedule.FiredRun;
 import dev.kagzi.engine.schedule.ScheduledEnds;
@@ -72,6 +73,7 @@ final class RunBatch {
   private Map<RunId, List<RunMessage>> inbox = Map.of();
   private Map<RunId, FailureNews> news = Map.of();
   private Map<RunId, ResumeNews> resumeNews = Map.of();
+  private Map<RunId, StoredEnd> ends = Map.of();
 
   RunBatch(Session tx) {
     this.tx = tx;
@@ -118,6 +120,25 @@ final class RunBatch {
     if (!ids.isEmpty()) {
       resumeNews = ResumeNews.read(tx, ids);
     }
+  }
+
+  /** Reads what runs ended with that somebody ends again. */
+  void readEnds(Collection<RunId> ids) throws SQLException {
+    if (!ids.isEmpty()) {
+      ends = StoredEnd.read(tx, ids);
+    }
+  }
+
+  /** What the run has ended with, before this batch or in it. */
+  StoredEnd storedEnd(RunRow row) {
+    StoredEnd before = ends.getOrDefault(row.runId(), new StoredEnd(null, null));
+    Payload output = before.output();
+    for (InsertPayloads.Item item : payloads) {
+      if (item.runId().equals(row.runId()) && item.kind() == InsertPayloads.Kind.OUTPUT) {
+        output = item.payload();
+      }
+    }
+    return new StoredEnd(output, row.failure() == null ? before.failure() : row.failure());
   }
 
   /** Null when it was not read, or there is no such run. */

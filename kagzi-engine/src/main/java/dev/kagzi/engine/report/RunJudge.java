@@ -44,7 +44,7 @@ final class RunJudge {
     this.random = random;
   }
 
-  ReportResult done(RunRow row, Report.Done r) {
+  ReportResult done(RunRow row, Report.Done r, @Nullable Caller caller) {
     return switch (row.fence(r.claim())) {
       case HELD -> {
         if (r.openSteps()) {
@@ -55,16 +55,20 @@ final class RunJudge {
       }
       case ENDED_BY_ITSELF ->
           row.status() == RunStatus.COMPLETED
+                  && (caller == null || batch.storedEnd(row).hasOutput(r.output()))
               ? new Accepted(RunStatus.COMPLETED)
               : new ClaimLost(row.status());
       case LOST -> new ClaimLost(row.status());
     };
   }
 
-  ReportResult failed(RunRow row, Report.Failed r) {
+  ReportResult failed(RunRow row, Report.Failed r, @Nullable Caller caller) {
     return switch (row.fence(r.claim())) {
       case HELD -> failOrRetry(row, r.failure());
-      case ENDED_BY_ITSELF -> failedBefore(row, r.claim());
+      case ENDED_BY_ITSELF ->
+          caller == null || r.failure().equals(batch.storedEnd(row).failure())
+              ? failedBefore(row, r.claim())
+              : new ClaimLost(row.status());
       case LOST -> new ClaimLost(row.status());
     };
   }
@@ -274,6 +278,8 @@ final class RunJudge {
     if (write.cause() == FreeClaim.Cause.WORKER_GONE) {
       delayMs = rules.crashes().delayMs(row.crashes(), random);
       row.takeFromDeadWorker(row.nowUs() + delayMs * US_PER_MS);
+    } else if (write.cause() == FreeClaim.Cause.WORKER_LEFT) {
+      row.takeFromHungWorker(row.nowUs());
     } else {
       row.release(row.nowUs(), null);
     }

@@ -109,8 +109,25 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         resumed.add(write.runId());
       }
     }
+    batch.readEnds(endedAgain(batch, writes));
     batch.readNews(failing);
     batch.readResumeNews(resumed);
+  }
+
+  /** Runs that simple clients end although they have ended, or failed, before. */
+  private static Set<RunId> endedAgain(RunBatch batch, List<RunWrite<?>> writes) {
+    Set<RunId> runs = new LinkedHashSet<>();
+    for (RunWrite<?> write : writes) {
+      RunRow row = batch.row(write.runId());
+      if (write instanceof ReportWrite report
+          && report.caller() != null
+          && (report.report() instanceof Report.Done || report.report() instanceof Report.Failed)
+          && row != null
+          && row.status() != RunStatus.RUNNING) {
+        runs.add(write.runId());
+      }
+    }
+    return runs;
   }
 
   private static boolean mayFail(RunBatch batch, RunWrite<?> write, Rules rules) {
@@ -148,7 +165,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       case Report.StepDone r -> {
         RunRow row = batch.row(runId);
         boolean held = row != null && row.fence(r.claim()) == RunRow.Fence.HELD;
-        if (!held || !StepJudge.needsNoRead(r)) {
+        if (!held || write.caller() != null || !StepJudge.needsNoRead(r)) {
           keys.add(new StepRow.Key(runId, r.stepKey()));
         }
       }
@@ -195,7 +212,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
     if (writes.size() == 1) {
       return switch (report.report()) {
-        case Report.StepDone done when StepJudge.needsNoRead(done) ->
+        case Report.StepDone done when report.caller() != null || StepJudge.needsNoRead(done) ->
             stepAlone(session, report, done);
         case Report.Done done when !done.openSteps() ->
             finishAlone(session, report, done, null, null);
@@ -203,6 +220,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       };
     }
     return writes.size() == 2
+            && report.caller() == null
             && report.report() instanceof Report.StepDone step
             && StepJudge.needsNoRead(step)
             && writes.get(1) instanceof ReportWrite second
@@ -231,7 +249,12 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
 
   private static @Nullable Effects stepAlone(
       Session session, ReportWrite write, Report.StepDone done) throws SQLException {
-    if (!RecordStep.apply(session, write.namespace(), done)) {
+    Caller caller = write.caller();
+    boolean recorded =
+        caller == null
+            ? RecordStep.apply(session, write.namespace(), done)
+            : RecordStep.complete(session, write.namespace(), done, caller.worker());
+    if (!recorded) {
       return null;
     }
     write.answer(new ReportResult.Accepted(RunStatus.RUNNING));

@@ -124,6 +124,67 @@ final class StepJudge {
     return null;
   }
 
+  /**
+   * Why a simple client's report is refused before anything else is looked at; null when it is not:
+   * the caller must hold the claim, or have held it to its end, and a step must be one that it
+   * began under this claim.
+   */
+  @Nullable Refusal refuse(RunRow row, ReportWrite write, Caller caller) {
+    Report report = write.report();
+    if (caller.fence(row, report.claim()) == Fence.LOST) {
+      return caller.claimLost(row, report.claim());
+    }
+    return switch (report) {
+      case Report.StepDone r ->
+          refuseEnd(row, r.claim(), r.stepKey(), r.attempt(), StepStatus.FAILED);
+      case Report.StepFailed r ->
+          refuseEnd(row, r.claim(), r.stepKey(), r.attempt(), StepStatus.COMPLETED);
+      case Report.Sleep r ->
+          begun(row, r.claim(), r.stepKey(), 0) == null
+              ? notBegun(r.claim(), r.stepKey(), 1)
+              : null;
+      default -> null;
+    };
+  }
+
+  private @Nullable Refusal refuseEnd(
+      RunRow row, Claim claim, String stepKey, int attempt, StepStatus other) {
+    StepRow begun = begun(row, claim, stepKey, attempt);
+    if (begun == null) {
+      return notBegun(claim, stepKey, attempt);
+    }
+    if (begun.kind() == StepKind.SLEEP) {
+      return Refusal.invalid(
+          "step_id",
+          "step " + stepKey + " of kind SLEEP",
+          "a step of another kind; a sleep ends by itself");
+    }
+    return begun.status() != other
+        ? null
+        : Refusal.of(
+            Refusal.Code.STEP_ENDED,
+            "step",
+            new StepRef(row.runId(), stepKey, attempt, claim.epoch()).toString(),
+            "step " + stepKey + " is " + other + " (expected: RUNNING)");
+  }
+
+  /** The attempt that was begun under the claim, any for 0; null when there is none. */
+  private @Nullable StepRow begun(RunRow row, Claim claim, String stepKey, int attempt) {
+    for (StepRow each : batch.attempts(row.runId(), stepKey)) {
+      if ((attempt == 0 || each.attempt() == attempt) && each.epoch() == claim.epoch()) {
+        return each;
+      }
+    }
+    return null;
+  }
+
+  private static Refusal notBegun(Claim claim, String stepKey, int attempt) {
+    return Refusal.invalid(
+        "step_id",
+        "attempt %d of step %s, epoch %d".formatted(attempt, stepKey, claim.epoch()),
+        "an id that BeginStep gave together with should_execute");
+  }
+
   ReportResult stepDone(RunRow row, Report.StepDone r, ReportWrite write) {
     Fence fence = row.fence(r.claim());
     if (fence == Fence.LOST) {
@@ -320,8 +381,8 @@ final class StepJudge {
     RunRow row = batch.row(write.runId());
     if (row == null || !row.queue().namespace().equals(write.namespace())) {
       write.refuse(Refusal.notFound("run", write.runId()));
-    } else if (row.fence(write.claim()) != Fence.HELD) {
-      write.refuse(claimLost(row, write.claim()));
+    } else if (write.caller().fence(row, write.claim()) != Fence.HELD) {
+      write.refuse(write.caller().claimLost(row, write.claim()));
     } else {
       begin(row, write);
     }
@@ -376,23 +437,6 @@ final class StepJudge {
 
   private static StepRef ref(StepRow row) {
     return new StepRef(row.runId(), row.stepKey(), row.attempt(), row.epoch());
-  }
-
-  /** What a simple client hears whose claim is gone. */
-  static Refusal claimLost(RunRow row, Claim claim) {
-    return Refusal.of(
-        Refusal.Code.CLAIM_LOST,
-        "run",
-        row.runId().toString(),
-        "run "
-            + row.runId()
-            + ": claim lost (status "
-            + row.status()
-            + ", epoch "
-            + claim.epoch()
-            + ", expected: RUNNING with epoch "
-            + row.epoch()
-            + ")");
   }
 
   static ReportResult recorded(RunRow row, StepRow step) {

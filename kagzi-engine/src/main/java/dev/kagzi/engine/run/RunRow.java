@@ -35,6 +35,7 @@ public final class RunRow {
   private RunStatus status;
   private final int epoch;
   private int endedEpoch;
+  private final @Nullable Integer freeEpoch;
   private @Nullable WorkerId lockedBy;
   private @Nullable Long availableUs;
   private int attempts;
@@ -60,6 +61,7 @@ public final class RunRow {
     this.status = state.status();
     this.epoch = state.epoch();
     this.endedEpoch = state.endedEpoch();
+    this.freeEpoch = state.freeEpoch();
     this.lockedBy = state.lockedBy();
     this.availableUs = state.availableUs();
     this.attempts = state.attempts();
@@ -85,6 +87,7 @@ public final class RunRow {
       RunStatus status,
       int epoch,
       int endedEpoch,
+      @Nullable Integer freeEpoch,
       @Nullable WorkerId lockedBy,
       @Nullable Long availableUs,
       int attempts,
@@ -162,7 +165,7 @@ public final class RunRow {
     this.crashes++;
   }
 
-  /** The claim is taken from a worker that hangs. */
+  /** The claim is taken from a worker that hangs or has left; that counts nowhere. */
   public void takeFromHungWorker(long untilUs) {
     giveBack(RunStatus.PENDING, untilUs);
   }
@@ -268,6 +271,16 @@ public final class RunRow {
 
   public int endedEpoch() {
     return endedEpoch;
+  }
+
+  /** True unless the present claim took the run over from one that had not given it back. */
+  public boolean isOnlyClaim() {
+    return freeEpoch == null || epoch == freeEpoch + 1;
+  }
+
+  /** True when the claim before the present one did not give the run back itself. */
+  public boolean isTakenOver() {
+    return epoch > 1 && endedEpoch != epoch - 1;
   }
 
   public @Nullable WorkerId lockedBy() {

@@ -61,6 +61,8 @@ public final class ClaimRuns {
       u AS (
         UPDATE kagzi.workflow_runs w
            SET epoch = w.epoch + 1,
+               free_epoch = CASE WHEN c.was = 'RUNNING'
+                                 THEN coalesce(w.free_epoch, w.epoch - 1) ELSE w.epoch END,
                status = CASE WHEN c.aside THEN 'PENDING' ELSE 'RUNNING' END,
                locked_by = CASE WHEN c.aside THEN NULL ELSE (?::uuid[])[c.slot] END,
                claimed_at = kagzi.clock(),

@@ -318,7 +318,7 @@ public final class Workers implements AutoCloseable {
                   });
           forget(worker);
           if (gone.isPresent()) {
-            freeAll(gone.get(), FreeClaim.Cause.NOT_TAKEN);
+            freeAll(gone.get(), FreeClaim.Cause.WORKER_LEFT);
             log.atInfo().addKeyValue("worker", worker).log("worker deregistered");
           }
           return gone.isPresent();

@@ -33,6 +33,7 @@ import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.WorkerConfig;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -163,13 +164,64 @@ class FenceTest {
     String before = stored.everythingOf(run);
     Reports reports = engine.engine().reports();
 
-    assertClaimLost(reports.completeStep(NAMESPACE, step, payload("1"), null));
-    assertClaimLost(reports.failStep(NAMESPACE, step, failure("late"), null));
-    assertClaimLost(reports.sleep(NAMESPACE, nap, Duration.ofMillis(10), null));
-    assertClaimLost(reports.completeRun(NAMESPACE, run, payload("1"), 1));
-    assertClaimLost(reports.failRun(NAMESPACE, run, failure("late"), 1));
-    assertClaimLost(reports.begin(NAMESPACE, run, "next", StepKind.FUNCTION, null, null, 0, 1));
+    assertClaimLost(reports.completeStep(NAMESPACE, step, payload("1"), Caller.UNKNOWN));
+    assertClaimLost(reports.failStep(NAMESPACE, step, failure("late"), Caller.UNKNOWN));
+    assertClaimLost(reports.sleep(NAMESPACE, nap, Duration.ofMillis(10), Caller.UNKNOWN));
+    assertClaimLost(reports.completeRun(NAMESPACE, run, payload("1"), Caller.ofEpoch(1)));
+    assertClaimLost(reports.failRun(NAMESPACE, run, failure("late"), Caller.ofEpoch(1)));
+    assertClaimLost(
+        reports.begin(NAMESPACE, run, "next", StepKind.FUNCTION, null, null, 0, Caller.ofEpoch(1)));
     assertThat(stored.everythingOf(run)).isEqualTo(before);
+  }
+
+  /** The connection tells them apart where the call does not. */
+  @ParameterizedTest
+  @EnumSource(Loss.class)
+  void a_simple_client_that_lost_its_run_changes_nothing_over_its_connection(Loss how) {
+    RunId run = engine.start();
+    lose(engine.claimOne(first), how);
+    String before = stored.everythingOf(run);
+    Reports reports = engine.engine().reports();
+
+    for (Caller loser :
+        List.of(
+            new Caller(null, null, Set.of(first)),
+            new Caller(null, first, Set.of()),
+            new Caller(null, first, Set.of(second)))) {
+      assertClaimLost(reports.begin(NAMESPACE, run, "a", StepKind.FUNCTION, null, null, 0, loser));
+      assertClaimLost(reports.completeRun(NAMESPACE, run, payload("1"), loser));
+      assertClaimLost(reports.failRun(NAMESPACE, run, failure("late"), loser));
+    }
+
+    assertThat(stored.everythingOf(run)).isEqualTo(before);
+    Caller holder = new Caller(null, null, Set.of(first, second));
+    assertThat(await(reports.completeRun(NAMESPACE, run, payload("2"), holder)))
+        .isEqualTo(RunStatus.COMPLETED);
+  }
+
+  /** Both are in one batch: the second is judged by what the first makes of the run. */
+  @Test
+  void of_two_ends_in_one_batch_the_second_is_told_that_it_is_not_stored() throws Exception {
+    RunId run = engine.start();
+    engine.claimOne(first);
+    Reports reports = engine.engine().reports();
+    CompletableFuture<RunStatus> one;
+    CompletableFuture<RunStatus> same;
+    CompletableFuture<RunStatus> other;
+    try (Holds.Hold batch = holds.commitAfter(BATCH_LOCK)) {
+      CompletableFuture<BegunStep> held =
+          reports.begin(NAMESPACE, run, "a", StepKind.FUNCTION, null, null, 0, Caller.UNKNOWN);
+      batch.awaitReached();
+      one = reports.completeRun(NAMESPACE, run, payload("1"), Caller.UNKNOWN);
+      same = reports.completeRun(NAMESPACE, run, payload("1"), Caller.UNKNOWN);
+      other = reports.completeRun(NAMESPACE, run, payload("2"), Caller.UNKNOWN);
+      batch.release();
+      await(held);
+    }
+
+    assertThat(await(one)).isEqualTo(RunStatus.COMPLETED);
+    assertThat(await(same)).isEqualTo(RunStatus.COMPLETED);
+    assertClaimLost(other);
   }
 
   private BegunStep begin(RunId run, String name) {
@@ -177,7 +229,8 @@ class FenceTest {
   }
 
   private BegunStep begin(RunId run, String name, StepKind kind) {
-    return await(engine.engine().reports().begin(NAMESPACE, run, name, kind, null, null, 0, null));
+    return await(
+        engine.engine().reports().begin(NAMESPACE, run, name, kind, null, null, 0, Caller.UNKNOWN));
   }
 
   private static void assertClaimLost(CompletableFuture<?> answer) {
@@ -267,15 +320,16 @@ class FenceTest {
     engine.claimOne(first);
     StepRef step = begin(run, "charge").ref();
     Reports reports = engine.engine().reports();
-    await(reports.completeStep(NAMESPACE, step, payload("1"), null));
+    await(reports.completeStep(NAMESPACE, step, payload("1"), Caller.UNKNOWN));
     String before = stored.everythingOf(run);
 
-    await(reports.completeStep(NAMESPACE, step, payload("2"), null));
+    await(reports.completeStep(NAMESPACE, step, payload("2"), Caller.UNKNOWN));
     BegunStep again = begin(run, "charge");
 
     assertThat(stored.everythingOf(run)).isEqualTo(before);
     assertThat(again).isEqualTo(new BegunStep(step, false, payload("1")));
-    assertThatThrownBy(() -> await(reports.failStep(NAMESPACE, step, failure("too late"), null)))
+    assertThatThrownBy(
+            () -> await(reports.failStep(NAMESPACE, step, failure("too late"), Caller.UNKNOWN)))
         .hasMessageContaining("COMPLETED");
     assertThat(stored.everythingOf(run)).isEqualTo(before);
   }
@@ -290,7 +344,8 @@ class FenceTest {
     StepRef stepAgain = begin(run, "charge").ref();
     String before = stored.everythingOf(run);
 
-    assertClaimLost(engine.engine().reports().failStep(NAMESPACE, step, failure("late"), null));
+    assertClaimLost(
+        engine.engine().reports().failStep(NAMESPACE, step, failure("late"), Caller.UNKNOWN));
 
     assertThat(stored.everythingOf(run)).isEqualTo(before);
     // W17: the attempt that a crash cut short is the same attempt again.

@@ -131,13 +131,17 @@ class OpenStepsTest {
     begin(run, "open");
 
     RunStatus completed =
-        await(engine.engine().reports().completeRun(NAMESPACE, run, payload("1"), null));
+        await(engine.engine().reports().completeRun(NAMESPACE, run, payload("1"), Caller.UNKNOWN));
     String ofCompleted = steps();
     engine.start();
     claim = engine.claimOne(engine.register()).claim();
     begin(claim.runId(), "open");
     RunStatus failed =
-        await(engine.engine().reports().failRun(NAMESPACE, claim.runId(), failure("no"), null));
+        await(
+            engine
+                .engine()
+                .reports()
+                .failRun(NAMESPACE, claim.runId(), failure("no"), Caller.UNKNOWN));
 
     assertThat(completed).isEqualTo(RunStatus.COMPLETED);
     assertThat(ofCompleted).isEqualTo(CLOSED);
@@ -150,6 +154,6 @@ class OpenStepsTest {
         engine
             .engine()
             .reports()
-            .begin(NAMESPACE, run, step, StepKind.FUNCTION, null, null, 0, null));
+            .begin(NAMESPACE, run, step, StepKind.FUNCTION, null, null, 0, Caller.UNKNOWN));
   }
 }

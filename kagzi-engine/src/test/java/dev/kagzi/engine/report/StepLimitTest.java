@@ -148,11 +148,12 @@ class StepLimitTest {
     RunId run = startAndClaim().runId();
     Reports reports = engine.engine().reports();
     for (String step : List.of("a", "b", "c")) {
-      await(reports.completeStep(NAMESPACE, begin(run, step), payload("1"), null));
+      await(reports.completeStep(NAMESPACE, begin(run, step), payload("1"), Caller.UNKNOWN));
     }
     StepRef fourth = begin(run, "d");
 
-    assertThatThrownBy(() -> await(reports.completeStep(NAMESPACE, fourth, payload("1"), null)))
+    assertThatThrownBy(
+            () -> await(reports.completeStep(NAMESPACE, fourth, payload("1"), Caller.UNKNOWN)))
         .isInstanceOf(Refusal.class)
         .hasMessage(TOO_MANY);
   }
@@ -162,7 +163,7 @@ class StepLimitTest {
             engine
                 .engine()
                 .reports()
-                .begin(NAMESPACE, run, step, StepKind.FUNCTION, null, null, 0, null))
+                .begin(NAMESPACE, run, step, StepKind.FUNCTION, null, null, 0, Caller.UNKNOWN))
         .ref();
   }
 

@@ -272,7 +272,7 @@ class TimeoutTest {
         engine
             .engine()
             .reports()
-            .begin(NAMESPACE, run, "slow", StepKind.FUNCTION, null, ONCE, 0, null));
+            .begin(NAMESPACE, run, "slow", StepKind.FUNCTION, null, ONCE, 0, Caller.UNKNOWN));
 
     Task next = engine.claimOne(engine.register());
 

@@ -29,6 +29,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -65,7 +66,9 @@ class WaitTest {
   }
 
   private BegunStep begin(RunId run, String name, StepKind kind) {
-    return await(engine.engine().reports().begin(NAMESPACE, run, name, kind, null, null, 0, null));
+    Caller caller = new Caller(null, null, Set.of(worker));
+    return await(
+        engine.engine().reports().begin(NAMESPACE, run, name, kind, null, null, 0, caller));
   }
 
   private String dueAt(RunId run, String step) {
@@ -93,7 +96,7 @@ class WaitTest {
     StepRef nap = begin(run, "nap", StepKind.SLEEP).ref();
 
     long begun = System.nanoTime();
-    await(engine.engine().reports().sleep(NAMESPACE, nap, Duration.ofMillis(400), null));
+    await(engine.engine().reports().sleep(NAMESPACE, nap, Duration.ofMillis(400), Caller.UNKNOWN));
     RunView asleep = engine.run(run);
     Task woken = engine.claimOne(worker);
     long sleptMs = (System.nanoTime() - begun) / 1_000_000;
@@ -113,7 +116,7 @@ class WaitTest {
     RunId run = task.claim().runId();
     StepRef nap = begin(run, "nap", StepKind.SLEEP).ref();
 
-    await(engine.engine().reports().sleep(NAMESPACE, nap, Duration.ZERO, null));
+    await(engine.engine().reports().sleep(NAMESPACE, nap, Duration.ZERO, Caller.UNKNOWN));
     engine.claimOne(worker);
 
     assertThat(begin(run, "nap", StepKind.SLEEP).execute()).isFalse();
@@ -188,7 +191,11 @@ class WaitTest {
 
     engine.claimOne(worker);
     BegunStep again = begin(run, "nap", StepKind.SLEEP);
-    await(engine.engine().reports().sleep(NAMESPACE, again.ref(), Duration.ofHours(1), null));
+    await(
+        engine
+            .engine()
+            .reports()
+            .sleep(NAMESPACE, again.ref(), Duration.ofHours(1), Caller.UNKNOWN));
 
     assertThat(again.execute()).isTrue();
     assertThat(engine.run(run).status()).isEqualTo(RunStatus.SLEEPING);
@@ -265,7 +272,7 @@ class WaitTest {
     long commits = engine.engine().meter().journalBatches();
 
     Reports.FailedStep failed =
-        await(engine.engine().reports().failStep(NAMESPACE, step, failure("boom"), null));
+        await(engine.engine().reports().failStep(NAMESPACE, step, failure("boom"), Caller.UNKNOWN));
     long batches = engine.engine().meter().journalBatches() - commits;
     RunView waiting = engine.run(run);
     double dueMs = stored.dueMs(run);
@@ -294,7 +301,8 @@ class WaitTest {
     StepRef second = begin(run, "charge", StepKind.FUNCTION).ref();
 
     Reports.FailedStep failed =
-        await(engine.engine().reports().failStep(NAMESPACE, second, failure("boom"), null));
+        await(
+            engine.engine().reports().failStep(NAMESPACE, second, failure("boom"), Caller.UNKNOWN));
 
     assertThat(second.attempt()).isEqualTo(1);
     assertThat(failed.retryScheduled()).isTrue();
@@ -338,10 +346,10 @@ class WaitTest {
                         payload("1"),
                         policy(9, 30_000),
                         0,
-                        null))
+                        Caller.UNKNOWN))
             .ref();
 
-    await(engine.engine().reports().failStep(NAMESPACE, step, failure("boom"), null));
+    await(engine.engine().reports().failStep(NAMESPACE, step, failure("boom"), Caller.UNKNOWN));
 
     assertThat(stored.dueMs(run)).isBetween(20_000.0, 30_000.0);
   }

@@ -15,6 +15,7 @@ import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.journal.JournalConfig;
+import dev.kagzi.engine.report.Caller;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.retry.RetryPolicy;
@@ -213,7 +214,15 @@ class ResumeTest {
                     engine
                         .engine()
                         .reports()
-                        .begin(NAMESPACE, run, "fast", StepKind.FUNCTION, null, null, 0, null)))
+                        .begin(
+                            NAMESPACE,
+                            run,
+                            "fast",
+                            StepKind.FUNCTION,
+                            null,
+                            null,
+                            0,
+                            Caller.UNKNOWN)))
         .hasMessageContaining("failed for good");
   }
 

@@ -57,7 +57,11 @@ final class Arguments {
   }
 
   static WorkerId workerId(String text) {
-    return WorkerId.parse(text).orElseThrow(() -> noUuid("worker_id", text));
+    return workerId("worker_id", text);
+  }
+
+  static WorkerId workerId(String field, String text) {
+    return WorkerId.parse(text).orElseThrow(() -> noUuid(field, text));
   }
 
   private static Refusal noUuid(String field, String text) {

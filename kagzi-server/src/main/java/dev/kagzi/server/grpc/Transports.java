@@ -53,6 +53,7 @@ final class Transports {
     List<Server> servers = new ArrayList<>();
     InProcessServerBuilder inProcess =
         InProcessServerBuilder.forName(settings.inProcessName()).executor(inProcessThreads);
+    CallerContext.add(inProcess);
     services.accept(inProcess);
     servers.add(inProcess.build().start());
     if (settings.listen().grpcPort() == ListenConfig.NONE) {
@@ -60,6 +61,7 @@ final class Transports {
     }
     try {
       NettyServerBuilder netty = netty(settings.listen());
+      CallerContext.add(netty);
       services.accept(netty);
       Server opened = netty.build().start();
       servers.addFirst(opened);

@@ -53,22 +53,29 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
 
   @Override
   public void register(RegisterRequest request, StreamObserver<RegisterResponse> caller) {
+    ConnectionWorkers connection = CallerContext.workers();
     Calls.answer(
         caller,
         () -> room.engine().workers().register(WorkerArguments.registration(request)),
-        id ->
-            RegisterResponse.newBuilder()
-                .setWorkerId(id.toString())
-                .setHeartbeatIntervalSecs(room.engine().workers().heartbeatIntervalSecs())
-                .build());
+        id -> {
+          connection.add(id);
+          return RegisterResponse.newBuilder()
+              .setWorkerId(id.toString())
+              .setHeartbeatIntervalSecs(room.engine().workers().heartbeatIntervalSecs())
+              .build();
+        });
   }
 
   @Override
   public void heartbeat(HeartbeatRequest request, StreamObserver<HeartbeatResponse> caller) {
+    ConnectionWorkers connection = CallerContext.workers();
     Calls.answer(
         caller,
         () -> room.engine().workers().heartbeat(WorkerArguments.heartbeat(request)),
-        WorkerEndpoint::heartbeatAnswer);
+        result -> {
+          connection.add(Arguments.workerId(request.getWorkerId()));
+          return heartbeatAnswer(result);
+        });
   }
 
   private static HeartbeatResponse heartbeatAnswer(HeartbeatResult result) {
@@ -95,6 +102,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
 
   @Override
   public void pollTask(PollTaskRequest request, StreamObserver<PollTaskResponse> caller) {
+    ConnectionWorkers connection = CallerContext.workers();
     LongPoll.open(
         room,
         caller,
@@ -105,17 +113,24 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     queue(request.getNamespace(), request.getTaskQueue()),
                     Arguments.workerId(request.getWorkerId()),
                     request.getWorkflowTypesList()),
-        Protos::oneTask,
+        tasks -> {
+          connection.add(Arguments.workerId(request.getWorkerId()));
+          return Protos.oneTask(tasks);
+        },
         tasks -> giveBack(request.getNamespace(), request.getWorkerId(), tasks));
   }
 
   @Override
   public void pollTasks(PollTasksRequest request, StreamObserver<PollTasksResponse> caller) {
+    ConnectionWorkers connection = CallerContext.workers();
     LongPoll.open(
         room,
         caller,
         () -> room.engine().tasks().poll(pollRequest(request)),
-        Protos::tasks,
+        tasks -> {
+          connection.add(Arguments.workerId(request.getWorkerId()));
+          return Protos.tasks(tasks);
+        },
         tasks -> giveBack(request.getNamespace(), request.getWorkerId(), tasks));
   }
 
@@ -209,7 +224,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                         : null,
                     Arguments.notNegative(
                         "start_to_close_timeout_ms", request.getStartToCloseTimeoutMs()),
-                    request.hasEpoch() ? request.getEpoch() : null),
+                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
         WorkerEndpoint::begun);
   }
 
@@ -237,7 +252,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     namespace,
                     Arguments.stepRef(request.getRunId(), request.getStepId()),
                     Arguments.payload(request.getOutput()),
-                    request.hasEpoch() ? request.getEpoch() : null)
+                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null))
                 .thenCompose(
                     ref ->
                         room.blocking().call(() -> room.engine().queries().step(namespace, ref))),
@@ -254,7 +269,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     Arguments.namespace(request.getNamespace()),
                     Arguments.stepRef(request.getRunId(), request.getStepId()),
                     Arguments.failure(request.getError()),
-                    request.hasEpoch() ? request.getEpoch() : null),
+                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
         WorkerEndpoint::failed);
   }
 
@@ -278,7 +293,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     Arguments.namespace(request.getNamespace()),
                     Arguments.runId(request.getRunId()),
                     request.hasOutput() ? Arguments.payload(request.getOutput()) : null,
-                    request.hasEpoch() ? request.getEpoch() : null),
+                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
         status -> CompleteWorkflowResponse.newBuilder().setStatus(Protos.status(status)).build());
   }
 
@@ -293,7 +308,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     Arguments.namespace(request.getNamespace()),
                     Arguments.runId(request.getRunId()),
                     Arguments.failure(request.getError()),
-                    request.hasEpoch() ? request.getEpoch() : null),
+                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
         status -> FailWorkflowResponse.newBuilder().setStatus(Protos.status(status)).build());
   }
 
@@ -307,7 +322,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     Arguments.namespace(request.getNamespace()),
                     Arguments.stepRef(request.getRunId(), request.getStepId()),
                     WorkerArguments.sleepLength(request),
-                    request.hasEpoch() ? request.getEpoch() : null),
+                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
         done -> SleepResponse.getDefaultInstance());
   }
 

@@ -1,0 +1,54 @@
+package dev.kagzi.engine.run;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run ended with, or failed with last. A caller that ends a run again is told so only if
+ * this is what it sends.
+ *
+ * @param output null when none was given
+ * @param failure null when the run has not failed
+ */
+public record StoredEnd(@Nullable Payload output, @Nullable Failure failure) {
+  public static final String SQL =
+      """
+      SELECT r.run_id, r.error, p.data, p.metadata
+        FROM unnest(?::uuid[]) AS n (run_id)
+        JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
+        LEFT JOIN kagzi.workflow_payloads p ON p.run_id = n.run_id AND p.kind = 'OUTPUT'
+      """;
+
+  public static Map<RunId, StoredEnd> read(Session tx, Collection<RunId> ids) throws SQLException {
+    Map<RunId, StoredEnd> ends = new HashMap<>();
+    tx.query(SQL)
+        .bindUuids(ids, RunId::value)
+        .list(
+            row -> {
+              byte[] data = row.bytes("data");
+              String error = row.textOrNull("error");
+              return ends.put(
+                  new RunId(row.uuid("run_id")),
+                  new StoredEnd(
+                      data == null
+                          ? null
+                          : new Payload(data, Json.decode(row.textOrNull("metadata"))),
+                      error == null ? null : Json.decodeFailure(error)));
+            });
+    return ends;
+  }
+
+  /** No output and an empty one are the same. */
+  public boolean hasOutput(@Nullable Payload other) {
+    Payload own = output == null ? Payload.EMPTY : output;
+    return own.equals(other == null ? Payload.EMPTY : other);
+  }
+}

@@ -1,0 +1,35 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.value.WorkerId;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/**
+ * The workers that have registered, polled or sent heartbeats over one connection. A proxy may
+ * carry many; the oldest are forgotten. Thread-safe.
+ */
+final class ConnectionWorkers {
+  private static final int WORKERS_MAX = 1_000;
+
+  /** Replaced, never changed: reads are many, additions few. */
+  private volatile Set<WorkerId> workers = Set.of();
+
+  void add(WorkerId worker) {
+    if (!workers.contains(worker)) {
+      addNew(worker);
+    }
+  }
+
+  private synchronized void addNew(WorkerId worker) {
+    Set<WorkerId> more = new LinkedHashSet<>(workers);
+    more.add(worker);
+    if (more.size() > WORKERS_MAX) {
+      more.remove(more.iterator().next());
+    }
+    workers = more;
+  }
+
+  Set<WorkerId> all() {
+    return workers;
+  }
+}
