@@ -1,9 +1,9 @@
 package dev.kagzi.examples;
 
-import dev.kagzi.sdk.ChildFailedException;
 import dev.kagzi.sdk.ChildHandle;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NonRetryableException;
+import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
@@ -40,7 +40,7 @@ final class ChildExample implements Example {
     for (ChildHandle<Integer> child : children) {
       try {
         rows += child.result();
-      } catch (ChildFailedException e) {
+      } catch (WorkFailedException e) {
         torn.add(e.failure().message());
       }
     }

@@ -3,7 +3,7 @@ package dev.kagzi.examples;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.Retry;
-import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
@@ -25,7 +25,7 @@ final class FlakyGatewayExample implements Example {
     String quote = ctx.step("quote").retry(patiently).run(String.class, this::quote);
     try {
       return ctx.step("card", String.class, () -> chargeCard(customer, quote));
-    } catch (StepFailedException refused) {
+    } catch (WorkFailedException refused) {
       return ctx.step("invoice", String.class, () -> customer + " gets an invoice over " + quote);
     }
   }

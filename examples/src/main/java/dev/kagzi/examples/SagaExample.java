@@ -2,7 +2,7 @@ package dev.kagzi.examples;
 
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NonRetryableException;
-import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
@@ -33,7 +33,7 @@ final class SagaExample implements Example {
       undo.push(() -> ctx.step("cancel-hotel", () -> cancel(hotel)));
       String car = ctx.step("book-car", String.class, () -> book("car", trip));
       return String.join(", ", flight, hotel, car);
-    } catch (StepFailedException failed) {
+    } catch (WorkFailedException failed) {
       undo.forEach(Runnable::run);
       return "no trip: " + failed.failure().message();
     }

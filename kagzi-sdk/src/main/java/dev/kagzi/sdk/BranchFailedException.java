@@ -1,44 +1,30 @@
 package dev.kagzi.sdk;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * One of several branches has failed, and the others were interrupted; of a race, all of them have
- * failed. A workflow may catch it and go another way; the failure is recorded, so that a replay
- * sees it again. Uncaught it fails the run.
+ * failed. A workflow may catch it and go another way; {@link WorkFailedException} also covers steps
+ * and children.
  */
-public final class BranchFailedException extends KagziException {
-  private final String group;
+public final class BranchFailedException extends WorkFailedException {
   private final String branch;
-  private final Failure failure;
 
-  /**
-   * Made by the SDK.
-   *
-   * @param cause what the branch threw, when it threw it in this very process
-   */
-  public BranchFailedException(
-      String group, String branch, Failure failure, @Nullable Throwable cause) {
+  /** Made by the SDK. */
+  public BranchFailedException(String group, String branch, Failure failure) {
     super(
         ClientCode.BRANCH_FAILED,
         "branch %s of %s failed: %s".formatted(branch, group, failure),
-        cause);
-    this.group = group;
+        group,
+        failure);
     this.branch = branch;
-    this.failure = failure;
   }
 
   /** The name that the branches have together. */
   public String group() {
-    return group;
+    return step();
   }
 
   /** The branch's name; in a list, its place, from 0 on. */
   public String branch() {
     return branch;
-  }
-
-  public Failure failure() {
-    return failure;
   }
 }

@@ -12,7 +12,7 @@ public sealed interface BranchResult<R> {
   /**
    * The branch failed.
    *
-   * @param cause what its code threw; a {@link StepFailedException}, mostly
+   * @param cause what its code threw; a {@link WorkFailedException}, mostly
    */
   record Failed<R>(String branch, Throwable cause) implements BranchResult<R> {}
 

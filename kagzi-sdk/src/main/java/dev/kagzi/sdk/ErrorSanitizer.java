@@ -10,7 +10,7 @@ package dev.kagzi.sdk;
  * }</pre>
  *
  * <p>What it returns is also what the workflow's code sees in {@link
- * StepFailedException#failure()}. If it throws, the failure is stored with the exception's class
+ * WorkFailedException#failure()}. If it throws, the failure is stored with the exception's class
  * and without any text of it. Must be thread-safe.
  */
 @FunctionalInterface

@@ -4,9 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Root of everything the SDK throws at its caller, apart from wrong arguments. */
 public abstract sealed class KagziException extends RuntimeException
-    permits BranchFailedException,
-        ChildFailedException,
-        ContextMisuseException,
+    permits ContextMisuseException,
         PayloadException,
         ReplayDiffersException,
         RequestRefusedException,
@@ -16,8 +14,8 @@ public abstract sealed class KagziException extends RuntimeException
         RunFailedException,
         RunNotFoundException,
         ServerUnavailableException,
-        StepFailedException,
-        WaitInterruptedException {
+        WaitInterruptedException,
+        WorkFailedException {
   private final String code;
 
   KagziException(String code, String message, @Nullable Throwable cause) {

@@ -20,9 +20,15 @@ import org.slf4j.Logger;
  * between the end of a step's code and that moment executes the step again: steps are executed at
  * least once, and their result is recorded exactly once.
  *
+ * <p><b>What the code receives</b> is what the record gives, at first as in a replay: a step's
+ * result is decoded from what is stored, and is not the object that the step's code returned. A
+ * step declared as {@code List.class} or {@code Object.class} therefore gives what the codec makes
+ * of it, such as maps for records; {@link TypeRef} says what is in a list.
+ *
  * <p><b>Failure.</b> A step that throws, or takes longer than its {@linkplain StepBuilder#timeout
  * time-out}, is tried again by its {@link Retry}. When no attempt is left it throws a {@link
- * StepFailedException}, which the code may catch to go another way.
+ * StepFailedException}, which the code may catch to go another way. Children and branches that fail
+ * throw their own; {@link WorkFailedException} is all of them.
  *
  * <p><b>Branches.</b> {@link #parallel} and {@link #race} execute branches at the same time, each
  * in a thread of its own and with a context of its own, in which it may do all that a workflow may:
@@ -36,7 +42,10 @@ import org.slf4j.Logger;
  */
 public interface WorkflowContext {
 
-  /** Executes a step, or returns its recorded result, which is null if the code returned null. */
+  /**
+   * Executes a step, or finds its result on record. Returns what is recorded; null if the code
+   * returned null.
+   */
   <T> T step(String name, Class<T> type, Callable<? extends T> code);
 
   /** Executes a step whose result has type parameters, or returns its recorded result. */

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ErrorListTest {
@@ -35,7 +36,10 @@ class ErrorListTest {
 
   @Test
   void every_exception_is_in_the_list_or_carries_the_servers_code() {
-    for (Class<?> type : KagziException.class.getPermittedSubclasses()) {
+    List<Class<?>> thrown = thrown(KagziException.class).toList();
+
+    assertThat(thrown).contains(StepFailedException.class, RunNotFoundException.class);
+    for (Class<?> type : thrown) {
       assertThat(type == RequestRefusedException.class || isListed(type))
           .as(type.getName())
           .isTrue();
@@ -43,6 +47,20 @@ class ErrorListTest {
     assertThat(new RunCancelledException("r").code()).isEqualTo("RUN_CANCELLED");
     assertThat(new RequestRefusedException("NAMESPACE_DISABLED", "no", null).code())
         .isEqualTo("NAMESPACE_DISABLED");
+  }
+
+  @Test
+  void whatever_a_workflow_asked_for_fails_with_one_supertype() {
+    assertThat(thrown(WorkFailedException.class).toList())
+        .containsExactlyInAnyOrder(
+            StepFailedException.class, ChildFailedException.class, BranchFailedException.class);
+  }
+
+  /** The classes that are thrown, without those that only bring others together. */
+  private static Stream<Class<?>> thrown(Class<?> type) {
+    return type.isSealed()
+        ? Arrays.stream(type.getPermittedSubclasses()).flatMap(ErrorListTest::thrown)
+        : Stream.of(type);
   }
 
   private static boolean isListed(Class<?> type) {

@@ -7,7 +7,7 @@ import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
-import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.WorkflowContext;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -31,7 +31,7 @@ class SagaTest extends RealServerTest {
         undo.push(() -> ctx.step("cancel-" + what, () -> cancel(what)));
       }
       return "booked";
-    } catch (StepFailedException failed) {
+    } catch (WorkFailedException failed) {
       undo.forEach(Runnable::run);
       throw failed;
     }

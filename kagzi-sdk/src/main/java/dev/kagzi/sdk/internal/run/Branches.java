@@ -276,7 +276,7 @@ final class Branches {
     switch (recorded.getResultCase()) {
       case FINAL_FAILURE -> {
         context.discard(key + "[");
-        throw failed(recorded.getFinalFailure(), null);
+        throw failed(recorded.getFinalFailure());
       }
       case RETRY -> attempt = recorded.getAttempt() + 1;
       case OUTPUT -> {
@@ -325,15 +325,15 @@ final class Branches {
             .build();
     ReportResult result = strand.report(strand.item().setStepFailed(report).build());
     return switch (result.getResultCase()) {
-      case FINAL_FAILURE -> failed(error, thrown);
+      case FINAL_FAILURE -> failed(error);
       case REFUSED -> throw strand.end(new Ending.Refused(result.getRefused()));
       default -> throw strand.end(new Ending.StartOver());
     };
   }
 
-  private BranchFailedException failed(ErrorDetail error, @Nullable Throwable thrown) {
+  private BranchFailedException failed(ErrorDetail error) {
     return new BranchFailedException(
-        key, error.getMetadataOrDefault(BRANCH, ""), Protos.failure(error), thrown);
+        key, error.getMetadataOrDefault(BRANCH, ""), Protos.failure(error));
   }
 
   private long ranMs() {

@@ -3,7 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import static java.util.Map.entry;
 
 import dev.kagzi.sdk.ErrorKind;
-import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
 import java.io.IOException;
 import java.util.Map;
@@ -49,7 +49,7 @@ final class ErrorKinds {
   }
 
   private ErrorKind ofOne(Throwable thrown) {
-    if (thrown instanceof StepFailedException failed) {
+    if (thrown instanceof WorkFailedException failed) {
       return failed.kind();
     }
     ErrorKind said = ask(thrown);

@@ -13,6 +13,7 @@ import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.RetryAfterException;
 import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.io.PrintWriter;
@@ -20,6 +21,7 @@ import java.io.StringWriter;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -56,14 +58,8 @@ public final class FailureRecorder {
 
   /** What was thrown by a step or a workflow. */
   ErrorDetail record(Throwable thrown) {
-    if (thrown instanceof StepFailedException failed) {
+    if (thrown instanceof WorkFailedException failed) {
       return recordedBefore(failed);
-    }
-    if (thrown instanceof ChildFailedException failed) {
-      return Protos.error(failed.failure()).putMetadata("step", failed.step()).build();
-    }
-    if (thrown instanceof BranchFailedException failed) {
-      return Protos.error(failed.failure()).build();
     }
     ErrorDetail.Builder error = Protos.error(sanitize(describe(thrown)));
     if (thrown instanceof RetryAfterException later) {
@@ -99,8 +95,19 @@ public final class FailureRecorder {
 
   // A run that a step's failure ended shows the step's own error: that is what people look for, and
   // what a policy compares. It was sanitized when the step failed.
-  private static ErrorDetail recordedBefore(StepFailedException failed) {
-    return Protos.error(failed.failure()).putMetadata("step", failed.step()).build();
+  private static ErrorDetail recordedBefore(WorkFailedException failed) {
+    ErrorDetail.Builder error = Protos.error(failed.failure());
+    stepOf(failed).ifPresent(step -> error.putMetadata("step", step));
+    return error.build();
+  }
+
+  /** Of branches, the step within one of them; there is none if the branch's own code threw. */
+  private static Optional<String> stepOf(WorkFailedException failed) {
+    return switch (failed) {
+      case StepFailedException step -> Optional.of(step.step());
+      case ChildFailedException child -> Optional.of(child.step());
+      case BranchFailedException branch -> branch.failure().step();
+    };
   }
 
   private Failure describe(Throwable thrown) {
@@ -145,9 +152,10 @@ public final class FailureRecorder {
       metadata.put("stack", stack(thrown));
     }
     causes.stream()
-        .filter(StepFailedException.class::isInstance)
+        .filter(WorkFailedException.class::isInstance)
         .findFirst()
-        .ifPresent(failed -> metadata.put("step", ((StepFailedException) failed).step()));
+        .flatMap(failed -> stepOf((WorkFailedException) failed))
+        .ifPresent(step -> metadata.put("step", step));
     return metadata;
   }
 

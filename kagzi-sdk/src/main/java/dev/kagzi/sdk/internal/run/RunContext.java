@@ -220,8 +220,7 @@ final class RunContext implements WorkflowContext {
     }
   }
 
-  // The value is the code's own, or the codec made it for exactly this type; null stands for
-  // itself.
+  // The codec made the value for exactly this type; null stands for itself.
   @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"})
   private <T> T execute(String name, StepOptions options, Type type, StepCode<?> code) {
     checkUse();

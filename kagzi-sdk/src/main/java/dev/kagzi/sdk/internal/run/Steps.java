@@ -55,6 +55,9 @@ final class Steps {
 
   /** How one attempt ended. */
   private sealed interface Outcome {
+    /**
+     * @param value what the workflow's code receives: decoded from the report, as a replay would
+     */
     record Done(@Nullable Object value, ReportItem.StepDone report) implements Outcome {}
 
     record Failed(Throwable thrown, ErrorDetail error, ReportItem.StepFailed report)
@@ -171,14 +174,13 @@ final class Steps {
   private Outcome attempt(Call call, int attempt, @Nullable Payload progress) {
     RunningStep step = new RunningStep(call.key, attempt, call.options, defaultTimeoutMs);
     StepScope scope = new StepScope(run, call.name, step, payloads, progress);
-    Object value = null;
-    Payload output = null;
+    Payloads.Recorded recorded = null;
     Throwable thrown = null;
     strand.stepBegins(step);
     scope.enter();
     try {
-      value = around.step(scope, () -> call.code.run(scope));
-      output = payloads.encode(value, call.type);
+      Object returned = around.step(scope, () -> call.code.run(scope));
+      recorded = payloads.record(returned, call.type);
     } catch (SuspendedError e) {
       throw e;
     } catch (Throwable e) {
@@ -190,8 +192,8 @@ final class Steps {
     strand.stepEnds(step);
     // An interrupted step throws; that is no failure of the step.
     strand.check();
-    if (output != null && !step.isExpired(nowNanos)) {
-      return new Outcome.Done(value, step.done(output, nowNanos));
+    if (recorded != null && !step.isExpired(nowNanos)) {
+      return new Outcome.Done(recorded.value(), step.done(recorded.payload(), nowNanos));
     }
     return failed(step, step.isExpired(nowNanos) ? step.timeout(thrown) : thrown, nowNanos);
   }

@@ -25,6 +25,29 @@ public final class Payloads {
     return payload(encoded);
   }
 
+  /**
+   * A value as it is stored, and as a replay reads it.
+   *
+   * @param value decoded from the payload: not the object that was encoded, and perhaps not of its
+   *     class
+   */
+  public record Recorded(Payload payload, @Nullable Object value) {}
+
+  /**
+   * Encodes a value and decodes it again, so that code goes on with what a replay will give it. A
+   * value that cannot be read back is refused here, where its step can still fail.
+   */
+  public Recorded record(@Nullable Object value, Type type) {
+    Encoded encoded = encoded(value, type);
+    Payload payload = payload(encoded);
+    try {
+      // From a copy of the bytes: a codec may hand them out, and code may change what it was given.
+      return new Recorded(payload, decode(payload, type));
+    } catch (PayloadException e) {
+      throw notReadBack(type, e);
+    }
+  }
+
   /** The same for what nobody reads as exactly this type: what it is may be a class of the JDK. */
   public Payload encodeAny(@Nullable Object value) {
     return payload(encoded(value, typeOf(value)));
@@ -64,12 +87,16 @@ public final class Payloads {
       codec.decode(encoded, type);
     } catch (RuntimeException | StackOverflowError e) {
       readable.remove(type);
-      throw PayloadException.unwritable(
-          "value of type %s can be written but not read back: %s (expected: a type that the codec can read,"
-                  .formatted(type.getTypeName(), unreadable(type, e).getMessage())
-              + " such as a record)",
-          e);
+      throw notReadBack(type, unreadable(type, e));
     }
+  }
+
+  private static PayloadException notReadBack(Type type, PayloadException why) {
+    return PayloadException.unwritable(
+        "value of type %s can be written but not read back: %s (expected: a type that the codec can read,"
+                .formatted(type.getTypeName(), why.getMessage())
+            + " such as a record)",
+        why);
   }
 
   /** The same for the same value. */
