@@ -2,10 +2,12 @@ package dev.kagzi.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.grpc.Server;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -96,6 +98,36 @@ class DistributionIT {
     assertThat(java.toFile().setExecutable(true)).isTrue();
     Files.writeString(home.resolve("release"), "JAVA_VERSION=\"17.0.12\"\n");
     return home;
+  }
+
+  @Test
+  void a_command_finds_its_classes_in_the_archive_whichever_command_came_first() throws Exception {
+    String launcher = release.launcher();
+    String cache = folder.resolve("untrained").toString();
+    Path loaded = folder.resolve("loaded.log");
+    Release.Ended list;
+    Server server = ClassArchiveTraining.startServer();
+    try {
+      release.run(Map.of("XDG_CACHE_HOME", cache), launcher, "version");
+      list =
+          release.run(
+              Map.of("XDG_CACHE_HOME", cache, "KAGZI_JAVA_OPTS", "-Xlog:class+load:file=" + loaded),
+              launcher,
+              "workflow",
+              "list",
+              "--address",
+              "127.0.0.1:" + server.getPort());
+    } finally {
+      server.shutdownNow();
+    }
+
+    assertThat(list.code()).as(list.err()).isZero();
+    List<String> classes = Files.readAllLines(loaded);
+    long shared = classes.stream().filter(line -> line.contains("shared objects file")).count();
+    // Some are of formats that no archive takes.
+    assertThat(shared)
+        .as("classes from the archive, of %s", classes.size())
+        .isGreaterThan(classes.size() * 9L / 10);
   }
 
   @Test

@@ -45,8 +45,11 @@ final class LauncherCheckout implements AutoCloseable {
       """
       #!/bin/sh
       echo build >>"$FAKES/builds"
+      echo '[INFO] Building kagzi-engine 0.1.0-SNAPSHOT                     [1/2]'
+      echo '[INFO] Building jar: kagzi-engine.jar'
+      echo '[WARNING] nobody needs this'
       [ ! -p "$FAKES/gate" ] || read -r open <"$FAKES/gate"
-      [ ! -e "$FAKES/broken" ] || exit 1
+      [ ! -e "$FAKES/broken" ] || { echo '[ERROR] Main.java:[1,1] no class'; exit 1; }
       mkdir -p kagzi-cli/target/quick
       wc -l <"$FAKES/builds" | tr -d ' ' >kagzi-cli/target/quick/kagzi-cli-all.jar
       """;
@@ -54,6 +57,16 @@ final class LauncherCheckout implements AutoCloseable {
   private static final String JAVA =
       """
       #!/bin/sh
+      for argument; do
+        case $argument in
+          -XX:ArchiveClassesAtExit=*)
+            echo training >>"$FAKES/trainings"
+            [ ! -e "$FAKES/untrainable" ] || exit 1
+            echo classes >"${argument#*=}"
+            exit 0
+            ;;
+        esac
+      done
       echo started by "$0"
       for argument; do printf '%s\\n' "$argument"; done
       echo end of arguments
@@ -130,7 +143,16 @@ final class LauncherCheckout implements AutoCloseable {
   }
 
   int builds() throws IOException {
-    Path log = fakes.resolve("builds");
+    return lines("builds");
+  }
+
+  /** How often the archive of classes of the short commands was made. */
+  int trainings() throws IOException {
+    return lines("trainings");
+  }
+
+  private int lines(String name) throws IOException {
+    Path log = fakes.resolve(name);
     return Files.exists(log) ? Files.readAllLines(log).size() : 0;
   }
 
@@ -149,6 +171,21 @@ final class LauncherCheckout implements AutoCloseable {
 
   /** What a launcher that has ended said. */
   record Ended(int exit, List<String> out, List<String> err) {
+
+    /** The file that Java shares its classes by. */
+    Path archive() {
+      String option = "-XX:SharedArchiveFile=";
+      return out.stream()
+          .filter(argument -> argument.startsWith(option))
+          .map(argument -> Path.of(argument.substring(option.length())))
+          .findFirst()
+          .orElseThrow(() -> new AssertionError("no archive: " + this));
+    }
+
+    /** Java itself writes the archive, at the end of this run. */
+    boolean writesArchive() {
+      return out.contains("-XX:+AutoCreateSharedArchive");
+    }
 
     /** The program was started; with this as the jar. */
     String jar() {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LauncherTest {
   private static final String FIRST_BUILD = "kagzi: building kagzi-cli for the first time, ";
 
@@ -59,7 +59,10 @@ class LauncherTest {
     Ended ended = checkout.start(link, "dev", "--name", "two words", "", "*").end();
 
     assertThat(ended.exit()).isZero();
-    assertThat(ended.err()).singleElement().asString().startsWith(FIRST_BUILD);
+    assertThat(ended.err()).first().asString().startsWith(FIRST_BUILD);
+    assertThat(ended.err())
+        .as("a first build shows all that Maven says")
+        .contains("[WARNING] nobody needs this");
     assertThat(ended.out()).containsSubsequence("-Dkagzi.root=" + checkout.root, "-jar");
     assertThat(ended.out()).endsWith("dev", "--name", "two words", "", "*", "end of arguments");
     assertThat(Path.of(ended.jar())).hasContent("1");
@@ -91,7 +94,11 @@ class LauncherTest {
     Files.delete(other);
     jars.add(checkout.run("dev").jar());
 
-    assertThat(edited.err()).containsExactly("kagzi: building kagzi-cli");
+    assertThat(edited.err()).hasSize(2);
+    assertThat(edited.err().getFirst())
+        .matches(
+            "kagzi: building kagzi-cli, because sources have changed; the last build took \\d+ s");
+    assertThat(edited.err().getLast()).isEqualTo("kagzi: building kagzi-engine [1/2]");
     assertThat(jars).doesNotHaveDuplicates();
     assertThat(checkout.builds()).isEqualTo(4);
   }
@@ -124,6 +131,70 @@ class LauncherTest {
         Files.createSymbolicLink(link, module);
       }
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"dev", "server", "--help", "version", "dev --help", "workflow list"})
+  void every_short_command_starts_with_the_trained_archive_whichever_came_first(String first)
+      throws Exception {
+    checkout.complete();
+    checkout.run(first.split(" "));
+
+    List<Ended> all = new ArrayList<>();
+    for (String command : List.of("workflow list", "version", "dev --help", "server -h", "")) {
+      all.add(checkout.run(command.split(" ")));
+    }
+
+    assertThat(all)
+        .allSatisfy(
+            ended -> {
+              assertThat(ended.archive()).hasContent("classes");
+              assertThat(ended.writesArchive()).isFalse();
+              assertThat(ended.err()).isEmpty();
+            });
+    assertThat(all.stream().map(Ended::archive).distinct()).hasSize(1);
+    assertThat(checkout.trainings()).isEqualTo(1);
+  }
+
+  @Test
+  void a_server_writes_an_archive_of_its_own_which_no_help_spoils() throws Exception {
+    checkout.complete();
+
+    Ended help = checkout.run("dev", "--help");
+    Ended server = checkout.run("dev");
+
+    assertThat(server.writesArchive()).isTrue();
+    assertThat(server.archive()).isNotEqualTo(help.archive());
+  }
+
+  @Test
+  void an_archive_belongs_to_one_jar_and_one_version_of_java() throws Exception {
+    checkout.complete();
+    Path first = checkout.run("version").archive();
+
+    checkout.environment.put("JAVA_HOME", checkout.addJdk("other", 26).toString());
+    Path otherJava = checkout.run("version").archive();
+    Files.writeString(checkout.source(), "edited");
+    Path otherJar = checkout.run("version").archive();
+
+    assertThat(List.of(first, otherJava, otherJar))
+        .doesNotHaveDuplicates()
+        .allSatisfy(archive -> assertThat(archive).hasContent("classes"));
+    assertThat(checkout.trainings()).isEqualTo(3);
+  }
+
+  @Test
+  void a_training_run_that_fails_is_not_repeated_and_hinders_no_command() throws Exception {
+    checkout.complete();
+    LauncherCheckout.write(checkout.fakes.resolve("untrainable"), "");
+
+    Ended first = checkout.run("version");
+    Ended second = checkout.run("version");
+
+    assertThat(first.exit()).isZero();
+    assertThat(second.exit()).isZero();
+    assertThat(second.archive()).isEmptyFile();
+    assertThat(checkout.trainings()).isEqualTo(1);
   }
 
   @Test
@@ -181,21 +252,24 @@ class LauncherTest {
 
     Ended ended = checkout.run("dev");
 
-    assertThat(ended.err()).singleElement().asString().startsWith(FIRST_BUILD);
+    assertThat(ended.err()).first().asString().startsWith(FIRST_BUILD);
     assertThat(ended.jar()).isNotEmpty();
   }
 
   @Test
   void a_failed_build_is_said_and_is_tried_again_by_the_next_start() throws Exception {
     checkout.complete();
+    checkout.run("dev");
     LauncherCheckout.write(checkout.fakes.resolve("broken"), "");
+    Files.writeString(checkout.source(), "edited");
 
     Ended failed = checkout.run("dev");
     Files.delete(checkout.fakes.resolve("broken"));
     Ended again = checkout.run("dev");
 
     assertThat(failed.exit()).isEqualTo(1);
-    assertThat(failed.err()).hasSize(2).last().isEqualTo("kagzi: the build of kagzi-cli failed");
+    assertThat(failed.err())
+        .endsWith("[ERROR] Main.java:[1,1] no class", "kagzi: the build of kagzi-cli failed");
     assertThat(failed.out()).isEmpty();
     assertThat(again.jar()).isNotEmpty();
   }
