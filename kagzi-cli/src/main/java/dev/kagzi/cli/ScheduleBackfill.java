@@ -40,7 +40,11 @@ final class ScheduleBackfill extends ScheduleCommand.OfOne {
         filled,
         () ->
             "%d runs started, %d slots had theirs before"
-                .formatted(filled.getStarted(), filled.getExisted()));
+                    .formatted(filled.getStarted(), filled.getExisted())
+                + (filled.getConflicts() == 0
+                    ? ""
+                    : ", %d got none: another active run has their id"
+                        .formatted(filled.getConflicts())));
     return ExitCode.DONE;
   }
 }

@@ -50,7 +50,9 @@ final class ScheduleWanted {
   @Option(
       names = "--max-catchup",
       paramLabel = "N",
-      description = "How many missed slots become runs after all (default: 100).")
+      description =
+          "How many missed slots become runs after all (default: 100). With 0 only a slot that is due"
+              + " now does.")
   @Nullable Integer maxCatchup;
 
   @Option(

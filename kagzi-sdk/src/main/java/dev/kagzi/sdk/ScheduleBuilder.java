@@ -78,7 +78,8 @@ public final class ScheduleBuilder<I> {
 
   /**
    * How many missed slots become runs after all once there is a server again, the newest of them;
-   * 100 if not set. With 0 only the slot that is due then.
+   * 100 if not set. A slot is missed when no server fires it within one coordinator interval (two
+   * seconds at least). With 0 missed slots never become runs.
    */
   public ScheduleBuilder<I> maxCatchup(int slots) {
     request.setMaxCatchup(slots);

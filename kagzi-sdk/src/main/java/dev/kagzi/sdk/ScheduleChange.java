@@ -63,6 +63,7 @@ public final class ScheduleChange {
     return this;
   }
 
+  /** How many missed slots become runs after all; see {@link ScheduleBuilder#maxCatchup}. */
   public ScheduleChange maxCatchup(int slots) {
     request.setMaxCatchup(slots);
     return this;

@@ -59,7 +59,9 @@ public final class WorkflowStarter<I, O> {
 
   /**
    * Makes the start idempotent: while a run with this id is active, a start returns that run
-   * instead of making another, unless {@link #ifExists} says otherwise.
+   * instead of making another, unless {@link #ifExists} says otherwise. The server refuses ids that
+   * begin with {@code schedule:}, {@code failure-} or {@code system-failure-}: the engine uses
+   * them.
    */
   public WorkflowStarter<I, O> id(String id) {
     this.id = Names.check("id", id);

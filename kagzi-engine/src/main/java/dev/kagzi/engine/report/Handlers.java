@@ -1,6 +1,7 @@
 package dev.kagzi.engine.report;
 
 import dev.kagzi.engine.run.FailureHandler;
+import dev.kagzi.engine.run.ReservedIds;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartRun;
@@ -34,13 +35,22 @@ final class Handlers {
     }
     if (!news.handlerType().isEmpty()) {
       String queue = news.handlerQueue().isEmpty() ? row.queue().queue() : news.handlerQueue();
-      starts.add(start("failure-", row, queue, news.handlerType(), status, why, news, versions));
+      starts.add(
+          start(
+              ReservedIds.FAILURE_HANDLER,
+              row,
+              queue,
+              news.handlerType(),
+              status,
+              why,
+              news,
+              versions));
     }
     String globalQueue = news.globalQueue();
     if (globalQueue != null) {
       starts.add(
           start(
-              "system-failure-",
+              ReservedIds.NAMESPACE_FAILURE_HANDLER,
               row,
               globalQueue,
               FailureHandler.TYPE,

@@ -8,6 +8,7 @@ import dev.kagzi.engine.run.InsertRuns.Rival;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.run.StartRun;
+import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
@@ -20,11 +21,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The starts of one batch: inserted if nothing stands in their way, else answered with what does.
  */
 final class Starts {
+  private static final Logger log = LoggerFactory.getLogger(Starts.class);
   private static final int ROUNDS_MAX = 5;
 
   private final Session tx;
@@ -203,6 +207,12 @@ final class Starts {
     }
     give(start, null);
     Rival active = rivals.get(0);
+    if (start.lineage().origin() == Origin.FAILURE_HANDLER) {
+      log.atWarn()
+          .addKeyValue("run", start.lineage().failedRun())
+          .addKeyValue("external_id", start.request().externalId())
+          .log("a failure handler was not started: another run that is active has its external id");
+    }
     if (start.request().options().ifExists() == IfExists.REJECT) {
       start.refuse(
           Refusal.of(

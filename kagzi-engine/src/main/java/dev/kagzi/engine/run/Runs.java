@@ -110,6 +110,7 @@ public final class Runs {
     for (StartRequest wish : requests) {
       try {
         check(wish);
+        ReservedIds.check(wish.externalId());
         StartRequest request =
             wish.withVersion(
                 versions.resolve(wish.namespace(), wish.workflowType(), wish.version()));

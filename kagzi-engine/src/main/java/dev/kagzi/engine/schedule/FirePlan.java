@@ -23,24 +23,31 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
 
   /**
    * Decides, by at most {@code max} runs. More missed slots than are caught up with: the newest
-   * become runs, the others are counted. However few that are, the newest slot is always one of
-   * them, and so are all that are on time.
+   * become runs, the others are counted. Slots that are due now, from {@code dueNowFrom} on, become
+   * runs even if {@code maxCatchup} is less, or 0.
    */
-  static FirePlan of(Due due, long now, long onTimeFrom, int max) {
-    long last = due.cursor - 1;
+  static FirePlan of(Due due, long now, long dueNowFrom, int max) {
     if (due.cursor > now) {
       return new FirePlan(List.of(), 0, due.buffered, due.cursor);
     }
     // The cursor is a slot whether the expression names it or not: somebody may have set it.
     long count = 1 + due.slots.count(due.cursor, now);
-    long onTime = due.slots.count(Math.max(last, onTimeFrom - 1), now);
-    long kept = Math.min(count, Math.max(1, Math.max(due.maxCatchup, onTime)));
+    long dueNow = due.slots.count(Math.max(due.cursor, dueNowFrom - 1), now);
+    long kept =
+        Math.min(count, Math.max(due.maxCatchup, due.cursor >= dueNowFrom ? count : dueNow));
     long skipped = count - kept;
-    long first = skipped == 0 ? due.cursor : due.slots.nthAfter(due.cursor, skipped - 1, now);
+    long first = first(due, skipped, kept, now);
     if (due.overlap == Overlap.ALLOW) {
       return all(due, first, now, max, skipped);
     }
     return apart(due, first, kept, skipped, now);
+  }
+
+  private static long first(Due due, long skipped, long kept, long now) {
+    if (kept == 0) {
+      return due.slots.after(now);
+    }
+    return skipped == 0 ? due.cursor : due.slots.nthAfter(due.cursor, skipped - 1, now);
   }
 
   private static FirePlan all(Due due, long first, long now, int max, long skipped) {
@@ -65,7 +72,7 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
     }
     long left = kept;
     long slot = first;
-    if (free) {
+    if (free && left > 0) {
       slots.add(slot);
       left--;
       slot = due.slots.after(slot);

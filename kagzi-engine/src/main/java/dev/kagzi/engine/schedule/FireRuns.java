@@ -2,6 +2,7 @@ package dev.kagzi.engine.schedule;
 
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.run.ReservedIds;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
@@ -9,12 +10,18 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Makes runs of slots, by one statement: the database copies what the template says. */
 final class FireRuns {
+  private static final Logger log = LoggerFactory.getLogger(FireRuns.class);
+
   /** A slot that has its run already is left out: whoever is late changes nothing. */
   static final String SQL =
       """
@@ -23,7 +30,7 @@ final class FireRuns {
                (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
                 origin, status, available_at, created_at, deadline_at, execution_timeout_ms,
                 step_timeout_ms, on_failure_workflow, on_failure_task_queue, schedule_id, fire_at)
-        SELECT n.run_id, t.namespace, 'schedule:' || t.run_id || ':' || n.slot, t.task_queue,
+        SELECT n.run_id, t.namespace, n.external_id, t.task_queue,
                t.workflow_type,
                CASE WHEN t.version = '' THEN coalesce(w.default_version, '') ELSE t.version END,
                t.retry_policy, 'SCHEDULE', 'PENDING', d.due_at,
@@ -31,7 +38,7 @@ final class FireRuns {
                t.execution_timeout_ms, t.step_timeout_ms, t.on_failure_workflow,
                t.on_failure_task_queue, t.run_id, kagzi.at(n.fire_us)
           FROM unnest(?::uuid[], ?::uuid[], ?::bigint[], ?::text[], ?::bigint[])
-                 AS n (run_id, schedule_id, fire_us, slot, due_us)
+                 AS n (run_id, schedule_id, fire_us, external_id, due_us)
           JOIN kagzi.workflow_runs t ON t.run_id = n.schedule_id
           LEFT JOIN kagzi.workflow_types w
             ON w.namespace = t.namespace AND w.workflow_type = t.workflow_type
@@ -56,6 +63,15 @@ final class FireRuns {
         FROM r
       """;
 
+  /** Slots without a run of their own. */
+  static final String WITHOUT_RUN_SQL =
+      """
+      SELECT n.run_id
+        FROM unnest(?::uuid[], ?::uuid[], ?::bigint[]) AS n (run_id, schedule_id, fire_us)
+       WHERE NOT EXISTS (SELECT FROM kagzi.workflow_runs r
+                          WHERE r.schedule_id = n.schedule_id AND r.fire_at = kagzi.at(n.fire_us))
+      """;
+
   // The namespace is compared in a form that no index has: the primary key is to be taken.
   private static final String IS_OF_SQL =
       "SELECT 1 AS one FROM kagzi.workflow_runs WHERE run_id = ? AND schedule_id = ?"
@@ -73,8 +89,9 @@ final class FireRuns {
    * @param delayMs it starts so much later
    */
   record Wanted(RunId runId, RunId schedule, @Nullable Long slot, long delayMs) {
-    private String key() {
-      return slot == null ? "trigger:" + runId : Instant.ofEpochSecond(slot).toString();
+    private String externalId() {
+      String key = slot == null ? "trigger:" + runId : Instant.ofEpochSecond(slot).toString();
+      return ReservedIds.SCHEDULE + schedule + ":" + key;
     }
 
     private @Nullable Long fireUs() {
@@ -82,11 +99,51 @@ final class FireRuns {
     }
   }
 
-  /** Answers those that were made. */
-  static List<FiredRun> insert(Session tx, List<Wanted> wanted) throws SQLException {
+  /**
+   * What an insert has done.
+   *
+   * @param conflicts slots without a run whose external id is taken by another run
+   */
+  record Inserted(List<FiredRun> runs, List<Wanted> conflicts) {}
+
+  /** Inserts the runs. A slot that has its run already is in neither list of the result. */
+  static Inserted insert(Session tx, List<Wanted> wanted) throws SQLException {
     if (wanted.isEmpty()) {
-      return List.of();
+      return new Inserted(List.of(), List.of());
     }
+    List<FiredRun> runs = insertRuns(tx, wanted);
+    List<Wanted> conflicts =
+        runs.size() == wanted.size() ? List.of() : conflicts(tx, notIn(runs, wanted));
+    for (Wanted conflict : conflicts) {
+      log.atWarn()
+          .addKeyValue("schedule", conflict.schedule)
+          .addKeyValue("external_id", conflict.externalId())
+          .log("a slot made no run: another run that is active has its external id");
+    }
+    return new Inserted(runs, conflicts);
+  }
+
+  private static List<Wanted> notIn(List<FiredRun> runs, List<Wanted> wanted) {
+    Set<RunId> made = new HashSet<>();
+    runs.forEach(run -> made.add(run.runId()));
+    return wanted.stream().filter(w -> w.slot != null && !made.contains(w.runId)).toList();
+  }
+
+  private static List<Wanted> conflicts(Session tx, List<Wanted> notMade) throws SQLException {
+    if (notMade.isEmpty()) {
+      return notMade;
+    }
+    Set<RunId> withoutRun =
+        new HashSet<>(
+            tx.query(WITHOUT_RUN_SQL)
+                .bindUuids(notMade, w -> w.runId.value())
+                .bindUuids(notMade, w -> w.schedule.value())
+                .bindNullableLongs(notMade, Wanted::fireUs)
+                .list(row -> new RunId(row.uuid("run_id"))));
+    return notMade.stream().filter(w -> withoutRun.contains(w.runId)).toList();
+  }
+
+  private static List<FiredRun> insertRuns(Session tx, List<Wanted> wanted) throws SQLException {
     List<Long> dueUs = new ArrayList<>(wanted.size());
     for (int i = 0; i < wanted.size(); i++) {
       // What comes first is due first, by a breath.
@@ -98,7 +155,7 @@ final class FireRuns {
         .bindUuids(wanted, w -> w.runId.value())
         .bindUuids(wanted, w -> w.schedule.value())
         .bindNullableLongs(wanted, Wanted::fireUs)
-        .bindTexts(wanted, Wanted::key)
+        .bindTexts(wanted, Wanted::externalId)
         .bindLongs(dueUs, us -> us)
         .list(row -> fired(row, delaysMs));
   }

@@ -53,7 +53,9 @@ public final class Firing implements AutoCloseable {
         interval,
         events,
         new Shared(
-            new LateBudget(config.latePerTick(), interval), new OnTime(), new AtomicBoolean()));
+            new LateBudget(config.latePerTick(), interval),
+            new OnTime(interval),
+            new AtomicBoolean()));
   }
 
   private Firing(
@@ -196,13 +198,14 @@ public final class Firing implements AutoCloseable {
     int dealtWith = 0;
     for (Templates.Template template : due) {
       long onTimeFrom = shared.onTime.from(template.nowSecond());
-      boolean isLate = template.cursor() < onTimeFrom;
+      // Without catch-up no missed slot becomes a run: the limit on them must not delay it.
+      boolean isLate = template.maxCatchup() > 0 && template.cursor() < onTimeFrom;
       int fits = room.runs(template.inputBytes());
       int max = isLate ? shared.late.take(fits) : fits;
       int used = 0;
       if (max > 0) {
         dealtWith++;
-        FirePlan plan = plan(tx, template, open.contains(template.id()), onTimeFrom, max);
+        FirePlan plan = plan(tx, template, open.contains(template.id()), max);
         if (plan != null) {
           plans.put(template.id(), plan);
           plan.slots().forEach(slot -> wanted.add(wanted(template, slot)));
@@ -215,14 +218,19 @@ public final class Firing implements AutoCloseable {
         lateFired.addAndGet(used);
       }
     }
-    List<FiredRun> fired = FireRuns.insert(tx, wanted);
-    Map<RunId, Integer> counts = new HashMap<>();
-    fired.forEach(run -> counts.merge(run.schedule(), 1, Integer::sum));
+    FireRuns.Inserted inserted = FireRuns.insert(tx, wanted);
+    Map<RunId, Integer> fired = new HashMap<>();
+    Map<RunId, Integer> conflicts = new HashMap<>();
+    inserted.runs().forEach(run -> fired.merge(run.schedule(), 1, Integer::sum));
+    inserted.conflicts().forEach(slot -> conflicts.merge(slot.schedule(), 1, Integer::sum));
     List<Templates.Advance> advances = new ArrayList<>();
     plans.forEach(
-        (id, plan) -> advances.add(new Templates.Advance(id, plan, counts.getOrDefault(id, 0))));
+        (id, plan) ->
+            advances.add(
+                new Templates.Advance(
+                    id, plan, fired.getOrDefault(id, 0), conflicts.getOrDefault(id, 0))));
     Templates.advance(tx, advances);
-    return new Batch(dealtWith, due.size() == config.batch(), fired);
+    return new Batch(dealtWith, due.size() == config.batch(), inserted.runs());
   }
 
   private static FireRuns.Wanted wanted(Templates.Template template, long slot) {
@@ -230,8 +238,7 @@ public final class Firing implements AutoCloseable {
   }
 
   /** Null for one that is put aside: whatever is wrong with it is wrong with no other. */
-  private @Nullable FirePlan plan(
-      Session tx, Templates.Template template, boolean open, long onTimeFrom, int max)
+  private @Nullable FirePlan plan(Session tx, Templates.Template template, boolean open, int max)
       throws SQLException {
     try {
       FirePlan.Due due =
@@ -242,7 +249,8 @@ public final class Firing implements AutoCloseable {
               template.cursor(),
               template.buffered(),
               open);
-      return FirePlan.of(due, template.nowSecond(), onTimeFrom, max);
+      long now = template.nowSecond();
+      return FirePlan.of(due, now, shared.onTime.dueNowFrom(now), max);
     } catch (RuntimeException unreadable) {
       putAside(tx, template.id(), String.valueOf(unreadable.getMessage()));
       return null;

@@ -1,9 +1,12 @@
 package dev.kagzi.engine.schedule;
 
+import java.time.Duration;
+
 /**
  * Which slots are on time: those that are at most two seconds old when somebody begins to fire, and
  * all that are due while they are at it. Many that are due at once must not become late by being
- * many. Seconds are since 1970, by the database's clock. Thread-safe.
+ * many. Slots that are at most one coordinator interval old are due now: they become runs whatever
+ * the limit on catching up is. Seconds are since 1970, by the database's clock. Thread-safe.
  */
 final class OnTime {
   static final long SECONDS = 2;
@@ -11,8 +14,13 @@ final class OnTime {
   /** Whoever has done nothing for so long was away, and begins anew. */
   private static final long AWAY_SECONDS = 10;
 
+  private final long dueNowSeconds;
   private long begun = Slots.NONE;
   private long last = Slots.NONE;
+
+  OnTime(Duration interval) {
+    this.dueNowSeconds = Math.max(SECONDS, interval.plusMillis(999).toSeconds());
+  }
 
   /** Whatever comes next is a new beginning. */
   synchronized void begin() {
@@ -20,12 +28,21 @@ final class OnTime {
   }
 
   /** The first second whose slots are on time for a batch of now. */
-  synchronized long from(long now) {
+  long from(long now) {
+    return begun(now) - SECONDS;
+  }
+
+  /** The first second whose slots are due now for a batch of now: those before it are missed. */
+  long dueNowFrom(long now) {
+    return begun(now) - dueNowSeconds;
+  }
+
+  private synchronized long begun(long now) {
     if (begun == Slots.NONE || now < begun || now - last > AWAY_SECONDS) {
       begun = now;
       last = now;
     }
     last = Math.max(last, now);
-    return begun - SECONDS;
+    return begun;
   }
 }

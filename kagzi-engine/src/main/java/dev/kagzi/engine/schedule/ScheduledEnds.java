@@ -62,6 +62,7 @@ public final class ScheduledEnds {
       UPDATE kagzi.workflow_runs
          SET buffered_at = NULL,
              total_runs = total_runs + CASE WHEN run_id = ANY (?::uuid[]) THEN 1 ELSE 0 END,
+             missed_runs = missed_runs + CASE WHEN run_id = ANY (?::uuid[]) THEN 1 ELSE 0 END,
              last_fired_at = kagzi.clock()
        WHERE run_id = ANY (?::uuid[]) AND cron_expr IS NOT NULL
       """;
@@ -128,11 +129,12 @@ public final class ScheduledEnds {
     if (wanted.isEmpty()) {
       return List.of();
     }
-    List<FiredRun> started = FireRuns.insert(tx, wanted);
+    FireRuns.Inserted inserted = FireRuns.insert(tx, wanted);
     tx.query(TAKEN_SQL)
-        .bindUuids(started, run -> run.schedule().value())
+        .bindUuids(inserted.runs(), run -> run.schedule().value())
+        .bindUuids(inserted.conflicts(), w -> w.schedule().value())
         .bindUuids(wanted, w -> w.schedule().value())
         .update();
-    return started;
+    return inserted.runs();
   }
 }

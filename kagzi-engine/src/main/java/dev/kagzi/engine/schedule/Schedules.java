@@ -282,7 +282,8 @@ public final class Schedules {
         database.write(
             tx -> {
               locked(tx, namespace, id);
-              List<FiredRun> made = started(tx, id, List.of(new FireRuns.Wanted(run, id, null, 0)));
+              List<FiredRun> made =
+                  started(tx, id, List.of(new FireRuns.Wanted(run, id, null, 0))).runs();
               if (made.isEmpty() && !FireRuns.isOf(tx, run, id, namespace)) {
                 throw Refusal.invalid("run_id", run, "an id that is not in use");
               }
@@ -311,8 +312,9 @@ public final class Schedules {
    *
    * @param started slots that are runs now
    * @param existed slots that were before
+   * @param conflicts slots without a run whose external id is taken by another run that is active
    */
-  public record Backfilled(int started, int existed) {}
+  public record Backfilled(int started, int existed, int conflicts) {}
 
   /**
    * Makes runs of all slots from the first time on and before the second that have none, whatever
@@ -337,6 +339,7 @@ public final class Schedules {
           "from, to", count + " slots", "at most " + BACKFILL_MAX + " in one call");
     }
     int started = 0;
+    int conflicts = 0;
     int batch = new Room().runs(schedule.spec().input().bytes());
     long slot = slots.after(after);
     while (slot != Slots.NONE && slot <= last) {
@@ -345,29 +348,30 @@ public final class Schedules {
         wanted.add(new FireRuns.Wanted(RunId.next(), id, slot, 0));
         slot = slots.after(slot);
       }
-      List<FiredRun> fired =
+      FireRuns.Inserted inserted =
           database.write(
               tx -> {
                 locked(tx, namespace, id);
                 return started(tx, id, wanted);
               });
-      tell(fired);
-      started += fired.size();
+      tell(inserted.runs());
+      started += inserted.runs().size();
+      conflicts += inserted.conflicts().size();
     }
-    return new Backfilled(started, (int) count - started);
+    return new Backfilled(started, (int) count - started - conflicts, conflicts);
   }
 
   private static long ceilSecond(Instant time) {
     return time.getEpochSecond() + (time.getNano() > 0 ? 1 : 0);
   }
 
-  private static List<FiredRun> started(Session tx, RunId id, List<FireRuns.Wanted> wanted)
+  private static FireRuns.Inserted started(Session tx, RunId id, List<FireRuns.Wanted> wanted)
       throws SQLException {
-    List<FiredRun> fired = FireRuns.insert(tx, wanted);
-    if (!fired.isEmpty()) {
-      Templates.started(tx, id, fired.size());
+    FireRuns.Inserted inserted = FireRuns.insert(tx, wanted);
+    if (!inserted.runs().isEmpty()) {
+      Templates.started(tx, id, inserted.runs().size());
     }
-    return fired;
+    return inserted;
   }
 
   /**

@@ -159,8 +159,12 @@ final class Templates {
     }
   }
 
-  /** What has become of one; counted are the runs that were made. */
-  record Advance(RunId id, FirePlan plan, int fired) {}
+  /**
+   * What has become of one; counted are the runs that were made.
+   *
+   * @param conflicts slots of the plan that made no run because their external id was taken
+   */
+  record Advance(RunId id, FirePlan plan, int fired, int conflicts) {}
 
   static List<Template> lockDue(Session tx, int max) throws SQLException {
     return tx.query(LOCK_DUE_SQL).bind(max).list(Templates::map);
@@ -212,7 +216,7 @@ final class Templates {
               advances,
               a -> a.plan.buffered() == Slots.NONE ? null : Long.valueOf(us(a.plan.buffered())))
           .bindInts(advances, Advance::fired)
-          .bindLongs(advances, a -> a.plan.missed())
+          .bindLongs(advances, a -> a.plan.missed() + a.conflicts)
           .update();
     }
   }

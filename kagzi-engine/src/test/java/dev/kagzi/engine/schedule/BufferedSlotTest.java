@@ -127,6 +127,30 @@ class BufferedSlotTest {
   }
 
   @Test
+  void a_waiting_slot_whose_external_id_is_taken_is_counted_as_missed() {
+    ScheduleView schedule = create(Overlap.BUFFER_ONE);
+    nextDay();
+    Task first = engine.claimOne(worker);
+    nextDay();
+    database.execute(
+        """
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, external_id, task_queue, workflow_type, origin, status,
+                available_at, created_at)
+        VALUES ('%s', 'default', 'schedule:%s:%s', 'q', 'foreign', 'CLIENT', 'PENDING',
+                kagzi.clock(), kagzi.clock())
+        """
+            .formatted(RunId.next(), schedule.id(), view(schedule).waitingSlot()));
+
+    engine.report(done(first.claim(), "1"));
+
+    assertThat(runs(schedule)).containsExactly("0 COMPLETED");
+    assertThat(view(schedule).waitingSlot()).isNull();
+    assertThat(view(schedule).missedRuns()).isEqualTo(1);
+    assertThat(view(schedule).totalRuns()).isEqualTo(1);
+  }
+
+  @Test
   void the_first_slot_waits_the_others_are_missed_and_the_end_starts_it() {
     ScheduleView schedule = create(Overlap.BUFFER_ONE);
     nextDay();

@@ -40,11 +40,40 @@ class FirePlanTest {
 
   @Test
   void without_catch_up_only_the_slot_that_is_due_now_fires() {
-    FirePlan plan = plan(Overlap.ALLOW, 0, false, Slots.NONE);
+    for (Overlap overlap : Overlap.values()) {
+      FirePlan plan =
+          FirePlan.of(
+              new FirePlan.Due(EVERY_MINUTE, overlap, 0, 5_400, Slots.NONE, false),
+              6_001,
+              5_999,
+              1_000);
 
-    assertThat(plan.slots()).containsExactly(6_000L);
-    assertThat(plan.missed()).isEqualTo(10);
-    assertThat(plan.next()).isEqualTo(6_060);
+      assertThat(plan.slots()).as(overlap.name()).containsExactly(6_000L);
+      assertThat(plan.missed()).isEqualTo(10);
+      assertThat(plan.buffered()).isEqualTo(Slots.NONE);
+      assertThat(plan.next()).isEqualTo(6_060);
+    }
+  }
+
+  @Test
+  void without_catch_up_slots_that_were_missed_are_counted_and_none_fires() {
+    for (Overlap overlap : Overlap.values()) {
+      FirePlan plan = plan(overlap, 0, false, Slots.NONE);
+
+      assertThat(plan.slots()).as(overlap.name()).isEmpty();
+      assertThat(plan.missed()).isEqualTo(11);
+      assertThat(plan.buffered()).isEqualTo(Slots.NONE);
+      assertThat(plan.next()).isEqualTo(6_060);
+    }
+  }
+
+  @Test
+  void without_catch_up_a_slot_that_waits_for_the_end_of_a_run_is_not_missed() {
+    FirePlan plan = plan(Overlap.BUFFER_ONE, 0, false, 5_340);
+
+    assertThat(plan.slots()).containsExactly(5_340L);
+    assertThat(plan.missed()).isEqualTo(11);
+    assertThat(plan.buffered()).isEqualTo(Slots.NONE);
   }
 
   @Test

@@ -236,6 +236,142 @@ class FiringTest {
   }
 
   @Test
+  void without_catch_up_a_slot_of_hours_ago_is_counted_as_missed() {
+    ScheduleView minutely = create(with("none", Overlap.ALLOW, 0));
+    ScheduleView hourly =
+        create(
+            new ScheduleSpec(
+                "hourly",
+                "q",
+                "report",
+                "",
+                "0 * * * *",
+                "UTC",
+                payload("1"),
+                Overlap.ALLOW,
+                0,
+                0,
+                null,
+                null,
+                null,
+                "",
+                ""));
+    clock.at(next(hourly).plus(Duration.ofMinutes(150)).plusSeconds(1));
+
+    firing.tick();
+
+    assertThat(slots(hourly)).isEmpty();
+    assertThat(view(hourly).missedRuns()).isEqualTo(3);
+    assertThat(slots(minutely)).containsExactly(next(hourly).plus(Duration.ofMinutes(150)));
+    assertThat(view(minutely).missedRuns()).isEqualTo(209);
+  }
+
+  @Test
+  void without_catch_up_a_slot_fires_within_one_coordinator_interval() {
+    firing.close();
+    firing =
+        new Firing(database.open(), new ScheduleConfig(100, 1_000), Duration.ofMillis(4_500), told);
+    ScheduleView schedule = create(with("none", Overlap.ALLOW, 0));
+    Instant first = next(schedule);
+
+    clock.at(first.plusSeconds(5));
+    firing.tick();
+    List<Instant> withinInterval = slots(schedule);
+    clock.at(first.plusSeconds(66));
+    firing.tick();
+
+    assertThat(withinInterval).containsExactly(first);
+    assertThat(slots(schedule)).containsExactly(first);
+    assertThat(view(schedule).missedRuns()).isEqualTo(1);
+  }
+
+  @Test
+  void without_catch_up_a_slot_is_not_delayed_by_the_limit_on_missed_ones() {
+    firing.close();
+    firing = new Firing(database.open(), new ScheduleConfig(2, 1), INTERVAL, told);
+    ScheduleView late = create(minutely("late"));
+    ScheduleView none = create(with("none", Overlap.ALLOW, 0));
+    Instant now = next(none).plus(Duration.ofMinutes(30));
+    clock.at(now);
+
+    firing.tick();
+
+    assertThat(slots(late)).hasSize(1);
+    assertThat(slots(none)).containsExactly(now);
+    assertThat(view(none).missedRuns()).isEqualTo(30);
+  }
+
+  /** A run that is not of the schedule, with an external id as the schedule's runs have it. */
+  private void take(ScheduleView schedule, Instant slot) {
+    database.execute(
+        """
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, external_id, task_queue, workflow_type, origin, status,
+                available_at, created_at)
+        VALUES ('%s', 'default', 'schedule:%s:%s', 'q', 'foreign', 'CLIENT', 'PENDING',
+                kagzi.clock(), kagzi.clock())
+        """
+            .formatted(RunId.next(), schedule.id(), slot));
+  }
+
+  @Test
+  void a_slot_whose_external_id_is_taken_by_another_run_is_counted_and_the_others_fire() {
+    ScheduleView schedule = create(minutely("taken"));
+    Instant first = next(schedule);
+    take(schedule, first.plusSeconds(60));
+    clock.at(first.plusSeconds(120));
+
+    firing.tick();
+    ScheduleView fired = view(schedule);
+    Schedules.Backfilled whileTaken =
+        schedules.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120));
+    database.execute("DELETE FROM kagzi.workflow_runs WHERE workflow_type = 'foreign'");
+    Schedules.Backfilled free =
+        schedules.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120));
+
+    assertThat(fired.totalRuns()).isEqualTo(2);
+    assertThat(fired.missedRuns()).isEqualTo(1);
+    assertThat(whileTaken).isEqualTo(new Schedules.Backfilled(0, 1, 1));
+    assertThat(free).isEqualTo(new Schedules.Backfilled(1, 1, 0));
+    assertThat(slots(schedule)).hasSize(3);
+  }
+
+  @Test
+  void a_slot_that_has_its_run_already_is_not_counted_as_missed() {
+    ScheduleView schedule = create(minutely("again"));
+    clock.at(next(schedule).plusSeconds(60));
+    firing.tick();
+    schedules.update(
+        NAMESPACE,
+        schedule.id(),
+        new ScheduleUpdate(
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            false,
+            null,
+            null,
+            null,
+            null,
+            null,
+            next(schedule)));
+
+    firing.tick();
+
+    assertThat(slots(schedule)).hasSize(2);
+    assertThat(view(schedule).missedRuns()).isZero();
+    assertThat(view(schedule).totalRuns()).isEqualTo(2);
+  }
+
+  @Test
   void a_paused_schedule_does_not_fire_and_catches_up_when_it_is_resumed() {
     ScheduleView schedule = create(minutely("paused"));
     schedules.pause(NAMESPACE, schedule.id());
@@ -556,8 +692,8 @@ class FiringTest {
     Schedules.Backfilled first = schedules.backfill(NAMESPACE, schedule.id(), from, before);
     Schedules.Backfilled second = schedules.backfill(NAMESPACE, schedule.id(), from, before);
 
-    assertThat(first).isEqualTo(new Schedules.Backfilled(10, 2));
-    assertThat(second).isEqualTo(new Schedules.Backfilled(0, 12));
+    assertThat(first).isEqualTo(new Schedules.Backfilled(10, 2, 0));
+    assertThat(second).isEqualTo(new Schedules.Backfilled(0, 12, 0));
     assertThat(slots(schedule)).hasSize(13).doesNotHaveDuplicates();
     assertThat(view(schedule).totalRuns()).isEqualTo(13);
     assertThatThrownBy(

@@ -238,6 +238,7 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
             BackfillScheduleResponse.newBuilder()
                 .setStarted(done.started())
                 .setExisted(done.existed())
+                .setConflicts(done.conflicts())
                 .build());
   }
 

@@ -1,0 +1,37 @@
+package dev.kagzi.engine.run;
+
+import dev.kagzi.engine.value.Refusal;
+import java.util.List;
+
+/**
+ * Prefixes of the external ids that the engine gives to runs which it starts by itself. A client
+ * may not use them: a run with such an id would keep the engine's own run from starting.
+ */
+public final class ReservedIds {
+  /** Runs of schedules. */
+  public static final String SCHEDULE = "schedule:";
+
+  /** The failure handler that a start names. */
+  public static final String FAILURE_HANDLER = "failure-";
+
+  /** The failure handler of a namespace. */
+  public static final String NAMESPACE_FAILURE_HANDLER = "system-failure-";
+
+  /** All of them. */
+  public static final List<String> PREFIXES =
+      List.of(SCHEDULE, FAILURE_HANDLER, NAMESPACE_FAILURE_HANDLER);
+
+  private ReservedIds() {}
+
+  /** Refuses an external id with a reserved prefix. */
+  static void check(String externalId) {
+    for (String prefix : PREFIXES) {
+      if (externalId.startsWith(prefix)) {
+        throw Refusal.invalid(
+            "external_id",
+            Refusal.shorten(externalId),
+            "an id that does not begin with " + prefix + ", which is reserved for the engine");
+      }
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package dev.kagzi.engine.run;
+
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.TYPE;
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.failed;
+import static dev.kagzi.engine.TestEngine.payload;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.schedule.ScheduleSpec;
+import dev.kagzi.engine.schedule.ScheduleView;
+import dev.kagzi.engine.schedule.Schedules;
+import dev.kagzi.engine.value.Origin;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.Registration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** External ids that the engine gives to its own runs are not for clients. */
+class ReservedIdsTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static TestEngine engine;
+
+  @BeforeAll
+  static void open() {
+    engine = TestEngine.start(database.config(), "reserved");
+  }
+
+  @AfterAll
+  static void close() {
+    engine.close();
+  }
+
+  @Test
+  void every_external_id_that_the_engine_gives_to_a_run_of_its_own_is_refused_to_clients() {
+    schedule();
+    failWithBothHandlers();
+
+    List<String> own =
+        database.run(
+            session ->
+                session
+                    .query(
+                        "SELECT external_id FROM kagzi.workflow_runs WHERE external_id IS NOT NULL"
+                            + " AND origin NOT IN ('CLIENT', 'RETRY')")
+                    .list(row -> row.text("external_id")));
+
+    assertThat(own).hasSize(4);
+    assertThat(own).allSatisfy(ReservedIdsTest::assertRefused);
+    // Whoever adds an origin makes a run of it above.
+    assertThat(Origin.values())
+        .containsExactlyInAnyOrder(
+            Origin.CLIENT,
+            Origin.RETRY,
+            Origin.SCHEDULE,
+            Origin.FAILURE_HANDLER,
+            // Children have no external id.
+            Origin.CHILD);
+  }
+
+  @Test
+  void a_run_of_the_engine_can_be_retried_with_the_id_that_it_has() {
+    ScheduleView schedule = schedule();
+    RunId run = engine.engine().schedules().trigger(NAMESPACE, schedule.id(), null);
+    await(engine.engine().runs().cancel(NAMESPACE, run));
+
+    RunId again = await(engine.engine().runs().retry(NAMESPACE, run, null)).runId();
+
+    assertThat(engine.run(again).externalId()).isEqualTo(engine.run(run).externalId());
+  }
+
+  private static ScheduleView schedule() {
+    ScheduleView schedule =
+        engine
+            .engine()
+            .schedules()
+            .create(
+                Schedules.Creation.of(
+                    NAMESPACE, ScheduleSpec.of("", "elsewhere", TYPE, "0 0 1 1 *")));
+    Instant now = Instant.now();
+    engine
+        .engine()
+        .schedules()
+        .backfill(NAMESPACE, schedule.id(), now.minus(366, ChronoUnit.DAYS), now);
+    engine.engine().schedules().trigger(NAMESPACE, schedule.id(), null);
+    return schedule;
+  }
+
+  private static void failWithBothHandlers() {
+    await(
+        engine
+            .engine()
+            .workers()
+            .register(
+                new Registration(
+                    new QueueName(NAMESPACE, "handlers"),
+                    List.of(new TypeVersion(FailureHandler.TYPE, "")),
+                    false,
+                    "host",
+                    1,
+                    "",
+                    Map.of(),
+                    null,
+                    Map.of(),
+                    "")));
+    WorkerId worker = engine.register();
+    engine.start(StartOptions.NONE.withOnFailure("cleanup", "handlers"));
+    engine.report(failed(engine.claimOne(worker).claim(), "no"));
+  }
+
+  private static void assertRefused(String externalId) {
+    String prefix =
+        ReservedIds.PREFIXES.stream().filter(externalId::startsWith).findFirst().orElse("none");
+    assertThatThrownBy(
+            () ->
+                await(
+                    engine
+                        .engine()
+                        .runs()
+                        .start(
+                            new StartRequest(
+                                NAMESPACE, externalId, "q", TYPE, "", payload("1"), null, null))))
+        .isInstanceOfSatisfying(
+            Refusal.class,
+            refusal -> {
+              assertThat(refusal.reason()).isEqualTo(Refusal.Reason.INVALID_ARGUMENT);
+              assertThat(refusal.getMessage())
+                  .contains("external_id: ", "does not begin with " + prefix, "reserved");
+            });
+  }
+}
