@@ -18,6 +18,7 @@ import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceBlockingStub;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.internal.wire.Channels;
+import dev.kagzi.sdk.internal.wire.RequestIds;
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
@@ -75,7 +76,7 @@ final class RemoteServer implements AutoCloseable {
     Logs.silence();
     ManagedChannel channel =
         Channels.builder(List.of(address.split(",")), credentials)
-            .intercept(MetadataUtils.newAttachHeadersInterceptor(headers))
+            .intercept(RequestIds.interceptor(), MetadataUtils.newAttachHeadersInterceptor(headers))
             .maxInboundMessageSize(MESSAGE_BYTES_MAX)
             .build();
     return new RemoteServer(channel, address, namespace);

@@ -198,6 +198,7 @@ class HotPlanTest {
           "WorkerRows.DETACHED_SQL",
           "WorkerRows.EVENT_SQL",
           "DefaultVersions.READ_SQL",
+          "DefaultVersions.FORMER_SQL",
           "DefaultVersions.SET_SQL",
           "RunCounts.FOLD_SQL",
           "RunCounts.RECOUNT_SQL",

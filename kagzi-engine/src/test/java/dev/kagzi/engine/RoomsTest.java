@@ -49,19 +49,30 @@ class RoomsTest {
           Map.entry("page", Set.of("value")),
           Map.entry("db", Set.of("value")),
           Map.entry("journal", Set.of("db", "value")),
-          Map.entry("namespace", Set.of("db", "page", "value")),
+          Map.entry("request", Set.of("db", "value")),
+          Map.entry("namespace", Set.of("db", "page", "request", "value")),
           Map.entry("notice", Set.of("db", "value")),
-          Map.entry("run", Set.of("db", "journal", "namespace", "retry", "value")),
+          Map.entry("run", Set.of("db", "journal", "namespace", "request", "retry", "value")),
           Map.entry("step", Set.of("db", "retry", "value")),
           Map.entry("message", Set.of("db", "run", "value")),
           Map.entry("task", Set.of("db", "namespace", "retry", "run", "step", "value")),
-          Map.entry("schedule", Set.of("db", "namespace", "page", "retry", "run", "value")),
+          Map.entry(
+              "schedule", Set.of("db", "namespace", "page", "request", "retry", "run", "value")),
           Map.entry(
               "report",
               Set.of("db", "journal", "message", "retry", "run", "schedule", "step", "value")),
           Map.entry(
               "worker",
-              Set.of("db", "journal", "namespace", "notice", "report", "run", "task", "value")),
+              Set.of(
+                  "db",
+                  "journal",
+                  "namespace",
+                  "notice",
+                  "report",
+                  "request",
+                  "run",
+                  "task",
+                  "value")),
           Map.entry(
               "chore",
               Set.of(
@@ -69,6 +80,7 @@ class RoomsTest {
                   "message",
                   "namespace",
                   "notice",
+                  "request",
                   "run",
                   "schedule",
                   "step",
@@ -80,6 +92,7 @@ class RoomsTest {
   private static final Map<String, String> OWNERS =
       Map.ofEntries(
           Map.entry("namespaces", "namespace"),
+          Map.entry("requests", "request"),
           Map.entry("workflow_runs", "run"),
           Map.entry("workflow_payloads", "run"),
           Map.entry("run_changes", "run"),
@@ -112,6 +125,7 @@ class RoomsTest {
           "notice",
           "query",
           "report",
+          "request",
           "run",
           "schedule",
           "step",

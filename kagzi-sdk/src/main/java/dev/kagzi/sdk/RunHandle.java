@@ -81,7 +81,8 @@ public final class RunHandle<O> {
    * None of its {@code catch} blocks comes to execute a step: what has to be undone is undone by
    * somebody else. No failure handler is started.
    *
-   * @return false if it had ended before
+   * @return true if it is cancelled, by this call or an earlier one; false if it had ended
+   *     otherwise
    */
   public boolean cancel() {
     return runs.cancel(runId);
@@ -91,7 +92,8 @@ public final class RunHandle<O> {
    * Ends the run at once as FAILED, for a reason that is shown as its error; code of it that is
    * running is interrupted: it undoes nothing. No failure handler is started.
    *
-   * @return false if it had ended before
+   * @return true if it is terminated for this reason, by this call or an earlier one; false if it
+   *     had ended otherwise
    */
   public boolean terminate(String reason) {
     return runs.terminate(runId, Objects.requireNonNull(reason, "reason: null (expected: a text)"));

@@ -206,7 +206,7 @@ class ClientTest extends FakeServerTest {
     RunHandle<String> run = start();
 
     assertThat(run.cancel()).isTrue();
-    assertThat(run.cancel()).isFalse();
+    assertThat(run.cancel()).isTrue();
 
     assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunCancelledException.class);
   }

@@ -78,10 +78,7 @@ class WorkerTest extends FakeServerTest {
         .until(
             () ->
                 server.workers.heartbeats.getLast().getClaimsCount() == 0
-                    && server.workers.heartbeats.stream()
-                            .mapToLong(beat -> beat.getCompletedDelta())
-                            .sum()
-                        == 1);
+                    && server.workers.heartbeats.getLast().getTotalCompleted() == 1);
   }
 
   @Test

@@ -123,7 +123,7 @@ class FailureCallsTest {
 
     assertThat(first.getTerminated()).isTrue();
     assertThat(first.getStatus()).isEqualTo(WorkflowStatus.WORKFLOW_STATUS_FAILED);
-    assertThat(second.getTerminated()).isFalse();
+    assertThat(second).isEqualTo(first);
     assertThat(get(run).getError().getMessage()).isEqualTo("terminated: enough");
   }
 

@@ -324,7 +324,8 @@ class ScheduleCallsTest {
 
     assertThat(again).isEqualTo(first);
     assertThat(
-            CallErrors.refused(Status.Code.ALREADY_EXISTS, () -> create(request("named")))
+            CallErrors.refused(
+                    Status.Code.ALREADY_EXISTS, () -> create(request("named").setJitterMs(5)))
                 .getMessage())
         .contains("named is taken");
     assertThat(create(request("named").setOrUpdate(true).setJitterMs(5)).getScheduleId())

@@ -4,6 +4,7 @@ import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.message.Messages;
 import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.request.Requests;
 import dev.kagzi.engine.run.ExpiredRuns;
 import dev.kagzi.engine.run.RunCounts;
 import dev.kagzi.engine.step.DeleteSteps;
@@ -39,6 +40,7 @@ public final class ForgetOldRuns implements Chore {
   private static final int SLICE_MAX = 1_000;
   private static final int WORKERS_MAX = 500;
   private static final int ZEROS_MAX = 1_000;
+  private static final int REQUESTS_MAX = 1_000;
 
   private final Database database;
   private final Namespaces namespaces;
@@ -226,7 +228,8 @@ public final class ForgetOldRuns implements Chore {
     int gone = keep.isZero() ? 0 : workers.forgetOffline(keep.toMillis(), WORKERS_MAX);
     workersForgotten += gone;
     int zeros = database.write(tx -> RunCounts.forgetZeros(tx, ZEROS_MAX));
-    if (gone == WORKERS_MAX || zeros == ZEROS_MAX) {
+    int requests = database.write(tx -> Requests.purge(tx, REQUESTS_MAX));
+    if (gone == WORKERS_MAX || zeros == ZEROS_MAX || requests == REQUESTS_MAX) {
       // There may be more: the next round comes by here again.
       return;
     }

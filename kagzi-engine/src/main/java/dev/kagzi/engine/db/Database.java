@@ -44,6 +44,7 @@ public final class Database implements AutoCloseable {
   private static final int DUTY_CONNECTIONS = 2;
   private static final int ANSWER_SECONDS_MAX = 10;
   private static final int TURN_SECONDS_MAX = 5;
+  private static final int REPEATS_MAX = 3;
 
   private final DatabaseConfig config;
   private final Connector connector;
@@ -231,6 +232,33 @@ public final class Database implements AutoCloseable {
   public <T> T write(Session.Work<T> work) {
     try (Connection connection = pool.getConnection()) {
       return new Session(connection, meter, "write").inTransaction(work);
+    } catch (SQLException e) {
+      throw SqlErrors.refusal(e);
+    }
+  }
+
+  /**
+   * The same for work that finds out by itself whether it was committed before. It is sent again
+   * when its connection broke: whether PostgreSQL has committed is then unknown.
+   */
+  public <T> T writeRepeatable(Session.Work<T> work) {
+    for (int repeats = 0; ; repeats++) {
+      try (Connection connection = connection()) {
+        return new Session(connection, meter, "write").inTransaction(work);
+      } catch (SQLException e) {
+        if (repeats == REPEATS_MAX
+            || SqlErrors.remedy(e) == SqlErrors.Remedy.SPLIT
+            || SqlErrors.isLockTimeout(e)) {
+          throw SqlErrors.refusal(e);
+        }
+      }
+    }
+  }
+
+  /** A database that is away is not asked again: the pool has waited for it. */
+  private Connection connection() {
+    try {
+      return pool.getConnection();
     } catch (SQLException e) {
       throw SqlErrors.refusal(e);
     }

@@ -13,12 +13,18 @@ public final class SqlErrors {
   public static final String LIMIT_EXCEEDED = "54000";
 
   private static final String CANCELLED = "57014";
+  private static final String LOCK_TIMEOUT = "55P03";
 
   private SqlErrors() {}
 
   /** True for a statement that was ended because it took too long. */
   static boolean isCancelled(SQLException error) {
     return CANCELLED.equals(error.getSQLState());
+  }
+
+  /** True for a statement that has waited for a lock for too long. */
+  static boolean isLockTimeout(SQLException error) {
+    return LOCK_TIMEOUT.equals(error.getSQLState());
   }
 
   /** What to do after a statement failed. */
@@ -37,7 +43,7 @@ public final class SqlErrors {
     if (state.startsWith("22") || state.startsWith("23") || state.startsWith("54")) {
       return Remedy.SPLIT;
     }
-    if (state.startsWith("40") || state.equals("55P03")) {
+    if (state.startsWith("40") || state.equals(LOCK_TIMEOUT)) {
       return Remedy.REPEAT;
     }
     return Remedy.RECONNECT;

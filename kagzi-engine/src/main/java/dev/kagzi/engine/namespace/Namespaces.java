@@ -7,6 +7,8 @@ import dev.kagzi.engine.page.Cursor;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Pager;
+import dev.kagzi.engine.request.Call;
+import dev.kagzi.engine.request.Requests;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -14,6 +16,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -163,40 +166,89 @@ public final class Namespaces {
   private NamespaceCheck lookUp(String namespace) {
     limits.checkName("namespace", namespace);
     if (autoCreate) {
-      database.write(session -> insert(session, namespace, "", "", null));
+      database.writeRepeatable(session -> insert(session, namespace, "", "", null));
     }
     return cache.putIfAbsent(namespace, get(namespace).enabled());
   }
 
   /** A new namespace, enabled, whose runs are kept as long as the server says. */
   public NamespaceView create(String namespace, String displayName, String description) {
-    return create(namespace, displayName, description, null);
+    return create(namespace, displayName, description, null, null);
+  }
+
+  /** The same with a retention of its own. */
+  public NamespaceView create(
+      String namespace, String displayName, String description, long retentionMs) {
+    return create(namespace, displayName, description, retentionMs, null);
   }
 
   /**
-   * A new namespace, enabled. Refused with ALREADY_EXISTS.
+   * A new namespace, enabled. Refused with ALREADY_EXISTS if there is one of that name with another
+   * content.
    *
    * @param retentionMs how long runs are kept after their end; null: as long as the server says, 0:
    *     for ever
+   * @param requestId chosen by the caller, who may then repeat the call safely; null for none
    */
   public NamespaceView create(
-      String namespace, String displayName, String description, @Nullable Long retentionMs) {
+      String namespace,
+      String displayName,
+      String description,
+      @Nullable Long retentionMs,
+      @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("display_name", displayName);
     limits.checkText("description", description);
     checkRetention(retentionMs);
-    List<NamespaceView> created =
-        database.write(
-            session -> insert(session, namespace, displayName, description, retentionMs));
-    if (created.isEmpty()) {
+    NamespaceView created =
+        once(
+            Call.of(requestId, "CreateNamespace", namespace),
+            namespace,
+            tx -> {
+              List<NamespaceView> made =
+                  insert(tx, namespace, displayName, description, retentionMs);
+              return made.isEmpty()
+                  ? same(tx, namespace, displayName, description, retentionMs)
+                  : made.get(0);
+            });
+    cache.put(namespace, created.enabled());
+    return created;
+  }
+
+  /** A name with the same content is the same namespace: the call was sent again. */
+  private static NamespaceView same(
+      Session tx,
+      String namespace,
+      String displayName,
+      String description,
+      @Nullable Long retentionMs)
+      throws SQLException {
+    NamespaceView there = find(tx, namespace);
+    if (!there.displayName().equals(displayName)
+        || !there.description().equals(description)
+        || !Objects.equals(there.retentionMs(), retentionMs)) {
       throw Refusal.of(
           Refusal.Reason.ALREADY_EXISTS,
           "namespace",
           namespace,
-          "namespace: " + namespace + " (expected: a name that is not taken)");
+          "namespace: "
+              + namespace
+              + " exists with another display name, description or retention (expected: a name"
+              + " that is not taken)");
     }
-    cache.put(namespace, true);
-    return created.get(0);
+    return there;
+  }
+
+  private static NamespaceView find(Session session, String namespace) throws SQLException {
+    return session
+        .query(SELECT)
+        .bind(namespace)
+        .first(Namespaces::view)
+        .orElseThrow(() -> Refusal.notFound("namespace", namespace));
+  }
+
+  private NamespaceView once(Call call, String namespace, Session.Work<NamespaceView> effect) {
+    return Requests.once(database, call, effect, view -> "", (tx, stored) -> find(tx, namespace));
   }
 
   private static void checkRetention(@Nullable Long retentionMs) {
@@ -225,9 +277,7 @@ public final class Namespaces {
   /** Refused with NOT_FOUND. */
   public NamespaceView get(String namespace) {
     limits.checkName("namespace", namespace);
-    return database
-        .read(session -> session.query(SELECT).bind(namespace).first(Namespaces::view))
-        .orElseThrow(() -> Refusal.notFound("namespace", namespace));
+    return database.read(session -> find(session, namespace));
   }
 
   /** All namespaces, by name. */
@@ -235,27 +285,32 @@ public final class Namespaces {
     return database.answer(session -> Pager.page(page, "namespaces", new All(session)));
   }
 
-  /** Changes what the update names. Refused with NOT_FOUND. */
+  /** The same for a caller who chose no request id. */
   public NamespaceView update(String namespace, NamespaceUpdate update) {
+    return update(namespace, update, null);
+  }
+
+  /** Changes what the update names. Refused with NOT_FOUND. */
+  public NamespaceView update(String namespace, NamespaceUpdate update, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("display_name", update.displayName());
     if (update.description() != null) {
       limits.checkText("description", update.description());
     }
     checkRetention(update.retentionMs());
-    return database
-        .write(
-            session ->
-                session
-                    .query(UPDATE)
-                    .bind(update.displayName())
-                    .bind(update.description())
-                    .bind(update.clearFailureHandler())
-                    .bind(update.clearRetention())
-                    .bindLong(update.retentionMs())
-                    .bind(namespace)
-                    .first(Namespaces::view))
-        .orElseThrow(() -> Refusal.notFound("namespace", namespace));
+    return once(
+        Call.of(requestId, "UpdateNamespace", namespace),
+        namespace,
+        tx ->
+            tx.query(UPDATE)
+                .bind(update.displayName())
+                .bind(update.description())
+                .bind(update.clearFailureHandler())
+                .bind(update.clearRetention())
+                .bindLong(update.retentionMs())
+                .bind(namespace)
+                .first(Namespaces::view)
+                .orElseThrow(() -> Refusal.notFound("namespace", namespace)));
   }
 
   /** The names that come after one, the first when it is null; only so many. */
@@ -289,26 +344,27 @@ public final class Namespaces {
 
   /** From now on it accepts starts and hands out work. Refused with NOT_FOUND. */
   public NamespaceView enable(String namespace) {
-    return setEnabled(namespace, true);
+    return setEnabled(namespace, true, null);
   }
 
   /** From now on nothing starts in it and no work is handed out. Refused with NOT_FOUND. */
   public NamespaceView disable(String namespace) {
-    return setEnabled(namespace, false);
+    return setEnabled(namespace, false, null);
   }
 
-  private NamespaceView setEnabled(String namespace, boolean enabled) {
+  /** Enables or disables it; a call with the same request id is executed once. */
+  public NamespaceView setEnabled(String namespace, boolean enabled, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     NamespaceView changed =
-        database
-            .write(
-                session ->
-                    session
-                        .query(SET_ENABLED)
-                        .bind(enabled)
-                        .bind(namespace)
-                        .first(Namespaces::view))
-            .orElseThrow(() -> Refusal.notFound("namespace", namespace));
+        once(
+            Call.of(requestId, enabled ? "EnableNamespace" : "DisableNamespace", namespace),
+            namespace,
+            tx ->
+                tx.query(SET_ENABLED)
+                    .bind(enabled)
+                    .bind(namespace)
+                    .first(Namespaces::view)
+                    .orElseThrow(() -> Refusal.notFound("namespace", namespace)));
     cache.put(namespace, changed.enabled());
     tellOthers.accept(namespace);
     return changed;

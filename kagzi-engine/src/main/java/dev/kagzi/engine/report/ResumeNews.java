@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * What has to be known of a run that is about to go on after its end.
  *
  * @param successor the active run that has taken the external id meanwhile
- * @param terminated somebody has ended it on purpose
+ * @param terminatedWith the message with which somebody has ended it on purpose; null: nobody has
  * @param failedStep the step whose failure the run has ended with; null: none
  * @param undoneBy the first step that was recorded after that failure: the code had caught it
  * @param hasMore a step failed, or was cut short, that no other follows: it would be executed again
  */
 record ResumeNews(
     @Nullable RunId successor,
-    boolean terminated,
+    @Nullable String terminatedWith,
     @Nullable String failedStep,
     @Nullable String undoneBy,
     boolean hasMore) {
@@ -31,7 +31,8 @@ record ResumeNews(
   static final String SQL =
       """
       SELECT r.run_id, b.run_id AS successor,
-             coalesce(r.error -> 'metadata' ->> 'type' = 'terminated', false) AS terminated,
+             CASE WHEN r.error -> 'metadata' ->> 'type' = 'terminated'
+                  THEN coalesce(r.error ->> 'message', '') END AS terminated_with,
              r.error -> 'metadata' ->> 'step' AS failed_step,
              u.step_id AS undone_by,
              EXISTS (
@@ -63,6 +64,10 @@ record ResumeNews(
               LIMIT 1) AS u ON true
       """;
 
+  boolean terminated() {
+    return terminatedWith != null;
+  }
+
   static Map<RunId, ResumeNews> read(Session tx, Collection<RunId> runs) throws SQLException {
     Map<RunId, ResumeNews> found = new HashMap<>();
     tx.query(SQL)
@@ -75,7 +80,7 @@ record ResumeNews(
     UUID successor = row.uuidOrNull("successor");
     return new ResumeNews(
         successor == null ? null : new RunId(successor),
-        row.bool("terminated"),
+        row.textOrNull("terminated_with"),
         row.textOrNull("failed_step"),
         row.textOrNull("undone_by"),
         row.bool("has_more"));

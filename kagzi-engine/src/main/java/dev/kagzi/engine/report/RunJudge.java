@@ -143,11 +143,23 @@ final class RunJudge {
       if (own) {
         moves.tellEnd(row, row.status(), null);
       }
-      write.answer(new CancelResult(own, row.status()));
+      write.answer(new CancelResult(own || isSame(write, row), row.status()));
       return;
     }
     moves.cancel(row, write.why());
     write.answer(new CancelResult(true, write.end()));
+  }
+
+  /** Whether the run has ended by a call like this one: the call was sent again. */
+  private boolean isSame(CancelRun write, RunRow row) {
+    Failure why = write.why();
+    if (why == null) {
+      return row.status() == RunStatus.CANCELLED;
+    }
+    ResumeNews news = batch.resumeNews(row.runId());
+    return row.status() == RunStatus.FAILED
+        && news != null
+        && why.message().equals(news.terminatedWith());
   }
 
   void resume(ResumeRun write) {

@@ -4,6 +4,7 @@ import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.journal.BatchWriter;
 import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.message.RunMessage;
+import dev.kagzi.engine.run.CancelRun;
 import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.ResumeRun;
 import dev.kagzi.engine.run.RunEnd;
@@ -105,7 +106,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     for (RunWrite<?> write : writes) {
       if (mayFail(batch, write, rules)) {
         failing.add(write.runId());
-      } else if (write instanceof ResumeRun) {
+      } else if (write instanceof ResumeRun || isTerminated(batch, write)) {
         resumed.add(write.runId());
       }
     }
@@ -128,6 +129,15 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       }
     }
     return runs;
+  }
+
+  /** A run that has ended is to be terminated: perhaps once more. */
+  private static boolean isTerminated(RunBatch batch, RunWrite<?> write) {
+    RunRow row = batch.row(write.runId());
+    return write instanceof CancelRun cancel
+        && cancel.why() != null
+        && row != null
+        && row.status() == RunStatus.FAILED;
   }
 
   private static boolean mayFail(RunBatch batch, RunWrite<?> write, Rules rules) {

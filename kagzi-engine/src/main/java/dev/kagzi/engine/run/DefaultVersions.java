@@ -1,10 +1,14 @@
 package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.request.Call;
+import dev.kagzi.engine.request.Requests;
 import dev.kagzi.engine.value.Limits;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +33,13 @@ public final class DefaultVersions implements Versions {
       VALUES (?, ?, ?, kagzi.clock())
           ON CONFLICT (namespace, workflow_type) DO UPDATE
              SET default_version = excluded.default_version, updated_at = excluded.updated_at
+      """;
+
+  static final String FORMER_SQL =
+      """
+      SELECT default_version FROM kagzi.workflow_types
+       WHERE namespace = ? AND workflow_type = ?
+         FOR UPDATE
       """;
 
   private final Database database;
@@ -58,12 +69,30 @@ public final class DefaultVersions implements Versions {
    * @return what it was before
    */
   public String set(String namespace, String type, String version) {
+    return set(namespace, type, version, null);
+  }
+
+  /** The same; a call with the same request id is executed once. */
+  public String set(String namespace, String type, String version, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     limits.checkName("workflow_type", type);
     limits.checkOptionalName("version", version);
-    read();
-    String former = resolve(namespace, type, "");
-    database.write(tx -> tx.query(SET_SQL).bind(namespace).bind(type).bind(version).update());
+    String former =
+        Requests.once(
+            database,
+            Call.of(requestId, "SetDefaultVersion", namespace, type, version),
+            tx -> {
+              String before =
+                  tx.query(FORMER_SQL)
+                      .bind(namespace)
+                      .bind(type)
+                      .first(row -> row.text("default_version"))
+                      .orElse("");
+              tx.query(SET_SQL).bind(namespace).bind(type).bind(version).update();
+              return before;
+            },
+            before -> before,
+            (tx, before) -> before);
     read();
     tellOthers.run();
     return former;

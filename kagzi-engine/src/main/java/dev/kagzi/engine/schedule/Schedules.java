@@ -6,6 +6,8 @@ import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Pager;
+import dev.kagzi.engine.request.Call;
+import dev.kagzi.engine.request.Requests;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
@@ -17,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -64,31 +67,54 @@ public final class Schedules {
    * @param id chosen by the caller, who may then repeat the call safely; null for a new one
    * @param enabled whether it fires; null: it does, and one that is there stays as it is
    * @param orUpdate one that is there with the same name is made what is wished for
+   * @param requestId chosen by the caller, who may then repeat the call safely; null for none
    */
   public record Creation(
       String namespace,
       ScheduleSpec spec,
       @Nullable RunId id,
       @Nullable Boolean enabled,
-      boolean orUpdate) {
+      boolean orUpdate,
+      @Nullable UUID requestId) {
+
+    /** For a caller who chose no request id. */
+    public Creation(
+        String namespace,
+        ScheduleSpec spec,
+        @Nullable RunId id,
+        @Nullable Boolean enabled,
+        boolean orUpdate) {
+      this(namespace, spec, id, enabled, orUpdate, null);
+    }
 
     /** A new one that fires. */
     public static Creation of(String namespace, ScheduleSpec spec) {
-      return new Creation(namespace, spec, null, null, false);
+      return new Creation(namespace, spec, null, null, false, null);
+    }
+
+    /** Whether the schedule is what this creation makes. */
+    private boolean isOf(ScheduleView view) {
+      return view.spec().equals(spec) && (enabled == null || enabled == view.enabled());
     }
   }
 
-  /** Refused with ALREADY_EXISTS if there is one of that name, unless that is to be updated. */
+  /**
+   * Refused with ALREADY_EXISTS if there is one of that name with another content, unless that is
+   * to be updated.
+   */
   public ScheduleView create(Creation creation) {
     ScheduleSpec spec = creation.spec;
     String namespace = creation.namespace;
     check(namespace, spec);
     Slots slots = Slots.of(spec.cronExpr(), spec.timeZone());
-    namespaces.requireEnabled(namespace);
+    Call call = Call.of(creation.requestId, "CreateWorkflowSchedule", namespace, spec.name());
+    requireEnabled(namespace, call);
     RunId id = creation.id == null ? RunId.next() : creation.id;
     boolean enabled = !Boolean.FALSE.equals(creation.enabled);
     return told(
-        database.write(
+        once(
+            call,
+            namespace,
             tx -> {
               Instant now = ScheduleRows.now(tx);
               long next = nextFire(spec, slots, now);
@@ -100,6 +126,33 @@ public final class Schedules {
               }
               return existing(tx, creation, id);
             }));
+  }
+
+  /** A repeated call is answered as the first time, also when the namespace was disabled since. */
+  private void requireEnabled(String namespace, Call call) {
+    try {
+      namespaces.requireEnabled(namespace);
+    } catch (Refusal why) {
+      if (why.code() != Refusal.Code.NAMESPACE_DISABLED || !Requests.isKnown(database, call)) {
+        throw why;
+      }
+    }
+  }
+
+  /** A repeated call changes nothing and answers with the schedule as it is now. */
+  private Changed once(Call call, String namespace, Session.Work<Changed> effect) {
+    return Requests.once(
+        database,
+        call,
+        effect,
+        changed -> changed.view.id().toString(),
+        (tx, stored) -> {
+          RunId id = RunId.parse(stored).orElseThrow();
+          return new Changed(
+              ScheduleRows.now(tx),
+              ScheduleRows.find(tx, namespace, id)
+                  .orElseThrow(() -> Refusal.notFound("schedule", id)));
+        });
   }
 
   private Changed existing(Session tx, Creation creation, RunId id) throws SQLException {
@@ -114,6 +167,9 @@ public final class Schedules {
         name.isEmpty() ? Optional.empty() : ScheduleRows.byName(tx, creation.namespace, name);
     if (named.isEmpty()) {
       throw Refusal.invalid("schedule_id", id, "an id that is not in use");
+    }
+    if (!creation.orUpdate && creation.isOf(named.get())) {
+      return new Changed(ScheduleRows.now(tx), named.get());
     }
     if (!creation.orUpdate) {
       throw Refusal.of(
@@ -174,9 +230,20 @@ public final class Schedules {
   }
 
   /** Changes what the update names. A paused one that is resumed catches up from where it was. */
+  public ScheduleView update(
+      String namespace, RunId id, ScheduleUpdate update, @Nullable UUID requestId) {
+    return update(
+        Call.of(requestId, "UpdateWorkflowSchedule", namespace, id), namespace, id, update);
+  }
+
+  /** The same for a caller who chose no request id. */
   public ScheduleView update(String namespace, RunId id, ScheduleUpdate update) {
+    return update(namespace, id, update, null);
+  }
+
+  private ScheduleView update(Call call, String namespace, RunId id, ScheduleUpdate update) {
     limits.checkName("namespace", namespace);
-    return told(database.write(tx -> update(tx, namespace, id, update)));
+    return told(once(call, namespace, tx -> update(tx, namespace, id, update)));
   }
 
   private Changed update(Session tx, String namespace, RunId id, ScheduleUpdate update)
@@ -250,18 +317,39 @@ public final class Schedules {
   }
 
   public ScheduleView pause(String namespace, RunId id) {
-    return update(namespace, id, ScheduleUpdate.enabled(false));
+    return pause(namespace, id, null);
+  }
+
+  /** The same; a call with the same request id is executed once. */
+  public ScheduleView pause(String namespace, RunId id, @Nullable UUID requestId) {
+    Call call = Call.of(requestId, "PauseWorkflowSchedule", namespace, id);
+    return update(call, namespace, id, ScheduleUpdate.enabled(false));
   }
 
   public ScheduleView resume(String namespace, RunId id) {
-    return update(namespace, id, ScheduleUpdate.enabled(true));
+    return resume(namespace, id, null);
+  }
+
+  /** The same; a call with the same request id is executed once. */
+  public ScheduleView resume(String namespace, RunId id, @Nullable UUID requestId) {
+    Call call = Call.of(requestId, "ResumeWorkflowSchedule", namespace, id);
+    return update(call, namespace, id, ScheduleUpdate.enabled(true));
   }
 
   /** Its runs stay, and stay its runs; a slot that waits is dropped. False if there is none. */
   public boolean delete(String namespace, RunId id) {
+    return delete(namespace, id, null);
+  }
+
+  /** The same; a call with the same request id is executed once. */
+  public boolean delete(String namespace, RunId id, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
-    return database.write(
-        tx -> ScheduleRows.lock(tx, namespace, id).isPresent() && ScheduleRows.delete(tx, id));
+    return Requests.once(
+        database,
+        Call.of(requestId, "DeleteWorkflowSchedule", namespace, id),
+        tx -> ScheduleRows.lock(tx, namespace, id).isPresent() && ScheduleRows.delete(tx, id),
+        deleted -> Boolean.toString(deleted),
+        (tx, deleted) -> Boolean.parseBoolean(deleted));
   }
 
   /**
@@ -278,17 +366,23 @@ public final class Schedules {
       return newId;
     }
     RunId run = newId == null ? RunId.next() : newId;
-    List<FiredRun> fired =
-        database.write(
-            tx -> {
-              locked(tx, namespace, id);
-              List<FiredRun> made =
-                  started(tx, id, List.of(new FireRuns.Wanted(run, id, null, 0))).runs();
-              if (made.isEmpty() && !FireRuns.isOf(tx, run, id, namespace)) {
-                throw Refusal.invalid("run_id", run, "an id that is not in use");
-              }
-              return made;
-            });
+    List<FiredRun> fired = new ArrayList<>();
+    database.writeRepeatable(
+        tx -> {
+          // The run may be there already, and its schedule gone.
+          if (FireRuns.isOf(tx, run, id, namespace)) {
+            return run;
+          }
+          locked(tx, namespace, id);
+          List<FiredRun> made =
+              started(tx, id, List.of(new FireRuns.Wanted(run, id, null, 0))).runs();
+          if (made.isEmpty() && !FireRuns.isOf(tx, run, id, namespace)) {
+            throw Refusal.invalid("run_id", run, "an id that is not in use");
+          }
+          fired.clear();
+          fired.addAll(made);
+          return run;
+        });
     tell(fired);
     return run;
   }
@@ -321,8 +415,15 @@ public final class Schedules {
    * the overlap policy says.
    */
   public Backfilled backfill(String namespace, RunId id, Instant from, Instant before) {
+    return backfill(namespace, id, from, before, null);
+  }
+
+  /** The same; a call with the same request id makes no further runs and counts like the first. */
+  public Backfilled backfill(
+      String namespace, RunId id, Instant from, Instant before, @Nullable UUID requestId) {
+    Call call = Call.of(requestId, "BackfillSchedule", namespace, id, from, before);
     ScheduleView schedule = get(namespace, id);
-    namespaces.requireEnabled(namespace);
+    requireEnabled(namespace, call);
     Instant now = database.read(ScheduleRows::now);
     if (!from.isBefore(before) || from.isBefore(Instant.EPOCH)) {
       throw Refusal.invalid("from", from, Instant.EPOCH + " or later, and before " + before);
@@ -338,8 +439,7 @@ public final class Schedules {
       throw Refusal.invalid(
           "from, to", count + " slots", "at most " + BACKFILL_MAX + " in one call");
     }
-    int started = 0;
-    int conflicts = 0;
+    Progress progress = Progress.NONE;
     int batch = new Room().runs(schedule.spec().input().bytes());
     long slot = slots.after(after);
     while (slot != Slots.NONE && slot <= last) {
@@ -348,17 +448,56 @@ public final class Schedules {
         wanted.add(new FireRuns.Wanted(RunId.next(), id, slot, 0));
         slot = slots.after(slot);
       }
-      FireRuns.Inserted inserted =
-          database.write(
-              tx -> {
-                locked(tx, namespace, id);
-                return started(tx, id, wanted);
-              });
-      tell(inserted.runs());
-      started += inserted.runs().size();
-      conflicts += inserted.conflicts().size();
+      progress = backfill(call, namespace, id, wanted);
     }
-    return new Backfilled(started, (int) count - started - conflicts, conflicts);
+    return new Backfilled(
+        progress.started, (int) count - progress.started - progress.conflicts, progress.conflicts);
+  }
+
+  /**
+   * How far a back-fill has come, which takes several transactions.
+   *
+   * @param last the last slot that it has dealt with
+   */
+  private record Progress(long last, int started, int conflicts) {
+    static final Progress NONE = new Progress(Long.MIN_VALUE, 0, 0);
+
+    static Progress parse(String stored) {
+      String[] parts = stored.split(" ", -1);
+      return new Progress(
+          Long.parseLong(parts[0]), Integer.parseInt(parts[1]), Integer.parseInt(parts[2]));
+    }
+
+    String text() {
+      return last + " " + started + " " + conflicts;
+    }
+  }
+
+  private Progress backfill(Call call, String namespace, RunId id, List<FireRuns.Wanted> wanted) {
+    long last = Objects.requireNonNull(wanted.getLast().slot());
+    List<FiredRun> fired = new ArrayList<>();
+    Progress progress =
+        database.writeRepeatable(
+            tx -> {
+              String stored = Requests.enter(tx, call);
+              Progress before = stored == null ? Progress.NONE : Progress.parse(stored);
+              if (before.last >= last) {
+                return before;
+              }
+              locked(tx, namespace, id);
+              FireRuns.Inserted inserted = started(tx, id, wanted);
+              fired.clear();
+              fired.addAll(inserted.runs());
+              Progress now =
+                  new Progress(
+                      last,
+                      before.started + inserted.runs().size(),
+                      before.conflicts + inserted.conflicts().size());
+              Requests.leave(tx, call, now.text());
+              return now;
+            });
+    tell(fired);
+    return progress;
   }
 
   private static long ceilSecond(Instant time) {

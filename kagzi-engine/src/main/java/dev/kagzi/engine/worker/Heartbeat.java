@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  *     renewed
  * @param activeCount how many runs it executes; null when it does not say
  * @param namespace whose worker it must be; null for any
+ * @param completedTotal instead of the delta, since the registration; 0 when it does not say
+ * @param failedTotal the same for runs that failed
  */
 public record Heartbeat(
     WorkerId workerId,
@@ -19,7 +21,9 @@ public record Heartbeat(
     @Nullable Integer activeCount,
     int completedDelta,
     int failedDelta,
-    @Nullable String namespace) {
+    @Nullable String namespace,
+    long completedTotal,
+    long failedTotal) {
 
   /** A beat that does not say whose it is. */
   public Heartbeat(
@@ -28,7 +32,7 @@ public record Heartbeat(
       @Nullable Integer activeCount,
       int completedDelta,
       int failedDelta) {
-    this(workerId, claims, activeCount, completedDelta, failedDelta, null);
+    this(workerId, claims, activeCount, completedDelta, failedDelta, null, 0, 0);
   }
 
   public Heartbeat {

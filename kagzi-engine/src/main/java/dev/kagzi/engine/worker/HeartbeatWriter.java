@@ -40,13 +40,16 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       UPDATE kagzi.workers w
          SET last_heartbeat_at = kagzi.clock(),
              active_count = coalesce(n.active_count, w.active_count),
-             total_completed = w.total_completed
-               + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.completed END,
-             total_failed = w.total_failed
-               + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.failed END
-        FROM (SELECT x.worker_id, b.active_count, b.completed, b.failed, b.before_us, b.namespace
-                FROM unnest(?::uuid[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[])
-                       AS b (worker_id, active_count, completed, failed, before_us, namespace)
+             total_completed = greatest(n.completed_total, w.total_completed
+               + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.completed END),
+             total_failed = greatest(n.failed_total, w.total_failed
+               + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.failed END)
+        FROM (SELECT x.worker_id, b.active_count, b.completed, b.failed, b.completed_total,
+                     b.failed_total, b.before_us, b.namespace
+                FROM unnest(?::uuid[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[],
+                            ?::bigint[], ?::text[])
+                       AS b (worker_id, active_count, completed, failed, completed_total,
+                             failed_total, before_us, namespace)
                 JOIN kagzi.workers x ON x.worker_id = b.worker_id
                ORDER BY x.worker_id
                  FOR NO KEY UPDATE OF x SKIP LOCKED) AS n
@@ -123,18 +126,30 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   }
 
   /** What the heartbeats of one worker in one batch say together; the last count is the present. */
-  private record Counts(@Nullable Integer active, long completed, long failed) {
-    static final Counts NONE = new Counts(null, 0, 0);
+  private record Counts(
+      @Nullable Integer active,
+      long completed,
+      long failed,
+      long completedTotal,
+      long failedTotal) {
+    static final Counts NONE = new Counts(null, 0, 0, 0, 0);
 
     static Counts of(Heartbeat beat) {
-      return new Counts(beat.activeCount(), beat.completedDelta(), beat.failedDelta());
+      return new Counts(
+          beat.activeCount(),
+          beat.completedDelta(),
+          beat.failedDelta(),
+          beat.completedTotal(),
+          beat.failedTotal());
     }
 
     Counts plus(Counts later) {
       return new Counts(
           later.active == null ? active : later.active,
           completed + later.completed,
-          failed + later.failed);
+          failed + later.failed,
+          Math.max(completedTotal, later.completedTotal),
+          Math.max(failedTotal, later.failedTotal));
     }
   }
 
@@ -225,6 +240,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         .bindNullableInts(writes, w -> counts.getOrDefault(id(w), Counts.NONE).active)
         .bindLongs(writes, w -> counts.getOrDefault(id(w), Counts.NONE).completed)
         .bindLongs(writes, w -> counts.getOrDefault(id(w), Counts.NONE).failed)
+        .bindLongs(writes, w -> counts.getOrDefault(id(w), Counts.NONE).completedTotal)
+        .bindLongs(writes, w -> counts.getOrDefault(id(w), Counts.NONE).failedTotal)
         .bindNullableLongs(writes, HeartbeatWrite::recordedUs)
         .bindTexts(writes, w -> w.heartbeat().namespace())
         .list(

@@ -45,7 +45,7 @@ final class WorkerRows {
   static final String DRAIN_SQL =
       """
       UPDATE kagzi.workers SET status = 'DRAINING'
-       WHERE worker_id = ? AND status <> 'OFFLINE'
+       WHERE worker_id = ? AND status = 'ONLINE'
       RETURNING"""
           + COLUMNS;
 

@@ -1,6 +1,7 @@
 package dev.kagzi.engine.worker;
 
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.namespace.Namespaces;
@@ -8,6 +9,8 @@ import dev.kagzi.engine.notice.Notice;
 import dev.kagzi.engine.notice.Notifier;
 import dev.kagzi.engine.report.FreeClaim;
 import dev.kagzi.engine.report.RenewLease;
+import dev.kagzi.engine.request.Call;
+import dev.kagzi.engine.request.Requests;
 import dev.kagzi.engine.run.FailureHandler;
 import dev.kagzi.engine.task.Gates;
 import dev.kagzi.engine.task.HeldRuns;
@@ -20,6 +23,7 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -109,26 +113,33 @@ public final class Workers implements AutoCloseable {
     return (int) Math.max(1, config.heartbeat().toSeconds());
   }
 
-  /** Every registration is a new worker. */
+  /** The same for a worker that chose no request id. */
   public CompletableFuture<WorkerId> register(Registration r) {
+    return register(r, null);
+  }
+
+  private record Registered(WorkerId id, List<WorkerRows.Known> replaced) {}
+
+  /**
+   * Every registration is a new worker; a repeated one, with the same request id, is the same.
+   *
+   * @param requestId chosen by the worker, which may then repeat the call safely; null for none
+   */
+  public CompletableFuture<WorkerId> register(Registration r, @Nullable UUID requestId) {
     check(r);
     return async(
         () -> {
           namespaces.check(r.queue().namespace());
-          WorkerId id = WorkerId.next();
-          List<WorkerRows.Known> replaced =
-              database.write(
-                  tx -> {
-                    List<WorkerRows.Known> before = WorkerRows.replace(tx, r);
-                    WorkerRows.insert(tx, id, r);
-                    if (r.served().stream().anyMatch(t -> t.type().equals(FailureHandler.TYPE))) {
-                      Namespaces.markFailureHandler(tx, r.queue().namespace(), r.queue().queue());
-                    }
-                    WorkerRows.event(tx, ids(before), "OFFLINE", "registered again");
-                    WorkerRows.event(tx, List.of(id), "ONLINE", "registered");
-                    return before;
-                  });
-          replaced.forEach(worker -> forget(worker.id()));
+          Call call = Call.of(requestId, "Register", r.queue().namespace(), r.queue().queue());
+          Registered registered =
+              Requests.once(
+                  database,
+                  call,
+                  tx -> insert(tx, r),
+                  made -> made.id.toString(),
+                  (tx, stored) -> registeredBefore(tx, r, call, stored));
+          WorkerId id = registered.id;
+          registered.replaced.forEach(worker -> forget(worker.id()));
           long now = System.nanoTime();
           WorkerLimits workerLimits = new WorkerLimits(r.concurrencyLimit(), r.typeLimits());
           seen.put(id, new Seen(r.queue(), WorkerStatus.ONLINE, workerLimits, now, now));
@@ -139,6 +150,32 @@ public final class Workers implements AutoCloseable {
               .log("worker registered");
           return id;
         });
+  }
+
+  private static Registered insert(Session tx, Registration r) throws SQLException {
+    WorkerId id = WorkerId.next();
+    List<WorkerRows.Known> before = WorkerRows.replace(tx, r);
+    WorkerRows.insert(tx, id, r);
+    if (r.served().stream().anyMatch(t -> t.type().equals(FailureHandler.TYPE))) {
+      Namespaces.markFailureHandler(tx, r.queue().namespace(), r.queue().queue());
+    }
+    WorkerRows.event(tx, ids(before), "OFFLINE", "registered again");
+    WorkerRows.event(tx, List.of(id), "ONLINE", "registered");
+    return new Registered(id, before);
+  }
+
+  /** A worker that was silent for too long before it repeated its call is registered anew. */
+  private static Registered registeredBefore(Session tx, Registration r, Call call, String stored)
+      throws SQLException {
+    WorkerId id = WorkerId.parse(stored).orElseThrow();
+    boolean present =
+        WorkerRows.find(tx, id).filter(row -> row.status() != WorkerStatus.OFFLINE).isPresent();
+    if (present) {
+      return new Registered(id, List.of());
+    }
+    Registered anew = insert(tx, r);
+    Requests.leave(tx, call, anew.id.toString());
+    return anew;
   }
 
   private void check(Registration r) {
@@ -310,18 +347,24 @@ public final class Workers implements AutoCloseable {
             return drainNow(worker, "asked to by the worker");
           }
           Optional<WorkerRows.Known> gone =
-              database.write(
+              Requests.once(
+                  database,
+                  Call.of(null, "Deregister", worker),
                   tx -> {
                     Optional<WorkerRows.Known> row = WorkerRows.offline(tx, worker);
                     WorkerRows.event(tx, row, "OFFLINE", "deregistered");
                     return row;
-                  });
+                  },
+                  row -> "",
+                  (tx, stored) -> WorkerRows.find(tx, worker));
           forget(worker);
           if (gone.isPresent()) {
             freeAll(gone.get(), FreeClaim.Cause.WORKER_LEFT);
             log.atInfo().addKeyValue("worker", worker).log("worker deregistered");
           }
-          return gone.isPresent();
+          // A call that is sent again finds the worker gone.
+          return gone.isPresent()
+              || database.read(session -> WorkerRows.find(session, worker)).isPresent();
         });
   }
 
@@ -353,6 +396,12 @@ public final class Workers implements AutoCloseable {
    */
   public CompletableFuture<Integer> forceOffline(
       @Nullable String namespace, WorkerId worker, String reason) {
+    return forceOffline(namespace, worker, reason, null);
+  }
+
+  /** The same; a call with the same request id is executed once. */
+  public CompletableFuture<Integer> forceOffline(
+      @Nullable String namespace, WorkerId worker, String reason, @Nullable UUID requestId) {
     limits.checkOptionalName("namespace", namespace);
     limits.checkText("reason", reason);
     return async(
@@ -360,23 +409,34 @@ public final class Workers implements AutoCloseable {
           if (!isIn(namespace, worker)) {
             throw Refusal.notFound("worker", worker);
           }
-          WorkerRows.Known gone =
-              database
-                  .write(
-                      tx -> {
-                        Optional<WorkerRows.Known> row = WorkerRows.offline(tx, worker);
-                        WorkerRows.event(
-                            tx,
-                            row,
-                            "OFFLINE",
-                            reason.isEmpty()
-                                ? "forced by an administrator"
-                                : "forced by an administrator: " + reason);
-                        return row;
-                      })
-                  .orElseThrow(() -> Refusal.notFound("worker", worker));
-          return bury(gone, "worker was forced offline, claims released");
+          Forced forced =
+              Requests.once(
+                  database,
+                  Call.of(requestId, "ForceOfflineWorker", worker),
+                  tx -> takeOffline(tx, worker, reason),
+                  done -> Integer.toString(done.heldRuns),
+                  (tx, held) ->
+                      new Forced(
+                          WorkerRows.find(tx, worker)
+                              .orElseThrow(() -> Refusal.notFound("worker", worker)),
+                          Integer.parseInt(held)));
+          // Also when the call is repeated: the server that was first may not have come so far.
+          bury(forced.worker, "worker was forced offline, claims released");
+          return forced.heldRuns;
         });
+  }
+
+  private record Forced(WorkerRows.Known worker, int heldRuns) {}
+
+  private Forced takeOffline(Session tx, WorkerId worker, String reason) throws SQLException {
+    WorkerRows.Known row =
+        WorkerRows.offline(tx, worker).orElseThrow(() -> Refusal.notFound("worker", worker));
+    WorkerRows.event(
+        tx,
+        Optional.of(row),
+        "OFFLINE",
+        reason.isEmpty() ? "forced by an administrator" : "forced by an administrator: " + reason);
+    return new Forced(row, held(tx, row).size());
   }
 
   /** A worker stays in its namespace: what is in memory is as good as the row. */
@@ -397,11 +457,14 @@ public final class Workers implements AutoCloseable {
 
   private boolean drainNow(WorkerId worker, String reason) {
     Optional<WorkerRows.Known> row =
-        database.write(
+        database.writeRepeatable(
             tx -> {
               Optional<WorkerRows.Known> found = WorkerRows.drain(tx, worker);
               WorkerRows.event(tx, found, "DRAINING", reason);
-              return found;
+              return found.isPresent()
+                  ? found
+                  : WorkerRows.find(tx, worker)
+                      .filter(known -> known.status() == WorkerStatus.DRAINING);
             });
     if (row.isPresent()) {
       remember(row.get());
@@ -437,7 +500,7 @@ public final class Workers implements AutoCloseable {
             () -> {
               WorkerRows.Known row =
                   database
-                      .write(tx -> WorkerRows.attach(tx, worker, namespace, attachId))
+                      .writeRepeatable(tx -> WorkerRows.attach(tx, worker, namespace, attachId))
                       .orElseThrow(() -> Refusal.notFound("worker", worker));
               remember(row);
               return row;
@@ -553,17 +616,14 @@ public final class Workers implements AutoCloseable {
   }
 
   private int freeAll(WorkerRows.Known worker, FreeClaim.Cause cause) {
-    List<HeldRuns.Held> held =
-        database.read(
-            session ->
-                HeldRuns.of(
-                    session,
-                    worker.id(),
-                    worker.queue(),
-                    worker.types(),
-                    config.lease().toMillis()));
+    List<HeldRuns.Held> held = database.read(session -> held(session, worker));
     free.accept(held.stream().map(HeldRuns.Held::claim).toList(), cause);
     return held.size();
+  }
+
+  private List<HeldRuns.Held> held(Session session, WorkerRows.Known worker) throws SQLException {
+    return HeldRuns.of(
+        session, worker.id(), worker.queue(), worker.types(), config.lease().toMillis());
   }
 
   private void forget(WorkerId worker) {

@@ -47,6 +47,7 @@ class NamespacesTest {
     assertThat(created.displayName()).isEqualTo("Name");
     assertThat(created.description()).isEqualTo("What it is for");
     assertThat(created.enabled()).isTrue();
+    assertThat(namespaces.create(name, "Name", "What it is for")).isEqualTo(created);
     assertReason(() -> namespaces.create(name, "", ""), Refusal.Reason.ALREADY_EXISTS);
   }
 

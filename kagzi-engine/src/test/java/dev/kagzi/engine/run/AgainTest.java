@@ -89,6 +89,8 @@ class AgainTest {
 
     assertThat(await(runs().terminate(NAMESPACE, run, "no longer needed")))
         .isEqualTo(new CancelResult(true, RunStatus.FAILED));
+    assertThat(await(runs().terminate(NAMESPACE, run, "no longer needed")))
+        .isEqualTo(new CancelResult(true, RunStatus.FAILED));
     assertThat(await(runs().terminate(NAMESPACE, run, "again")))
         .isEqualTo(new CancelResult(false, RunStatus.FAILED));
 

@@ -169,7 +169,7 @@ class CancelTest {
     cancel(cancelled);
 
     assertThat(cancel(run)).isEqualTo(new CancelResult(false, RunStatus.COMPLETED));
-    assertThat(cancel(cancelled)).isEqualTo(new CancelResult(false, RunStatus.CANCELLED));
+    assertThat(cancel(cancelled)).isEqualTo(CANCELLED);
     assertThat(stored.everythingOf(run)).isEqualTo(before);
   }
 

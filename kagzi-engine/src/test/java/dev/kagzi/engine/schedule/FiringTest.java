@@ -753,7 +753,9 @@ class FiringTest {
   void a_name_is_taken_once_and_create_or_update_makes_it_so() {
     ScheduleView first = create(minutely("daily"));
 
-    assertThatThrownBy(() -> create(minutely("daily"))).hasMessageContaining("daily is taken");
+    assertThat(create(minutely("daily"))).isEqualTo(first);
+    assertThatThrownBy(() -> create(with("daily", Overlap.SKIP, 7)))
+        .hasMessageContaining("daily is taken");
     schedules.pause(NAMESPACE, first.id());
     ScheduleView same =
         schedules.create(

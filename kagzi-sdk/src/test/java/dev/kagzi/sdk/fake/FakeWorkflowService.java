@@ -125,7 +125,7 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
               if (was) {
                 run.finish(WorkflowStatus.WORKFLOW_STATUS_CANCELLED);
               }
-              return was;
+              return was || run.status == WorkflowStatus.WORKFLOW_STATUS_CANCELLED;
             });
     server.workers.stopRun(request.getRunId());
     answer.onNext(CancelWorkflowResponse.newBuilder().setCancelled(cancelled).build());

@@ -208,7 +208,8 @@ final class AdminEndpoint extends AdminServiceImplBase {
                 .forceOffline(
                     Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
                     Arguments.workerId(request.getWorkerId()),
-                    request.getReason()),
+                    request.getReason(),
+                    Arguments.requestId(request.getRequestId())),
         freed -> ForceOfflineWorkerResponse.newBuilder().setFreedRuns(freed).build());
   }
 
@@ -251,7 +252,11 @@ final class AdminEndpoint extends AdminServiceImplBase {
                   room.engine().namespaces().get(Arguments.namespace(request.getNamespace()));
               return room.engine()
                   .versions()
-                  .set(namespace.namespace(), request.getWorkflowType(), request.getVersion());
+                  .set(
+                      namespace.namespace(),
+                      request.getWorkflowType(),
+                      request.getVersion(),
+                      Arguments.requestId(request.getRequestId()));
             },
             former -> SetDefaultVersionResponse.newBuilder().setFormerVersion(former).build());
   }

@@ -20,6 +20,7 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.PageRequest;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +55,11 @@ final class Arguments {
 
   static RunId runId(String field, String text) {
     return RunId.parse(text).orElseThrow(() -> noUuid(field, text));
+  }
+
+  /** Null for a caller that chose none. */
+  static @Nullable UUID requestId(String text) {
+    return text.isEmpty() ? null : runId("request_id", text).value();
   }
 
   static WorkerId workerId(String text) {

@@ -40,7 +40,8 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
                 request.getNamespace(),
                 request.getDisplayName(),
                 request.getDescription(),
-                request.hasRetentionMs() ? request.getRetentionMs() : null),
+                request.hasRetentionMs() ? request.getRetentionMs() : null,
+                Arguments.requestId(request.getRequestId())),
         made -> CreateNamespaceResponse.newBuilder().setNamespace(Protos.namespace(made)).build());
   }
 
@@ -82,7 +83,8 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
                     request.hasDescription() ? request.getDescription() : null,
                     request.getClearFailureHandler(),
                     request.hasRetentionMs() ? request.getRetentionMs() : null,
-                    request.getClearRetention())),
+                    request.getClearRetention()),
+                Arguments.requestId(request.getRequestId())),
         now -> UpdateNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
   }
 
@@ -91,7 +93,11 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
       EnableNamespaceRequest request, StreamObserver<EnableNamespaceResponse> caller) {
     blocking.answer(
         caller,
-        () -> namespaces.enable(Arguments.namespace(request.getNamespace())),
+        () ->
+            namespaces.setEnabled(
+                Arguments.namespace(request.getNamespace()),
+                true,
+                Arguments.requestId(request.getRequestId())),
         now -> EnableNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
   }
 
@@ -100,7 +106,11 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
       DisableNamespaceRequest request, StreamObserver<DisableNamespaceResponse> caller) {
     blocking.answer(
         caller,
-        () -> namespaces.disable(Arguments.namespace(request.getNamespace())),
+        () ->
+            namespaces.setEnabled(
+                Arguments.namespace(request.getNamespace()),
+                false,
+                Arguments.requestId(request.getRequestId())),
         now -> DisableNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
   }
 }

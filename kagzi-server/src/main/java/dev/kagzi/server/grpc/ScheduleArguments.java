@@ -42,7 +42,8 @@ final class ScheduleArguments {
             ? null
             : Arguments.runId("schedule_id", request.getScheduleId()),
         request.hasEnabled() ? request.getEnabled() : null,
-        request.getOrUpdate());
+        request.getOrUpdate(),
+        Arguments.requestId(request.getRequestId()));
   }
 
   static ScheduleUpdate update(UpdateWorkflowScheduleRequest request) {

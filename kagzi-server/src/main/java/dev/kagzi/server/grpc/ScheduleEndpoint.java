@@ -105,7 +105,8 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
             schedules.update(
                 Arguments.namespace(request.getNamespace()),
                 id(request.getScheduleId()),
-                ScheduleArguments.update(request)),
+                ScheduleArguments.update(request),
+                Arguments.requestId(request.getRequestId())),
         now ->
             UpdateWorkflowScheduleResponse.newBuilder()
                 .setSchedule(ScheduleArguments.message(now))
@@ -120,7 +121,9 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
         caller,
         () ->
             schedules.delete(
-                Arguments.namespace(request.getNamespace()), id(request.getScheduleId())),
+                Arguments.namespace(request.getNamespace()),
+                id(request.getScheduleId()),
+                Arguments.requestId(request.getRequestId())),
         deleted ->
             DeleteWorkflowScheduleResponse.newBuilder()
                 .setDeleted(deleted)
@@ -152,7 +155,9 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
         caller,
         () ->
             schedules.pause(
-                Arguments.namespace(request.getNamespace()), id(request.getScheduleId())),
+                Arguments.namespace(request.getNamespace()),
+                id(request.getScheduleId()),
+                Arguments.requestId(request.getRequestId())),
         now ->
             PauseWorkflowScheduleResponse.newBuilder()
                 .setSchedule(ScheduleArguments.message(now))
@@ -167,7 +172,9 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
         caller,
         () ->
             schedules.resume(
-                Arguments.namespace(request.getNamespace()), id(request.getScheduleId())),
+                Arguments.namespace(request.getNamespace()),
+                id(request.getScheduleId()),
+                Arguments.requestId(request.getRequestId())),
         now ->
             ResumeWorkflowScheduleResponse.newBuilder()
                 .setSchedule(ScheduleArguments.message(now))
@@ -233,7 +240,8 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
                 Arguments.namespace(request.getNamespace()),
                 id(request.getScheduleId()),
                 Arguments.instant("from", request.getFrom()),
-                Arguments.instant("to", request.getTo())),
+                Arguments.instant("to", request.getTo()),
+                Arguments.requestId(request.getRequestId())),
         done ->
             BackfillScheduleResponse.newBuilder()
                 .setStarted(done.started())

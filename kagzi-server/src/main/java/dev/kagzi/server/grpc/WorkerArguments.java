@@ -88,7 +88,9 @@ final class WorkerArguments {
             : null,
         delta("completed_delta", request.getCompletedDelta()),
         delta("failed_delta", request.getFailedDelta()),
-        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()));
+        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
+        Arguments.notNegative("total_completed", request.getTotalCompleted()),
+        Arguments.notNegative("total_failed", request.getTotalFailed()));
   }
 
   private static List<Claim> claims(HeartbeatRequest request) {

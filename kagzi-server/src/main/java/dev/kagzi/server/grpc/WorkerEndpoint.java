@@ -56,7 +56,12 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     ConnectionWorkers connection = CallerContext.workers();
     Calls.answer(
         caller,
-        () -> room.engine().workers().register(WorkerArguments.registration(request)),
+        () ->
+            room.engine()
+                .workers()
+                .register(
+                    WorkerArguments.registration(request),
+                    Arguments.requestId(request.getRequestId())),
         id -> {
           connection.add(id);
           return RegisterResponse.newBuilder()

@@ -119,8 +119,12 @@ public final class Connection implements AutoCloseable {
     return timers;
   }
 
-  /** A call that blocks its thread and is tried again while no server answers. */
-  public <Q, A> A call(MethodDescriptor<Q, A> method, Q request) {
+  /**
+   * A call that blocks its thread and is tried again while no server answers. All tries have the
+   * same request id, so that a try whose answer was lost takes effect once.
+   */
+  public <Q, A> A call(MethodDescriptor<Q, A> method, Q unsent) {
+    Q request = RequestIds.withId(unsent);
     long giveUpNanos = System.nanoTime() + patience.toNanos();
     Backoff backoff = new Backoff(50, 2_000);
     while (true) {

@@ -29,11 +29,31 @@ final class Heartbeat {
 
   private final Connection connection;
   private final Owner owner;
-  private final AtomicLong completed = new AtomicLong();
-  private final AtomicLong failed = new AtomicLong();
+  private final Count completed = new Count();
+  private final Count failed = new Count();
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable ScheduledFuture<?> schedule;
   private boolean closed;
+  private String countedFor = "";
+
+  /**
+   * Runs that ended. A worker that registers again starts at 0: what the server has heard of before
+   * is not counted for it.
+   */
+  private static final class Count {
+    private final AtomicLong ever = new AtomicLong();
+    private final AtomicLong heard = new AtomicLong();
+    private volatile long before;
+
+    /** As many as were counted now are known to the server. */
+    void heard(long ever) {
+      heard.accumulateAndGet(ever, Math::max);
+    }
+
+    void registeredAgain() {
+      before = heard.get();
+    }
+  }
 
   Heartbeat(Connection connection, Owner owner) {
     this.connection = connection;
@@ -41,11 +61,11 @@ final class Heartbeat {
   }
 
   void countCompleted() {
-    completed.incrementAndGet();
+    completed.ever.incrementAndGet();
   }
 
   void countFailed() {
-    failed.incrementAndGet();
+    failed.ever.incrementAndGet();
   }
 
   /** Begins, or changes the pace. */
@@ -100,14 +120,15 @@ final class Heartbeat {
   // The deadline is the interval: an unanswered beat is over when the next one is due.
   private void beat(long deadlineMs) {
     String workerId = owner.workerId();
-    long completedNow = completed.getAndSet(0);
-    long failedNow = failed.getAndSet(0);
+    startAt0For(workerId);
+    long completedNow = completed.ever.get();
+    long failedNow = failed.ever.get();
     HeartbeatRequest.Builder request =
         HeartbeatRequest.newBuilder()
             .setNamespace(connection.namespace())
             .setWorkerId(workerId)
-            .setCompletedDelta(completedNow)
-            .setFailedDelta(failedNow);
+            .setTotalCompleted(completedNow - completed.before)
+            .setTotalFailed(failedNow - failed.before);
     owner.describe(request);
     connection
         .workers()
@@ -115,26 +136,39 @@ final class Heartbeat {
         .heartbeat(request.build(), new Answer(workerId, completedNow, failedNow));
   }
 
+  private void startAt0For(String workerId) {
+    lock.lock();
+    try {
+      if (!workerId.equals(countedFor)) {
+        countedFor = workerId;
+        completed.registeredAgain();
+        failed.registeredAgain();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private final class Answer implements StreamObserver<HeartbeatResponse> {
     private final String workerId;
-    private final long completedSent;
-    private final long failedSent;
+    private final long completedNow;
+    private final long failedNow;
 
-    Answer(String workerId, long completedSent, long failedSent) {
+    Answer(String workerId, long completedNow, long failedNow) {
       this.workerId = workerId;
-      this.completedSent = completedSent;
-      this.failedSent = failedSent;
+      this.completedNow = completedNow;
+      this.failedNow = failedNow;
     }
 
     @Override
     public void onNext(HeartbeatResponse response) {
+      completed.heard(completedNow);
+      failed.heard(failedNow);
       owner.told(response);
     }
 
     @Override
     public void onError(Throwable error) {
-      completed.addAndGet(completedSent);
-      failed.addAndGet(failedSent);
       if (RpcErrors.code(error) == io.grpc.Status.Code.NOT_FOUND) {
         owner.unknown(workerId);
       }

@@ -8,6 +8,7 @@ import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.log.Repeats;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.RequestIds;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
@@ -139,11 +140,16 @@ final class Registration {
   }
 
   private void register() {
+    register(RequestIds.withId(request));
+  }
+
+  /** A registration that is tried again has the same id: the server may have heard of it. */
+  private void register(RegisterRequest attempt) {
     connection
         .workers()
         .withDeadlineAfter(CALL_DEADLINE_MS, TimeUnit.MILLISECONDS)
         .register(
-            request,
+            attempt,
             new StreamObserver<>() {
               @Override
               public void onNext(RegisterResponse response) {
@@ -152,7 +158,7 @@ final class Registration {
 
               @Override
               public void onError(Throwable error) {
-                notRegistered(error);
+                notRegistered(attempt, error);
               }
 
               @Override
@@ -182,7 +188,7 @@ final class Registration {
     owner.registered(response.getWorkerId(), response.getHeartbeatIntervalSecs());
   }
 
-  private void notRegistered(Throwable error) {
+  private void notRegistered(RegisterRequest attempt, Throwable error) {
     long pauseMs;
     lock.lock();
     try {
@@ -201,7 +207,7 @@ final class Registration {
         .with("pause_ms", pauseMs)
         .cause(reason)
         .write();
-    connection.after(pauseMs, this::register);
+    connection.after(pauseMs, () -> register(attempt));
   }
 
   private void attach(String as) {

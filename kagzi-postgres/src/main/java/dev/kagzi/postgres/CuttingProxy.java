@@ -1,0 +1,271 @@
+package dev.kagzi.postgres;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A TCP proxy for tests, between a client and PostgreSQL. It breaks the connection after PostgreSQL
+ * has committed and before its answer arrives. It reads just enough of the protocol for that: an
+ * answer ends with ReadyForQuery, which says whether a transaction is open, and names what was done
+ * in CommandComplete. Thread-safe.
+ */
+public class CuttingProxy implements AutoCloseable {
+  private static final Pattern ADDRESS =
+      Pattern.compile("jdbc:postgresql://([^:/]+):(\\d+)/([^?]+)(.*)");
+
+  private final String database;
+  private final String host;
+  private final int port;
+  private final ServerSocket door;
+  private final Set<Link> links = ConcurrentHashMap.newKeySet();
+  private final AtomicReference<Predicate<String>> next = new AtomicReference<>();
+  private final List<String> cuts = new CopyOnWriteArrayList<>();
+  private final AtomicInteger turnedAway = new AtomicInteger();
+  private volatile Consumer<String> listener = tag -> {};
+  private volatile boolean down;
+
+  /** Listens on the loopback address, for the database that the URL names. */
+  public CuttingProxy(String jdbcUrl) {
+    Matcher address = ADDRESS.matcher(jdbcUrl);
+    if (!address.matches()) {
+      throw new IllegalArgumentException("url: " + jdbcUrl + " (expected: host and port)");
+    }
+    this.database = address.group(3);
+    this.host = address.group(1);
+    this.port = Integer.parseInt(address.group(2));
+    try {
+      this.door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    Thread.ofVirtual().name("cut-proxy").start(this::accept);
+  }
+
+  /** The same database by way of this proxy, with a further parameter of the driver or none. */
+  public String jdbcUrl(String parameter) {
+    // Without TLS the first thing that PostgreSQL says is a message like all others.
+    return "jdbc:postgresql://127.0.0.1:%d/%s?sslmode=disable%s"
+        .formatted(door.getLocalPort(), database, parameter.isEmpty() ? "" : "&" + parameter);
+  }
+
+  /**
+   * Cuts the connection on which PostgreSQL next commits something of that sort: its answer is
+   * swallowed. The text is what PostgreSQL calls it: COMMIT, or the tag of a statement that commits
+   * itself, such as INSERT 0 1.
+   */
+  public void cutAnswer(Predicate<String> tag) {
+    next.set(tag);
+  }
+
+  /** The same, and from then on the database is away. */
+  public void downAfter(Predicate<String> tag) {
+    cutAnswer(
+        text -> {
+          if (!tag.test(text)) {
+            return false;
+          }
+          down();
+          return true;
+        });
+  }
+
+  /** Tells of everything that PostgreSQL has done, whether it commits or not, by the same text. */
+  public void listen(Consumer<String> tags) {
+    listener = tags;
+  }
+
+  /** What was cut so far. */
+  public List<String> cuts() {
+    return cuts;
+  }
+
+  /** Nothing passes any more on the connections that are open now; nobody is told. */
+  public void stall() {
+    links.forEach(link -> link.stalled = true);
+  }
+
+  /** The database is away: open connections break, new ones are turned away. */
+  public void down() {
+    down = true;
+    links.forEach(Link::close);
+  }
+
+  /** The database is back. */
+  public void up() {
+    down = false;
+  }
+
+  /** How many connections were turned away. */
+  public int turnedAway() {
+    return turnedAway.get();
+  }
+
+  private void accept() {
+    try {
+      while (true) {
+        Socket client = door.accept();
+        if (down) {
+          turnedAway.incrementAndGet();
+          client.close();
+        } else {
+          open(client);
+        }
+      }
+    } catch (IOException closed) {
+      // The proxy is closed.
+    }
+  }
+
+  private void open(Socket client) throws IOException {
+    Link link = new Link(client, new Socket(host, port));
+    links.add(link);
+    Thread.ofVirtual().name("cut-proxy-up").start(link::forward);
+    Thread.ofVirtual().name("cut-proxy-down").start(link::answer);
+  }
+
+  private final class Link {
+    private final Socket client;
+    private final Socket server;
+    private volatile boolean stalled;
+
+    Link(Socket client, Socket server) throws IOException {
+      this.client = client;
+      this.server = server;
+      client.setTcpNoDelay(true);
+      server.setTcpNoDelay(true);
+    }
+
+    private void forward() {
+      try {
+        InputStream in = client.getInputStream();
+        OutputStream out = server.getOutputStream();
+        byte[] buffer = new byte[1 << 16];
+        for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+          if (!stalled) {
+            out.write(buffer, 0, n);
+          }
+        }
+      } catch (IOException broken) {
+        // Ended below.
+      }
+      // PostgreSQL does not learn of a client that is lost in the net.
+      if (!stalled) {
+        close();
+      }
+    }
+
+    private void answer() {
+      try {
+        DataInputStream in = new DataInputStream(server.getInputStream());
+        OutputStream out = client.getOutputStream();
+        while (pass(new Answer(in), out)) {
+          out.flush();
+        }
+      } catch (IOException broken) {
+        // Ended below.
+      }
+      close();
+    }
+
+    /** False when the answer was the one to cut. */
+    private boolean pass(Answer answer, OutputStream out) throws IOException {
+      if (!answer.tag.isEmpty()) {
+        listener.accept(answer.tag);
+      }
+      Predicate<String> wanted = next.get();
+      if (wanted != null
+          && answer.committed()
+          && wanted.test(answer.tag)
+          && next.compareAndSet(wanted, null)) {
+        cuts.add(answer.tag);
+        return false;
+      }
+      if (!stalled) {
+        answer.writeTo(out);
+      }
+      return true;
+    }
+
+    void close() {
+      links.remove(this);
+      closeQuietly(client);
+      closeQuietly(server);
+    }
+  }
+
+  /** All messages up to the point where PostgreSQL waits for the next request. */
+  private static final class Answer {
+    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    private String tag = "";
+    private char state = ' ';
+
+    Answer(DataInputStream in) throws IOException {
+      DataOutputStream out = new DataOutputStream(bytes);
+      int type;
+      do {
+        type = in.read();
+        if (type < 0) {
+          throw new EOFException();
+        }
+        int length = in.readInt();
+        byte[] body = in.readNBytes(length - 4);
+        out.writeByte(type);
+        out.writeInt(length);
+        out.write(body);
+        if (type == 'C') {
+          tag = new String(body, 0, body.length - 1, StandardCharsets.UTF_8);
+        } else if (type == 'Z') {
+          state = (char) body[0];
+        }
+        // A request for a password and an unasked-for notification end nothing, and yet the client
+        // waits for them.
+      } while (type != 'Z' && type != 'R' && type != 'A' && type != 'N' && type != 'E');
+    }
+
+    boolean committed() {
+      return state == 'I' && !tag.isEmpty();
+    }
+
+    void writeTo(OutputStream out) throws IOException {
+      bytes.writeTo(out);
+    }
+  }
+
+  private static void closeQuietly(Socket socket) {
+    try {
+      socket.close();
+    } catch (IOException closed) {
+      // It is.
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      door.close();
+    } catch (IOException closed) {
+      // It is.
+    }
+    links.forEach(Link::close);
+  }
+}
