@@ -69,21 +69,26 @@ final class ApartWatch implements AutoCloseable {
   }
 
   private void look() {
-    try (Connection connection = database.connect();
-        PreparedStatement hold = connection.prepareStatement(HOLD);
-        PreparedStatement look = connection.prepareStatement(LOOK)) {
-      connection.setAutoCommit(false);
-      Array ids = connection.createArrayOf("text", schedules.toArray());
-      hold.setArray(1, ids);
-      look.setArray(1, ids);
+    try (SteadyConnection steady = new SteadyConnection(database)) {
       while (!closed && problems.size() < FINDINGS_MAX) {
-        look(hold, look);
-        connection.commit();
-        looks.incrementAndGet();
+        looks.addAndGet(steady.use(this::look));
         Pause.ofUnchecked(BETWEEN_LOOKS);
       }
     } catch (SQLException e) {
       problems.add("the watch of overlaps: " + e.getMessage());
+    }
+  }
+
+  private int look(Connection connection) throws SQLException {
+    connection.setAutoCommit(false);
+    try (PreparedStatement hold = connection.prepareStatement(HOLD);
+        PreparedStatement look = connection.prepareStatement(LOOK)) {
+      Array ids = connection.createArrayOf("text", schedules.toArray());
+      hold.setArray(1, ids);
+      look.setArray(1, ids);
+      look(hold, look);
+      connection.commit();
+      return 1;
     }
   }
 

@@ -57,7 +57,8 @@ public final class Main implements Callable<Integer> {
       names = "--schedules",
       description =
           "Instead: 10,000 schedules over ten days that pass in minutes, while three servers are"
-              + " killed and paused; then each slot must be one run.")
+              + " killed, paused and cut off, and PostgreSQL is killed; then each slot must be one"
+              + " run, or be missed as its schedule says.")
   private boolean schedules;
 
   @Option(

@@ -73,6 +73,20 @@ record PlannedSchedule(
     return all;
   }
 
+  /** One that fires all the time. */
+  static PlannedSchedule everySeconds(String name, int seconds, int maxCatchup) {
+    return new PlannedSchedule(
+        name,
+        "UTC",
+        every(0, 60, seconds),
+        every(0, 60, 1),
+        Set.of(),
+        Set.of(),
+        Set.of(),
+        maxCatchup,
+        Overlap.ALLOW);
+  }
+
   private static PlannedSchedule daily(int index, Random random) {
     Set<Integer> hours = some(random, 24, 1 + random.nextInt(3));
     Set<Integer> days = Set.of();
@@ -105,7 +119,11 @@ record PlannedSchedule(
         hours,
         days,
         weekdays,
-        random.nextInt(10) == 0 ? FEW_CAUGHT_UP : ALL_CAUGHT_UP,
+        switch (random.nextInt(10)) {
+          case 0 -> FEW_CAUGHT_UP;
+          case 1 -> 0;
+          default -> ALL_CAUGHT_UP;
+        },
         Overlap.ALLOW);
   }
 

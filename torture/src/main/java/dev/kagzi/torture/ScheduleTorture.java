@@ -29,9 +29,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
- * Schedules under torture: days pass in minutes, while servers are killed and paused. Then each
- * slot that a walk over all minutes finds must be one run, none early, and none without a slot. The
- * runs of some last, for hours of that time, and must not overlap.
+ * Schedules under torture: days pass in minutes, while servers are killed, paused and cut off from
+ * PostgreSQL, and PostgreSQL is killed. Then each slot that a walk over all minutes finds must be
+ * one run, none early, and none without a slot. The runs of some last, for hours of that time, and
+ * must not overlap.
  */
 final class ScheduleTorture implements AutoCloseable {
   /** Ten days in which clocks are put forward in Europe and back in Australia. */
@@ -43,6 +44,10 @@ final class ScheduleTorture implements AutoCloseable {
   private static final int CREATORS = 8;
   private static final Duration STEP_MAX = Duration.ofSeconds(2);
   private static final Duration END_MAX = Duration.ofMinutes(3);
+
+  /** Far more than a tick takes, and far less than a step of time. */
+  private static final long LATE_SECONDS = 60;
+
   private static final int VIOLATIONS_SHOWN_MAX = 50;
   private static final WorkflowType<String, String> TYPE =
       WorkflowType.of("tortured", String.class, String.class).queue("tortured");
@@ -61,16 +66,27 @@ final class ScheduleTorture implements AutoCloseable {
   /**
    * What came of it.
    *
+   * @param faults of all kinds
+   * @param databaseKills how often PostgreSQL was killed
+   * @param cuts how often a server was cut off from PostgreSQL
    * @param problems none: it has passed
    */
-  record Result(int schedules, long slots, int faults, long seed, List<String> problems) {
+  record Result(
+      int schedules,
+      long slots,
+      int faults,
+      int databaseKills,
+      int cuts,
+      long seed,
+      List<String> problems) {
     boolean passed() {
       return problems.isEmpty();
     }
 
     String lastLine() {
       String what =
-          "%d schedules, %d slots, %d faults, seed %d".formatted(schedules, slots, faults, seed);
+          "%d schedules, %d slots, %d faults (PostgreSQL killed %d times, servers cut off %d times), seed %d"
+              .formatted(schedules, slots, faults, databaseKills, cuts, seed);
       return passed() ? "passed: " + what : "FAILED: " + problems.size() + " problems; " + what;
     }
   }
@@ -81,9 +97,12 @@ final class ScheduleTorture implements AutoCloseable {
   private final Database database;
   private final List<JavaProcess> servers = new ArrayList<>();
   private final List<Link> links = new ArrayList<>();
+  private final List<Link> toDatabase = new ArrayList<>();
   private final List<PlannedSchedule> plans;
   private final Map<String, PlannedSchedule> planOf = new ConcurrentHashMap<>();
   private final AtomicInteger faults = new AtomicInteger();
+  private final AtomicInteger databaseKills = new AtomicInteger();
+  private final AtomicInteger cuts = new AtomicInteger();
   private final List<String> problems = new ArrayList<>();
   private final Thread endServers;
   private volatile boolean suffering = true;
@@ -94,17 +113,20 @@ final class ScheduleTorture implements AutoCloseable {
     this.plans = PlannedSchedule.mixture(settings.schedules, new Random(settings.seed));
     Path folder = workplace.folder();
     this.database = Database.start(folder.resolve("postgres"));
-    Map<String, String> environment =
-        Map.of(
-            "KAGZI_DB_URL",
-            Database.url(database.port()),
-            "KAGZI_DB_USER",
-            database.user(),
-            "KAGZI_DB_PASSWORD",
-            database.password(),
-            ServerMain.LATE_PER_TICK,
-            "100000");
     for (int i = 1; i <= SERVERS; i++) {
+      Link link = new Link();
+      link.to(database.port());
+      toDatabase.add(link);
+      Map<String, String> environment =
+          Map.of(
+              "KAGZI_DB_URL",
+              Database.url(link.port()),
+              "KAGZI_DB_USER",
+              database.user(),
+              "KAGZI_DB_PASSWORD",
+              database.password(),
+              ServerMain.LATE_PER_TICK,
+              "100000");
       servers.add(new JavaProcess("server-" + i, ServerMain.class, environment, folder));
       links.add(new Link());
     }
@@ -125,7 +147,7 @@ final class ScheduleTorture implements AutoCloseable {
       start(i);
     }
     String addresses = links.stream().map(Link::address).collect(Collectors.joining(","));
-    try (Connection connection = database.connect();
+    try (SteadyConnection connection = new SteadyConnection(database);
         Kagzi kagzi = Kagzi.builder().address(addresses).connect()) {
       VirtualClock clock = new VirtualClock(connection);
       clock.standAt(BEGIN);
@@ -138,7 +160,7 @@ final class ScheduleTorture implements AutoCloseable {
         problems.add("not all slots were fired within " + END_MAX.toSeconds() + " s");
       }
       stopServers();
-      return check(connection);
+      return connection.use(this::check);
     } catch (InterruptedException e) {
       throw TortureException.interrupted(e);
     }
@@ -149,7 +171,7 @@ final class ScheduleTorture implements AutoCloseable {
   }
 
   @SuppressWarnings("try") // the worker works while it is open
-  private void sufferWhileTimePasses(Connection connection, VirtualClock clock, Kagzi kagzi)
+  private void sufferWhileTimePasses(SteadyConnection connection, VirtualClock clock, Kagzi kagzi)
       throws SQLException, InterruptedException {
     try (Worker worker =
             kagzi
@@ -165,6 +187,8 @@ final class ScheduleTorture implements AutoCloseable {
         tormentors.add(
             Thread.ofVirtual().start(() -> torment(server, new Random(settings.seed + server))));
       }
+      tormentors.add(
+          Thread.ofVirtual().start(() -> tormentDatabase(new Random(settings.seed + SERVERS))));
       passTime(connection, clock);
       suffering = false;
       for (Thread tormentor : tormentors) {
@@ -225,7 +249,7 @@ final class ScheduleTorture implements AutoCloseable {
     planOf.put(wanted.create().id(), plan);
   }
 
-  private void passTime(Connection connection, VirtualClock clock) throws SQLException {
+  private void passTime(SteadyConnection connection, VirtualClock clock) throws SQLException {
     Instant end = BEGIN.plus(LENGTH);
     int day = 0;
     for (Instant time = BEGIN.plus(settings.step);
@@ -241,9 +265,10 @@ final class ScheduleTorture implements AutoCloseable {
     }
   }
 
-  private static boolean awaitNothingDue(Connection connection, Duration max) throws SQLException {
+  private static boolean awaitNothingDue(SteadyConnection connection, Duration max)
+      throws SQLException {
     long giveUpNanos = System.nanoTime() + max.toNanos();
-    while (isDue(connection)) {
+    while (connection.use(ScheduleTorture::isDue)) {
       if (System.nanoTime() - giveUpNanos > 0) {
         return false;
       }
@@ -263,22 +288,61 @@ final class ScheduleTorture implements AutoCloseable {
     }
   }
 
-  /** Kills or pauses one server, again and again, and leaves it alive. */
+  /** Kills PostgreSQL, again and again, and leaves it alive. */
+  private void tormentDatabase(Random random) {
+    try {
+      while (suffering) {
+        Pause.ofUnchecked(Duration.ofMillis(4_000 + random.nextInt(6_000)));
+        if (suffering) {
+          killDatabase(Duration.ofMillis(100 + random.nextInt(900)));
+        }
+      }
+    } catch (RuntimeException e) {
+      synchronized (problems) {
+        problems.add("PostgreSQL: " + e.getMessage());
+      }
+    }
+  }
+
+  private void killDatabase(Duration away) {
+    database.lock().lock();
+    try {
+      database.kill();
+      faults.incrementAndGet();
+      databaseKills.incrementAndGet();
+      Pause.ofUnchecked(away);
+      database.restart();
+      toDatabase.forEach(link -> link.to(database.port()));
+    } finally {
+      database.lock().unlock();
+    }
+  }
+
+  /** Kills, pauses or cuts off one server, again and again, and leaves it alive. */
   private void torment(int index, Random random) {
     JavaProcess server = servers.get(index);
     try {
       while (suffering) {
         Pause.ofUnchecked(Duration.ofMillis(1_000 + random.nextInt(4_000)));
-        if (suffering && random.nextBoolean()) {
-          server.kill();
-          faults.incrementAndGet();
-          Pause.ofUnchecked(Duration.ofMillis(random.nextInt(2_000)));
-          start(index);
-        } else if (suffering) {
-          server.signal(Signal.STOP);
-          faults.incrementAndGet();
-          Pause.ofUnchecked(Duration.ofMillis(500 + random.nextInt(7_000)));
-          server.signal(Signal.CONT);
+        if (!suffering) {
+          return;
+        }
+        faults.incrementAndGet();
+        switch (random.nextInt(3)) {
+          case 0 -> {
+            server.kill();
+            Pause.ofUnchecked(Duration.ofMillis(random.nextInt(2_000)));
+            start(index);
+          }
+          case 1 -> {
+            server.signal(Signal.STOP);
+            Pause.ofUnchecked(Duration.ofMillis(500 + random.nextInt(7_000)));
+            server.signal(Signal.CONT);
+          }
+          default -> {
+            toDatabase.get(index).cut();
+            cuts.incrementAndGet();
+          }
         }
       }
     } catch (RuntimeException e) {
@@ -305,10 +369,17 @@ final class ScheduleTorture implements AutoCloseable {
       expected.put(entry.getKey(), all);
       slots += all.size();
     }
-    ScheduleRules rules = new ScheduleRules(planOf, expected, problems);
+    ScheduleRules rules = new ScheduleRules(planOf, expected, LATE_SECONDS, problems);
     rules.check(connection);
     problems.stream().limit(VIOLATIONS_SHOWN_MAX).forEach(console::print);
-    return new Result(plans.size(), slots, faults.get(), settings.seed, List.copyOf(problems));
+    return new Result(
+        plans.size(),
+        slots,
+        faults.get(),
+        databaseKills.get(),
+        cuts.get(),
+        settings.seed,
+        List.copyOf(problems));
   }
 
   private void stopServers() {
@@ -320,6 +391,7 @@ final class ScheduleTorture implements AutoCloseable {
     suffering = false;
     stopServers();
     links.forEach(Link::close);
+    toDatabase.forEach(Link::close);
     database.close();
     Runtime.getRuntime().removeShutdownHook(endServers);
     if (problems.isEmpty()) {

@@ -37,6 +37,7 @@ final class Tables {
        CROSS JOIN LATERAL (
              SELECT CASE WHEN r.origin = 'FAILURE_HANDLER'
                          THEN convert_from(i.data, 'UTF8')::jsonb END AS event) AS e
+       WHERE r.schedule_id IS NULL AND r.cron_expr IS NULL
       """;
 
   private static final String STEPS_SQL =
@@ -59,6 +60,7 @@ final class Tables {
       SELECT count(*)
         FROM kagzi.workflow_runs
        WHERE status NOT IN ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT')
+         AND cron_expr IS NULL
       """;
 
   private static final List<String> DUMPED =

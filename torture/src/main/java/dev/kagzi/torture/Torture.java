@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One torture from the first process to the verdict: load, faults by plan, an end within bounds,
@@ -28,6 +29,7 @@ final class Torture implements AutoCloseable {
   private final Workplace workplace = Workplace.create();
   private final Fleet fleet;
   private final Load load;
+  private final @Nullable ScheduledLoad scheduled;
   private final Injector injector;
   private final Tally tally = new Tally();
 
@@ -43,6 +45,11 @@ final class Torture implements AutoCloseable {
     this.load =
         Load.start(
             settings, fleet.clientAddresses(), fleet.otherClientAddresses(), workplace.folder());
+    // Recovery is measured under even load.
+    this.scheduled =
+        settings.scenarios().equals(Scenarios.ALL)
+            ? ScheduledLoad.start(fleet.clientAddresses())
+            : null;
     this.injector = new Injector(fleet);
     // A process that is stopped just now would not notice the end of this one.
     this.endFleet = new Thread(fleet::stopPrograms, "end-fleet");
@@ -125,6 +132,9 @@ final class Torture implements AutoCloseable {
   /** Lets everything end, checks it, and says what was found. */
   Verdict judge() {
     load.stop();
+    if (scheduled != null) {
+      scheduled.stop();
+    }
     console.say("no more starts; waiting for the runs to end");
     if (!load.awaitResults(END_MAX)) {
       problems.add("not all results were received within " + END_MAX.toSeconds() + " s");
@@ -157,6 +167,9 @@ final class Torture implements AutoCloseable {
         Pause.ofUnchecked(Duration.ofMillis(100));
       }
       fleet.stopPrograms();
+      if (scheduled != null) {
+        problems.addAll(scheduled.problems(connection));
+      }
       return Evidence.of(
           Ledger.readAll(workplace.folder()), Tables.runs(connection), Tables.steps(connection));
     } catch (SQLException e) {
@@ -168,6 +181,9 @@ final class Torture implements AutoCloseable {
   @Override
   public void close() {
     load.close();
+    if (scheduled != null) {
+      scheduled.close();
+    }
     if (!problems.isEmpty()) {
       dump();
     }

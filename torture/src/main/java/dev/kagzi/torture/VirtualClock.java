@@ -29,23 +29,33 @@ final class VirtualClock {
        WHERE server_id IN (SELECT server_id FROM kagzi.servers FOR UPDATE SKIP LOCKED)
       """;
 
-  private final Connection connection;
+  private final SteadyConnection database;
 
-  VirtualClock(Connection connection) {
-    this.connection = connection;
+  VirtualClock(SteadyConnection database) {
+    this.database = database;
   }
 
   /** From then on, as fast as time goes. */
   void runFrom(Instant time) throws SQLException {
-    move(time, "now() + (timestamptz '" + time + "' - timestamptz '" + trueTime() + "')");
+    database.use(
+        connection -> {
+          String now = trueTime(connection);
+          move(
+              connection, time, "now() + (timestamptz '" + time + "' - timestamptz '" + now + "')");
+          return time;
+        });
   }
 
   /** Stands still at that time. */
   void standAt(Instant time) throws SQLException {
-    move(time, "timestamptz '" + time + "'");
+    database.use(
+        connection -> {
+          move(connection, time, "timestamptz '" + time + "'");
+          return time;
+        });
   }
 
-  private String trueTime() throws SQLException {
+  private static String trueTime(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery("SELECT now()::text")) {
       row.next();
@@ -53,7 +63,8 @@ final class VirtualClock {
     }
   }
 
-  private void move(Instant to, String expression) throws SQLException {
+  private static void move(Connection connection, Instant to, String expression)
+      throws SQLException {
     connection.setAutoCommit(false);
     try (PreparedStatement keep = connection.prepareStatement(KEEP);
         Statement statement = connection.createStatement()) {

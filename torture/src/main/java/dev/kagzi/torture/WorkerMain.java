@@ -53,6 +53,7 @@ public final class WorkerMain {
         Scenarios.CHILD, (ctx, input) -> Scenarios.grow(Script.begin(ctx, input, desk)));
     worker.workflow(
         Scenarios.HANDLER, (ctx, event) -> Scenarios.handle(Script.begin(ctx, event, desk), event));
+    worker.workflow(ScheduledLoad.TYPE, (ctx, input) -> input);
     return worker.start();
   }
 

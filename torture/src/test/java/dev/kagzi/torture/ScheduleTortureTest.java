@@ -27,6 +27,8 @@ class ScheduleTortureTest {
     assertThat(result.problems()).as(out.toString()).isEmpty();
     assertThat(result.slots()).isGreaterThan(20_000);
     assertThat(result.faults()).isPositive();
+    assertThat(result.databaseKills()).isPositive();
+    assertThat(result.cuts()).isPositive();
     assertThat(result.lastLine()).startsWith("passed: 200 schedules, ");
   }
 
@@ -42,6 +44,75 @@ class ScheduleTortureTest {
     assertThat(found(minutely(Overlap.SKIP), List.of(60L, 120L), List.of(60L), 1, 0))
         .containsExactly(
             "p (0 * * * *, UTC): 1 runs, counted 1, 0 missed and 0 waiting, of 2 slots");
+  }
+
+  @Test
+  void without_catch_up_a_slot_that_is_fired_late_is_found() {
+    PlannedSchedule none = PlannedSchedule.everySeconds("p", 30, 0);
+    List<Long> slots = List.of(0L, 30L, 60L);
+
+    assertThat(decided(none, slots, List.of(fired(0, 1), fired(60, 62)))).isEmpty();
+    // As if 0 counted as 1: the newest slot is fired after an hour.
+    assertThat(decided(none, slots, List.of(fired(60, 3_660))))
+        .singleElement()
+        .asString()
+        .contains("1 slots were fired at once that were missed, first 60, although at most 0");
+  }
+
+  @Test
+  void more_late_slots_than_are_caught_up_with_are_found() {
+    PlannedSchedule two = PlannedSchedule.everySeconds("p", 30, 2);
+    List<Long> slots = List.of(0L, 30L, 60L, 90L);
+
+    assertThat(decided(two, slots, List.of(fired(60, 3_600), fired(90, 3_600)))).isEmpty();
+    assertThat(decided(two, slots, List.of(fired(30, 3_600), fired(60, 3_600), fired(90, 3_600))))
+        .singleElement()
+        .asString()
+        .contains("3 slots were fired at once");
+    // On time, they are as many as there are.
+    assertThat(
+            decided(two, slots, List.of(fired(0, 1), fired(30, 91), fired(60, 91), fired(90, 91))))
+        .isEmpty();
+  }
+
+  @Test
+  void a_slot_that_is_missed_although_fewer_were_caught_up_with_is_found() {
+    PlannedSchedule two = PlannedSchedule.everySeconds("p", 30, 2);
+    List<Long> slots = List.of(0L, 30L, 60L, 90L);
+
+    assertThat(decided(two, slots, List.of(fired(0, 1), fired(90, 3_600))))
+        .hasSize(2)
+        .allSatisfy(problem -> assertThat(problem).contains("was missed although only"));
+    assertThat(decided(two, slots, List.of(fired(30, 3_600), fired(90, 3_600))))
+        .singleElement()
+        .asString()
+        .contains("slot 60 was missed although only 1 newer");
+  }
+
+  @Test
+  void a_trigger_without_a_run_or_with_two_is_found() {
+    List<String> problems = new ArrayList<>();
+
+    ScheduledLoad.checkTriggered(Set.of("a", "b"), List.of("a", "b"), problems);
+    assertThat(problems).isEmpty();
+    ScheduledLoad.checkTriggered(Set.of("a", "b"), List.of("a"), problems);
+    ScheduledLoad.checkTriggered(Set.of("a"), List.of("a", "c"), problems);
+    ScheduledLoad.checkTriggered(Set.of(), List.of(), problems);
+    assertThat(problems)
+        .containsExactly(
+            "2 triggers were answered, and 1 runs are there",
+            "1 triggers were answered, and 2 runs are there",
+            "no trigger was ever answered");
+  }
+
+  private static ScheduleRules.Fired fired(long slot, long at) {
+    return new ScheduleRules.Fired(slot, at * 1_000_000);
+  }
+
+  /** What is found of runs that are counted as they should be. */
+  private static List<String> decided(
+      PlannedSchedule plan, List<Long> slots, List<ScheduleRules.Fired> fired) {
+    return judged(plan, slots, fired, fired.size(), slots.size() - fired.size());
   }
 
   @Test
@@ -86,8 +157,18 @@ class ScheduleTortureTest {
 
   private static List<String> found(
       PlannedSchedule plan, List<Long> slots, List<Long> fired, long total, long missed) {
+    return judged(
+        plan, slots, fired.stream().map(slot -> fired(slot, slot)).toList(), total, missed);
+  }
+
+  private static List<String> judged(
+      PlannedSchedule plan,
+      List<Long> slots,
+      List<ScheduleRules.Fired> fired,
+      long total,
+      long missed) {
     List<String> problems = new ArrayList<>();
-    new ScheduleRules(Map.of(), Map.of(), problems)
+    new ScheduleRules(Map.of(), Map.of(), 60, problems)
         .check(plan, slots, fired, new ScheduleRules.Counts(total, missed, 0));
     return problems;
   }

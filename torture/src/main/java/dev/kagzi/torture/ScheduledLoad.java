@@ -1,0 +1,174 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.KagziException;
+import dev.kagzi.sdk.Overlap;
+import dev.kagzi.sdk.Schedule;
+import dev.kagzi.sdk.ScheduleInfo;
+import dev.kagzi.sdk.WorkflowType;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Schedules among the load: some fire every few seconds, one is triggered by a client. Afterwards
+ * each slot must be one run or be counted as missed, and each trigger one run. Thread-safe.
+ */
+final class ScheduledLoad implements AutoCloseable {
+  /** What they start. It has no steps: what it does is of no interest, only how often. */
+  static final WorkflowType<String, String> TYPE =
+      WorkflowType.of("scheduled", String.class, String.class).queue(Scenario.QUEUE);
+
+  private static final Duration CALL_MAX = Duration.ofSeconds(60);
+  private static final Duration BETWEEN_TRIGGERS = Duration.ofMillis(200);
+  private static final int FEW_CAUGHT_UP = 3;
+
+  /** No fault keeps all servers away for longer, so that nothing is caught up with after it. */
+  private static final long LATE_SECONDS = 15;
+
+  private static final String TRIGGERED = "triggered";
+
+  private final Kagzi kagzi;
+  private final Map<String, PlannedSchedule> plans = new HashMap<>();
+  private final Map<String, Long> firstSlots = new HashMap<>();
+  private final Queue<String> triggered = new ConcurrentLinkedQueue<>();
+  private final Queue<String> troubles = new ConcurrentLinkedQueue<>();
+  private final Thread triggering;
+  private volatile boolean stopped;
+
+  private ScheduledLoad(Kagzi kagzi) {
+    this.kagzi = kagzi;
+    create(1, PlannedSchedule.ALL_CAUGHT_UP);
+    create(2, 0);
+    create(5, FEW_CAUGHT_UP);
+    kagzi.schedule(TRIGGERED).workflow(TYPE).cron("@yearly").input(TRIGGERED).create();
+    this.triggering = Thread.ofVirtual().name("trigger").start(this::trigger);
+  }
+
+  static ScheduledLoad start(String addresses) {
+    return new ScheduledLoad(Kagzi.builder().address(addresses).callTimeout(CALL_MAX).connect());
+  }
+
+  private void create(int everySeconds, int maxCatchup) {
+    PlannedSchedule plan =
+        PlannedSchedule.everySeconds("every-" + everySeconds, everySeconds, maxCatchup);
+    ScheduleInfo made =
+        kagzi
+            .schedule(plan.name())
+            .workflow(TYPE)
+            .cron(plan.cron())
+            .input(plan.name())
+            .overlap(Overlap.ALLOW)
+            .maxCatchup(maxCatchup)
+            .create();
+    plans.put(made.id(), plan);
+    firstSlots.put(made.id(), made.nextFireAt().orElseThrow().getEpochSecond());
+  }
+
+  private void trigger() {
+    Schedule schedule = kagzi.schedule(TRIGGERED);
+    while (!stopped) {
+      try {
+        triggered.add(schedule.trigger());
+      } catch (KagziException e) {
+        troubles.add("a trigger was not answered: " + e);
+      }
+      Pause.ofUnchecked(BETWEEN_TRIGGERS);
+    }
+  }
+
+  /** Nothing fires or is triggered any more. */
+  void stop() {
+    if (stopped) {
+      return;
+    }
+    stopped = true;
+    try {
+      triggering.join();
+      plans.values().forEach(plan -> kagzi.schedule(plan.name()).pause());
+    } catch (InterruptedException e) {
+      throw TortureException.interrupted(e);
+    } catch (KagziException e) {
+      troubles.add("a schedule was not paused: " + e);
+    }
+  }
+
+  /** What is wrong with the runs that there are. */
+  List<String> problems(Connection connection) throws SQLException {
+    List<String> problems = new ArrayList<>(troubles);
+    Map<String, List<Long>> expected = new HashMap<>();
+    nextSlots(connection).forEach((id, next) -> expected.put(id, slots(id, next)));
+    new ScheduleRules(plans, expected, LATE_SECONDS, problems).check(connection);
+    checkTriggered(new HashSet<>(triggered), runsOf(connection), problems);
+    return problems;
+  }
+
+  /** All up to the one that is next: those are decided on. */
+  private List<Long> slots(String id, long next) {
+    List<Long> slots = new ArrayList<>();
+    PlannedSchedule plan = plans.get(id);
+    if (plan != null) {
+      for (long second = firstSlots.getOrDefault(id, next); second < next; second++) {
+        if (plan.seconds().contains((int) (second % 60))) {
+          slots.add(second);
+        }
+      }
+    }
+    return slots;
+  }
+
+  /** A trigger that was sent again must not have made a second run. */
+  static void checkTriggered(Set<String> told, List<String> runs, List<String> problems) {
+    if (told.isEmpty()) {
+      problems.add("no trigger was ever answered");
+    }
+    if (runs.size() != told.size() || !told.containsAll(runs)) {
+      problems.add(
+          "%d triggers were answered, and %d runs are there".formatted(told.size(), runs.size()));
+    }
+  }
+
+  private static Map<String, Long> nextSlots(Connection connection) throws SQLException {
+    Map<String, Long> next = new HashMap<>();
+    try (Statement statement = connection.createStatement();
+        ResultSet rows =
+            statement.executeQuery(
+                "SELECT run_id::text, extract(epoch FROM fire_at)::bigint FROM"
+                    + " kagzi.workflow_runs WHERE cron_expr IS NOT NULL")) {
+      while (rows.next()) {
+        next.put(rows.getString(1), rows.getLong(2));
+      }
+    }
+    return next;
+  }
+
+  private static List<String> runsOf(Connection connection) throws SQLException {
+    List<String> runs = new ArrayList<>();
+    try (Statement statement = connection.createStatement();
+        ResultSet rows =
+            statement.executeQuery(
+                "SELECT run_id::text FROM kagzi.workflow_runs WHERE schedule_id IS NOT NULL AND"
+                    + " fire_at IS NULL")) {
+      while (rows.next()) {
+        runs.add(rows.getString(1));
+      }
+    }
+    return runs;
+  }
+
+  @Override
+  public void close() {
+    stopped = true;
+    kagzi.close();
+  }
+}
