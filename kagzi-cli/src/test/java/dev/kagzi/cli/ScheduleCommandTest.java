@@ -70,7 +70,8 @@ class ScheduleCommandTest extends ServedCommandTest {
     Path input = Files.writeString(folder.resolve("input.json"), "[1, 2]");
     assertThat(create("taken")).isZero();
 
-    assertThat(create("taken")).isEqualTo(1);
+    assertThat(create("taken")).isZero();
+    assertThat(create("taken", "--jitter", "5s")).isEqualTo(1);
     assertThat(err.toString()).contains("name: taken is taken by the schedule").hasLineCount(1);
     assertThat(create("taken", "--or-update", "--input", "@" + input)).isZero();
     assertThat(out.toString()).containsPattern("input +\\[1,2\\]");
