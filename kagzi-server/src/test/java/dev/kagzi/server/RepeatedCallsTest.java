@@ -560,7 +560,9 @@ class RepeatedCallsTest {
     Message second = call(method, request);
 
     assertThat(cut).as("effect of a call whose commit was cut").isEqualTo(usual);
-    assertThat(shape(first)).as("answer of a call whose commit was cut").isEqualTo(shape(usualAnswer));
+    assertThat(shape(first))
+        .as("answer of a call whose commit was cut")
+        .isEqualTo(shape(usualAnswer));
     assertThat(second).as("answer of the repeated call").isEqualTo(first);
     assertThat(stored()).as("what is stored after the repeated call").isEqualTo(stored);
   }
