@@ -144,6 +144,7 @@ final class DevCommand implements Callable<Integer> {
             .dbUser(postgres.user())
             .dbPassword(postgres.password())
             .migrateOnStart(true)
+            .onFailure(ProcessEnd::failed)
             .build());
   }
 

@@ -8,7 +8,10 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -25,9 +28,13 @@ import picocli.CommandLine.Spec;
       "KAGZI_DB_PASSWORD, KAGZI_TOKEN. There are more: --print-config shows all,",
       "docs/reference.md explains them.",
       "",
-      "Ctrl-C or SIGTERM stops it cleanly, with exit code 0."
+      "Ctrl-C or SIGTERM stops it cleanly, with exit code 0. A server that cannot go on",
+      "ends with exit code 70, or 3 when Java has run out of memory; the launcher then",
+      "starts it again, unless KAGZI_RESTART=no."
     })
 final class ServerCommand implements Callable<Integer> {
+
+  private static final Logger log = LoggerFactory.getLogger(ServerCommand.class);
 
   static final Set<ServerOption> OPTIONS = EnumSet.allOf(ServerOption.class);
 
@@ -43,15 +50,35 @@ final class ServerCommand implements Callable<Integer> {
       return 0;
     }
     Logs.bridge();
-    ServerConfig config = ServerFlags.made(() -> ServerConfig.builder(settings).build());
+    ServerConfig config =
+        ServerFlags.made(
+            () -> ServerConfig.builder(settings).onFailure(ProcessEnd::failed).build());
     ServerFlags.checkPorts(config.listen());
     Started started = new Started();
     KagziServer server = started.add("server", KagziServer.start(config));
     Runtime.getRuntime().addShutdownHook(new Thread(started::stopBySignal, "stop"));
+    stopWithLauncher(started);
     print(ready(config, server));
     // Until a signal comes, whose thread halts this JVM.
     new CountDownLatch(1).await();
     return 0;
+  }
+
+  /** A launcher that watches over this process may be killed: then nobody would end the server. */
+  private static void stopWithLauncher(Started started) {
+    Long pid = Long.getLong("kagzi.launcher");
+    if (pid != null) {
+      ProcessHandle.of(pid)
+          .map(ProcessHandle::onExit)
+          .orElseGet(() -> CompletableFuture.completedFuture(null))
+          .thenRun(
+              () -> {
+                log.atWarn()
+                    .addKeyValue("pid", pid)
+                    .log("the launcher has ended, so does the server");
+                started.stopBySignal();
+              });
+    }
   }
 
   private static String ready(ServerConfig config, KagziServer server) {

@@ -19,7 +19,8 @@ import java.util.stream.Stream;
 /**
  * A checkout with the launcher, in a folder whose name has a space, and with a Maven and a Java
  * that only pretend: the one writes a jar that says which build it is of, the other says how it was
- * called and then waits for the end of its input.
+ * called and then waits for the end of its input, or of itself by SIGTERM; or ends at once with the
+ * next exit code that {@link #javaEndsWith} has named.
  */
 final class LauncherCheckout implements AutoCloseable {
   private static final Path LAUNCHER = Path.of("..", "kagzi");
@@ -67,10 +68,18 @@ final class LauncherCheckout implements AutoCloseable {
             ;;
         esac
       done
+      trap 'echo terminated; exit 0' TERM
       echo started by "$0"
       for argument; do printf '%s\\n' "$argument"; done
       echo end of arguments
-      cat >/dev/null
+      if [ -s "$FAKES/exits" ]; then
+        { read -r code; cat >"$FAKES/exits.new"; } <"$FAKES/exits"
+        mv "$FAKES/exits.new" "$FAKES/exits"
+        exit "$code"
+      fi
+      exec 3<&0
+      cat >/dev/null 2>&1 <&3 &
+      wait $!
       """;
 
   final Path folder;
@@ -118,6 +127,23 @@ final class LauncherCheckout implements AutoCloseable {
     writeProgram(home.resolve("bin/javac"), "");
     writeProgram(home.resolve("bin/java"), JAVA);
     return home;
+  }
+
+  /** The first starts of Java end at once with these. */
+  void javaEndsWith(int... codes) throws IOException {
+    StringBuilder lines = new StringBuilder();
+    for (int code : codes) {
+      lines.append(code).append('\n');
+    }
+    write(fakes.resolve("exits"), lines.toString());
+  }
+
+  /** The launcher of a release, which starts the same Java. */
+  Path release() throws IOException {
+    Path launcher = folder.resolve("a release/bin/kagzi");
+    Files.createDirectories(launcher.getParent());
+    Files.copy(Path.of("src/dist/bin/kagzi"), launcher, StandardCopyOption.COPY_ATTRIBUTES);
+    return launcher;
   }
 
   boolean linkTool(String tool) throws IOException {
@@ -241,6 +267,16 @@ final class LauncherCheckout implements AutoCloseable {
         }
       }
       throw new AssertionError("ended before the program ran: " + err.lines().toList());
+    }
+
+    /** Signals the launcher, which has to end by itself. */
+    Ended terminate() throws Exception {
+      // The process itself would close its streams, too.
+      process.toHandle().destroy();
+      if (!process.waitFor(20, TimeUnit.SECONDS)) {
+        throw new AssertionError("the launcher still runs");
+      }
+      return end();
     }
 
     Ended end() throws Exception {

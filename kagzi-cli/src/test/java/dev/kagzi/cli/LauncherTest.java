@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -272,6 +273,76 @@ class LauncherTest {
         .endsWith("[ERROR] Main.java:[1,1] no class", "kagzi: the build of kagzi-cli failed");
     assertThat(failed.out()).isEmpty();
     assertThat(again.jar()).isNotEmpty();
+  }
+
+  enum Launcher {
+    CHECKOUT,
+    RELEASE
+  }
+
+  private Running startServer(Launcher launcher) throws IOException {
+    checkout.complete();
+    return checkout.start(
+        launcher == Launcher.CHECKOUT ? checkout.root.resolve("kagzi") : checkout.release(),
+        "server",
+        "--port",
+        "0");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void a_server_that_failed_is_started_again_after_a_growing_pause(Launcher launcher)
+      throws Exception {
+    checkout.javaEndsWith(70, 3);
+
+    Ended ended = startServer(launcher).awaitStarted().awaitStarted().awaitStarted().terminate();
+
+    assertThat(ended.exit()).isZero();
+    assertThat(ended.out()).endsWith("terminated").contains("-XX:+ExitOnOutOfMemoryError");
+    assertThat(ended.err())
+        .filteredOn(line -> line.contains("started again"))
+        .containsExactly(
+            "kagzi: the server ended with exit code 70 and is started again in 1 s"
+                + " (KAGZI_RESTART=no turns this off)",
+            "kagzi: the server ended with exit code 3 and is started again in 2 s"
+                + " (KAGZI_RESTART=no turns this off)");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void a_signal_ends_the_pause_before_a_restart(Launcher launcher) throws Exception {
+    checkout.javaEndsWith(70, 70, 70, 70, 70, 70, 70, 70);
+    Running server = startServer(launcher).awaitStarted();
+    while (!server.said().contains("is started again in 1 s")) {
+      // The build says something, too.
+    }
+
+    assertThat(server.terminate().exit()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void any_other_end_of_a_server_is_the_launcher_s(Launcher launcher) throws Exception {
+    checkout.javaEndsWith(2);
+
+    Ended ended = startServer(launcher).awaitStarted().end();
+
+    assertThat(ended.exit()).isEqualTo(2);
+    assertThat(ended.err()).filteredOn(line -> line.contains("started again")).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void a_server_that_somebody_else_restarts_keeps_the_launcher_s_process(Launcher launcher)
+      throws Exception {
+    checkout.environment.put("KAGZI_RESTART", "no");
+    checkout.javaEndsWith(70);
+
+    Ended ended = startServer(launcher).awaitStarted().end();
+
+    assertThat(ended.exit()).isEqualTo(70);
+    assertThat(ended.out()).noneMatch(line -> line.startsWith("-Dkagzi.launcher="));
+    assertThat(ended.err()).filteredOn(line -> line.contains("started again")).isEmpty();
   }
 
   @Test

@@ -42,6 +42,8 @@ import dev.kagzi.engine.task.ClaimRules;
 import dev.kagzi.engine.task.Gates;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.task.Tasks;
+import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.thread.ThreadFailure;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.QueueName;
@@ -66,6 +68,7 @@ public final class Engine implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
   private final Database database;
+  private final EssentialThreads threads = new EssentialThreads();
   private final Journal<RunWrite<?>> journal;
   private final StepCounts stepCounts;
   private final DefaultVersions versions;
@@ -88,7 +91,7 @@ public final class Engine implements AutoCloseable {
   private Engine(Database database, EngineConfig config) {
     this.database = database;
     UUID serverId = RunId.next().value();
-    this.endings = new Endings(database);
+    this.endings = new Endings(database, threads);
     this.namespaces =
         new Namespaces(
             database,
@@ -96,7 +99,7 @@ public final class Engine implements AutoCloseable {
             config.autoCreateNamespaces(),
             this::openOrShut,
             this::tellOfNamespace);
-    this.notifier = new PostgresNotifier(database, serverId, this::hear);
+    this.notifier = new PostgresNotifier(database, serverId, this::hear, threads);
     this.versions =
         new DefaultVersions(database, config.limits(), () -> notifier.tell(new Notice.Versions()));
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
@@ -113,7 +116,8 @@ public final class Engine implements AutoCloseable {
         new Journal<>(
             database,
             () -> new RunWriter(config.rules(), versions, wiring, new Random()),
-            config.journal());
+            config.journal(),
+            threads);
     this.gates =
         new Gates(
             database,
@@ -125,7 +129,8 @@ public final class Engine implements AutoCloseable {
             claims -> free(claims, FreeClaim.Cause.NOT_TAKEN),
             run -> append(new FailCrashed(run)),
             this::admit,
-            namespaces::isOpen);
+            namespaces::isOpen,
+            threads);
     this.workers =
         new Workers(
             database,
@@ -135,7 +140,8 @@ public final class Engine implements AutoCloseable {
             gates,
             notifier,
             this::free,
-            journal::append);
+            journal::append,
+            threads);
     wiring.connect(gates, workers);
     this.queries =
         new Queries(
@@ -160,12 +166,14 @@ public final class Engine implements AutoCloseable {
         new FireSchedules(
             pulse,
             new Firing(database, config.schedules(), config.coordinatorInterval(), wiring),
-            config.coordinatorInterval());
+            config.coordinatorInterval(),
+            threads);
     this.schedules =
         new Schedules(database, namespaces, config.limits(), wiring, fireSchedules::dueIn);
     this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
     this.coordinator =
         new Coordinator(
+            "coordinator",
             List.of(
                 pulse,
                 new BuryStaleWorkers(pulse, workers, config.workers().stale()),
@@ -179,12 +187,15 @@ public final class Engine implements AutoCloseable {
                 gates.book()::forgetOld,
                 workers::forgetOld,
                 stepCounts::forgetOld),
-            config.coordinatorInterval());
+            config.coordinatorInterval(),
+            threads);
     // On a thread of its own: what it does may take a while, and nobody waits for it.
     this.janitor =
         new Coordinator(
+            "purge",
             List.of(new ForgetOldRuns(database, namespaces, workers, config.retention())),
-            config.coordinatorInterval());
+            config.coordinatorInterval(),
+            threads);
     this.meter = new EngineMeter(database.meter(), gates.meter(), journal);
   }
 
@@ -340,14 +351,20 @@ public final class Engine implements AutoCloseable {
     coordinator.runNow();
   }
 
+  /** The threads that this engine cannot do without; its owner is told of one that ends. */
+  public EssentialThreads threads() {
+    return threads;
+  }
+
   /** Why this engine cannot work now, or nothing. */
   public Optional<String> trouble() {
-    return database.trouble();
+    return threads.failure().map(ThreadFailure::getMessage).or(database::trouble);
   }
 
   /** Ends polls and streams, writes what waits, and leaves. */
   @Override
   public void close() {
+    threads.close();
     coordinator.close();
     janitor.close();
     fireSchedules.close();

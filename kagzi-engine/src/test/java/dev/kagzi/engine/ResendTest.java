@@ -38,6 +38,7 @@ import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.RunId;
@@ -101,7 +102,11 @@ class ResendTest {
     // to a journal of the same make.
     side = Database.open(database.config(), () -> Database.connect(proxy.config()));
     journal =
-        new Journal<>(side, () -> new RunWriter(Rules.DEFAULT, SILENCE, new Random(1)), oneLane);
+        new Journal<>(
+            side,
+            () -> new RunWriter(Rules.DEFAULT, SILENCE, new Random(1)),
+            oneLane,
+            new EssentialThreads());
     await(handIn(new DeliverMessages(RunId.next())));
     WorkerId worker = all.register();
     all.start();

@@ -10,6 +10,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -23,8 +24,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.Timer;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -45,17 +51,19 @@ class RoomsTest {
   private static final Map<String, Set<String>> MAY_KNOW =
       Map.ofEntries(
           Map.entry("value", Set.of()),
+          Map.entry("thread", Set.of()),
           Map.entry("retry", Set.of("value")),
           Map.entry("page", Set.of("value")),
           Map.entry("db", Set.of("value")),
-          Map.entry("journal", Set.of("db", "value")),
+          Map.entry("journal", Set.of("db", "thread", "value")),
           Map.entry("request", Set.of("db", "value")),
           Map.entry("namespace", Set.of("db", "page", "request", "value")),
-          Map.entry("notice", Set.of("db", "value")),
-          Map.entry("run", Set.of("db", "journal", "namespace", "request", "retry", "value")),
+          Map.entry("notice", Set.of("db", "thread", "value")),
+          Map.entry(
+              "run", Set.of("db", "journal", "namespace", "request", "retry", "thread", "value")),
           Map.entry("step", Set.of("db", "retry", "value")),
           Map.entry("message", Set.of("db", "run", "value")),
-          Map.entry("task", Set.of("db", "namespace", "retry", "run", "step", "value")),
+          Map.entry("task", Set.of("db", "namespace", "retry", "run", "step", "thread", "value")),
           Map.entry(
               "schedule", Set.of("db", "namespace", "page", "request", "retry", "run", "value")),
           Map.entry(
@@ -72,6 +80,7 @@ class RoomsTest {
                   "request",
                   "run",
                   "task",
+                  "thread",
                   "value")),
           Map.entry(
               "chore",
@@ -84,6 +93,7 @@ class RoomsTest {
                   "run",
                   "schedule",
                   "step",
+                  "thread",
                   "value",
                   "worker")),
           Map.entry("query", Set.of("db", "page", "retry", "step", "value")));
@@ -247,6 +257,17 @@ class RoomsTest {
         .startsWith("CREATE FUNCTION kagzi.clock()");
   }
 
+  /** A thread that ends without anybody noticing leaves a server that accepts and does nothing. */
+  @Test
+  void only_one_class_starts_platform_threads() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(ROOT + ".thread")
+        .should()
+        .callCodeUnitWhere(startsPlatformThreads())
+        .check(ENGINE);
+  }
+
   @Test
   void rooms_are_named_after_what_they_are() {
     assertThat(rooms())
@@ -262,6 +283,28 @@ class RoomsTest {
           .contains("@NullMarked")
           .startsWith("/**");
     }
+  }
+
+  private static DescribedPredicate<JavaCall<?>> startsPlatformThreads() {
+    Set<String> makers =
+        Set.of(
+            Thread.class.getName(),
+            Timer.class.getName(),
+            ForkJoinPool.class.getName(),
+            ThreadPoolExecutor.class.getName(),
+            ScheduledThreadPoolExecutor.class.getName());
+    return DescribedPredicate.describe(
+        "starts platform threads",
+        call -> {
+          String owner = call.getTargetOwner().getName();
+          String name = call.getName();
+          return switch (name) {
+            case "<init>" -> makers.contains(owner);
+            case "ofPlatform" -> owner.equals(Thread.class.getName());
+            case "newVirtualThreadPerTaskExecutor" -> false;
+            default -> owner.equals(Executors.class.getName());
+          };
+        });
   }
 
   private static Set<String> rooms() {

@@ -8,10 +8,12 @@ import dev.kagzi.server.grpc.GrpcSettings;
 import dev.kagzi.server.http.HttpEdge;
 import dev.kagzi.server.listen.ListenConfig;
 import java.io.IOException;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,15 +36,22 @@ public final class KagziServer implements AutoCloseable {
   private final HttpEdge http;
   private final Engine engine;
   private final GrpcEdge grpc;
+  private final Consumer<Throwable> onFailure;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private KagziServer(
-      String inProcessName, Readiness readiness, HttpEdge http, Engine engine, GrpcEdge grpc) {
+      String inProcessName,
+      Readiness readiness,
+      HttpEdge http,
+      Engine engine,
+      GrpcEdge grpc,
+      Consumer<Throwable> onFailure) {
     this.inProcessName = inProcessName;
     this.readiness = readiness;
     this.http = http;
     this.engine = engine;
     this.grpc = grpc;
+    this.onFailure = onFailure;
   }
 
   /**
@@ -58,7 +67,7 @@ public final class KagziServer implements AutoCloseable {
     CompletableFuture<HttpEdge> http =
         CompletableFuture.supplyAsync(
             () -> HttpEdge.start(config.listen(), ServerVersion.read(), readiness::trouble),
-            task -> Thread.ofPlatform().name("kagzi-http-start").start(task));
+            task -> Thread.ofVirtual().name("kagzi-http-start").start(task));
     try {
       return start(config, readiness, http);
     } catch (RuntimeException e) {
@@ -109,12 +118,15 @@ public final class KagziServer implements AutoCloseable {
     GrpcEdge grpc = openGrpc(config, inProcessName, readiness, engine);
     try {
       KagziServer server =
-          new KagziServer(inProcessName, readiness, opened(config, http), engine, grpc);
+          new KagziServer(
+              inProcessName, readiness, opened(config, http), engine, grpc, config.onFailure());
+      engine.threads().onFailure(server::fail);
       readiness.accepting();
       grpc.serve();
       server.tell(config.listen());
       return server;
     } catch (RuntimeException e) {
+      engine.threads().close();
       grpc.close();
       throw e;
     }
@@ -180,6 +192,25 @@ public final class KagziServer implements AutoCloseable {
     return grpc.openCalls();
   }
 
+  /**
+   * Why this server has closed itself, or nothing: one of the threads ended without which it does
+   * not work, such as the writer of the journal by an {@link OutOfMemoryError}.
+   */
+  public Optional<Throwable> failure() {
+    return engine.threads().failure().map(failure -> failure);
+  }
+
+  /** Called by a thread that ends, which cannot wait for itself. */
+  private void fail(Throwable why) {
+    readiness.failed(String.valueOf(why.getMessage()));
+    try {
+      onFailure.accept(why);
+    } catch (RuntimeException e) {
+      log.atError().setCause(e).log("the listener of the server's failure failed");
+    }
+    Thread.ofVirtual().name("kagzi-close").start(this::close);
+  }
+
   /** The engine behind the edges. */
   public Engine engine() {
     return engine;
@@ -196,6 +227,8 @@ public final class KagziServer implements AutoCloseable {
       return;
     }
     readiness.stopping();
+    // The edge's threads end first.
+    engine.threads().close();
     grpc.close();
     engine.close();
     http.close();

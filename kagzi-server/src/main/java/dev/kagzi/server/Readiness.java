@@ -19,6 +19,7 @@ final class Readiness {
   private volatile String stage = "starting: waiting for PostgreSQL";
   private volatile @Nullable Supplier<Optional<String>> engine;
   private volatile @Nullable Answer last;
+  private volatile boolean failed;
 
   private record Answer(Optional<String> trouble, long atNanos) {
     boolean isFresh() {
@@ -42,7 +43,15 @@ final class Readiness {
   }
 
   void stopping() {
-    stage = "stopping";
+    if (!failed) {
+      stage = "stopping";
+    }
+  }
+
+  /** The server cannot go on, and says why until it is gone. */
+  void failed(String why) {
+    failed = true;
+    stage = "failed: " + why;
   }
 
   /** Why the server cannot be used now, or nothing. Asks the database, so it may block. */

@@ -9,6 +9,7 @@ import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.listen.Tls;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param migrateOnStart whether the schema is brought up to date, or has to be
  * @param reflection whether clients may ask for the protocol's descriptors
  * @param closeTimeout how long a stop waits for calls under way
+ * @param onFailure called when the server cannot go on, before it closes itself
  */
 public record ServerConfig(
     ListenConfig listen,
@@ -27,7 +29,8 @@ public record ServerConfig(
     EngineConfig engine,
     boolean migrateOnStart,
     boolean reflection,
-    Duration closeTimeout) {
+    Duration closeTimeout,
+    Consumer<Throwable> onFailure) {
 
   public ServerConfig {
     if (closeTimeout.isNegative()) {
@@ -63,6 +66,7 @@ public record ServerConfig(
     private boolean reflection;
     private Duration closeTimeout;
     private EngineConfig engine;
+    private Consumer<Throwable> onFailure = why -> {};
 
     private Builder(Settings settings) {
       this.host = settings.text(ServerOption.HOST);
@@ -195,6 +199,17 @@ public record ServerConfig(
       return this;
     }
 
+    /**
+     * Who is called when the server cannot go on because one of its threads has ended, such as the
+     * journal's writer by an {@link OutOfMemoryError}. The server has logged it, is not ready any
+     * more, and closes itself afterwards; the process is the application's to end. The listener
+     * must not wait for the server.
+     */
+    public Builder onFailure(Consumer<Throwable> listener) {
+      this.onFailure = listener;
+      return this;
+    }
+
     /** Where the server will listen, for whoever wants to know before there is a database. */
     public ListenConfig listen() {
       return new ListenConfig(
@@ -216,7 +231,7 @@ public record ServerConfig(
     /** The finished configuration. */
     public ServerConfig build() {
       return new ServerConfig(
-          listen(), database(), engine, migrateOnStart, reflection, closeTimeout);
+          listen(), database(), engine, migrateOnStart, reflection, closeTimeout, onFailure);
     }
   }
 }

@@ -70,13 +70,14 @@ class ServerConfigTest {
     Set<String> untouched = new TreeSet<>(usual.keySet());
     untouched.removeAll(changed);
     // Certificates are files; a database that may lose data is for tests; policies of a whole
-    // server do not choose by kinds of failures.
+    // server do not choose by kinds of failures; who is told of a failure is code.
     assertThat(untouched)
         .containsExactly(
             "database.allowUnsafe",
             "engine.rules.defaultPolicy.nonRetryable",
             "engine.rules.defaultPolicy.retryableKinds",
-            "listen.access.tls");
+            "listen.access.tls",
+            "onFailure");
   }
 
   private static Map<String, Object> leaves(Map<String, String> environment) {

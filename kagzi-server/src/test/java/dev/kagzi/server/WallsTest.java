@@ -4,10 +4,18 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.Set;
+import java.util.Timer;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 
 /** The walls of the house, as far as they stand in the server. */
 @AnalyzeClasses(packages = "dev.kagzi.server", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -54,6 +62,32 @@ class WallsTest {
   @ArchTest
   static final ArchRule rooms_do_not_know_each_other_in_a_circle =
       slices().matching("dev.kagzi.server.(**)").should().beFreeOfCycles();
+
+  @ArchTest
+  static final ArchRule platform_threads_are_started_by_the_engine_s_class_for_it =
+      noClasses().should().callCodeUnitWhere(startsPlatformThreads());
+
+  private static DescribedPredicate<JavaCall<?>> startsPlatformThreads() {
+    Set<String> makers =
+        Set.of(
+            Thread.class.getName(),
+            Timer.class.getName(),
+            ForkJoinPool.class.getName(),
+            ThreadPoolExecutor.class.getName(),
+            ScheduledThreadPoolExecutor.class.getName());
+    return DescribedPredicate.describe(
+        "starts platform threads",
+        call -> {
+          String owner = call.getTargetOwner().getName();
+          String name = call.getName();
+          return switch (name) {
+            case "<init>" -> makers.contains(owner);
+            case "ofPlatform" -> owner.equals(Thread.class.getName());
+            case "newVirtualThreadPerTaskExecutor" -> false;
+            default -> owner.equals(Executors.class.getName());
+          };
+        });
+  }
 
   @ArchTest
   static final ArchRule endpoints_are_not_public =

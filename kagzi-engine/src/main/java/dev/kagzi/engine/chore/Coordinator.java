@@ -1,5 +1,6 @@
 package dev.kagzi.engine.chore;
 
+import dev.kagzi.engine.thread.EssentialThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -13,13 +14,11 @@ import org.slf4j.LoggerFactory;
 public final class Coordinator implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Coordinator.class);
 
-  private final ScheduledThreadPoolExecutor thread =
-      new ScheduledThreadPoolExecutor(
-          1, work -> Thread.ofPlatform().name("kagzi-coordinator").daemon().unstarted(work));
-
+  private final ScheduledThreadPoolExecutor thread;
   private final List<Chore> chores;
 
-  public Coordinator(List<Chore> chores, Duration interval) {
+  public Coordinator(String name, List<Chore> chores, Duration interval, EssentialThreads threads) {
+    this.thread = threads.timer("kagzi-" + name);
     this.chores = List.copyOf(chores);
     for (Chore chore : chores) {
       thread.scheduleWithFixedDelay(

@@ -1,6 +1,7 @@
 package dev.kagzi.engine.chore;
 
 import dev.kagzi.engine.schedule.Firing;
+import dev.kagzi.engine.thread.EssentialThreads;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -35,12 +36,13 @@ public final class FireSchedules implements Chore, AutoCloseable {
   private boolean lookForForgotten;
   private boolean closed;
 
-  public FireSchedules(TakePulse pulse, Firing firing, Duration interval) {
+  public FireSchedules(
+      TakePulse pulse, Firing firing, Duration interval, EssentialThreads threads) {
     this.pulse = pulse;
     this.firing = firing;
     this.intervalMs = interval.toMillis();
-    this.thread = Thread.ofPlatform().name("kagzi-schedules").daemon().unstarted(this::fire);
-    this.helper = Thread.ofPlatform().name("kagzi-schedules-2").daemon().unstarted(this::help);
+    this.thread = threads.loop("kagzi-schedules", this::fire);
+    this.helper = threads.loop("kagzi-schedules-2", this::help);
   }
 
   public void start() {

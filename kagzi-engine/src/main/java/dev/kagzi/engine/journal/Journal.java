@@ -1,6 +1,7 @@
 package dev.kagzi.engine.journal;
 
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,10 +21,15 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
   private final LongAdder written = new LongAdder();
 
   /** Opens the lanes; each gets a writer of its own. */
-  public Journal(Database database, Supplier<BatchWriter<W>> writers, JournalConfig config) {
+  public Journal(
+      Database database,
+      Supplier<BatchWriter<W>> writers,
+      JournalConfig config,
+      EssentialThreads threads) {
     this.config = config;
     for (int i = 0; i < config.lanes(); i++) {
-      lanes.add(new Lane<>("lane-" + i, database, writers.get(), config, batches, written));
+      lanes.add(
+          new Lane<>("lane-" + i, database, writers.get(), config, batches, written, threads));
     }
     lanes.forEach(Lane::start);
   }

@@ -4,6 +4,7 @@ import dev.kagzi.engine.db.Backend;
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.db.SqlErrors;
+import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
 import java.util.List;
@@ -41,7 +42,8 @@ final class Lane<W extends Write<?>> {
       BatchWriter<W> writer,
       JournalConfig config,
       LongAdder batches,
-      LongAdder written) {
+      LongAdder written,
+      EssentialThreads threads) {
     this.name = name;
     this.database = database;
     this.writer = writer;
@@ -49,7 +51,7 @@ final class Lane<W extends Write<?>> {
     this.batches = batches;
     this.written = written;
     this.intake = new Intake<>(config.queueBytesMax() / config.lanes());
-    this.thread = Thread.ofPlatform().name("kagzi-" + name).unstarted(this::drain);
+    this.thread = threads.loop("kagzi-" + name, this::drain);
   }
 
   void start() {
@@ -67,9 +69,10 @@ final class Lane<W extends Write<?>> {
   }
 
   private void drain() {
+    List<W> batch = List.of();
     try {
       while (true) {
-        List<W> batch = intake.take(config.batchWritesMax(), config.batchBytesMax());
+        batch = intake.take(config.batchWritesMax(), config.batchBytesMax());
         if (batch.isEmpty()) {
           return;
         }
@@ -78,6 +81,7 @@ final class Lane<W extends Write<?>> {
         writing = true;
         commitOrSplit(batch);
         writing = false;
+        batch = List.of();
       }
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
@@ -85,6 +89,7 @@ final class Lane<W extends Write<?>> {
       if (session != null) {
         session.close();
       }
+      refuseAll(batch, "this server is stopping");
       refuseAll(intake.drain(), "this server is stopping");
     }
   }
@@ -121,6 +126,9 @@ final class Lane<W extends Write<?>> {
             pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2);
           }
         }
+      } catch (OutOfMemoryError | InternalError fatal) {
+        // Not the fault of one write: the next would meet it too. The lane ends, and the server.
+        throw fatal;
       } catch (RuntimeException | Error bug) {
         // A fault of ours: the caller must hear of it, and the lane must live on.
         log.atError().setCause(bug).addKeyValue("lane", name).log("a batch failed unexpectedly");

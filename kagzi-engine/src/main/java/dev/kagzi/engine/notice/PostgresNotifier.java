@@ -3,6 +3,7 @@ package dev.kagzi.engine.notice;
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.Listening;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.thread.EssentialThreads;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -41,12 +42,13 @@ public final class PostgresNotifier implements Notifier {
   private volatile boolean closed;
 
   /** Says and hears nothing before {@link #start}. */
-  public PostgresNotifier(Database database, UUID serverId, Consumer<Notice> listener) {
+  public PostgresNotifier(
+      Database database, UUID serverId, Consumer<Notice> listener, EssentialThreads threads) {
     this.database = database;
     this.serverId = serverId;
     this.listener = listener;
-    this.sender = Thread.ofPlatform().name("kagzi-notice-send").unstarted(this::send);
-    this.receiver = Thread.ofPlatform().name("kagzi-notice-listen").unstarted(this::receive);
+    this.sender = threads.loop("kagzi-notice-send", this::send);
+    this.receiver = threads.loop("kagzi-notice-listen", this::receive);
   }
 
   /** From now on notices go and come: whoever they are about must be there. Once. */

@@ -3,6 +3,7 @@ package dev.kagzi.engine.run;
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
@@ -53,9 +54,10 @@ public final class Endings implements AutoCloseable {
   private final Thread reader;
   private volatile boolean closed;
 
-  public Endings(Database database) {
+  public Endings(Database database, EssentialThreads threads) {
     this.database = database;
-    this.reader = Thread.ofPlatform().name("kagzi-endings").start(this::readLoop);
+    this.reader = threads.loop("kagzi-endings", this::readLoop);
+    reader.start();
   }
 
   /** A wish to hear of an end; closed when nobody listens any more. */

@@ -3,6 +3,7 @@ package dev.kagzi.engine.task;
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.run.Handover;
+import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
@@ -63,7 +64,8 @@ public final class Gates implements AutoCloseable {
       Consumer<List<Claim>> giveBack,
       Consumer<RunId> failCrashed,
       BiPredicate<QueueName, Task> admission,
-      Predicate<String> isOpen) {
+      Predicate<String> isOpen,
+      EssentialThreads threads) {
     this.database = database;
     this.config = config;
     this.rules = rules;
@@ -71,14 +73,12 @@ public final class Gates implements AutoCloseable {
     this.failCrashed = failCrashed;
     this.admission = admission;
     this.isOpen = isOpen;
-    this.timer =
-        new ScheduledThreadPoolExecutor(
-            1, work -> Thread.ofPlatform().name("kagzi-timer").daemon().unstarted(work));
-    timer.setRemoveOnCancelPolicy(true);
+    this.timer = threads.timer("kagzi-timer");
     timer.scheduleWithFixedDelay(this::sweep, SWEEP_MS, SWEEP_MS, TimeUnit.MILLISECONDS);
     for (int i = 0; i < config.claimers(); i++) {
-      claimers.add(Thread.ofPlatform().name("kagzi-claim-" + i).start(this::claimLoop));
+      claimers.add(threads.loop("kagzi-claim-" + i, this::claimLoop));
     }
+    claimers.forEach(Thread::start);
   }
 
   Poll stand(PollRequest request, WorkerLimits limits) {

@@ -15,6 +15,7 @@ import dev.kagzi.engine.run.FailureHandler;
 import dev.kagzi.engine.task.Gates;
 import dev.kagzi.engine.task.HeldRuns;
 import dev.kagzi.engine.task.WorkerLimits;
+import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.QueueName;
@@ -34,7 +35,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -61,9 +61,7 @@ public final class Workers implements AutoCloseable {
   private final Consumer<RenewLease> renew;
   private final Journal<HeartbeatWrite> heartbeats;
   private final Executor blocking = Executors.newVirtualThreadPerTaskExecutor();
-  private final ScheduledExecutorService timer =
-      new ScheduledThreadPoolExecutor(
-          1, work -> Thread.ofPlatform().name("kagzi-attach").daemon().unstarted(work));
+  private final ScheduledExecutorService timer;
   private final Map<WorkerId, Seen> seen = new ConcurrentHashMap<>();
   private final Map<WorkerId, Attached> attached = new ConcurrentHashMap<>();
 
@@ -86,7 +84,8 @@ public final class Workers implements AutoCloseable {
       Gates gates,
       Notifier notifier,
       BiConsumer<List<Claim>, FreeClaim.Cause> free,
-      Consumer<RenewLease> renew) {
+      Consumer<RenewLease> renew,
+      EssentialThreads threads) {
     this.database = database;
     this.config = config;
     this.limits = limits;
@@ -95,6 +94,7 @@ public final class Workers implements AutoCloseable {
     this.notifier = notifier;
     this.free = free;
     this.renew = renew;
+    this.timer = threads.timer("kagzi-attach");
     JournalConfig bounds = JournalConfig.defaults();
     this.heartbeats =
         new Journal<>(
@@ -106,7 +106,8 @@ public final class Workers implements AutoCloseable {
                 bounds.batchBytesMax(),
                 bounds.batchWritesMax(),
                 bounds.fullPatience(),
-                bounds.databasePatience()));
+                bounds.databasePatience()),
+            threads);
   }
 
   public int heartbeatIntervalSecs() {

@@ -3,6 +3,7 @@ package dev.kagzi.engine.notice;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.RunId;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -27,8 +28,12 @@ class PostgresNotifierTest {
 
   @BeforeEach
   void open() {
-    one = new PostgresNotifier(database.open(), RunId.next().value(), this::hear);
-    other = new PostgresNotifier(database.open(), RunId.next().value(), notice -> {});
+    one =
+        new PostgresNotifier(
+            database.open(), RunId.next().value(), this::hear, new EssentialThreads());
+    other =
+        new PostgresNotifier(
+            database.open(), RunId.next().value(), notice -> {}, new EssentialThreads());
     other.alone(false);
   }
 

@@ -23,6 +23,7 @@ import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.task.DispatchConfig;
 import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -172,7 +173,10 @@ class HandoverTest {
     try (Database side = Database.open(database.config(), () -> Database.connect(proxy.config()));
         Journal<RunWrite<?>> journal =
             new Journal<>(
-                side, () -> new RunWriter(Rules.DEFAULT, SILENCE, new Random(1)), ONE_LANE)) {
+                side,
+                () -> new RunWriter(Rules.DEFAULT, SILENCE, new Random(1)),
+                ONE_LANE,
+                new EssentialThreads())) {
       DeliverMessages warm = new DeliverMessages(run);
       journal.append(warm);
       await(warm.done());

@@ -23,7 +23,8 @@ final class Variables {
     "KAGZI_CLIENT_TLS_KEY",
     "KAGZI_JAVA_OPTS",
     "KAGZI_SERVER_JAVA_OPTS",
-    "KAGZI_JDK_ROOT"
+    "KAGZI_JDK_ROOT",
+    "KAGZI_RESTART"
   };
 
   private static final Pattern OLD = Pattern.compile("KAGZI_(SCHEDULER|WATCHDOG)_(.*)");

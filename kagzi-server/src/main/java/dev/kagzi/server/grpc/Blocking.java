@@ -1,5 +1,6 @@
 package dev.kagzi.server.grpc;
 
+import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import io.grpc.stub.StreamObserver;
 import java.util.concurrent.CompletableFuture;
@@ -14,10 +15,12 @@ import java.util.function.Supplier;
 final class Blocking {
   private final Semaphore places;
   private final int placesMax;
+  private final EssentialThreads threads;
 
-  Blocking(int placesMax) {
+  Blocking(int placesMax, EssentialThreads threads) {
     this.places = new Semaphore(placesMax);
     this.placesMax = placesMax;
+    this.threads = threads;
   }
 
   /** Answers a unary call with what {@code call} gives. */
@@ -60,6 +63,9 @@ final class Blocking {
             () -> {
               try {
                 task.run();
+              } catch (OutOfMemoryError fatal) {
+                // The call has no answer, and the server may have lost more than that.
+                threads.failed("kagzi-" + name, fatal);
               } finally {
                 places.release();
               }

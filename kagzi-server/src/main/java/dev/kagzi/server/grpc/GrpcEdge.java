@@ -52,11 +52,15 @@ public final class GrpcEdge implements AutoCloseable {
       Supplier<Optional<String>> trouble,
       Duration closeTimeout)
       throws IOException {
-    EdgeThreads threads = new EdgeThreads();
+    EdgeThreads threads = new EdgeThreads(engine.threads());
     OpenCalls calls = new OpenCalls();
     EdgeRoom room =
         new EdgeRoom(
-            engine, new Blocking(BLOCKING_CALLS_MAX), threads.senders(), threads.timer(), calls);
+            engine,
+            new Blocking(BLOCKING_CALLS_MAX, engine.threads()),
+            threads.senders(),
+            threads.timer(),
+            calls);
     List<BindableService> services = new ArrayList<>();
     services.add(new WorkflowEndpoint(room));
     services.add(new WorkerEndpoint(room));
@@ -70,7 +74,7 @@ public final class GrpcEdge implements AutoCloseable {
       Transports transports =
           Transports.open(
               settings,
-              threads.inProcess(),
+              threads,
               server -> add(server, services, calls, serving, settings.reflection()));
       return new GrpcEdge(transports, serving, calls, threads, closeTimeout);
     } catch (IOException e) {

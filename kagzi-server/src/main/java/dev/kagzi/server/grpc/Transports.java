@@ -14,7 +14,6 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -43,16 +42,16 @@ final class Transports {
   /**
    * Opens them.
    *
-   * @param inProcessThreads where handlers run that a caller in this process has called: its own
-   *     thread may be interrupted
+   * @param threads a handler that was called from within this process does not run on the thread of
+   *     its caller, which may be interrupted
    * @param services puts the services into a server
    */
   static Transports open(
-      GrpcSettings settings, Executor inProcessThreads, Consumer<ServerBuilder<?>> services)
+      GrpcSettings settings, EdgeThreads threads, Consumer<ServerBuilder<?>> services)
       throws IOException {
     List<Server> servers = new ArrayList<>();
     InProcessServerBuilder inProcess =
-        InProcessServerBuilder.forName(settings.inProcessName()).executor(inProcessThreads);
+        InProcessServerBuilder.forName(settings.inProcessName()).executor(threads.inProcess());
     CallerContext.add(inProcess);
     services.accept(inProcess);
     servers.add(inProcess.build().start());
@@ -62,6 +61,7 @@ final class Transports {
     try {
       NettyServerBuilder netty = netty(settings.listen());
       CallerContext.add(netty);
+      threads.eventLoops().use(netty);
       services.accept(netty);
       Server opened = netty.build().start();
       servers.addFirst(opened);

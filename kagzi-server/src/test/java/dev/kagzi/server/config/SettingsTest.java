@@ -109,6 +109,7 @@ class SettingsTest {
                     "KAGZI_TLS_CA", "ca.pem",
                     "KAGZI_CLIENT_TLS_KEY", "key.pem",
                     "KAGZI_JAVA_OPTS", "-Xmx1g",
+                    "KAGZI_RESTART", "no",
                     "PATH", "/bin")));
 
     assertThat(settings.text(ServerOption.HOST)).isEqualTo("127.0.0.1");

@@ -1,0 +1,68 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.thread.EssentialThreads;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.IoHandlerFactory;
+import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
+import io.grpc.netty.shaded.io.netty.channel.epoll.Epoll;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollIoHandler;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollServerSocketChannel;
+import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
+import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The threads that read from and write to the network. They are a server's own: those that gRPC
+ * shares between servers end without anybody noticing, and their connections hang.
+ */
+final class EventLoops implements AutoCloseable {
+  private static final long CLOSE_SECONDS_MAX = 5;
+
+  private final EssentialThreads threads;
+  private final List<EventLoopGroup> groups = new ArrayList<>();
+
+  EventLoops(EssentialThreads threads) {
+    this.threads = threads;
+  }
+
+  /** Zero threads are as many as Netty thinks fit. */
+  private EventLoopGroup group(String name, int count) {
+    IoHandlerFactory handlers =
+        Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    EventLoopGroup group = new MultiThreadIoEventLoopGroup(count, factory(name), handlers);
+    groups.add(group);
+    return group;
+  }
+
+  private ThreadFactory factory(String name) {
+    return new DefaultThreadFactory(name, true) {
+      @Override
+      protected Thread newThread(Runnable loop, String name) {
+        return super.newThread(threads.guarded(name, loop), name);
+      }
+    };
+  }
+
+  /** Opens them for a server, once. A server without a port has none. */
+  void use(NettyServerBuilder builder) {
+    Class<? extends ServerChannel> channel =
+        Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    builder
+        .bossEventLoopGroup(group("kagzi-accept", 1))
+        .workerEventLoopGroup(group("kagzi-net", 0))
+        .channelType(channel);
+  }
+
+  @Override
+  public void close() {
+    for (EventLoopGroup group : groups) {
+      group.shutdownGracefully(0, CLOSE_SECONDS_MAX, TimeUnit.SECONDS);
+    }
+  }
+}
