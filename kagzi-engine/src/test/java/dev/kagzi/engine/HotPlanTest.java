@@ -9,6 +9,7 @@ import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.InsertPayloads;
 import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.LockRuns;
+import dev.kagzi.engine.run.MarkHeard;
 import dev.kagzi.engine.run.OverdueRuns;
 import dev.kagzi.engine.run.Reopen;
 import dev.kagzi.engine.run.StoredEnd;
@@ -155,6 +156,8 @@ class HotPlanTest {
               "int, bigint",
               WORKERS,
               "workflow_runs_own_lease"),
+          hot("HeldRuns.UNHEARD_SQL", HeldRuns.UNHEARD_SQL, "", PKEY, STEPS),
+          hot("MarkHeard.SQL", MarkHeard.SQL, "", PKEY),
           hot("Tasks.CLAIM_SQL", constant("task.Tasks", "CLAIM_SQL"), "uuid, text, int", PKEY),
           hot("Messages.POST_SQL", Messages.POST_SQL, ""),
           hot("Messages.TAKE_SQL", Messages.TAKE_SQL, "", MESSAGES),

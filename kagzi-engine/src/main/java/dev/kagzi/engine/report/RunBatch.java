@@ -7,6 +7,7 @@ import dev.kagzi.engine.message.RunMessage;
 import dev.kagzi.engine.run.InsertPayloads;
 import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.LockRuns;
+import dev.kagzi.engine.run.MarkHeard;
 import dev.kagzi.engine.run.Reopen;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.RunEvents;
@@ -65,6 +66,7 @@ final class RunBatch {
 
   private final List<StartRun> starts = new ArrayList<>();
   private final Set<RunId> reopened = new LinkedHashSet<>();
+  private final Map<RunId, RunRow> heard = new LinkedHashMap<>();
   private final Map<UUID, Integer> carriedOver = new LinkedHashMap<>();
   private final Map<RunId, Optional<Failure>> endedFromOutside = new LinkedHashMap<>();
   private Map<RunId, RunRow> rows = Map.of();
@@ -223,6 +225,13 @@ final class RunBatch {
     unseen.add(write);
   }
 
+  /** The run's worker has called about it: its task has arrived. */
+  void heard(RunRow run) {
+    if (!run.isHeard()) {
+      heard.put(run.runId(), run);
+    }
+  }
+
   void post(RunMessage message) {
     messages.add(message);
   }
@@ -282,6 +291,9 @@ final class RunBatch {
       startOthers(events);
     }
     writeSteps();
+    if (!heard.isEmpty()) {
+      MarkHeard.apply(tx, heard.values());
+    }
     if (!endedWithOpenSteps.isEmpty()) {
       CloseSteps.endOpen(tx, endedWithOpenSteps, ENDED);
     }

@@ -384,6 +384,7 @@ final class StepJudge {
     } else if (write.caller().fence(row, write.claim()) != Fence.HELD) {
       write.refuse(write.caller().claimLost(row, write.claim()));
     } else {
+      batch.heard(row);
       begin(row, write);
     }
   }

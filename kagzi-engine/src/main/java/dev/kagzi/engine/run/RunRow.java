@@ -36,6 +36,7 @@ public final class RunRow {
   private final int epoch;
   private int endedEpoch;
   private final @Nullable Integer freeEpoch;
+  private final @Nullable Integer heardEpoch;
   private @Nullable WorkerId lockedBy;
   private @Nullable Long availableUs;
   private int attempts;
@@ -62,6 +63,7 @@ public final class RunRow {
     this.epoch = state.epoch();
     this.endedEpoch = state.endedEpoch();
     this.freeEpoch = state.freeEpoch();
+    this.heardEpoch = state.heardEpoch();
     this.lockedBy = state.lockedBy();
     this.availableUs = state.availableUs();
     this.attempts = state.attempts();
@@ -88,6 +90,7 @@ public final class RunRow {
       int epoch,
       int endedEpoch,
       @Nullable Integer freeEpoch,
+      @Nullable Integer heardEpoch,
       @Nullable WorkerId lockedBy,
       @Nullable Long availableUs,
       int attempts,
@@ -276,6 +279,11 @@ public final class RunRow {
   /** True unless the present claim took the run over from one that had not given it back. */
   public boolean isOnlyClaim() {
     return freeEpoch == null || epoch == freeEpoch + 1;
+  }
+
+  /** True when the worker of the present claim has called about the run before. */
+  public boolean isHeard() {
+    return heardEpoch != null && heardEpoch == epoch;
   }
 
   /** True when the claim before the present one did not give the run back itself. */

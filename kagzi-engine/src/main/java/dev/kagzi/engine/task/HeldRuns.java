@@ -6,6 +6,7 @@ import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -76,7 +77,55 @@ public final class HeldRuns {
          AND k.deregistered_at < kagzi.clock() - ? * interval '1 millisecond'
       """;
 
+  private static final long UNHEARD_MS_MAX = Duration.ofMinutes(10).toMillis();
+
+  /**
+   * Claims about which their worker has not called, and how long they may be renewed: a poll's
+   * answer may be lost, and then nobody executes the run. The time doubles with each lapse, so that
+   * a long workflow without steps comes to its end.
+   */
+  public static final String UNHEARD_SQL =
+      """
+      SELECT r.run_id, r.available_at < u.until AS renewable,
+             (extract(epoch FROM u.until) * 1000000)::bigint AS until_us
+        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
+        JOIN kagzi.workflow_runs r ON r.run_id = n.run_id AND r.epoch = n.epoch
+       CROSS JOIN LATERAL (SELECT coalesce(r.heartbeat_timeout_ms, ?::bigint) AS ms) AS l
+       CROSS JOIN LATERAL (
+             SELECT coalesce(r.claimed_at, r.created_at)
+                      + greatest(l.ms, least(?::bigint, l.ms * 2 ^ least(r.crashes, 20)))
+                          * interval '1 millisecond' AS until) AS u
+       WHERE r.heard_epoch IS DISTINCT FROM r.epoch
+         AND NOT EXISTS (SELECT 1 FROM kagzi.step_runs s
+                          WHERE s.run_id = r.run_id AND s.epoch = r.epoch)
+      """;
+
   private HeldRuns() {}
+
+  /**
+   * How far the lease of an unheard claim may go.
+   *
+   * @param renewable false when it goes that far already
+   */
+  public record Unheard(boolean renewable, long untilUs) {}
+
+  /** Those of the claims about which their worker has not called. */
+  public static Map<RunId, Unheard> unheard(Session session, List<Claim> claims, long leaseMs)
+      throws SQLException {
+    Map<RunId, Unheard> unheard = new HashMap<>();
+    session
+        .query(UNHEARD_SQL)
+        .bindUuids(claims, c -> c.runId().value())
+        .bindInts(claims, Claim::epoch)
+        .bind(leaseMs)
+        .bind(UNHEARD_MS_MAX)
+        .list(
+            row ->
+                unheard.put(
+                    new RunId(row.uuid("run_id")),
+                    new Unheard(row.bool("renewable"), row.bigint("until_us"))));
+    return unheard;
+  }
 
   /** Until the transaction ends nobody else counts this worker's runs to give it more. */
   static void lock(Session tx, WorkerId worker) throws SQLException {

@@ -94,11 +94,13 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   static final String RENEW_SQL =
       """
       UPDATE kagzi.workflow_runs r
-         SET available_at = kagzi.clock()
-               + coalesce(r.heartbeat_timeout_ms, ?) * interval '1 millisecond',
+         SET available_at = least(
+               kagzi.clock() + coalesce(r.heartbeat_timeout_ms, ?) * interval '1 millisecond',
+               kagzi.at(l.until_us)),
              locked_by = l.worker_id
-        FROM (SELECT x.run_id, n.epoch, n.worker_id
-                FROM unnest(?::uuid[], ?::int[], ?::uuid[]) AS n (run_id, epoch, worker_id)
+        FROM (SELECT x.run_id, n.epoch, n.worker_id, n.until_us
+                FROM unnest(?::uuid[], ?::int[], ?::uuid[], ?::bigint[])
+                       AS n (run_id, epoch, worker_id, until_us)
                 JOIN kagzi.workflow_runs x ON x.run_id = n.run_id
                ORDER BY x.run_id
                  FOR NO KEY UPDATE OF x SKIP LOCKED) AS l
@@ -153,7 +155,12 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     }
   }
 
-  private record Renewal(WorkerId worker, Claim claim) {}
+  /**
+   * A claim to be renewed.
+   *
+   * @param untilUs how far at most; null for a full lease
+   */
+  private record Renewal(WorkerId worker, Claim claim, @Nullable Long untilUs) {}
 
   private record Present(WorkerStatus status, String namespace) {}
 
@@ -276,18 +283,26 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     List<Renewal> listed = new ArrayList<>();
     for (HeartbeatWrite write : writes) {
       List<Claim> claims = write.heartbeat().claims();
-      for (Claim claim : claims == null ? held(tx, id(write)) : claims) {
-        listed.add(new Renewal(id(write), claim));
+      if (claims == null) {
+        listed.addAll(held(tx, id(write)));
+      } else {
+        claims.forEach(claim -> listed.add(new Renewal(id(write), claim, null)));
       }
     }
     if (listed.isEmpty()) {
       return List.of();
     }
+    Map<Claim, Long> untilUs = new HashMap<>();
+    for (Renewal renewal : listed) {
+      if (renewal.untilUs != null) {
+        untilUs.put(renewal.claim, renewal.untilUs);
+      }
+    }
     List<Renewal> due = new ArrayList<>();
     for (Looked run : look(tx, listed, present)) {
       if (run.status == RunStatus.RUNNING && run.presentEpoch == run.claim.epoch()) {
         if (run.isShort || run.isHeldByOther) {
-          due.add(new Renewal(run.worker, run.claim));
+          due.add(new Renewal(run.worker, run.claim, untilUs.get(run.claim)));
         }
       } else {
         Map<WorkerId, List<Claim>> gone = run.status == RunStatus.CANCELLED ? cancelled : lost;
@@ -304,8 +319,12 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 .bindUuids(due, r -> r.claim.runId().value())
                 .bindInts(due, r -> r.claim.epoch())
                 .bindUuids(due, r -> r.worker.value())
+                .bindNullableLongs(due, Renewal::untilUs)
                 .list(row -> new RunId(row.uuid("run_id"))));
-    return due.stream().filter(r -> !renewed.contains(r.claim.runId())).toList();
+    // Somebody writes about an unheard run that is locked: the next heartbeat knows more of it.
+    return due.stream()
+        .filter(r -> r.untilUs == null && !renewed.contains(r.claim.runId()))
+        .toList();
   }
 
   private List<Looked> look(Session tx, List<Renewal> listed, Map<WorkerId, Present> present)
@@ -330,7 +349,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
             });
   }
 
-  private List<Claim> held(Session tx, WorkerId worker) throws SQLException {
+  /** What a worker holds that lists nothing, except what has been renewed for long enough. */
+  private List<Renewal> held(Session tx, WorkerId worker) throws SQLException {
     Optional<WorkerRows.Known> known = WorkerRows.find(tx, worker);
     if (known.isEmpty()) {
       return List.of();
@@ -340,6 +360,15 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         HeldRuns.of(tx, worker, known.get().queue(), known.get().types(), leaseMs)) {
       claims.add(run.claim());
     }
-    return claims;
+    Map<RunId, HeldRuns.Unheard> unheard =
+        claims.isEmpty() ? Map.of() : HeldRuns.unheard(tx, claims, leaseMs);
+    List<Renewal> renewals = new ArrayList<>();
+    for (Claim claim : claims) {
+      HeldRuns.Unheard limit = unheard.get(claim.runId());
+      if (limit == null || limit.renewable()) {
+        renewals.add(new Renewal(worker, claim, limit == null ? null : limit.untilUs()));
+      }
+    }
+    return renewals;
   }
 }

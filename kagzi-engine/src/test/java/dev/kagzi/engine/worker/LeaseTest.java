@@ -5,6 +5,7 @@ import static dev.kagzi.engine.TestEngine.await;
 import static dev.kagzi.engine.TestEngine.done;
 import static dev.kagzi.engine.TestEngine.stepDone;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Stored;
@@ -23,6 +24,13 @@ import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.ParameterizedTest;
+import java.util.Set;
+import java.util.ArrayList;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.report.Caller;
+import dev.kagzi.engine.report.BegunStep;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +51,7 @@ class LeaseTest {
 
   private final Stored stored = new Stored(database);
   private final TestClock clock = new TestClock(database);
+  private Duration ahead = Duration.ZERO;
   private TestEngine engine;
   private WorkerId worker;
   private WorkerId other;
@@ -310,6 +319,99 @@ class LeaseTest {
     assertThat(stored.dueMs(one)).isGreaterThan(FIRST_LEASE_MS);
     assertThat(stored.dueMs(two)).isGreaterThan(FIRST_LEASE_MS);
     assertThat(stored.dueMs(foreign)).isLessThanOrEqualTo(FIRST_LEASE_MS);
+  }
+
+  /** C1: a poll's answer may be lost, and nobody executes such a run. */
+  @Test
+  void a_run_about_which_its_worker_never_called_lapses_later_each_time() {
+    RunId run = engine.start();
+    List<Long> leases = new ArrayList<>();
+    for (WorkerId holder : List.of(worker, other, worker, other, worker, other)) {
+      Poll poll = engine.poll(holder, 1);
+      // A run that is taken over again and again waits in between.
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .pollInterval(Duration.ofMillis(200))
+          .until(() -> poll.tasks().isDone() || !pass(Duration.ofSeconds(2)));
+      assertThat(await(poll.tasks())).hasSize(1);
+      for (int beats = 0; beats < 200 && stored.dueMs(run) > 0; beats++) {
+        beat(holder, null);
+        assertThat(pass(Duration.ofSeconds(5))).isTrue();
+      }
+      leases.add(
+          stored.count(
+              "SELECT (extract(epoch FROM available_at - claimed_at) * 1000)::bigint AS value"
+                  + " FROM kagzi.workflow_runs WHERE run_id = '"
+                  + run
+                  + "'"));
+    }
+
+    assertThat(leases)
+        .containsExactly(60_000L, 120_000L, 240_000L, 480_000L, 600_000L, 600_000L);
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.RUNNING);
+  }
+
+  private boolean pass(Duration time) {
+    ahead = ahead.plus(time);
+    clock.ahead(ahead);
+    return true;
+  }
+
+  /** How a worker shows that it has a run. */
+  enum Sign {
+    NEW_STEP,
+    RECORDED_STEP,
+    REPORT
+  }
+
+  @ParameterizedTest
+  @EnumSource(Sign.class)
+  void a_run_about_which_its_worker_has_called_is_kept_for_as_long_as_the_worker_lives(Sign sign) {
+    RunId run = engine.start();
+    Claim first = engine.claimOne(worker).claim();
+    engine.report(stepDone(first, "done", "1"));
+    engine.report(new Report.Released(first, 0, null));
+    Claim claim = engine.claimOne(worker).claim();
+    switch (sign) {
+      case NEW_STEP -> assertThat(begin(run, "new").execute()).isTrue();
+      case RECORDED_STEP -> assertThat(begin(run, "done").execute()).isFalse();
+      case REPORT -> engine.report(stepDone(claim, "new", "1"));
+    }
+
+    for (int seconds = 20; seconds < 1_000; seconds += 20) {
+      beat(worker, null);
+      clock.ahead(Duration.ofSeconds(seconds));
+      assertThat(stored.dueMs(run)).isGreaterThan(0);
+    }
+  }
+
+  private BegunStep begin(RunId run, String step) {
+    return await(
+        engine
+            .engine()
+            .reports()
+            .begin(NAMESPACE, run, step, StepKind.FUNCTION, null, null, 0, Caller.UNKNOWN));
+  }
+
+  @Test
+  void the_late_end_of_a_run_without_steps_counts_while_nobody_else_has_claimed_it() {
+    RunId late = engine.start();
+    engine.claimOne(worker);
+    clock.ahead(Duration.ofMinutes(2));
+    Caller caller = new Caller(null, null, Set.of(worker));
+
+    assertThat(stored.dueMs(late)).isLessThan(0);
+    assertThat(await(engine.engine().reports().completeRun(NAMESPACE, late, null, caller)))
+        .isEqualTo(RunStatus.COMPLETED);
+
+    RunId tooLate = engine.start();
+    engine.claimOne(worker);
+    clock.ahead(Duration.ofMinutes(4));
+    engine.claimOne(other);
+
+    assertThatThrownBy(
+            () -> await(engine.engine().reports().completeRun(NAMESPACE, tooLate, null, caller)))
+        .hasMessageContaining("claim lost");
   }
 
   /** C15, C12: the first take-over is immediate, the next in a row waits. */

@@ -7,6 +7,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -15,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A worker's call that waits for tasks. It ends once: with tasks, with the caller's going, or with
  * the server's stop. In the latter two the engine hears of it, and tasks that come all the same are
- * given back, so that they do not lie with a worker that will never know of them.
+ * given back, so that they do not lie with a worker that will never know of them. So are tasks whose
+ * answer could not be sent to its end: the call was cancelled, over its deadline, or its connection
+ * broke.
  */
 final class LongPoll<M> implements OpenCalls.OpenCall {
   private final EdgeRoom room;
@@ -23,6 +26,10 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
   private final Function<List<Task>, M> reply;
   private final Consumer<List<Task>> giveBack;
   private final AtomicBoolean ended = new AtomicBoolean();
+
+  /** Tasks that are on their way to the caller; taken by who gives them back. */
+  private final AtomicReference<@Nullable List<Task>> unsent = new AtomicReference<>();
+
   private volatile @Nullable Poll poll;
 
   private LongPoll(
@@ -44,6 +51,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
       Consumer<List<Task>> giveBack) {
     LongPoll<M> call = new LongPoll<>(room, caller, reply, giveBack);
     call.caller.setOnCancelHandler(call::gone);
+    call.caller.setOnCloseHandler(() -> call.unsent.set(null));
     room.calls().add(call);
     if (!call.ended.get()) {
       call.begin(start);
@@ -68,15 +76,36 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
   }
 
   private void deliver(List<Task> tasks, @Nullable Throwable problem) {
-    boolean first = finish();
     if (problem != null) {
-      if (first) {
+      if (finish()) {
         caller.onError(Errors.of(problem));
       }
-    } else if (first && !caller.isCancelled()) {
-      Calls.writer(tasks.size(), room.senders())
-          .execute(() -> Calls.send(caller, () -> reply.apply(tasks)));
-    } else if (!tasks.isEmpty()) {
+      return;
+    }
+    unsent.set(tasks);
+    if (finish() && !caller.isCancelled()) {
+      Calls.writer(tasks.size(), room.senders()).execute(() -> send(tasks));
+    } else {
+      giveBackUnsent();
+    }
+  }
+
+  private void send(List<Task> tasks) {
+    M message;
+    try {
+      message = reply.apply(tasks);
+    } catch (RuntimeException e) {
+      giveBackUnsent();
+      caller.onError(Errors.of(e));
+      return;
+    }
+    caller.onNext(message);
+    caller.onCompleted();
+  }
+
+  private void giveBackUnsent() {
+    List<Task> tasks = unsent.getAndSet(null);
+    if (tasks != null && !tasks.isEmpty()) {
       giveBack.accept(tasks);
     }
   }
@@ -85,6 +114,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
     if (finish()) {
       cancel();
     }
+    giveBackUnsent();
   }
 
   @Override
