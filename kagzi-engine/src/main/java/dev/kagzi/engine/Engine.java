@@ -148,7 +148,8 @@ public final class Engine implements AutoCloseable {
             database,
             config.limits(),
             new Health.Rules(
-                2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis()));
+                2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis()),
+            config.workers().lease().toMillis());
     StartChecks starts = new StartChecks(config.limits(), config.workers().heartbeat().toMillis());
     EarlyStarts early = new EarlyStarts(database, gates.book()::holds);
     this.runs =

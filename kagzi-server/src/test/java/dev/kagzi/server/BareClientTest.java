@@ -1,22 +1,35 @@
 package dev.kagzi.server;
 
+import static dev.kagzi.server.CallErrors.refused;
 import static dev.kagzi.server.TestServer.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Timestamp;
+import dev.kagzi.protocol.v1.BeginStepRequest;
 import dev.kagzi.protocol.v1.BeginStepResponse;
+import dev.kagzi.protocol.v1.CompleteStepRequest;
+import dev.kagzi.protocol.v1.ErrorCode;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.FailStepRequest;
 import dev.kagzi.protocol.v1.FailStepResponse;
+import dev.kagzi.protocol.v1.GetStepRequest;
+import dev.kagzi.protocol.v1.GetWorkerRequest;
 import dev.kagzi.protocol.v1.ListStepsRequest;
+import dev.kagzi.protocol.v1.ListWorkersRequest;
+import dev.kagzi.protocol.v1.PollTaskRequest;
 import dev.kagzi.protocol.v1.PollTaskResponse;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.protocol.v1.StepStatus;
+import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
+import io.grpc.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -102,6 +115,184 @@ class BareClientTest {
       assertThat(worker.complete(runId, payload("1")))
           .isEqualTo(WorkflowStatus.WORKFLOW_STATUS_COMPLETED);
     }
+  }
+
+  @Test
+  void a_step_that_failed_for_good_is_told_apart_from_a_lost_claim_and_gives_its_failure() {
+    String runId = server.startRun("final", "order");
+    try (BareWorker worker = new BareWorker(server, "final", "h", 1, "order")) {
+      assertThat(worker.poll().getRunId()).isEqualTo(runId);
+      ErrorDetail failure =
+          ErrorDetail.newBuilder()
+              .setCode(ErrorCode.ERROR_CODE_NOT_FOUND)
+              .setMessage("no such customer")
+              .setNonRetryable(true)
+              .setSubject("customer")
+              .setSubjectId("c-7")
+              .putMetadata("type", "CustomerMissing")
+              .putMetadata("code", "E42")
+              .build();
+      failFinally(worker, runId, "charge", failure);
+
+      ErrorDetail given = refused(Status.Code.ABORTED, () -> worker.begin(runId, "charge"));
+
+      // What the failure does not say itself is added.
+      assertThat(given).isEqualTo(failure.toBuilder().putMetadata("status", "ABORTED").build());
+
+      ErrorDetail large =
+          ErrorDetail.newBuilder()
+              .setMessage("m".repeat(8_000))
+              .putMetadata("stack", "s".repeat(30_000))
+              .putMetadata("type", "Large")
+              .build();
+      failFinally(worker, runId, "large", large);
+      ErrorDetail cut = refused(Status.Code.ABORTED, () -> worker.begin(runId, "large"));
+      assertThat(cut.getMessage()).startsWith("mmm").hasSizeLessThan(2_000);
+      assertThat(cut.getMetadataMap())
+          .containsEntry("type", "Large")
+          .containsEntry("code", "STEP_FAILED")
+          .hasEntrySatisfying("stack", stack -> assertThat(stack).startsWith("sss"));
+
+      refused(
+          Status.Code.FAILED_PRECONDITION,
+          () ->
+              worker
+                  .stub()
+                  .beginStep(
+                      BeginStepRequest.newBuilder()
+                          .setRunId(server.startRun("final", "order"))
+                          .setStepName("charge")
+                          .build()));
+    }
+  }
+
+  private static void failFinally(
+      BareWorker worker, String runId, String step, ErrorDetail failure) {
+    BeginStepResponse begun =
+        worker.begin(
+            runId,
+            step,
+            StepKind.STEP_KIND_FUNCTION,
+            RetryPolicy.newBuilder().setMaximumAttempts(1).build());
+    FailStepResponse failed =
+        worker
+            .stub()
+            .failStep(
+                FailStepRequest.newBuilder()
+                    .setRunId(runId)
+                    .setStepId(begun.getStepId())
+                    .setError(failure)
+                    .build());
+    assertThat(failed.getScheduledRetry()).isFalse();
+  }
+
+  @Test
+  void a_poll_without_work_ends_before_its_deadline() {
+    try (BareWorker worker = new BareWorker(server, "idle", "h", 1, "order")) {
+      PollTaskResponse none =
+          worker
+              .stub()
+              .withDeadlineAfter(6, TimeUnit.SECONDS)
+              .pollTask(
+                  PollTaskRequest.newBuilder()
+                      .setWorkerId(worker.id())
+                      .setTaskQueue("idle")
+                      .addWorkflowTypes("order")
+                      .build());
+
+      assertThat(none.getRunId()).isEmpty();
+    }
+  }
+
+  @Test
+  void a_step_has_the_name_that_it_was_given() {
+    String runId = server.startRun("names", "order");
+    List<String> names =
+        List.of("pay", "pay#2", "pay#2#3", "a[0]/pay", "a[0]/b[1]/pay#4", "x/y@1.1");
+    try (BareWorker worker = new BareWorker(server, "names", "h", 1, "order")) {
+      assertThat(worker.poll().getRunId()).isEqualTo(runId);
+      for (String name : names) {
+        BeginStepResponse begun = worker.begin(runId, name);
+        assertThat(begun.getShouldExecute()).isTrue();
+        Step completed =
+            worker
+                .stub()
+                .completeStep(
+                    CompleteStepRequest.newBuilder()
+                        .setRunId(runId)
+                        .setStepId(begun.getStepId())
+                        .setOutput(payload("1"))
+                        .build())
+                .getStep();
+        assertThat(completed.getName()).isEqualTo(name);
+        assertThat(
+                server
+                    .admin()
+                    .getStep(GetStepRequest.newBuilder().setStepId(begun.getStepId()).build())
+                    .getStep()
+                    .getName())
+            .isEqualTo(name);
+        assertThat(worker.begin(runId, name).getShouldExecute()).isFalse();
+      }
+
+      assertThat(steps(runId)).extracting(Step::getName).containsExactlyInAnyOrderElementsOf(names);
+      for (String name : names) {
+        assertThat(
+                server
+                    .admin()
+                    .listSteps(
+                        ListStepsRequest.newBuilder().setRunId(runId).setStepName(name).build())
+                    .getStepsList())
+            .extracting(Step::getName)
+            .containsExactly(name);
+      }
+    }
+  }
+
+  @Test
+  void the_runs_of_a_worker_that_does_not_count_them_are_counted() {
+    try (BareWorker worker = new BareWorker(server, "busy", "h", 1, "order", "long");
+        BareWorker idle = new BareWorker(server, "busy", "h", 2, "other")) {
+      assertThat(activeCounts("busy")).containsOnly(0);
+      String first = server.startRun("busy", "order");
+      server
+          .workflows()
+          .startWorkflow(
+              TestServer.start("busy", "long")
+                  .setVersion("7")
+                  .setHeartbeatTimeoutMs(600_000)
+                  .build());
+      server.workflows().startWorkflow(TestServer.start("busy", "order").setVersion("2").build());
+      for (int i = 0; i < 3; i++) {
+        assertThat(worker.poll().getRunId()).isNotEmpty();
+      }
+
+      assertThat(active(worker)).isEqualTo(3);
+      assertThat(worker.heartbeat()).isTrue();
+      assertThat(active(worker)).isEqualTo(3);
+      assertThat(active(idle)).isZero();
+      assertThat(activeCounts("busy")).containsExactlyInAnyOrder(3, 0);
+      worker.complete(first, payload("1"));
+      assertThat(active(worker)).isEqualTo(2);
+    }
+  }
+
+  private static int active(BareWorker worker) {
+    return server
+        .admin()
+        .getWorker(GetWorkerRequest.newBuilder().setWorkerId(worker.id()).build())
+        .getWorker()
+        .getActiveWorkflowCount();
+  }
+
+  private static List<Integer> activeCounts(String queue) {
+    return server
+        .admin()
+        .listWorkers(ListWorkersRequest.newBuilder().setTaskQueue(queue).build())
+        .getWorkersList()
+        .stream()
+        .map(Worker::getActiveWorkflowCount)
+        .toList();
   }
 
   private static void executeOrder(BareWorker worker, String runId) {

@@ -83,8 +83,7 @@ class LostPollAnswerTest {
       await()
           .atMost(LIMIT)
           .until(
-              () -> server.run(runId),
-              run -> run.getEpoch() == 1 && !isRunning(run.getStatus()));
+              () -> server.run(runId), run -> run.getEpoch() == 1 && !isRunning(run.getStatus()));
       Workflow back = server.run(runId);
       assertThat(back.getStatus()).isEqualTo(WorkflowStatus.WORKFLOW_STATUS_PENDING);
       assertThat(back.getCrashes()).isZero();

@@ -21,11 +21,18 @@ public final class Queries {
   private final Database database;
   private final Limits limits;
   private final Health.Rules rules;
+  private final long leaseMs;
 
-  public Queries(Database database, Limits limits, Health.Rules rules) {
+  /**
+   * Reads with these rules.
+   *
+   * @param leaseMs how long a claim lasts at most, unless its run says otherwise
+   */
+  public Queries(Database database, Limits limits, Health.Rules rules, long leaseMs) {
     this.database = database;
     this.limits = limits;
     this.rules = rules;
+    this.leaseMs = leaseMs;
   }
 
   /** One run with all its bytes. */
@@ -91,14 +98,14 @@ public final class Queries {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("task_queue", queue);
     WorkerQueries.Filter filter = new WorkerQueries.Filter(namespace, queue, status);
-    return database.answer(session -> new WorkerQueries(session).page(filter, page));
+    return database.answer(session -> new WorkerQueries(session, leaseMs).page(filter, page));
   }
 
   /** One registration of a worker; of any namespace when none is named. */
   public WorkerView worker(@Nullable String namespace, WorkerId id) {
     limits.checkOptionalName("namespace", namespace);
     return database
-        .answer(session -> new WorkerQueries(session).find(id))
+        .answer(session -> new WorkerQueries(session, leaseMs).find(id))
         .filter(worker -> namespace == null || worker.namespace().equals(namespace))
         .orElseThrow(() -> Refusal.notFound("worker", id));
   }
@@ -106,7 +113,7 @@ public final class Queries {
   /** What became of a worker and why, the latest first. */
   public Page<WorkerEvent> workerEvents(@Nullable String namespace, WorkerId id, PageSpec page) {
     WorkerId known = worker(namespace, id).workerId();
-    return database.answer(session -> new WorkerQueries(session).events(known, page));
+    return database.answer(session -> new WorkerQueries(session, leaseMs).events(known, page));
   }
 
   /** The numbers of a namespace; null for all of them. */

@@ -26,7 +26,7 @@ final class StepQueries {
   private static final String COLUMNS =
       """
       SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
-             s.error, s.child_run_id, s.input_hash,
+             s.error, s.child_run_id, s.input_hash, s.name,
              s.created_at, s.started_at, s.finished_at, s.due_at,
              CASE WHEN octet_length(s.progress) > ? THEN '' ELSE s.progress END AS progress,
              s.progress_metadata,
@@ -40,12 +40,13 @@ final class StepQueries {
         FROM kagzi.step_runs s
        WHERE s.run_id = ?""";
 
-  // By the name as StepRef.name() says it, or by the whole key.
+  // By its name, stored or as StepRef.name() says it, or by the whole key.
   private static final String NAMED =
       """
          AND ? IN (s.step_id,
-                   regexp_replace(regexp_replace(s.step_id, '^([^/]*\\[[^]/]+]/)+', ''),
-                                  '#[0-9]+$', ''))""";
+                   coalesce(s.name,
+                            regexp_replace(regexp_replace(s.step_id, '^([^/]*\\[[^]/]+]/)+', ''),
+                                           '#[0-9]+$', '')))""";
 
   // The sum decides where the page ends; see the same for runs.
   private static final String WEIGHED =
@@ -57,7 +58,7 @@ final class StepQueries {
                + coalesce(octet_length(p.error::text), 0)) OVER (ORDER BY p.n) AS fits
         FROM page p
       )
-      SELECT run_id, step_id, attempt, epoch, run_attempt, kind, status, final, child_run_id,
+      SELECT run_id, step_id, attempt, epoch, run_attempt, kind, status, final, child_run_id, name,
              input_hash, created_at, started_at, finished_at, due_at, fits,
              CASE WHEN fits THEN progress END AS progress, progress_metadata,
              CASE WHEN fits THEN error END AS error,
@@ -218,13 +219,14 @@ final class StepQueries {
     RunId runId = new RunId(row.uuid("run_id"));
     StepRef ref =
         new StepRef(runId, row.text("step_id"), row.integer("attempt"), row.integer("epoch"));
+    String name = row.textOrNull("name");
     Payload input = Weight.payload(row, "input");
     UUID child = row.uuidOrNull("child_run_id");
     return new StepView(
         namespace,
         ref,
         runId,
-        ref.name(),
+        name == null ? ref.name() : name,
         StepKind.valueOf(row.text("kind")),
         StepStatus.valueOf(row.text("status")),
         ref.attempt(),

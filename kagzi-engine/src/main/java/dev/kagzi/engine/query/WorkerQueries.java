@@ -12,6 +12,8 @@ import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,21 +27,132 @@ final class WorkerQueries {
       SELECT w.worker_id, w.namespace, w.task_queue, w.status, w.version, w.workflow_types,
              w.served_versions,
              w.hostname, w.pid, w.concurrency_limit, w.type_limits, w.active_count,
+             w.sends_count,
              w.registered_at, w.last_heartbeat_at, w.labels, w.total_completed, w.total_failed,
              w.deregistered_at
         FROM kagzi.workers w""";
 
-  private final Session session;
+  /**
+   * How many runs the workers of one queue hold. There is no index by worker: their leases end
+   * within a known time, so the claim index finds them, version by version.
+   */
+  private static final String HELD_SQL =
+      """
+      WITH RECURSIVE v AS (
+        SELECT t.workflow_type, (
+                 SELECT min(r.version) FROM kagzi.workflow_runs r
+                  WHERE r.namespace = ? AND r.task_queue = ? AND r.workflow_type = t.workflow_type
+                    AND r.available_at IS NOT NULL AND r.cron_expr IS NULL) AS version
+          FROM unnest(?::text[]) AS t (workflow_type)
+        UNION ALL
+        SELECT v.workflow_type, (
+                 SELECT min(r.version) FROM kagzi.workflow_runs r
+                  WHERE r.namespace = ? AND r.task_queue = ? AND r.workflow_type = v.workflow_type
+                    AND r.available_at IS NOT NULL AND r.cron_expr IS NULL
+                    AND r.version > v.version)
+          FROM v
+         WHERE v.version IS NOT NULL)
+      SELECT h.locked_by, count(*)::int AS runs
+        FROM (SELECT r.locked_by
+                FROM v
+               CROSS JOIN LATERAL (
+                     SELECT w.locked_by
+                       FROM kagzi.workflow_runs w
+                      WHERE w.namespace = ? AND w.task_queue = ?
+                        AND w.workflow_type = v.workflow_type AND w.version = v.version
+                        AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                        AND w.available_at > kagzi.clock()
+                        AND w.available_at <= kagzi.clock() + ?::bigint * interval '1 millisecond'
+                        AND w.status = 'RUNNING'
+                        AND w.heartbeat_timeout_ms IS NULL) AS r
+               WHERE v.version IS NOT NULL AND r.locked_by = ANY (?::uuid[])
+              UNION ALL
+              SELECT w.locked_by
+                FROM kagzi.workflow_runs w
+               WHERE w.locked_by = ANY (?::uuid[])
+                 AND w.heartbeat_timeout_ms IS NOT NULL
+                 AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                 AND w.available_at > kagzi.clock()
+                 AND w.status = 'RUNNING') AS h
+       GROUP BY h.locked_by
+      """;
 
-  WorkerQueries(Session session) {
+  private final Session session;
+  private final long leaseMs;
+
+  WorkerQueries(Session session, long leaseMs) {
     this.session = session;
+    this.leaseMs = leaseMs;
   }
 
   Optional<WorkerView> find(WorkerId id) throws SQLException {
-    return session
-        .query(COLUMNS + "\n WHERE w.worker_id = ?")
-        .bind(id.value())
-        .first(WorkerQueries::view);
+    List<Registered> found =
+        session
+            .query(COLUMNS + "\n WHERE w.worker_id = ?")
+            .bind(id.value())
+            .list(WorkerQueries::row);
+    return counted(found).stream().findFirst();
+  }
+
+  /** A row, and whether its count is the worker's own. */
+  private record Registered(WorkerView view, boolean sendsCount) {
+    boolean isToBeCounted() {
+      return !sendsCount && view.status() != WorkerStatus.OFFLINE;
+    }
+  }
+
+  /** Where the runs of a worker are looked for. */
+  record Place(String namespace, String queue, List<String> types) {
+    static Place of(WorkerView worker) {
+      return new Place(worker.namespace(), worker.taskQueue(), worker.workflowTypes());
+    }
+  }
+
+  /** The same workers; of those that send no count, what they hold is counted. */
+  private List<WorkerView> counted(List<Registered> workers) throws SQLException {
+    Map<Place, List<WorkerId>> places = new LinkedHashMap<>();
+    for (Registered worker : workers) {
+      if (worker.isToBeCounted()) {
+        places
+            .computeIfAbsent(Place.of(worker.view), place -> new ArrayList<>())
+            .add(worker.view.workerId());
+      }
+    }
+    Map<WorkerId, Integer> held = new HashMap<>();
+    for (Map.Entry<Place, List<WorkerId>> place : places.entrySet()) {
+      count(place.getKey(), place.getValue(), held);
+    }
+    return workers.stream()
+        .map(
+            worker ->
+                worker.isToBeCounted()
+                    ? worker.view.withActiveWorkflowCount(
+                        held.getOrDefault(worker.view.workerId(), 0))
+                    : worker.view)
+        .toList();
+  }
+
+  private void count(Place place, List<WorkerId> workers, Map<WorkerId, Integer> held)
+      throws SQLException {
+    held(place, workers, leaseMs)
+        .on(session)
+        .list(row -> held.put(new WorkerId(row.uuid("locked_by")), row.integer("runs")));
+  }
+
+  static Sql held(Place place, List<WorkerId> workers, long leaseMs) {
+    return new Sql()
+        .add(
+            HELD_SQL,
+            q -> q.bind(place.namespace),
+            q -> q.bind(place.queue),
+            q -> q.bindTexts(place.types, type -> type),
+            q -> q.bind(place.namespace),
+            q -> q.bind(place.queue),
+            q -> q.bind(place.namespace),
+            q -> q.bind(place.queue),
+            q -> q.bind(leaseMs),
+            q -> q.bindUuids(workers, WorkerId::value),
+            q -> q.bindUuids(workers, WorkerId::value));
   }
 
   /** Which workers; null asks for nothing. */
@@ -59,13 +172,15 @@ final class WorkerQueries {
     @Override
     public List<Pager.Found<WorkerView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
+      List<Registered> rows =
+          list(filter, from, forward, rowsMax).on(session).list(WorkerQueries::row);
       Scale scale = new Scale();
-      return list(filter, from, forward, rowsMax).on(session).list(scale::found);
+      return counted(rows).stream().map(scale::found).toList();
     }
 
     @Override
     public boolean isAny(Cursor from, boolean forward) throws SQLException {
-      return !rows(from, forward, 1).isEmpty();
+      return list(filter, from, forward, 1).on(session).first(row -> true).isPresent();
     }
 
     @Override
@@ -174,8 +289,7 @@ final class WorkerQueries {
   private static final class Scale {
     private long bytes;
 
-    Pager.Found<WorkerView> found(Row row) throws SQLException {
-      WorkerView view = view(row);
+    Pager.Found<WorkerView> found(WorkerView view) {
       boolean first = bytes == 0;
       bytes += weight(view);
       Cursor cursor =
@@ -197,6 +311,10 @@ final class WorkerQueries {
       }
       return sum;
     }
+  }
+
+  private static Registered row(Row row) throws SQLException {
+    return new Registered(view(row), row.bool("sends_count"));
   }
 
   private static WorkerView view(Row row) throws SQLException {

@@ -42,4 +42,27 @@ public record WorkerView(
     labels = Map.copyOf(labels);
     served = List.copyOf(served);
   }
+
+  /** The same with another number of runs that the worker executes. */
+  WorkerView withActiveWorkflowCount(int count) {
+    return new WorkerView(
+        workerId,
+        namespace,
+        taskQueue,
+        status,
+        version,
+        workflowTypes,
+        hostname,
+        pid,
+        queueConcurrencyLimit,
+        workflowTypeConcurrency,
+        count,
+        registeredAt,
+        lastHeartbeatAt,
+        labels,
+        totalCompleted,
+        totalFailed,
+        deregisteredAt,
+        served);
+  }
 }

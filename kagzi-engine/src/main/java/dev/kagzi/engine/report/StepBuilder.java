@@ -1,6 +1,7 @@
 package dev.kagzi.engine.report;
 
 import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.step.StepRow;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
@@ -28,6 +29,7 @@ final class StepBuilder {
   private @Nullable RunId child;
   private @Nullable String inputHash;
   private @Nullable Payload progress;
+  private @Nullable String name;
 
   StepBuilder(
       RunRow run, int epoch, String stepKey, int attempt, StepKind kind, StepStatus status) {
@@ -89,6 +91,13 @@ final class StepBuilder {
     return this;
   }
 
+  /** What the step is called, whatever its key looks like. */
+  StepBuilder name(String value) {
+    String ofKey = new StepRef(run.runId(), stepKey, attempt, epoch).name();
+    this.name = ofKey.equals(value) ? null : value;
+    return this;
+  }
+
   StepBuilder ranMs(long value) {
     this.ranMs = Math.max(0, value);
     return this;
@@ -113,6 +122,7 @@ final class StepBuilder {
         ranMs,
         child,
         inputHash,
-        progress);
+        progress,
+        name);
   }
 }

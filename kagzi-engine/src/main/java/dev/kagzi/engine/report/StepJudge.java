@@ -411,6 +411,7 @@ final class StepJudge {
     int attempt = open != null ? open.attempt() : last == null ? 1 : last.attempt() + 1;
     StepRow begun =
         step(row, write.claim(), write.stepKey(), attempt, write.kind(), StepStatus.RUNNING)
+            .name(write.stepKey())
             .input(write.input())
             .retryPolicy(RetryPolicyJson.encode(write.policy()))
             .dueUs(open == null ? null : open.dueUs())
@@ -424,16 +425,17 @@ final class StepJudge {
   // A failure that the code has seen stays: what it did about it has been done.
   private static Refusal failedForGood(StepRow step) {
     String why = step.failure() == null ? "" : ": " + step.failure().message();
-    return Refusal.of(
-        Refusal.Code.STEP_ENDED,
+    return Refusal.recorded(
+        Refusal.Code.STEP_FAILED,
         "step",
-        step.stepKey(),
+        ref(step).toString(),
         "step "
             + step.stepKey()
             + " has failed for good in attempt "
             + step.attempt()
             + " (expected: a step that may be executed)"
-            + why);
+            + why,
+        step.failure());
   }
 
   private static StepRef ref(StepRow row) {

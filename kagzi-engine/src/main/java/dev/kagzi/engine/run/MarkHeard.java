@@ -21,9 +21,6 @@ public final class MarkHeard {
 
   /** The runs must be locked. */
   public static void apply(Session tx, Collection<RunRow> rows) throws SQLException {
-    tx.query(SQL)
-        .bindUuids(rows, r -> r.runId().value())
-        .bindInts(rows, RunRow::epoch)
-        .update();
+    tx.query(SQL).bindUuids(rows, r -> r.runId().value()).bindInts(rows, RunRow::epoch).update();
   }
 }

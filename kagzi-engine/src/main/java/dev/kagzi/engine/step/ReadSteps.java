@@ -272,7 +272,8 @@ public final class ReadSteps {
         0,
         child == null ? null : new RunId(child),
         row.textOrNull("input_hash"),
-        payload(row.bytes("progress"), row.textOrNull("progress_metadata")));
+        payload(row.bytes("progress"), row.textOrNull("progress_metadata")),
+        null);
   }
 
   private static @Nullable Payload payload(byte @Nullable [] data, @Nullable String metadata) {

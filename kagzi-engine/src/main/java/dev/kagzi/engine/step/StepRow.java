@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param child the run that carries the step out; null for a step of the run's own code
  * @param inputHash of an input that is compared; null for none
  * @param progress how far the attempt had come, as its code said
+ * @param name what the step is called; null when its key says so
  */
 public record StepRow(
     RunId runId,
@@ -37,7 +38,8 @@ public record StepRow(
     long ranMs,
     @Nullable RunId child,
     @Nullable String inputHash,
-    @Nullable Payload progress) {
+    @Nullable Payload progress,
+    @Nullable String name) {
 
   /** Names the step within all runs. */
   public record Key(RunId runId, String stepKey) {}

@@ -42,20 +42,21 @@ public final class WriteSteps {
                                    input, input_metadata, output, output_metadata, error,
                                    retry_policy, due_at, timeout_at, created_at, started_at,
                                    finished_at, child_run_id, input_hash, progress,
-                                   progress_metadata)
+                                   progress_metadata, name)
       SELECT n.run_id, n.step_id, n.attempt, n.epoch, n.run_attempt, n.kind, n.status, n.final,
              n.input, n.input_metadata::jsonb, n.output, n.output_metadata::jsonb, n.error::jsonb,
              n.retry_policy::jsonb, kagzi.at(n.due_us), kagzi.at(n.timeout_us), kagzi.clock(),
              kagzi.clock() - n.ran_ms * interval '1 millisecond',
              CASE WHEN n.status IN ('COMPLETED', 'FAILED') THEN kagzi.clock() END,
-             n.child_run_id, n.input_hash, n.progress, n.progress_metadata::jsonb
+             n.child_run_id, n.input_hash, n.progress, n.progress_metadata::jsonb, n.name
         FROM unnest(?::uuid[], ?::text[], ?::int[], ?::int[], ?::int[], ?::text[], ?::text[],
                     ?::boolean[], ?::bytea[], ?::text[], ?::bytea[], ?::text[], ?::text[],
                     ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::uuid[], ?::text[],
-                    ?::bytea[], ?::text[])
+                    ?::bytea[], ?::text[], ?::text[])
                AS n (run_id, step_id, attempt, epoch, run_attempt, kind, status, final, input,
                      input_metadata, output, output_metadata, error, retry_policy, due_us,
-                     timeout_us, ran_ms, child_run_id, input_hash, progress, progress_metadata)
+                     timeout_us, ran_ms, child_run_id, input_hash, progress, progress_metadata,
+                     name)
           ON CONFLICT (run_id, step_id, attempt) DO UPDATE
              SET status = excluded.status, epoch = excluded.epoch,
                  run_attempt = excluded.run_attempt, final = excluded.final,
@@ -118,6 +119,7 @@ public final class WriteSteps {
         .bindTexts(steps, StepRow::inputHash)
         .bindBytes(steps, s -> data(s.progress()))
         .bindTexts(steps, s -> metadata(s.progress()))
+        .bindTexts(steps, StepRow::name)
         .update();
   }
 

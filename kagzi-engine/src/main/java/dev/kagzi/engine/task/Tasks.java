@@ -66,8 +66,12 @@ public final class Tasks {
     return stand(request, false);
   }
 
-  /** Waits for one task of any version, within the limits that the worker registered with. */
-  public Poll pollOne(QueueName queue, WorkerId worker, List<String> types) {
+  /**
+   * Waits for one task of any version, within the limits that the worker registered with.
+   *
+   * @param waitMs how long at most; 0 for as long as a poll may wait
+   */
+  public Poll pollOne(QueueName queue, WorkerId worker, List<String> types, long waitMs) {
     List<PollRequest.Wanted> wanted = new ArrayList<>();
     for (String type : types) {
       wanted.add(new PollRequest.Wanted(type, PollRequest.ANY_VERSION, 0));
@@ -75,7 +79,7 @@ public final class Tasks {
     if (wanted.isEmpty()) {
       throw Refusal.invalid("workflow_types", "none", "at least one");
     }
-    return stand(new PollRequest(queue, worker, wanted, 1, 0), true);
+    return stand(new PollRequest(queue, worker, wanted, 1, waitMs), true);
   }
 
   private Poll stand(PollRequest asked, boolean limited) {

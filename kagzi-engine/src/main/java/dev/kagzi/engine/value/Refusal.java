@@ -1,6 +1,7 @@
 package dev.kagzi.engine.value;
 
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request that cannot be granted, with the reason in words for the caller: what was found, what
@@ -20,7 +21,7 @@ public final class Refusal extends RuntimeException {
     ALREADY_EXISTS,
     /** Not in this state of things. */
     FAILED_PRECONDITION,
-    /** The claim is held by somebody else, or by nobody. */
+    /** The claim was lost on the way, or the step has failed for good. */
     ABORTED,
     /** A bound is reached; later it may go. */
     RESOURCE_EXHAUSTED,
@@ -50,6 +51,7 @@ public final class Refusal extends RuntimeException {
     STEP_ENDED(Reason.FAILED_PRECONDITION),
     WORKER_OFFLINE(Reason.FAILED_PRECONDITION),
     ABORTED(Reason.ABORTED),
+    STEP_FAILED(Reason.ABORTED),
     RESOURCE_EXHAUSTED(Reason.RESOURCE_EXHAUSTED),
     UNAVAILABLE(Reason.UNAVAILABLE),
     SERVER_STOPPING(Reason.UNAVAILABLE),
@@ -70,9 +72,16 @@ public final class Refusal extends RuntimeException {
   private final Code code;
   private final String subject;
   private final String subjectId;
+  private final transient @Nullable Failure failure;
 
   private Refusal(Code code, String subject, String subjectId, String message) {
+    this(code, subject, subjectId, message, null);
+  }
+
+  private Refusal(
+      Code code, String subject, String subjectId, String message, @Nullable Failure failure) {
     super(message);
+    this.failure = failure;
     this.code = code;
     this.subject = subject;
     this.subjectId = subjectId;
@@ -86,6 +95,12 @@ public final class Refusal extends RuntimeException {
   /** The same, for what has no code of its own: each reason is one, too. */
   public static Refusal of(Reason reason, String subject, String subjectId, String message) {
     return new Refusal(Code.valueOf(reason.name()), subject, subjectId, message);
+  }
+
+  /** A failure is recorded where the caller asked for a result; it is given to the caller. */
+  public static Refusal recorded(
+      Code code, String subject, String subjectId, String message, @Nullable Failure failure) {
+    return new Refusal(code, subject, subjectId, message, failure);
   }
 
   /** An argument that is not as it must be. */
@@ -149,5 +164,10 @@ public final class Refusal extends RuntimeException {
 
   public String subjectId() {
     return subjectId;
+  }
+
+  /** The recorded failure that the caller is given; null for most. */
+  public @Nullable Failure failure() {
+    return failure;
   }
 }

@@ -40,6 +40,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       UPDATE kagzi.workers w
          SET last_heartbeat_at = kagzi.clock(),
              active_count = coalesce(n.active_count, w.active_count),
+             sends_count = CASE WHEN n.active_count IS NULL THEN w.sends_count ELSE true END,
              total_completed = greatest(n.completed_total, w.total_completed
                + CASE WHEN w.last_heartbeat_at = kagzi.at(n.before_us) THEN 0 ELSE n.completed END),
              total_failed = greatest(n.failed_total, w.total_failed

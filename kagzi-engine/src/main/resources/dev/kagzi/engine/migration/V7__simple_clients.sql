@@ -7,3 +7,10 @@ ALTER TABLE kagzi.workflow_runs
   ADD COLUMN free_epoch  integer,
   -- The last claim whose worker has called about the run: its task has arrived.
   ADD COLUMN heard_epoch integer;
+
+-- The name of a step, where its key would be read as another one: a simple client's step may be called
+-- "pay#2" or "a[0]/b", which elsewhere are the second step "pay" and the step "b" of a branch.
+ALTER TABLE kagzi.step_runs ADD COLUMN name text;
+
+-- True when the worker sends its active_count. For the others the runs that they hold are counted.
+ALTER TABLE kagzi.workers ADD COLUMN sends_count boolean;

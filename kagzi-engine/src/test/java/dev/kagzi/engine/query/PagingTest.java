@@ -40,7 +40,7 @@ class PagingTest {
   private final Rows rows = new Rows(database);
   private final String namespace = "ns-" + UUID.randomUUID();
   private final Queries queries =
-      new Queries(database.open(), Limits.DEFAULT, new Health.Rules(6_000, 10_000));
+      new Queries(database.open(), Limits.DEFAULT, new Health.Rules(6_000, 10_000), 60_000);
 
   @Test
   void runs_of_one_microsecond_are_neither_lost_nor_repeated() {

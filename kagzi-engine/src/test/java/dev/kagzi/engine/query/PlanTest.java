@@ -8,6 +8,7 @@ import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.time.Instant;
 import java.util.List;
@@ -218,6 +219,17 @@ class PlanTest {
       assertPlan(WorkerQueries.list(filter, cursor, true, 21)).contains("workers_queue");
       assertPlan(WorkerQueries.list(filter, cursor, false, 21)).contains("workers_queue");
     }
+  }
+
+  @Test
+  void runs_that_workers_hold_are_found_by_their_leases() {
+    assertPlan(
+            WorkerQueries.held(
+                new WorkerQueries.Place("big", "q2", List.of("t2", "t7")),
+                List.of(WorkerId.next(), WorkerId.next()),
+                60_000))
+        .contains("workflow_runs_claim")
+        .contains("workflow_runs_own_lease");
   }
 
   private static void assertList(

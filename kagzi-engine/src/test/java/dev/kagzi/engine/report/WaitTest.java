@@ -420,7 +420,10 @@ class WaitTest {
     assertThatThrownBy(() -> begin(run, "charge", StepKind.FUNCTION))
         .isInstanceOfSatisfying(
             Refusal.class,
-            refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION))
+            refusal -> {
+              assertThat(refusal.code()).isEqualTo(Refusal.Code.STEP_FAILED);
+              assertThat(refusal.failure()).isEqualTo(failure("boom"));
+            })
         .hasMessageContaining("charge")
         .hasMessageContaining("boom");
   }

@@ -128,7 +128,7 @@ class GateTest {
   }
 
   private Poll pollOne(WorkerId worker, String... types) {
-    return engine.engine().tasks().pollOne(engine.queue(), worker, List.of(types));
+    return engine.engine().tasks().pollOne(engine.queue(), worker, List.of(types), 0);
   }
 
   private StartRequest request(String type, String version, Payload input) {

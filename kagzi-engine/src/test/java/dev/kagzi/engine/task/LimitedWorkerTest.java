@@ -88,7 +88,7 @@ class LimitedWorkerTest {
   }
 
   private Poll pollOne(WorkerId worker) {
-    return engine.engine().tasks().pollOne(engine.queue(), worker, List.of(TYPE));
+    return engine.engine().tasks().pollOne(engine.queue(), worker, List.of(TYPE), 0);
   }
 
   private Poll poll(WorkerId worker, String type, int typeMax) {

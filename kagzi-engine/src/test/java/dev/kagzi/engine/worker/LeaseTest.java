@@ -14,6 +14,8 @@ import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.report.BegunStep;
+import dev.kagzi.engine.report.Caller;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.run.StartOptions;
@@ -23,16 +25,12 @@ import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
-import dev.kagzi.engine.value.WorkerId;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.ParameterizedTest;
-import java.util.Set;
-import java.util.ArrayList;
 import dev.kagzi.engine.value.StepKind;
-import dev.kagzi.engine.report.Caller;
-import dev.kagzi.engine.report.BegunStep;
+import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +39,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** How long a claim lasts, and what becomes of one that nobody keeps up (W5, W6, C1, C12, C15). */
 class LeaseTest {
@@ -346,8 +346,7 @@ class LeaseTest {
                   + "'"));
     }
 
-    assertThat(leases)
-        .containsExactly(60_000L, 120_000L, 240_000L, 480_000L, 600_000L, 600_000L);
+    assertThat(leases).containsExactly(60_000L, 120_000L, 240_000L, 480_000L, 600_000L, 600_000L);
     assertThat(engine.run(run).status()).isEqualTo(RunStatus.RUNNING);
   }
 

@@ -1,6 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import com.google.protobuf.Any;
+import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
@@ -9,7 +10,10 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -35,6 +39,8 @@ final class Errors {
 
   // Message and details travel in one block of headers, of which clients take 8 KiB.
   private static final int MESSAGE_LENGTH_MAX = 1_000;
+  private static final int TEXT_LENGTH_MAX = 200;
+  private static final int RECORDED_BYTES_MAX = 3_000;
 
   private Errors() {}
 
@@ -64,6 +70,9 @@ final class Errors {
   /** The same, for an item of a call that goes on. */
   static ErrorDetail detail(Throwable problem) {
     Throwable cause = unwrap(problem);
+    if (cause instanceof Refusal refusal && refusal.failure() != null) {
+      return recorded(refusal, refusal.failure());
+    }
     if (cause instanceof Refusal refusal && refusal.reason() != Refusal.Reason.INTERNAL) {
       return ErrorDetail.newBuilder()
           .setCode(errorCode(refusal.reason()))
@@ -76,6 +85,37 @@ final class Errors {
           .build();
     }
     return fault(cause);
+  }
+
+  /**
+   * The failure as it is recorded. What does not fit into headers is cut, the longest text of its
+   * metadata first; the step has all of it.
+   */
+  private static ErrorDetail recorded(Refusal refusal, Failure failure) {
+    ErrorDetail.Builder detail = Protos.error(failure).toBuilder();
+    detail.setMessage(shorten(failure.message(), MESSAGE_LENGTH_MAX));
+    detail.setSubject(shorten(failure.subject(), TEXT_LENGTH_MAX));
+    detail.setSubjectId(shorten(failure.subjectId(), TEXT_LENGTH_MAX));
+    while (detail.getMetadataCount() > 0
+        && detail.build().getSerializedSize() > RECORDED_BYTES_MAX) {
+      Map.Entry<String, String> longest =
+          Collections.max(
+              detail.getMetadataMap().entrySet(),
+              Comparator.comparingInt(entry -> entry.getValue().length()));
+      if (longest.getValue().length() > TEXT_LENGTH_MAX) {
+        detail.putMetadata(longest.getKey(), shorten(longest.getValue(), TEXT_LENGTH_MAX));
+      } else {
+        detail.removeMetadata(longest.getKey());
+      }
+    }
+    // What the failure says itself is not written over.
+    if (!detail.containsMetadata(STATUS_KEY)) {
+      detail.putMetadata(STATUS_KEY, code(refusal).name());
+    }
+    if (!detail.containsMetadata(CODE_KEY)) {
+      detail.putMetadata(CODE_KEY, refusal.code().name());
+    }
+    return detail.build();
   }
 
   private static ErrorDetail fault(Throwable cause) {
@@ -101,10 +141,11 @@ final class Errors {
   }
 
   private static String message(Refusal refusal) {
-    String message = String.valueOf(refusal.getMessage());
-    return message.length() <= MESSAGE_LENGTH_MAX
-        ? message
-        : message.substring(0, MESSAGE_LENGTH_MAX) + "…";
+    return shorten(String.valueOf(refusal.getMessage()), MESSAGE_LENGTH_MAX);
+  }
+
+  private static String shorten(String text, int lengthMax) {
+    return text.length() <= lengthMax ? text : text.substring(0, lengthMax) + "…";
   }
 
   private static Status.Code code(Throwable cause) {

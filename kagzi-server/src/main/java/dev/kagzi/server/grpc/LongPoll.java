@@ -3,9 +3,12 @@ package dev.kagzi.server.grpc;
 import dev.kagzi.engine.task.Poll;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.Refusal;
+import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -16,11 +19,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A worker's call that waits for tasks. It ends once: with tasks, with the caller's going, or with
  * the server's stop. In the latter two the engine hears of it, and tasks that come all the same are
- * given back, so that they do not lie with a worker that will never know of them. So are tasks whose
- * answer could not be sent to its end: the call was cancelled, over its deadline, or its connection
- * broke.
+ * given back, so that they do not lie with a worker that will never know of them. So are tasks
+ * whose answer could not be sent to its end: the call was cancelled, over its deadline, or its
+ * connection broke.
  */
 final class LongPoll<M> implements OpenCalls.OpenCall {
+  private static final long MARGIN_MS_MIN = 50;
+  private static final long MARGIN_MS_MAX = 1_000;
+
   private final EdgeRoom room;
   private final ServerCallStreamObserver<M> caller;
   private final Function<List<Task>, M> reply;
@@ -56,6 +62,21 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
     if (!call.ended.get()) {
       call.begin(start);
     }
+  }
+
+  /**
+   * How long the present call may wait: as long as it asks for (0: as long as it may), but so that
+   * its answer arrives before the caller's deadline.
+   */
+  static long waitMs(long askedMs) {
+    Deadline deadline = Context.current().getDeadline();
+    if (deadline == null) {
+      return askedMs;
+    }
+    long leftMs = deadline.timeRemaining(TimeUnit.MILLISECONDS);
+    long marginMs = Math.clamp(leftMs / 10, MARGIN_MS_MIN, MARGIN_MS_MAX);
+    long mostMs = Math.max(1, leftMs - marginMs);
+    return askedMs == 0 ? mostMs : Math.min(askedMs, mostMs);
   }
 
   private void begin(Supplier<Poll> start) {

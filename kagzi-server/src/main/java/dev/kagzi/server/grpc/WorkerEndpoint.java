@@ -117,7 +117,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                 .pollOne(
                     queue(request.getNamespace(), request.getTaskQueue()),
                     Arguments.workerId(request.getWorkerId()),
-                    request.getWorkflowTypesList()),
+                    request.getWorkflowTypesList(),
+                    LongPoll.waitMs(0)),
         tasks -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
           return Protos.oneTask(tasks);
@@ -166,7 +167,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         Arguments.workerId(request.getWorkerId()),
         types,
         Arguments.positive("max_tasks", request.getMaxTasks()),
-        Arguments.notNegative("wait_ms", request.getWaitMs()),
+        LongPoll.waitMs(Arguments.notNegative("wait_ms", request.getWaitMs())),
         request.getTakesStarting());
   }
 
