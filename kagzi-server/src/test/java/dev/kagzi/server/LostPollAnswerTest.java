@@ -60,7 +60,7 @@ class LostPollAnswerTest {
           channel.newCall(
               WorkerServiceGrpc.getPollTaskMethod(),
               how == Loss.OVER_DEADLINE
-                  ? CallOptions.DEFAULT.withDeadlineAfter(5, TimeUnit.SECONDS)
+                  ? CallOptions.DEFAULT.withDeadlineAfter(8, TimeUnit.SECONDS)
                   : CallOptions.DEFAULT);
       call.start(new ClientCall.Listener<>() {}, new Metadata());
       call.sendMessage(

@@ -4,6 +4,8 @@ import static dev.kagzi.server.CallErrors.refused;
 import static dev.kagzi.server.TestServer.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.worker.WorkerConfig;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.BeginStepRequest;
@@ -28,6 +30,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -53,8 +56,13 @@ class SimpleClientFenceTest {
 
   @BeforeAll
   static void startServers() {
-    server = TestServer.start();
-    second = TestServer.start(server.database(), config -> config);
+    // Nobody sends heartbeats here: a machine that stands still for a while must bury nobody.
+    Duration never = Duration.ofHours(1);
+    EngineConfig engine =
+        EngineConfig.defaults()
+            .withWorkers(new WorkerConfig(Duration.ofSeconds(3), never, never, never));
+    server = TestServer.start(SharedPostgres.createDatabase(), config -> config.engine(engine));
+    second = TestServer.start(server.database(), config -> config.engine(engine));
   }
 
   @AfterAll
