@@ -140,7 +140,7 @@ class DevCommandTest {
   private static Kagzi connect(DevProcess dev) {
     return Kagzi.builder()
         .address("localhost:" + dev.grpcPort())
-        .callTimeout(Duration.ofSeconds(2))
+        .callTimeout(Duration.ofSeconds(5))
         .connect();
   }
 

@@ -1,7 +1,10 @@
 package dev.kagzi.sdk;
 
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.GetServerInfoRequest;
+import dev.kagzi.protocol.v1.GetServerInfoResponse;
 import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
+import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.sdk.internal.client.Runs;
 import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.Names;
@@ -9,7 +12,6 @@ import dev.kagzi.sdk.internal.wire.Channels;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Credentials;
 import dev.kagzi.sdk.internal.wire.Payloads;
-import dev.kagzi.sdk.internal.wire.Protos;
 import dev.kagzi.sdk.internal.worker.WorkerGroup;
 import dev.kagzi.sdk.internal.worker.WorkerSettings;
 import io.grpc.ClientInterceptors;
@@ -87,8 +89,9 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Connects with the defaults. Does not wait: a server that is away is tried for as long as it
-   * takes.
+   * Connects with the defaults. Does not wait, and does not fail if no server answers: the
+   * connection is tried about once a second for as long as the client is open. {@link #ping} tells
+   * whether there is a server.
    *
    * @param address {@code host:port}, or several separated by commas: servers of one database, of
    *     which the first that answers is used
@@ -110,15 +113,35 @@ public final class Kagzi implements AutoCloseable {
   /**
    * A handle on a run that was started before, or elsewhere. Does not ask the server.
    *
-   * @param runId the run's own; that of a run whose start had an id is in {@link #getByWorkflowId}
+   * @param runId the run's own; {@link #run(WorkflowType, String)} takes the id that its start gave
+   *     it
    */
   public <O> RunHandle<O> run(String runId, WorkflowType<?, O> type) {
     if (!RUN_ID.matcher(runId).matches()) {
       throw new IllegalArgumentException(
-          "runId: %s (expected: a UUID; that of the run with this id is".formatted(runId)
-              + " getByWorkflowId(..).runId())");
+          "runId: %s (expected: a UUID; run(type, id) finds the run with this id)"
+              .formatted(runId));
     }
     return new RunHandle<>(runs, type, runId, true);
+  }
+
+  /**
+   * A handle on the latest run with this id, finished or not: {@link WorkflowStarter#id}. Asks the
+   * server once, and stays with that run.
+   *
+   * @throws RunNotFoundException if there is none
+   * @throws RunExistsException if the run is of another type
+   */
+  public <O> RunHandle<O> run(WorkflowType<?, O> type, String workflowId) {
+    Workflow found = runs.getByWorkflowId(workflowId);
+    if (!found.getWorkflowType().equals(type.name())) {
+      throw new RunExistsException(
+          workflowId,
+          found.getRunId(),
+          "id %s is that of run %s of type %s (expected: a run of type %s)"
+              .formatted(workflowId, found.getRunId(), found.getWorkflowType(), type.name()));
+    }
+    return new RunHandle<>(runs, type, found.getRunId(), true);
   }
 
   /**
@@ -127,7 +150,7 @@ public final class Kagzi implements AutoCloseable {
    * @throws RunNotFoundException if there is no such run
    */
   public RunInfo get(String runId) {
-    return Protos.runInfo(runs.get(runId));
+    return RunHandle.info(runs, runs.get(runId));
   }
 
   /**
@@ -152,7 +175,7 @@ public final class Kagzi implements AutoCloseable {
    * @throws RunNotFoundException if there is none
    */
   public RunInfo getByWorkflowId(String workflowId) {
-    return Protos.runInfo(runs.getByWorkflowId(workflowId));
+    return RunHandle.info(runs, runs.getByWorkflowId(workflowId));
   }
 
   /** Runs by filter, newest first. */
@@ -186,6 +209,31 @@ public final class Kagzi implements AutoCloseable {
     return connection
         .call(AdminServiceGrpc.getSetDefaultVersionMethod(), request)
         .getFormerVersion();
+  }
+
+  /**
+   * Asks the server for a sign of life, within the client's {@link Builder#callTimeout}.
+   *
+   * @return which server has answered, and how long that took
+   * @throws ServerUnavailableException if none has; the message has the address and the reason
+   * @throws RequestRefusedException if the server refuses this client, such as for its token
+   */
+  public PingResult ping() {
+    return ping(connection.callTimeout());
+  }
+
+  /** As {@link #ping()}, with a limit of its own. */
+  public PingResult ping(Duration timeout) {
+    long begunNanos = System.nanoTime();
+    Map.Entry<GetServerInfoResponse, String> answer =
+        connection.ask(
+            AdminServiceGrpc.getGetServerInfoMethod(),
+            GetServerInfoRequest.getDefaultInstance(),
+            timeout);
+    return new PingResult(
+        answer.getValue(),
+        answer.getKey().getVersion(),
+        Duration.ofNanos(System.nanoTime() - begunNanos));
   }
 
   /** Creates, changes and lists namespaces. */
@@ -230,7 +278,7 @@ public final class Kagzi implements AutoCloseable {
     private final List<String> addresses = new ArrayList<>();
     private String namespace = DEFAULT_NAMESPACE;
     private PayloadCodec codec = JacksonCodec.DEFAULT;
-    private Duration callTimeout = Duration.ofSeconds(30);
+    private Duration callTimeout = Duration.ofSeconds(10);
     private Credentials credentials = Credentials.NONE;
     private @Nullable String inProcessName;
     private final List<ClientInterceptor> interceptors = new ArrayList<>();
@@ -258,12 +306,15 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * How long starts, look-ups, cancels and the like are tried again while no server answers; 30 s
-     * if not set. Waiting for results and workers know no such limit.
+     * How long a call may take at most, with all its tries, before it fails with {@link
+     * ServerUnavailableException}; 10 s if not set. Holds for starts, look-ups, cancels, schedules
+     * and all else that asks the server once. While a server works through many starts, the time
+     * counts from its last answer. Waiting for results and workers know no such limit: {@code
+     * docs/client.md} lists what each call does while no server answers.
      */
     public Builder callTimeout(Duration timeout) {
-      if (timeout.isNegative()) {
-        throw new IllegalArgumentException("callTimeout: " + timeout + " (expected: >= 0)");
+      if (!timeout.isPositive()) {
+        throw new IllegalArgumentException("callTimeout: " + timeout + " (expected: > 0)");
       }
       this.callTimeout = timeout;
       return this;

@@ -1,6 +1,7 @@
 package dev.kagzi.sdk;
 
 import dev.kagzi.protocol.v1.RetryWorkflowResponse;
+import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.sdk.internal.client.Runs;
 import dev.kagzi.sdk.internal.wire.Protos;
 import java.time.Duration;
@@ -68,7 +69,11 @@ public final class RunHandle<O> {
 
   /** All that is known of the run. */
   public RunInfo info() {
-    return Protos.runInfo(runs.get(runId));
+    return info(runs, runs.get(runId));
+  }
+
+  static RunInfo info(Runs runs, Workflow run) {
+    return Protos.runInfo(run, Encoded.outputOf(run, runs.payloads().codec()));
   }
 
   /** What is recorded of the run, with every attempt of its steps: to look at, or to replay. */

@@ -22,7 +22,7 @@ public final class RunHistory {
 
   /** The run itself. */
   public RunInfo run() {
-    return Protos.runInfo(file.run());
+    return Protos.runInfo(file.run(), Encoded.outputOf(file.run(), JacksonCodec.DEFAULT));
   }
 
   /** Every attempt of every step, in the order in which they were recorded. */

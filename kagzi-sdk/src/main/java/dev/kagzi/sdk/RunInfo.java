@@ -16,6 +16,8 @@ import java.util.Optional;
  * @param failure of a run that failed; of an unfinished one: what blocks it
  * @param parentRunId the run that started it, as a child or from one of its steps
  * @param parentStep the step of that run
+ * @param output of a run that completed, as it was stored: {@link #output(Class)} reads it. Of runs
+ *     of a list it is empty if it is larger than 4 KiB: {@link RunList#payloads}
  */
 public record RunInfo(
     String runId,
@@ -33,4 +35,21 @@ public record RunInfo(
     Optional<String> workerId,
     Optional<Failure> failure,
     Optional<String> parentRunId,
-    Optional<String> parentStep) {}
+    Optional<String> parentStep,
+    Optional<Encoded> output) {
+
+  /**
+   * What the run returned, read by the client's codec; of a {@link RunHistory}, as JSON.
+   *
+   * @return empty if the run has not completed, if it returned null, or if the output is not here
+   * @throws PayloadException if it is not of this type
+   */
+  public <T> Optional<T> output(Class<T> type) {
+    return output.flatMap(stored -> Optional.ofNullable(stored.decode(type)));
+  }
+
+  /** As {@link #output(Class)}, for a type with type parameters. */
+  public <T> Optional<T> output(TypeRef<T> type) {
+    return output.flatMap(stored -> Optional.ofNullable(stored.decode(type.type())));
+  }
+}

@@ -104,12 +104,18 @@ public final class RunList {
     return this;
   }
 
+  /** Also fetches payloads over 4 KiB: {@link RunInfo#output}. */
+  public RunList payloads() {
+    page.setIncludePayloads(true);
+    return this;
+  }
+
   /** Fetches one page. */
   public RunPage page() {
     boolean counted = page.getIncludeTotalCount();
     ListWorkflowsResponse response = runs.list(request.setPage(page));
     return new RunPage(
-        response.getWorkflowsList().stream().map(Protos::runInfo).toList(),
+        response.getWorkflowsList().stream().map(run -> RunHandle.info(runs, run)).toList(),
         token(response.getPage().getNextPageToken()),
         token(response.getPage().getPrevPageToken()),
         counted ? Optional.of(response.getPage().getTotalCount()) : Optional.empty());

@@ -2,23 +2,32 @@ package dev.kagzi.sdk;
 
 import com.fasterxml.uuid.Generators;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.CreateWorkflowScheduleResponse;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
+import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.run.Names;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.Protos;
+import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /**
- * What a schedule shall be: set options, then {@link #create} or {@link #createOrUpdate}. Not
- * thread-safe.
+ * What a schedule shall be: set options, then {@link #create}, {@link #createOrUpdate} or {@link
+ * #createOrUpdateWhenConnected}. Not thread-safe.
  *
  * @param <I> input of its runs
  */
 public final class ScheduleBuilder<I> {
+  private static final EventLog log = EventLog.of(ScheduleBuilder.class);
+  private static final MethodDescriptor<
+          CreateWorkflowScheduleRequest, CreateWorkflowScheduleResponse>
+      CREATE_SCHEDULE = WorkflowScheduleServiceGrpc.getCreateWorkflowScheduleMethod();
+
   private final Connection connection;
   private final Payloads payloads;
   private final WorkflowType<I, ?> type;
@@ -146,21 +155,57 @@ public final class ScheduleBuilder<I> {
    * Saves it, or makes the one that has this name what was said here: for applications that say so
    * whenever they start. One that is paused stays so, and its next slot stays unless expression or
    * zone change.
+   *
+   * @throws ServerUnavailableException if no server answers within the client's {@link
+   *     Kagzi.Builder#callTimeout}; {@link #createOrUpdateWhenConnected} waits instead
    */
   public ScheduleInfo createOrUpdate() {
     return save(true);
   }
 
+  /**
+   * As {@link #createOrUpdate}, for applications that start before their server: returns at once,
+   * and saves it in the background as soon as a server answers, for as long as the client is open.
+   * A refusal is logged as an error as well, for callers who do not look at the future.
+   *
+   * @return completes when it is saved; fails with {@link RequestRefusedException} if the server
+   *     refuses it, with {@link ServerUnavailableException} if the client is closed before
+   */
+  public CompletableFuture<ScheduleInfo> createOrUpdateWhenConnected() {
+    CreateWorkflowScheduleRequest wanted = wanted(true);
+    CompletableFuture<ScheduleInfo> saved = new CompletableFuture<>();
+    Thread.ofVirtual()
+        .name("kagzi-schedule")
+        .start(
+            () -> {
+              try {
+                saved.complete(
+                    Protos.schedule(
+                        connection.callUntilAnswered(CREATE_SCHEDULE, wanted).getSchedule()));
+              } catch (RuntimeException e) {
+                if (!(e instanceof ServerUnavailableException)) {
+                  log.error("schedule not saved")
+                      .with("schedule", wanted.getName())
+                      .with("type", wanted.getWorkflowType())
+                      .with("error", e.getMessage())
+                      .cause(e)
+                      .write();
+                }
+                saved.completeExceptionally(e);
+              }
+            });
+    return saved;
+  }
+
   private ScheduleInfo save(boolean orUpdate) {
-    // The id is chosen here, so that the call can be sent again until it is answered.
-    CreateWorkflowScheduleRequest wanted =
-        request
-            .setOrUpdate(orUpdate)
-            .setScheduleId(Generators.timeBasedEpochGenerator().generate().toString())
-            .build();
-    return Protos.schedule(
-        connection
-            .call(WorkflowScheduleServiceGrpc.getCreateWorkflowScheduleMethod(), wanted)
-            .getSchedule());
+    return Protos.schedule(connection.call(CREATE_SCHEDULE, wanted(orUpdate)).getSchedule());
+  }
+
+  // The id is chosen here, so that the call can be sent again until it is answered.
+  private CreateWorkflowScheduleRequest wanted(boolean orUpdate) {
+    return request
+        .setOrUpdate(orUpdate)
+        .setScheduleId(Generators.timeBasedEpochGenerator().generate().toString())
+        .build();
   }
 }

@@ -20,8 +20,20 @@ public interface Worker extends AutoCloseable {
   /** The ids of its registrations, one per queue that is registered now. */
   List<String> workerIds();
 
-  /** Whether every queue is registered at the server, as far as the worker knows. */
+  /**
+   * Whether every queue has been registered, and no server has said since that it does not know the
+   * worker. It stays true while the server is away; {@link #isConnected} does not.
+   */
   boolean isRegistered();
+
+  /**
+   * Whether the worker can receive runs now: every queue is registered, the stream over which the
+   * server reaches it is open, and the server has answered the latest heartbeat. Asks nobody: a
+   * connection that breaks is noticed at once, a server that no longer answers with the next
+   * heartbeat, within two of their intervals (3 s each unless the server says otherwise). For
+   * health checks; false before the first registration and after {@link #close}.
+   */
+  boolean isConnected();
 
   /** Waits for the registration of every queue; false if the time ended first. */
   boolean awaitRegistered(Duration timeout) throws InterruptedException;

@@ -144,7 +144,10 @@ class StartAgainTest extends FakeServerTest {
   /** A client that has found its server, so that the time of its starts goes to nothing else. */
   private Kagzi connect(Duration callTimeout) {
     Kagzi connected = Kagzi.builder().address(server.address()).callTimeout(callTimeout).connect();
-    connected.workflow(OTHER).start("first");
+    await()
+        .atMost(SOON)
+        .ignoreException(ServerUnavailableException.class)
+        .untilAsserted(() -> connected.workflow(OTHER).start("first"));
     return connected;
   }
 

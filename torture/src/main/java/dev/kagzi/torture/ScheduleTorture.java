@@ -148,7 +148,8 @@ final class ScheduleTorture implements AutoCloseable {
     }
     String addresses = links.stream().map(Link::address).collect(Collectors.joining(","));
     try (SteadyConnection connection = new SteadyConnection(database);
-        Kagzi kagzi = Kagzi.builder().address(addresses).connect()) {
+        Kagzi kagzi =
+            Kagzi.builder().address(addresses).callTimeout(Duration.ofSeconds(30)).connect()) {
       VirtualClock clock = new VirtualClock(connection);
       clock.standAt(BEGIN);
       createAll(kagzi);

@@ -29,7 +29,11 @@ public final class WorkerMain {
     Path folder = Path.of(System.getenv(LEDGERS));
     Ledger ledger = Ledger.open(folder, process);
     Kagzi kagzi =
-        Kagzi.builder().address(System.getenv(ADDRESSES)).grpcInterceptor(claims).connect();
+        Kagzi.builder()
+            .address(System.getenv(ADDRESSES))
+            .callTimeout(Duration.ofSeconds(30))
+            .grpcInterceptor(claims)
+            .connect();
     Worker worker = start(kagzi, new WorkerDesk(process, ledger, claims, Repairs.in(folder)));
     if (!worker.awaitRegistered(REGISTER_MAX)) {
       Runtime.getRuntime().halt(1);

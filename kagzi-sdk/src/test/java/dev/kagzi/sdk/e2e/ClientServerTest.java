@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.sdk.RunCancelledException;
+import dev.kagzi.sdk.RunExistsException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunNotFoundException;
 import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.TypeRef;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
@@ -210,5 +212,34 @@ class ClientServerTest extends RealServerTest {
     runs.forEach(run -> run.result(SOON));
 
     assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(8));
+  }
+
+  @Test
+  void a_run_is_found_by_its_id_and_type_and_knows_its_output() {
+    WorkflowType<String, List<String>> many =
+        WorkflowType.of("many", new TypeRef<String>() {}, new TypeRef<List<String>>() {})
+            .queue(queue);
+    kagzi.worker().workflow(many, (ctx, text) -> List.of(text, text)).start();
+    String large = "x".repeat(5_000);
+    kagzi.workflow(many).id("found").start("y").result(SOON);
+    kagzi.workflow(many).id("large").start(large).result(SOON);
+
+    RunHandle<List<String>> run = kagzi.run(many, "found");
+    assertThat(run.result(SOON)).containsExactly("y", "y");
+    assertThat(run.info().output(new TypeRef<List<String>>() {})).contains(List.of("y", "y"));
+    assertThat(run.info()).isEqualTo(kagzi.get(run.runId()));
+    assertThat(run.history().run().output(String[].class).orElseThrow()).containsExactly("y", "y");
+    assertThat(kagzi.getByWorkflowId("large").output(String[].class).orElseThrow())
+        .containsExactly(large, large);
+    assertThat(kagzi.list().workflowId("large").page().runs().getFirst().output()).isEmpty();
+    assertThat(kagzi.list().workflowId("large").payloads().page().runs().getFirst().output())
+        .isPresent();
+    assertThat(kagzi.workflow(type).start("nobody serves it").info().output()).isEmpty();
+
+    assertThatThrownBy(() -> kagzi.run(many, "nowhere")).isInstanceOf(RunNotFoundException.class);
+    assertThatThrownBy(() -> kagzi.run(type, "found"))
+        .isInstanceOf(RunExistsException.class)
+        .hasMessage(
+            "id found is that of run %s of type many (expected: a run of type greet)", run.runId());
   }
 }

@@ -53,8 +53,21 @@ final class RealServer implements AutoCloseable {
   }
 
   void restart() {
+    stop();
+    startAgain();
+  }
+
+  void stop() {
     server.close();
+  }
+
+  /** After {@link #stop}, on the same gRPC port. */
+  void startAgain() {
     server = start(port);
+  }
+
+  int httpPort() {
+    return server.httpPort();
   }
 
   int port() {

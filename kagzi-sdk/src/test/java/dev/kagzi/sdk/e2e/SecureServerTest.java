@@ -154,7 +154,7 @@ class SecureServerTest {
   private static Kagzi.Builder client(KagziServer server) {
     return Kagzi.builder()
         .address("localhost:" + server.grpcPort())
-        .callTimeout(Duration.ofMillis(200));
+        .callTimeout(Duration.ofSeconds(3));
   }
 
   private static KagziServer start(UnaryOperator<ServerConfig.Builder> settings) {

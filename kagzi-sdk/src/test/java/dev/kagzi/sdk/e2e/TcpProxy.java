@@ -9,6 +9,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** Stands between a client and a server, and fails on demand. */
 final class TcpProxy implements AutoCloseable {
@@ -16,6 +18,9 @@ final class TcpProxy implements AutoCloseable {
   private final int targetPort;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private volatile boolean open = true;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition flows = lock.newCondition();
+  private boolean stalled;
 
   TcpProxy(int targetPort) {
     this.targetPort = targetPort;
@@ -45,6 +50,37 @@ final class TcpProxy implements AutoCloseable {
 
   void reopen() {
     open = true;
+  }
+
+  /** Keeps every connection open and accepts new ones, but lets nothing through. */
+  void stall() {
+    setStalled(true);
+  }
+
+  /** Lets everything through that has waited since {@link #stall}. */
+  void flow() {
+    setStalled(false);
+  }
+
+  private void setStalled(boolean now) {
+    lock.lock();
+    try {
+      stalled = now;
+      flows.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void awaitFlow() {
+    lock.lock();
+    try {
+      while (stalled) {
+        flows.awaitUninterruptibly();
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   private void accept() {
@@ -77,6 +113,7 @@ final class TcpProxy implements AutoCloseable {
     try (InputStream in = from.getInputStream();
         OutputStream out = to.getOutputStream()) {
       for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        awaitFlow();
         out.write(buffer, 0, read);
         out.flush();
       }
@@ -99,6 +136,7 @@ final class TcpProxy implements AutoCloseable {
 
   @Override
   public void close() {
+    flow();
     shut();
     try {
       listening.close();

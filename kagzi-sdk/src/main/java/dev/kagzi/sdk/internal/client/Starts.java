@@ -18,8 +18,11 @@ import dev.kagzi.sdk.internal.wire.RpcErrors;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -37,8 +40,19 @@ public final class Starts {
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Pending> waiting = new ArrayDeque<>();
   private final Backoff backoff = new Backoff(50, 2_000);
-  private int callsUnderWay;
+
+  /** The calls that are under way. */
+  private final Set<Answer> calls = new HashSet<>();
+
   private boolean paused;
+  private boolean expiryScheduled;
+
+  /** When the server last answered a start. */
+  private long answeredNanos = System.nanoTime();
+
+  /** Why the latest call failed; null since the server has answered again. */
+  private @Nullable Throwable lastError;
+
   private boolean closed;
 
   public Starts(Connection connection) {
@@ -48,25 +62,25 @@ public final class Starts {
   private static final class Pending {
     final StartWorkflowRequest request;
     final int bytes;
-    final long giveUpNanos;
+    final long sinceNanos = System.nanoTime();
     final CompletableFuture<StartWorkflowResponse> answer = new CompletableFuture<>();
 
-    Pending(StartWorkflowRequest request, long giveUpNanos) {
+    Pending(StartWorkflowRequest request) {
       this.request = request;
       this.bytes = request.getSerializedSize();
-      this.giveUpNanos = giveUpNanos;
     }
   }
 
   /** The answer comes on a thread of the channel: do nothing there that takes time. */
   public CompletableFuture<StartWorkflowResponse> start(StartWorkflowRequest request) {
-    Pending start = new Pending(request, System.nanoTime() + connection.patience().toNanos());
+    Pending start = new Pending(request);
     lock.lock();
     try {
       if (closed) {
         throw new IllegalStateException("client: closed (expected: open)");
       }
       waiting.add(start);
+      expireIn(connection.callTimeout().toNanos());
     } finally {
       lock.unlock();
     }
@@ -91,18 +105,17 @@ public final class Starts {
   }
 
   private void sendWhatWaits() {
-    for (List<Pending> batch = nextBatch(); batch != null; batch = nextBatch()) {
-      send(batch);
+    for (Answer call = nextCall(); call != null; call = nextCall()) {
+      send(call);
     }
   }
 
-  private @Nullable List<Pending> nextBatch() {
+  private @Nullable Answer nextCall() {
     lock.lock();
     try {
-      if (paused || callsUnderWay == CALLS_MAX || waiting.isEmpty()) {
+      if (paused || calls.size() == CALLS_MAX || waiting.isEmpty()) {
         return null;
       }
-      callsUnderWay++;
       List<Pending> batch = new ArrayList<>();
       int bytes = 0;
       while (!waiting.isEmpty() && batch.size() < CALL_STARTS_MAX) {
@@ -112,19 +125,83 @@ public final class Starts {
         }
         batch.add(waiting.removeFirst());
       }
-      return batch;
+      Answer call = new Answer(batch);
+      calls.add(call);
+      return call;
     } finally {
       lock.unlock();
     }
   }
 
-  private void send(List<Pending> batch) {
+  private void send(Answer call) {
     StartWorkflowsRequest.Builder request =
         StartWorkflowsRequest.newBuilder().setNamespace(connection.namespace());
-    for (Pending start : batch) {
+    for (Pending start : call.batch) {
       request.addStarts(start.request);
     }
-    connection.workflows(ANSWER_MS).startWorkflows(request.build(), new Answer(batch));
+    connection.workflows(ANSWER_MS).startWorkflows(request.build(), call);
+  }
+
+  /**
+   * Fails starts that have waited for the call timeout, counted from the last answer of the server:
+   * a long queue that the server works through is no reason to give up. One timer serves all.
+   */
+  private void expire() {
+    List<Pending> over = new ArrayList<>();
+    Throwable reason;
+    long timeoutNanos = connection.callTimeout().toNanos();
+    lock.lock();
+    try {
+      expiryScheduled = false;
+      reason = lastError;
+      long now = System.nanoTime();
+      long longestNanos = -1;
+      for (Pending start : unanswered()) {
+        long waitedNanos = waitedNanos(start, now);
+        if (waitedNanos >= timeoutNanos) {
+          over.add(start);
+        } else {
+          longestNanos = Math.max(longestNanos, waitedNanos);
+        }
+      }
+      waiting.removeAll(Set.copyOf(over));
+      if (longestNanos >= 0) {
+        expireIn(timeoutNanos - longestNanos);
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (!over.isEmpty()) {
+      fail(over, timedOut(reason));
+    }
+  }
+
+  // Under the lock.
+  private void expireIn(long nanos) {
+    if (!expiryScheduled && !closed) {
+      expiryScheduled = true;
+      connection.after(TimeUnit.NANOSECONDS.toMillis(nanos) + 1, this::expire);
+    }
+  }
+
+  // Under the lock.
+  private List<Pending> unanswered() {
+    List<Pending> found = new ArrayList<>(waiting);
+    for (Answer call : calls) {
+      call.batch.stream().filter(start -> !start.answer.isDone()).forEach(found::add);
+    }
+    return found;
+  }
+
+  // Under the lock.
+  private long waitedNanos(Pending start, long nowNanos) {
+    return Math.min(nowNanos - start.sinceNanos, nowNanos - answeredNanos);
+  }
+
+  private KagziException timedOut(@Nullable Throwable reason) {
+    return reason != null
+        ? RpcErrors.toException(connection.at("start"), reason)
+        : connection.noAnswer("start", connection.callTimeout());
   }
 
   private final class Answer implements StreamObserver<StartWorkflowsResponse> {
@@ -142,28 +219,31 @@ public final class Starts {
 
     @Override
     public void onError(Throwable error) {
-      failed(batch, error);
+      failed(this, error);
     }
 
     @Override
     public void onCompleted() {
       StartWorkflowsResponse answered = response;
       if (answered == null || answered.getResultsCount() != batch.size()) {
-        failed(batch, new IllegalStateException("start: the answer has not one result per start"));
+        failed(this, new IllegalStateException("start: the answer has not one result per start"));
       } else {
-        answered(batch, answered);
+        answered(this, answered);
       }
     }
   }
 
-  private void answered(List<Pending> batch, StartWorkflowsResponse response) {
+  private void answered(Answer call, StartWorkflowsResponse response) {
+    List<Pending> batch = call.batch;
     List<Pending> again = notWritten(batch, response);
     lock.lock();
     try {
-      callsUnderWay--;
+      calls.remove(call);
+      lastError = null;
       // A server that could write nothing of it is to be asked less and less often.
       if (again.size() < batch.size()) {
         backoff.reset();
+        answeredNanos = System.nanoTime();
       }
     } finally {
       lock.unlock();
@@ -176,7 +256,7 @@ public final class Starts {
       }
     }
     if (!again.isEmpty()) {
-      sendAgain(again);
+      sendAgain(again, response);
     }
   }
 
@@ -201,10 +281,20 @@ public final class Starts {
         && !refused.getNonRetryable();
   }
 
-  private void sendAgain(List<Pending> batch) {
+  private void sendAgain(List<Pending> batch, StartWorkflowsResponse response) {
     List<Pending> given = new ArrayList<>();
+    String why =
+        response.getResultsList().stream()
+            .filter(Starts::isPassing)
+            .findFirst()
+            .map(result -> result.getRefused().getMessage())
+            .orElse("");
+    ServerUnavailableException reason =
+        new ServerUnavailableException(
+            "%s: the server could not write it: %s".formatted(connection.at("start"), why), null);
     lock.lock();
     try {
+      lastError = reason;
       if (closed) {
         given.addAll(batch);
       } else {
@@ -214,9 +304,7 @@ public final class Starts {
     } finally {
       lock.unlock();
     }
-    fail(
-        given,
-        new ServerUnavailableException("start: the server could not write it in time", null));
+    fail(given, reason);
   }
 
   private static void answer(Pending start, StartResult result) {
@@ -263,12 +351,14 @@ public final class Starts {
         null);
   }
 
-  private void failed(List<Pending> batch, Throwable error) {
+  private void failed(Answer call, Throwable error) {
+    List<Pending> batch = call.batch;
     boolean again = RpcErrors.isTransient(error) && !tooLarge(batch, error);
     List<Pending> given = new ArrayList<>();
     lock.lock();
     try {
-      callsUnderWay--;
+      calls.remove(call);
+      lastError = error;
       if (again && !closed) {
         putBack(batch, given);
         pause();
@@ -292,7 +382,10 @@ public final class Starts {
   private void putBack(List<Pending> batch, List<Pending> given) {
     long now = System.nanoTime();
     for (Pending start : batch.reversed()) {
-      if (now - start.giveUpNanos >= 0) {
+      if (start.answer.isDone()) {
+        continue;
+      }
+      if (waitedNanos(start, now) >= connection.callTimeout().toNanos()) {
         given.add(start);
       } else {
         waiting.addFirst(start);

@@ -19,6 +19,10 @@ public final class Payloads {
     this.codec = codec;
   }
 
+  public PayloadCodec codec() {
+    return codec;
+  }
+
   public Payload encode(@Nullable Object value, Type type) {
     Encoded encoded = encoded(value, type);
     checkReadable(value, encoded, type);

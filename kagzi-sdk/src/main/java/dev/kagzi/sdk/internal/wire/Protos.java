@@ -12,6 +12,7 @@ import dev.kagzi.protocol.v1.StepStatus;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowSchedule;
 import dev.kagzi.protocol.v1.WorkflowStatus;
+import dev.kagzi.sdk.Encoded;
 import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.Failure;
 import dev.kagzi.sdk.NamespaceInfo;
@@ -119,7 +120,10 @@ public final class Protos {
     };
   }
 
-  public static RunInfo runInfo(Workflow run) {
+  /**
+   * @param output of the run, if it is there
+   */
+  public static RunInfo runInfo(Workflow run, Optional<Encoded> output) {
     return new RunInfo(
         run.getRunId(),
         text(run.getExternalId()),
@@ -136,7 +140,8 @@ public final class Protos {
         text(run.getWorkerId()),
         trouble(run),
         text(run.getParentRunId()),
-        text(run.getParentStepId()));
+        text(run.getParentStepId()),
+        output);
   }
 
   public static StepInfo stepInfo(Step step) {

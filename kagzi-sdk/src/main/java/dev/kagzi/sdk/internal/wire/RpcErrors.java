@@ -15,6 +15,10 @@ import org.jspecify.annotations.Nullable;
 /** What a failed call means. */
 public final class RpcErrors {
   private static final String REFUSED = "Connection refused";
+
+  /** {@code HTTP/}. */
+  private static final String HTTP_1_HEX = "485454502f";
+
   private static final String CODE_KEY = "code";
   private static final String STATUS_KEY = "status";
 
@@ -68,14 +72,23 @@ public final class RpcErrors {
     }
     String text = status.getDescription();
     Throwable cause = root(status.getCause());
+    if (cause != null && isNoGrpc(cause)) {
+      return notGrpc(cause);
+    }
     if (status.getCode() == io.grpc.Status.Code.UNAVAILABLE && cause != null) {
-      return isNoGrpc(cause)
-          ? "what answers there does not speak gRPC ("
-              + cause.getMessage()
-              + "); is it the HTTP port?"
-          : "no server answers: " + words(cause);
+      return "no server answers: " + words(cause);
     }
     return text == null || text.isEmpty() ? status.getCode().name() : text;
+  }
+
+  /** The first bytes of the answer are in the transport's message, in hexadecimal. */
+  private static String notGrpc(Throwable cause) {
+    String message = String.valueOf(cause.getMessage());
+    return message.contains(HTTP_1_HEX) || message.contains("HTTP/1.")
+        ? "that is an HTTP port: HTTP/1.1 answers there, such as the HTTP port of a Kagzi server"
+            + " (8484 by default), and not gRPC (expected: the gRPC port of the server, 50051 by"
+            + " default)"
+        : "what answers there does not speak gRPC (" + message + ")";
   }
 
   private static boolean isNoGrpc(Throwable cause) {

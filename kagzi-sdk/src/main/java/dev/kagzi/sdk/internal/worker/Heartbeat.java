@@ -34,6 +34,10 @@ final class Heartbeat {
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable ScheduledFuture<?> schedule;
   private boolean closed;
+
+  /** Whether the latest beat that is over was answered; true before the first. */
+  private volatile boolean answered = true;
+
   private String countedFor = "";
 
   /**
@@ -68,8 +72,14 @@ final class Heartbeat {
     failed.ever.incrementAndGet();
   }
 
+  /** Whether the server answers: false from a beat without an answer on, until one has one. */
+  boolean isAnswered() {
+    return answered;
+  }
+
   /** Begins, or changes the pace. */
   void every(int seconds) {
+    answered = true;
     long intervalMs = 1_000L * (seconds > 0 ? seconds : DEFAULT_SECONDS);
     lock.lock();
     try {
@@ -164,11 +174,13 @@ final class Heartbeat {
     public void onNext(HeartbeatResponse response) {
       completed.heard(completedNow);
       failed.heard(failedNow);
+      answered = true;
       owner.told(response);
     }
 
     @Override
     public void onError(Throwable error) {
+      answered = false;
       if (RpcErrors.code(error) == io.grpc.Status.Code.NOT_FOUND) {
         owner.unknown(workerId);
       }

@@ -143,6 +143,10 @@ final class QueueWorker implements RunHost {
     return drain;
   }
 
+  boolean isConnected() {
+    return registration.isAttached() && heartbeat.isAnswered();
+  }
+
   Registration registration() {
     return registration;
   }

@@ -47,7 +47,7 @@ final class Registration {
   private final Backoff attachBackoff = new Backoff(20, 2_000);
   private volatile String workerId = "";
   private volatile boolean registered;
-  private @Nullable Attachment attachment;
+  private volatile @Nullable Attachment attachment;
   private boolean leaving;
   private boolean closed;
   private final Condition changed = lock.newCondition();
@@ -61,6 +61,12 @@ final class Registration {
   /** The latest; empty before the first. */
   String workerId() {
     return workerId;
+  }
+
+  /** Whether it is registered and the server can reach it over its stream now. */
+  boolean isAttached() {
+    Attachment open = attachment;
+    return registered && open != null && open.attached;
   }
 
   boolean isRegistered() {
@@ -229,6 +235,9 @@ final class Registration {
     private final String as;
     private @Nullable ClientCallStreamObserver<AttachRequest> call;
 
+    /** The server has confirmed the stream. */
+    private volatile boolean attached;
+
     Attachment(String as) {
       this.as = as;
     }
@@ -259,6 +268,7 @@ final class Registration {
     @Override
     public void onNext(AttachResponse event) {
       if (event.hasAttached()) {
+        attached = true;
         lock.lock();
         try {
           attachBackoff.reset();

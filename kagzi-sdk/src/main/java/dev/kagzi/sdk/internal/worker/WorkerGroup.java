@@ -102,6 +102,11 @@ public final class WorkerGroup implements Worker {
   }
 
   @Override
+  public boolean isConnected() {
+    return workers.stream().allMatch(QueueWorker::isConnected);
+  }
+
+  @Override
   public boolean awaitRegistered(Duration timeout) throws InterruptedException {
     long untilNanos = System.nanoTime() + timeout.toNanos();
     for (QueueWorker worker : workers) {
