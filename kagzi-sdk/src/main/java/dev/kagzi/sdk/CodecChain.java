@@ -27,11 +27,20 @@ final class CodecChain implements PayloadCodec {
 
   @Override
   public @Nullable Object decode(Encoded encoded, Type type) {
+    return codec.decode(undo(encoded), type);
+  }
+
+  @Override
+  public @Nullable Object decodeInput(Encoded encoded, Type type) {
+    return codec.decodeInput(undo(encoded), type);
+  }
+
+  private Encoded undo(Encoded encoded) {
     Encoded payload = encoded;
     for (PayloadTransform transform : transforms.reversed()) {
       payload = transform.undo(payload);
     }
-    return codec.decode(payload, type);
+    return payload;
   }
 
   @Override

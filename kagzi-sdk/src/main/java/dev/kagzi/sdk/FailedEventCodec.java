@@ -60,6 +60,13 @@ final class FailedEventCodec implements PayloadCodec {
   }
 
   @Override
+  public @Nullable Object decodeInput(Encoded payload, Type type) {
+    return type == WorkflowFailedEvent.class
+        ? decode(payload, type)
+        : application.decodeInput(payload, type);
+  }
+
+  @Override
   public @Nullable Object decode(Encoded payload, Type type) {
     if (type != WorkflowFailedEvent.class) {
       return application.decode(payload, type);

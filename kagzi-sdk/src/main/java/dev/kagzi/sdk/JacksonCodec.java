@@ -6,12 +6,21 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Payloads as JSON, by Jackson: records, beans, generics and {@code java.time} as they are. */
+/**
+ * Payloads as JSON, by Jackson: records, beans, generics and {@code java.time} as they are.
+ *
+ * <p>The input of a run that has not begun is checked: a primitive component of a record that is
+ * missing blocks the run, since {@code cent} in place of {@code cents} would make it 0; fields that
+ * the type does not know are logged once per type, or block the run with {@link #strict}. A
+ * component that may be missing is an {@code Integer}, or another object: it is null then. What is
+ * recorded already, by former code perhaps, is never refused for what it has or lacks.
+ */
 public final class JacksonCodec implements PayloadCodec {
   static final JacksonCodec DEFAULT = new JacksonCodec();
 
@@ -21,15 +30,24 @@ public final class JacksonCodec implements PayloadCodec {
   // Looking a type up costs Jackson more than reading a small value does.
   private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
   private final Map<Type, ObjectWriter> writers = new ConcurrentHashMap<>();
+  private final InputReader inputs;
 
   /** With Jackson's own defaults. */
   public JacksonCodec() {
     this(JsonMapper.builder().build());
   }
 
-  /** With a mapper of the application's. */
+  /**
+   * With a mapper of the application's. One that fails on unknown properties is {@link #strict};
+   * one that allows null for primitives allows that they are missing.
+   */
   public JacksonCodec(JsonMapper mapper) {
+    this(mapper, mapper.isEnabled(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES));
+  }
+
+  private JacksonCodec(JsonMapper mapper, boolean strict) {
     this.mapper = mapper;
+    this.inputs = new InputReader(mapper, strict);
     this.plainWriter = mapper.writer();
     this.sortedWriter =
         plainWriter
@@ -39,6 +57,11 @@ public final class JacksonCodec implements PayloadCodec {
             .without(
                 SerializationFeature.FAIL_ON_ORDER_MAP_BY_INCOMPARABLE_KEY,
                 SerializationFeature.FAIL_ON_ORDER_SET_BY_INCOMPARABLE_ELEMENT);
+  }
+
+  /** The same codec, but an input with fields that its type does not know blocks its run. */
+  public JacksonCodec strict() {
+    return new JacksonCodec(mapper, true);
   }
 
   @Override
@@ -74,11 +97,28 @@ public final class JacksonCodec implements PayloadCodec {
     try {
       return readers.computeIfAbsent(type, this::reader).readValue(payload.data());
     } catch (JacksonException e) {
-      throw new PayloadException(
-          "payload of %d bytes cannot be read as %s: %s; was the type changed while runs were open?"
-              .formatted(payload.data().length, type.getTypeName(), e.getOriginalMessage()),
-          e);
+      throw unreadable(payload, type, e.getOriginalMessage(), e);
     }
+  }
+
+  @Override
+  public @Nullable Object decodeInput(Encoded payload, Type type) {
+    if (payload.data().length == 0 || type == Void.class) {
+      return null;
+    }
+    try {
+      return inputs.read(payload.data(), type);
+    } catch (JacksonException e) {
+      throw unreadable(payload, type, inputs.reason(payload.data(), e), e);
+    }
+  }
+
+  private static PayloadException unreadable(
+      Encoded payload, Type type, String reason, JacksonException cause) {
+    return new PayloadException(
+        "payload of %d bytes cannot be read as %s: %s; was the type changed while runs were open?"
+            .formatted(payload.data().length, type.getTypeName(), reason),
+        cause);
   }
 
   // A class is written by what the value is, so that subclasses keep their fields. A type with
@@ -94,6 +134,8 @@ public final class JacksonCodec implements PayloadCodec {
   }
 
   private ObjectReader reader(Type type) {
-    return mapper.readerFor(mapper.constructType(type));
+    return mapper
+        .readerFor(mapper.constructType(type))
+        .without(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
   }
 }

@@ -20,6 +20,15 @@ public interface PayloadCodec {
   @Nullable Object decode(Encoded payload, Type type);
 
   /**
+   * Decodes the input of a run that has not begun, so that nothing depends on it yet: the place to
+   * refuse what {@link #decode} has to accept from a record of former code, such as a field that is
+   * missing. Decodes as {@link #decode} does unless it is overridden.
+   */
+  default @Nullable Object decodeInput(Encoded payload, Type type) {
+    return decode(payload, type);
+  }
+
+  /**
    * The same text for the same value, in every process: {@link StepBuilder#input}. What it is made
    * of is stored in the open. Override it if the same value may give other bytes another time.
    */

@@ -4,6 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.lang.reflect.RecordComponent;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -11,7 +15,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
 
 class JacksonCodecTest {
   record Order(String id, int amount, Instant at) {}
@@ -76,5 +84,114 @@ class JacksonCodecTest {
     assertThat(codec.fingerprint(Set.of(new Order("o", 1, Instant.EPOCH)), Set.class))
         .as("of what cannot be compared")
         .isNotEmpty();
+  }
+
+  record Item(String name, int quantity) {}
+
+  record Cart(@Nullable String customer, @Nullable Integer discount, @Nullable List<Item> items) {}
+
+  record Primitives(
+      boolean bool,
+      byte one,
+      short two,
+      int four,
+      long eight,
+      float single,
+      double twice,
+      char letter) {}
+
+  private static final String ALL_PRIMITIVES =
+      "{'bool':true,'one':1,'two':2,'four':4,'eight':8,'single':1.5,'twice':2.5,'letter':'x'}";
+
+  private static Encoded json(String text) {
+    return new Encoded(text.replace('\'', '"').getBytes(UTF_8), Map.of());
+  }
+
+  @Test
+  void an_input_that_lacks_a_primitive_is_refused_by_its_name_whatever_its_type() {
+    assertThat(codec.decodeInput(json(ALL_PRIMITIVES), Primitives.class))
+        .isEqualTo(new Primitives(true, (byte) 1, (short) 2, 4, 8, 1.5f, 2.5, 'x'));
+    for (RecordComponent component : Primitives.class.getRecordComponents()) {
+      String misspelt = ALL_PRIMITIVES.replace("'" + component.getName() + "'", "'other'");
+
+      assertThatThrownBy(() -> codec.decodeInput(json(misspelt), Primitives.class))
+          .isInstanceOf(PayloadException.class)
+          .hasMessageContaining(
+              "field %s (%s) is missing", component.getName(), component.getType().getName())
+          .hasMessageContaining("found: ")
+          .hasMessageContaining("other")
+          .hasMessageContaining(Primitives.class.getName());
+      assertThat(codec.decode(json(misspelt), Primitives.class)).as("on record").isNotNull();
+    }
+  }
+
+  @Test
+  void an_input_that_lacks_a_primitive_inside_is_refused_with_the_way_to_it() {
+    Encoded cart = json("{'customer':'Ada','items':[{'name':'lamp','count':2}]}");
+
+    assertThatThrownBy(() -> codec.decodeInput(cart, Cart.class))
+        .isInstanceOf(PayloadException.class)
+        .hasMessageContaining("field items.[].quantity (int) is missing");
+    assertThat(codec.decode(cart, Cart.class))
+        .isEqualTo(new Cart("Ada", null, List.of(new Item("lamp", 0))));
+  }
+
+  @Test
+  void an_input_that_lacks_objects_has_null_in_their_place() {
+    assertThat(codec.decodeInput(json("{}"), Cart.class)).isEqualTo(new Cart(null, null, null));
+  }
+
+  @Test
+  void unknown_fields_of_inputs_are_logged_once_per_type() {
+    ListAppender<ILoggingEvent> logged = new ListAppender<>();
+    Logger logger = (Logger) LoggerFactory.getLogger(InputReader.class);
+    logged.start();
+    logger.addAppender(logged);
+    try {
+      for (int i = 0; i < 3; i++) {
+        assertThat(codec.decodeInput(json("{'name':'a','quantity':1,'colour':{}}"), Item.class))
+            .isEqualTo(new Item("a", 1));
+        assertThat(codec.decodeInput(json("{'customer':'a','place':[1]}"), Cart.class))
+            .isEqualTo(new Cart("a", null, null));
+        assertThat(codec.decode(json("{'name':'a','colour':1}"), Item.class)).isNotNull();
+      }
+    } finally {
+      logger.detachAppender(logged);
+    }
+
+    assertThat(logged.list)
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .hasSize(2)
+        .anyMatch(line -> line.contains("$Item") && line.contains("[colour]"))
+        .anyMatch(line -> line.contains("$Cart") && line.contains("[place]"));
+  }
+
+  @Test
+  void a_strict_codec_refuses_unknown_fields_of_inputs_and_never_those_of_what_is_recorded() {
+    JsonMapper failing =
+        JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
+    Encoded item = json("{'name':'a','quantity':1,'colour':'red'}");
+    PayloadCodec chained = codec.strict().then(new GzipTransform());
+    Encoded zipped = new GzipTransform().apply(item);
+
+    for (JacksonCodec strict : List.of(codec.strict(), new JacksonCodec(failing))) {
+      assertThatThrownBy(() -> strict.decodeInput(item, Item.class))
+          .isInstanceOf(PayloadException.class)
+          .hasMessageContaining("colour");
+      assertThat(strict.decode(item, Item.class)).isEqualTo(new Item("a", 1));
+    }
+    assertThatThrownBy(() -> chained.decodeInput(zipped, Item.class))
+        .isInstanceOf(PayloadException.class)
+        .hasMessageContaining("colour");
+    assertThat(chained.decode(zipped, Item.class)).isEqualTo(new Item("a", 1));
+  }
+
+  @Test
+  void a_mapper_that_allows_null_for_primitives_allows_that_they_are_missing() {
+    JsonMapper lenient =
+        JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES).build();
+
+    assertThat(new JacksonCodec(lenient).decodeInput(json("{'name':'a'}"), Item.class))
+        .isEqualTo(new Item("a", 0));
   }
 }

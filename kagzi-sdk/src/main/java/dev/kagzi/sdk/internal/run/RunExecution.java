@@ -8,6 +8,7 @@ import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.internal.log.EventLog;
+import java.lang.reflect.Type;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -180,7 +181,7 @@ public final class RunExecution {
       Code<?, ?> code = requireCode();
       History history = new History(Histories.load(host, task, trunk));
       RunContext context = new RunContext(host, task, history, trunk, parts);
-      Object input = input(code);
+      Object input = input(code, history.isEmpty(""));
       Object output = host.around().run(context, () -> code.run(context, input));
       complete(code, output, context.leavesOpenSteps());
     } catch (SuspendedError e) {
@@ -203,9 +204,14 @@ public final class RunExecution {
     return code;
   }
 
-  private @Nullable Object input(Code<?, ?> code) {
+  // Once something is recorded, the run has been started with an input that was accepted, by other
+  // code perhaps.
+  private @Nullable Object input(Code<?, ?> code, boolean nothingRecorded) {
     try {
-      return host.payloads().decode(task.getInput(), code.type().inputType());
+      Type type = code.type().inputType();
+      return nothingRecorded
+          ? host.payloads().decodeInput(task.getInput(), type)
+          : host.payloads().decode(task.getInput(), type);
     } catch (PayloadException e) {
       throw Records.blocked(trunk, Blocking.INPUT_UNREADABLE.name(), "input: " + e.getMessage(), e);
     }

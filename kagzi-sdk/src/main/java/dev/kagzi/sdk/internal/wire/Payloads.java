@@ -123,11 +123,23 @@ public final class Payloads {
 
   public @Nullable Object decode(Payload payload, Type type) {
     try {
-      return codec.decode(
-          new Encoded(payload.getData().toByteArray(), payload.getMetadataMap()), type);
+      return codec.decode(encoded(payload), type);
     } catch (RuntimeException | StackOverflowError e) {
       throw unreadable(type, e);
     }
+  }
+
+  /** The input of a run that has not begun: see {@link PayloadCodec#decodeInput}. */
+  public @Nullable Object decodeInput(Payload payload, Type type) {
+    try {
+      return codec.decodeInput(encoded(payload), type);
+    } catch (RuntimeException | StackOverflowError e) {
+      throw unreadable(type, e);
+    }
+  }
+
+  private static Encoded encoded(Payload payload) {
+    return new Encoded(payload.getData().toByteArray(), payload.getMetadataMap());
   }
 
   // A codec is user code: whatever it throws means that it could not.
