@@ -143,8 +143,8 @@ final class ScheduledLoad implements AutoCloseable {
     try (Statement statement = connection.createStatement();
         ResultSet rows =
             statement.executeQuery(
-                "SELECT run_id::text, extract(epoch FROM fire_at)::bigint FROM"
-                    + " kagzi.workflow_runs WHERE cron_expr IS NOT NULL")) {
+                "SELECT run_id::text, extract(epoch FROM fire_at)::bigint FROM kagzi.workflow_runs"
+                    + " WHERE cron_expr IS NOT NULL AND fire_at < 'infinity'")) {
       while (rows.next()) {
         next.put(rows.getString(1), rows.getLong(2));
       }
