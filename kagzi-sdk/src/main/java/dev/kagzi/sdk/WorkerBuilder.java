@@ -4,6 +4,7 @@ import dev.kagzi.sdk.internal.run.Around;
 import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
 import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.run.Nondeterminism;
 import dev.kagzi.sdk.internal.worker.WorkerSettings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -44,6 +45,7 @@ public final class WorkerBuilder {
   private ErrorSanitizer errorSanitizer = FailureRecorder.KEEP_ALL;
   private Function<? super Throwable, ErrorKind> errorKinds = thrown -> ErrorKind.UNKNOWN;
   private boolean recordStacks = true;
+  private boolean blockNondeterminism;
   private final List<WorkerInterceptor> interceptors = new ArrayList<>();
 
   WorkerBuilder(Kagzi kagzi, List<String> queues, List<WorkerInterceptor> interceptors) {
@@ -174,6 +176,21 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /**
+   * Whether a run is blocked whose code does not do at a replay what it did before: it asks for
+   * steps in another order, or for a new name in place of a recorded one. Off if not set: the
+   * worker logs a warning, once per workflow type, and the run goes on. Steps that a deploy inserts
+   * or removes are no such difference.
+   *
+   * <p>A blocked run does not fail. This worker does not go on with it any more; one with other
+   * code does. {@code kagzi workflow get} shows the reason, under the code {@code
+   * CODE_NONDETERMINISTIC}.
+   */
+  public WorkerBuilder blockNondeterminism(boolean on) {
+    this.blockNondeterminism = on;
+    return this;
+  }
+
   /** Stands around runs and steps; of several the first is the outermost. */
   public WorkerBuilder interceptor(WorkerInterceptor interceptor) {
     interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
@@ -209,8 +226,9 @@ public final class WorkerBuilder {
     if (anyFailure != null) {
       addToAll(byQueue, anyFailure);
     }
+    Nondeterminism nondeterminism = new Nondeterminism(blockNondeterminism);
     return byQueue.entrySet().stream()
-        .map(entry -> settings(entry.getKey(), entry.getValue()))
+        .map(entry -> settings(entry.getKey(), entry.getValue(), nondeterminism))
         .toList();
   }
 
@@ -223,7 +241,8 @@ public final class WorkerBuilder {
     byQueue.values().forEach(codes -> codes.add(handler));
   }
 
-  private WorkerSettings settings(String queue, List<Code<?, ?>> served) {
+  private WorkerSettings settings(
+      String queue, List<Code<?, ?>> served, Nondeterminism nondeterminism) {
     Map<String, Integer> limits = new LinkedHashMap<>();
     for (Code<?, ?> code : served) {
       Integer limit = typeLimits.get(code.type().name());
@@ -242,7 +261,8 @@ public final class WorkerBuilder {
         host,
         drainTimeout,
         new FailureRecorder(errorSanitizer, errorKinds, recordStacks),
-        new Around(interceptors));
+        new Around(interceptors),
+        nondeterminism);
   }
 
   private static String localHostname() {

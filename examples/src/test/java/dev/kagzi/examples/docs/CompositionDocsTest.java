@@ -20,7 +20,10 @@ import dev.kagzi.sdk.WorkflowType;
 import dev.kagzi.testkit.KagziEnv;
 import dev.kagzi.testkit.KagziExtension;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
@@ -214,6 +217,38 @@ class CompositionDocsTest {
         .start();
 
     assertThat(start(env, new Order(List.of("lamp"), 7))).completedWith(new Receipt("1: paid 7"));
+  }
+
+  // ---- code that can be repeated
+
+  static final class Flags {
+    boolean isOn(String name) {
+      return name.equals("fast-lane");
+    }
+  }
+
+  static final Flags flags = new Flags();
+
+  static Receipt repeatable(WorkflowContext ctx, Order order) {
+    // docs: composition.md
+    Instant now = ctx.step("now", Instant.class, Instant::now);
+    String id = ctx.step("new-id", String.class, () -> UUID.randomUUID().toString());
+    boolean fast = ctx.step("read-flag", Boolean.class, () -> flags.isOn("fast-lane"));
+    ctx.sleepUntil("next-hour", now.truncatedTo(ChronoUnit.HOURS).plus(Duration.ofHours(1)));
+    // end
+    done.add(now + " " + id + " " + fast);
+    return new Receipt(now + " " + id + " " + fast);
+  }
+
+  @Test
+  void what_changes_each_time_is_taken_in_a_step(KagziEnv env) {
+    env.worker().workflow(PROCESS_ORDER, CompositionDocsTest::repeatable).start();
+    RunHandle<Receipt> run = start(env, new Order(List.of(), 0));
+
+    env.advance(Duration.ofHours(2));
+
+    assertThat(run).completedWith(new Receipt(done.getLast())).executedStep("now").once();
+    assertThat(done.getLast()).endsWith(" true");
   }
 
   // ---- versions

@@ -81,7 +81,9 @@ public final class ReadSteps {
       "SELECT "
           + COLUMNS
           + """
-            , (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
+            , (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us,
+              (extract(epoch FROM greatest(s.created_at, s.finished_at)) * 1000000)::bigint
+                AS recorded_us
               FROM unnest(?::uuid[]) AS n (run_id)
               JOIN LATERAL (
                      SELECT DISTINCT ON (x.step_id) x.*
@@ -104,7 +106,9 @@ public final class ReadSteps {
       "SELECT "
           + COLUMNS
           + """
-            , (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
+            , (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us,
+              (extract(epoch FROM greatest(s.created_at, s.finished_at)) * 1000000)::bigint
+                AS recorded_us
               FROM (SELECT l.*, sum(l.bytes) OVER (ORDER BY l.step_id) - l.bytes AS bytes_before
                       FROM (SELECT x.*,
                                    coalesce(octet_length(x.output), 0)
@@ -225,12 +229,11 @@ public final class ReadSteps {
         .bindUuids(runAttempts.keySet(), RunId::value)
         .list(
             row -> {
-              StepRow step = map(row);
-              int attempt = runAttempts.getOrDefault(step.runId(), 1);
+              RunId run = new RunId(row.uuid("run_id"));
               found
-                  .computeIfAbsent(step.runId(), id -> new ArrayList<>())
-                  .add(step.recorded(row.bigint("now_us"), attempt));
-              return step.runId();
+                  .computeIfAbsent(run, id -> new ArrayList<>())
+                  .add(recorded(row, runAttempts.getOrDefault(run, 1)));
+              return run;
             });
     return found;
   }
@@ -247,7 +250,17 @@ public final class ReadSteps {
         .bind(after)
         .bind(PAGE_STEPS_MAX)
         .bind(bytesMax)
-        .list(row -> map(row).recorded(row.bigint("now_us"), runAttempt));
+        .list(row -> recorded(row, runAttempt));
+  }
+
+  // What an earlier attempt of the run recorded, this one may come by in another order. A child
+  // goes on beside its parent, and its row changes when it ends.
+  private static RecordedStep recorded(Row row, int runAttempt) throws SQLException {
+    StepRow step = map(row);
+    RecordedStep recorded = step.recorded(row.bigint("now_us"), runAttempt);
+    return step.runAttempt() == runAttempt && step.kind() != StepKind.CHILD_WORKFLOW
+        ? recorded.at(new RecordedStep.Place(step.epoch(), row.bigint("recorded_us")))
+        : recorded;
   }
 
   private static StepRow map(Row row) throws SQLException {

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param child the run that carries it out; null for a step of the run's own code
  * @param inputHash of an input that is compared; null for none
  * @param progress how far the attempt had come; null when it has a result, or never said
+ * @param place in the order of its claim; null where nobody needs it, for children, and if an
+ *     earlier attempt of the run has recorded the step
  */
 public record RecordedStep(
     String stepKey,
@@ -20,11 +22,23 @@ public record RecordedStep(
     Result result,
     @Nullable RunId child,
     @Nullable String inputHash,
-    @Nullable Payload progress) {
+    @Nullable Payload progress,
+    @Nullable Place place) {
+
+  /**
+   * Where a step stands among those of its claim.
+   *
+   * @param recordedUs when it ended; of what has not ended, when it was first heard of
+   */
+  public record Place(int epoch, long recordedUs) {}
 
   /** A step of the run's own code, without more. */
   public RecordedStep(String stepKey, int attempt, StepKind kind, Result result) {
-    this(stepKey, attempt, kind, result, null, null, null);
+    this(stepKey, attempt, kind, result, null, null, null, null);
+  }
+
+  RecordedStep at(Place other) {
+    return new RecordedStep(stepKey, attempt, kind, result, child, inputHash, progress, other);
   }
 
   /** How the last attempt stands. */
@@ -55,7 +69,10 @@ public record RecordedStep(
           case Result.Sleeping ignored -> 8;
           case Result.Open ignored -> 1;
         };
-    int extra = (child == null ? 0 : 40) + (inputHash == null ? 0 : inputHash.length());
+    int extra =
+        (child == null ? 0 : 40)
+            + (inputHash == null ? 0 : inputHash.length())
+            + (place == null ? 0 : 20);
     return content + stepKey.length() + 16 + extra + (progress == null ? 0 : progress.bytes());
   }
 }

@@ -64,7 +64,7 @@ public record StepRow(
   /** What a worker is told of this attempt, if it is the step's last. */
   public RecordedStep recorded(long nowUs, int presentRunAttempt) {
     return new RecordedStep(
-        stepKey, attempt, kind, result(nowUs, presentRunAttempt), child, inputHash, progress);
+        stepKey, attempt, kind, result(nowUs, presentRunAttempt), child, inputHash, progress, null);
   }
 
   private RecordedStep.Result result(long nowUs, int presentRunAttempt) {

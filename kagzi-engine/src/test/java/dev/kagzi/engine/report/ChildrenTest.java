@@ -91,6 +91,7 @@ class ChildrenTest extends FamilyTest {
                 new RecordedStep.Result.Open(),
                 child,
                 null,
+                null,
                 null));
     assertThat(engine.report(child(again.claim(), "a", false))).isEqualTo(new ChildAccepted(child));
     assertThat(children(parent)).isEqualTo(1);

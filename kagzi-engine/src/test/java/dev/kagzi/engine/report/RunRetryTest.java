@@ -133,6 +133,10 @@ class RunRetryTest {
     assertThat(second.steps())
         .extracting(RecordedStep::stepKey, step -> step.result().getClass().getSimpleName())
         .containsExactlyInAnyOrder(tuple("a", "Output"), tuple("b", "Retry"));
+    assertThat(second.steps())
+        .as("this attempt may come by them in another order")
+        .extracting(RecordedStep::place)
+        .containsOnlyNulls();
     assertThat(engine.report(stepDone(second.claim(), "b", 2, "2")))
         .isInstanceOf(ReportResult.Accepted.class);
   }

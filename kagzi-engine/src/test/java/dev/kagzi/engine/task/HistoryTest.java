@@ -11,6 +11,7 @@ import dev.kagzi.engine.CutProxy;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Claim;
@@ -176,6 +177,23 @@ class HistoryTest {
     assertThat(steps).extracting(RecordedStep::stepKey).containsExactly("a", "b", "c");
     assertThat(steps).extracting(RecordedStep::attempt).containsExactly(2, 1, 2);
     assertThat(steps.get(2).result()).isInstanceOf(RecordedStep.Result.Retry.class);
+  }
+
+  @Test
+  void steps_are_told_with_the_claim_that_recorded_them_and_in_its_order() {
+    engine.report(stepDone(claim, "z", "1"));
+    engine.report(stepDone(claim, "a", "2"));
+    engine.report(new Report.Released(claim, 0, null));
+    Task again = engine.claimOne(worker);
+    claim = again.claim();
+
+    List<RecordedStep> apart = pages().stream().flatMap(List::stream).toList();
+
+    assertThat(apart).hasSameElementsAs(again.steps());
+    assertThat(again.steps()).extracting(RecordedStep::stepKey).containsExactly("z", "a");
+    List<RecordedStep.Place> places = again.steps().stream().map(RecordedStep::place).toList();
+    assertThat(places).extracting(RecordedStep.Place::epoch).containsExactly(1, 1);
+    assertThat(places.get(0).recordedUs()).isLessThan(places.get(1).recordedUs());
   }
 
   @Test

@@ -40,6 +40,7 @@ import dev.kagzi.protocol.v1.WorkflowOrigin;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.protocol.v1.WorkflowTypeConcurrency;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -218,6 +219,12 @@ final class Protos {
     setText(step.child(), message::setChildRunId);
     setText(step.inputHash(), message::setInputHash);
     setPayload(step.progress(), message::setProgress);
+    RecordedStep.Place place = step.place();
+    if (place != null) {
+      message
+          .setEpoch(place.epoch())
+          .setRecordedAt(timestamp(Instant.EPOCH.plus(place.recordedUs(), ChronoUnit.MICROS)));
+    }
     return message.build();
   }
 

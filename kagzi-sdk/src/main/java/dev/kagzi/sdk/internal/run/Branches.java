@@ -115,6 +115,7 @@ final class Branches {
     private @Nullable Object executeCode() {
       try {
         RunContext mine = context.branch(own, scope());
+        own.codeBegins();
         Object result = context.around().branch(mine, () -> branch.code().run(mine));
         return branch.isCollected() ? done(branch.name(), result) : result;
       } catch (SuspendedError e) {
@@ -127,6 +128,8 @@ final class Branches {
         }
         failure = e;
         return null;
+      } finally {
+        own.codeEnds();
       }
     }
 

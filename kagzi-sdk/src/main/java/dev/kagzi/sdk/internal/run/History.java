@@ -1,6 +1,9 @@
 package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.RecordedStep;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,6 +15,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class History {
   private final Map<String, RecordedStep> steps;
+
+  /** Those that have a place in the order of their claim, by scope. */
+  private final Map<String, List<RecordedStep>> placed = new HashMap<>();
+
+  /** What an earlier execution by this process asked for, by scope. */
+  private final Map<String, List<String>> askedBefore;
+
+  private final Map<String, ReplayCheck> checks = new ConcurrentHashMap<>();
 
   /** How many are left in each scope, those of scopes within it included. */
   private final Map<String, AtomicInteger> left = new ConcurrentHashMap<>();
@@ -25,8 +36,38 @@ final class History {
   private final AtomicInteger sleeps = new AtomicInteger();
 
   History(Map<String, RecordedStep> recorded) {
+    this(recorded, Map.of());
+  }
+
+  History(Map<String, RecordedStep> recorded, Map<String, List<String>> askedBefore) {
     this.steps = new ConcurrentHashMap<>(recorded);
-    steps.keySet().forEach(key -> count(key, 1));
+    this.askedBefore = askedBefore;
+    for (RecordedStep step : recorded.values()) {
+      String key = step.getStepKey();
+      count(key, 1);
+      if (ReplayCheck.hasPlace(step)) {
+        String scope = key.substring(0, key.lastIndexOf('/') + 1);
+        placed.computeIfAbsent(scope, unused -> new ArrayList<>()).add(step);
+      }
+    }
+  }
+
+  /** Follows the code of a scope. */
+  ReplayCheck check(String scope) {
+    return checks.computeIfAbsent(
+        scope,
+        unused ->
+            new ReplayCheck(
+                placed.getOrDefault(scope, List.of()),
+                steps::containsKey,
+                askedBefore.getOrDefault(scope, List.of())));
+  }
+
+  /** What the code has asked for, by scope. Its threads have to be at rest. */
+  Map<String, List<String>> asked() {
+    Map<String, List<String>> asked = new HashMap<>();
+    checks.forEach((scope, check) -> asked.put(scope, List.copyOf(check.asked())));
+    return asked;
   }
 
   private void count(String key, int by) {

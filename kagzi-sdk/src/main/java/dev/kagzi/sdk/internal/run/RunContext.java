@@ -45,6 +45,7 @@ final class RunContext implements WorkflowContext {
   private @Nullable Logger logger;
   private final StepKeys keys = new StepKeys();
   private final History history;
+  private final ReplayCheck check;
 
   /** The context of the workflow's own code. */
   RunContext(RunHost host, Task task, History history, Strand strand, Parts parts) {
@@ -59,6 +60,7 @@ final class RunContext implements WorkflowContext {
     this.strand = strand;
     this.parts = parts;
     this.scope = scope;
+    this.check = history.check(scope);
     this.steps =
         new Steps(
             new RunRef(host.namespace(), task.getRunId(), task.getWorkflowType()),
@@ -128,6 +130,13 @@ final class RunContext implements WorkflowContext {
         case Witness.Verdict.RecordEnds() -> throw strand.standStill();
         case Witness.Verdict.Differs(String how) ->
             throw Records.blocked(strand, "REPLAY_DIFFERS", how, null);
+      }
+    }
+    Nondeterminism nondeterminism = host.nondeterminism();
+    if (nondeterminism != null) {
+      ReplayCheck.Mismatch mismatch = check.ask(key, kind, recorded);
+      if (mismatch != null) {
+        nondeterminism.found(strand, task, mismatch);
       }
     }
     return recorded;
@@ -366,6 +375,7 @@ final class RunContext implements WorkflowContext {
               + " call out of the step's code)");
     }
     strand.check();
+    strand.usesContext();
     if (strand.progress().isFinished()) {
       throw afterEnd();
     }

@@ -9,6 +9,7 @@ import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.internal.log.EventLog;
 import java.lang.reflect.Type;
+import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,7 @@ public final class RunExecution {
   private final Strand trunk;
 
   private final StuckCode stuck;
+  private final SilentCode silent;
 
   /** The code, with its branches, and the last report: when all have ended, the slot is free. */
   private final AtomicInteger partsLeft = new AtomicInteger(2);
@@ -46,6 +48,8 @@ public final class RunExecution {
         }
       };
 
+  private @Nullable History history;
+
   private volatile RunOutcome outcome = RunOutcome.UNFINISHED;
 
   public RunExecution(RunHost host, Task task) {
@@ -58,6 +62,7 @@ public final class RunExecution {
       trunk.hold(progress.item().setConfirm(ReportItem.Confirm.getDefaultInstance()).build());
     }
     this.stuck = new StuckCode(task);
+    this.silent = new SilentCode(task);
   }
 
   public String runId() {
@@ -97,6 +102,7 @@ public final class RunExecution {
     if (there != null) {
       stuck.warn(there, nowNanos);
     }
+    silent.tick(progress, nowNanos);
   }
 
   /** Whether the code was interrupted a while ago and is still there. */
@@ -179,15 +185,37 @@ public final class RunExecution {
       progress.tick(System.nanoTime());
       trunk.check();
       Code<?, ?> code = requireCode();
-      History history = new History(Histories.load(host, task, trunk));
-      RunContext context = new RunContext(host, task, history, trunk, parts);
-      Object input = input(code, history.isEmpty(""));
-      Object output = host.around().run(context, () -> code.run(context, input));
+      RunContext context = context();
+      Object input = input(code, context.history().isEmpty(""));
+      Object output = run(code, context, input);
       complete(code, output, context.leavesOpenSteps());
     } catch (SuspendedError e) {
       conclude(progress.ending());
     } catch (Throwable e) {
       failOrConclude(e);
+    }
+  }
+
+  private RunContext context() {
+    Nondeterminism nondeterminism = host.nondeterminism();
+    if (nondeterminism != null) {
+      nondeterminism.check(trunk, task);
+    }
+    History known =
+        new History(
+            Histories.load(host, task, trunk),
+            nondeterminism == null ? Map.of() : nondeterminism.askedBefore(task));
+    history = known;
+    return new RunContext(host, task, known, trunk, parts);
+  }
+
+  private @Nullable Object run(Code<?, ?> code, RunContext context, @Nullable Object input)
+      throws Exception {
+    trunk.codeBegins();
+    try {
+      return host.around().run(context, () -> code.run(context, input));
+    } finally {
+      trunk.codeEnds();
     }
   }
 
@@ -283,7 +311,10 @@ public final class RunExecution {
 
   private void conclude(@Nullable Ending ending) {
     switch (ending) {
-      case Ending.Parked parked -> reportsEnded();
+      case Ending.Parked parked -> {
+        rememberAsked();
+        reportsEnded();
+      }
       case Ending.Lost lost -> reportsEnded();
       case Ending.Overdue overdue -> {
         log.info("the run's deadline has passed, its code was interrupted")
@@ -367,6 +398,13 @@ public final class RunExecution {
     reportsEnded();
   }
 
+  private void rememberAsked() {
+    Nondeterminism nondeterminism = host.nondeterminism();
+    if (nondeterminism != null && history != null) {
+      nondeterminism.parked(task, history.asked());
+    }
+  }
+
   private static RunOutcome outcome(WorkflowStatus status) {
     return switch (status) {
       case WORKFLOW_STATUS_COMPLETED -> RunOutcome.COMPLETED;
@@ -382,6 +420,10 @@ public final class RunExecution {
 
   private void partEnded() {
     if (partsLeft.decrementAndGet() == 0) {
+      Nondeterminism nondeterminism = host.nondeterminism();
+      if (nondeterminism != null && outcome != RunOutcome.UNFINISHED) {
+        nondeterminism.ended(task);
+      }
       host.ended(this, outcome);
     }
   }

@@ -25,6 +25,11 @@ public interface RunHost {
     return null;
   }
 
+  /** What becomes of code that does not do what it did before; null if nobody looks. */
+  default @Nullable Nondeterminism nondeterminism() {
+    return null;
+  }
+
   /** The code for the task, or null if this worker has none. */
   @Nullable Code<?, ?> code(Task task);
 

@@ -62,11 +62,19 @@ final class Strand {
   /** Since when the code has been asked to leave; null if it was not, or has left its step. */
   private volatile @Nullable Long interruptedNanos;
 
-  /** What it waits for; guarded by the progress' lock. */
-  @Nullable Wait wait;
+  /** What it waits for; changed under the progress' lock. */
+  volatile @Nullable Wait wait;
 
-  /** Whether it waits for one of its branches to end; guarded by the progress' lock. */
-  boolean joins;
+  /** Whether it waits for one of its branches to end; changed under the progress' lock. */
+  volatile boolean joins;
+
+  /** Whether the application's code is on the thread, in its context's calls too. */
+  private volatile boolean inCode;
+
+  private volatile long usedContextNanos;
+
+  /** When a tick last saw it in a step, or waiting. */
+  private volatile long seenBusyNanos = System.nanoTime();
 
   private record Unsettled(ReportItem item, Acknowledgement acknowledgement) {}
 
@@ -94,6 +102,35 @@ final class Strand {
 
   Thread thread() {
     return thread;
+  }
+
+  /** The application's code begins. */
+  void codeBegins() {
+    usesContext();
+    inCode = true;
+  }
+
+  void codeEnds() {
+    inCode = false;
+  }
+
+  void usesContext() {
+    usedContextNanos = System.nanoTime();
+  }
+
+  /** Thread-safe. */
+  boolean isInStepOrWait() {
+    return running != null || wait != null || joins;
+  }
+
+  /** Called by ticks. */
+  void seenBusy(long nowNanos) {
+    seenBusyNanos = nowNanos;
+  }
+
+  /** For how long its code has neither ended nor used its context, as far as ticks have seen. */
+  long silentNanos(long nowNanos) {
+    return inCode ? Math.min(nowNanos - usedContextNanos, nowNanos - seenBusyNanos) : 0;
   }
 
   Progress progress() {

@@ -12,6 +12,7 @@ import dev.kagzi.sdk.internal.report.Reporter;
 import dev.kagzi.sdk.internal.run.Around;
 import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
+import dev.kagzi.sdk.internal.run.Nondeterminism;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.run.RunHost;
 import dev.kagzi.sdk.internal.run.RunOutcome;
@@ -273,6 +274,11 @@ final class QueueWorker implements RunHost {
   @Override
   public Around around() {
     return settings.around();
+  }
+
+  @Override
+  public Nondeterminism nondeterminism() {
+    return settings.nondeterminism();
   }
 
   @Override

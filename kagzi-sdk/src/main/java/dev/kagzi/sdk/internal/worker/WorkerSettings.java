@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.worker;
 import dev.kagzi.sdk.internal.run.Around;
 import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
+import dev.kagzi.sdk.internal.run.Nondeterminism;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +25,8 @@ public record WorkerSettings(
     String hostname,
     Duration drainTimeout,
     FailureRecorder failures,
-    Around around) {
+    Around around,
+    Nondeterminism nondeterminism) {
   public WorkerSettings {
     codes = List.copyOf(codes);
     typeLimits = Map.copyOf(typeLimits);

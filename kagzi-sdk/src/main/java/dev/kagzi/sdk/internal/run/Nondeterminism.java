@@ -1,0 +1,131 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.log.EventLog;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a worker does about code that does not do at a replay what it did before: it warns, once for
+ * each workflow type, or blocks the run. Thread-safe.
+ */
+public final class Nondeterminism {
+  private static final EventLog log = EventLog.of(Nondeterminism.class);
+  private static final int BLOCKED_MAX = 10_000;
+
+  /** The ways into the SDK that are not internal. */
+  private static final Set<String> ENTRIES =
+      Set.of("dev.kagzi.sdk.WorkflowContext", "dev.kagzi.sdk.ChildBuilder");
+
+  private final boolean blocks;
+  private final Set<String> warnedTypes = ConcurrentHashMap.newKeySet();
+  private final EarlierExecutions earlier = new EarlierExecutions();
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /** Why this worker has blocked runs: other code may go on with them, this code may not. */
+  private final Map<String, String> blocked =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
+          return size() > BLOCKED_MAX;
+        }
+      };
+
+  /**
+   * @param blocks whether a run is blocked; else it goes on
+   */
+  public Nondeterminism(boolean blocks) {
+    this.blocks = blocks;
+  }
+
+  /** What executions of this worker asked for before, by scope. */
+  Map<String, List<String>> askedBefore(Task task) {
+    return earlier.of(task.getRunId(), task.getAttempt());
+  }
+
+  /** The run is given back while it waits, and all that it was given is on record. */
+  void parked(Task task, Map<String, List<String>> asked) {
+    earlier.keep(task.getRunId(), task.getAttempt(), asked);
+  }
+
+  /** The run has ended. */
+  void ended(Task task) {
+    earlier.forget(task.getRunId());
+  }
+
+  /** Leaves the code of a run that this worker has blocked before. */
+  void check(Strand strand, Task task) {
+    String why = blocks ? blockedBy(task.getRunId()) : null;
+    if (why != null) {
+      throw block(strand, why);
+    }
+  }
+
+  private @Nullable String blockedBy(String runId) {
+    lock.lock();
+    try {
+      return blocked.get(runId);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Called by the code that asks. Returns if the run may go on. */
+  void found(Strand strand, Task task, ReplayCheck.Mismatch mismatch) {
+    boolean warns = warnedTypes.add(task.getWorkflowType());
+    if (!warns && !blocks) {
+      return;
+    }
+    String at = callerOfContext();
+    if (warns) {
+      log.warn(
+              "workflow code does not do what it did before: names and order of steps must not"
+                  + " depend on time, random numbers or anything else that changes; take such values"
+                  + " in a step (warned once per type)")
+          .with("run", task.getRunId())
+          .with("type", task.getWorkflowType())
+          .with("before", mismatch.before())
+          .with("now", mismatch.now())
+          .with("at", at)
+          .write();
+    }
+    if (blocks) {
+      String why =
+          "workflow %s: %s, and the code %s at %s; does it depend on time, random numbers or order of a set?"
+              .formatted(task.getWorkflowType(), mismatch.before(), mismatch.now(), at);
+      lock.lock();
+      try {
+        blocked.put(task.getRunId(), why);
+      } finally {
+        lock.unlock();
+      }
+      throw block(strand, why);
+    }
+  }
+
+  private static SuspendedError block(Strand strand, String why) {
+    throw Records.blocked(strand, Blocking.CODE_NONDETERMINISTIC.name(), why, null);
+  }
+
+  private static String callerOfContext() {
+    return StackWalker.getInstance()
+        .walk(
+            frames ->
+                frames
+                    .filter(frame -> !isOwn(frame.getClassName()))
+                    .findFirst()
+                    .map(frame -> frame.toStackTraceElement().toString())
+                    .orElse("unknown"));
+  }
+
+  private static boolean isOwn(String className) {
+    return className.startsWith("dev.kagzi.sdk.internal.") || ENTRIES.contains(className);
+  }
+}

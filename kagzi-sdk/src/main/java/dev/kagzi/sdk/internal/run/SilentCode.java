@@ -1,0 +1,76 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.log.EventLog;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Names workflow code that neither ends nor uses its context for long: a blocking call or a long
+ * computation outside of steps, which is repeated by every replay, has no time-out and is not
+ * recorded. Belongs to the ticks.
+ */
+final class SilentCode {
+  private static final EventLog log = EventLog.of(SilentCode.class);
+  private static final long SILENT_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
+
+  /** Where ticks were missing, nobody has seen what the code did: the process stood still. */
+  private static final long TICK_GAP_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
+
+  private final Task task;
+  private boolean warned;
+  private long tickedNanos = System.nanoTime();
+
+  SilentCode(Task task) {
+    this.task = task;
+  }
+
+  /** Called many times per second, with every strand that counts. */
+  void tick(Progress progress, long nowNanos) {
+    boolean gap = nowNanos - tickedNanos > TICK_GAP_NANOS_MAX;
+    tickedNanos = nowNanos;
+    if (warned || progress.ending() != null) {
+      return;
+    }
+    for (Strand strand : progress.strands()) {
+      if (gap || strand.isInStepOrWait()) {
+        strand.seenBusy(nowNanos);
+      } else if (strand.silentNanos(nowNanos) > SILENT_NANOS_MAX) {
+        warnUnlessInside(strand, nowNanos);
+      }
+    }
+  }
+
+  private void warnUnlessInside(Strand strand, long nowNanos) {
+    StackTraceElement[] stack = strand.thread().getStackTrace();
+    if (stack.length == 0 || isInside(stack)) {
+      // It has not begun, or waits for an answer of the server.
+      strand.seenBusy(nowNanos);
+      return;
+    }
+    warned = true;
+    Throwable here = new Throwable("the code is here");
+    here.setStackTrace(stack);
+    log.warn(
+            "workflow code has neither ended nor used its context for 5 s: put what blocks or takes"
+                + " long into a step")
+        .with("run", task.getRunId())
+        .with("type", task.getWorkflowType())
+        .with("thread", strand.thread().getName())
+        .cause(here)
+        .write();
+  }
+
+  /** Whether the code is in a call of its context. */
+  private static boolean isInside(StackTraceElement[] stack) {
+    for (StackTraceElement frame : stack) {
+      String type = frame.getClassName();
+      boolean context =
+          type.startsWith(RunContext.class.getName()) || type.startsWith(Children.class.getName());
+      // A lambda of the context's is what calls a branch's code.
+      if (context && !frame.getMethodName().startsWith("lambda$")) {
+        return true;
+      }
+    }
+    return false;
+  }
+}
