@@ -41,6 +41,7 @@ final class ScheduleTorture implements AutoCloseable {
   static final Duration LENGTH = Duration.ofDays(10);
 
   private static final int SERVERS = 3;
+  private static final int FAULT_KINDS = 3;
   private static final int CREATORS = 8;
   private static final Duration STEP_MAX = Duration.ofSeconds(2);
   private static final Duration END_MAX = Duration.ofMinutes(3);
@@ -289,15 +290,17 @@ final class ScheduleTorture implements AutoCloseable {
     }
   }
 
-  /** Kills PostgreSQL, again and again, and leaves it alive. */
+  /** Kills PostgreSQL, at least once, and leaves it alive. */
   private void tormentDatabase(Random random) {
     try {
-      while (suffering) {
-        Pause.ofUnchecked(Duration.ofMillis(4_000 + random.nextInt(6_000)));
-        if (suffering) {
-          killDatabase(Duration.ofMillis(100 + random.nextInt(900)));
+      Pause.ofUnchecked(Duration.ofMillis(1_000 + random.nextInt(2_000)));
+      do {
+        killDatabase(Duration.ofMillis(100 + random.nextInt(900)));
+        // Long enough for servers to start meanwhile, also on a busy machine.
+        for (int ms = 8_000 + random.nextInt(8_000); ms > 0 && suffering; ms -= 500) {
+          Pause.ofUnchecked(Duration.ofMillis(500));
         }
-      }
+      } while (suffering);
     } catch (RuntimeException e) {
       synchronized (problems) {
         problems.add("PostgreSQL: " + e.getMessage());
@@ -319,17 +322,15 @@ final class ScheduleTorture implements AutoCloseable {
     }
   }
 
-  /** Kills, pauses or cuts off one server, again and again, and leaves it alive. */
+  /** Kills, pauses or cuts off one server, and leaves it alive; each server begins otherwise. */
   private void torment(int index, Random random) {
     JavaProcess server = servers.get(index);
+    int kind = index % FAULT_KINDS;
     try {
-      while (suffering) {
+      do {
         Pause.ofUnchecked(Duration.ofMillis(1_000 + random.nextInt(4_000)));
-        if (!suffering) {
-          return;
-        }
         faults.incrementAndGet();
-        switch (random.nextInt(3)) {
+        switch (kind) {
           case 0 -> {
             server.kill();
             Pause.ofUnchecked(Duration.ofMillis(random.nextInt(2_000)));
@@ -345,7 +346,8 @@ final class ScheduleTorture implements AutoCloseable {
             cuts.incrementAndGet();
           }
         }
-      }
+        kind = random.nextInt(FAULT_KINDS);
+      } while (suffering);
     } catch (RuntimeException e) {
       synchronized (problems) {
         problems.add(server.name() + ": " + e.getMessage());
