@@ -91,7 +91,7 @@ public final class Engine implements AutoCloseable {
   private Engine(Database database, EngineConfig config) {
     this.database = database;
     UUID serverId = RunId.next().value();
-    this.endings = new Endings(database, threads);
+    this.endings = new Endings(database, config.memory().readBytesMax(), threads);
     this.namespaces =
         new Namespaces(
             database,
@@ -130,6 +130,7 @@ public final class Engine implements AutoCloseable {
             run -> append(new FailCrashed(run)),
             this::admit,
             namespaces::isOpen,
+            config.memory(),
             threads);
     this.workers =
         new Workers(

@@ -2,6 +2,7 @@ package dev.kagzi.engine;
 
 import dev.kagzi.engine.chore.RetentionConfig;
 import dev.kagzi.engine.journal.JournalConfig;
+import dev.kagzi.engine.memory.MemoryConfig;
 import dev.kagzi.engine.report.Rules;
 import dev.kagzi.engine.schedule.ScheduleConfig;
 import dev.kagzi.engine.task.DispatchConfig;
@@ -19,7 +20,8 @@ public record EngineConfig(
     Duration coordinatorInterval,
     boolean autoCreateNamespaces,
     RetentionConfig retention,
-    ScheduleConfig schedules) {
+    ScheduleConfig schedules,
+    MemoryConfig memory) {
 
   public static EngineConfig defaults() {
     return new EngineConfig(
@@ -31,12 +33,22 @@ public record EngineConfig(
         Duration.ofSeconds(1),
         false,
         RetentionConfig.defaults(),
-        ScheduleConfig.defaults());
+        ScheduleConfig.defaults(),
+        MemoryConfig.defaults());
   }
 
   public EngineConfig withAutoCreateNamespaces(boolean on) {
     return new EngineConfig(
-        journal, dispatch, workers, rules, limits, coordinatorInterval, on, retention, schedules);
+        journal,
+        dispatch,
+        workers,
+        rules,
+        limits,
+        coordinatorInterval,
+        on,
+        retention,
+        schedules,
+        memory);
   }
 
   public EngineConfig withJournal(JournalConfig other) {
@@ -49,7 +61,8 @@ public record EngineConfig(
         coordinatorInterval,
         autoCreateNamespaces,
         retention,
-        schedules);
+        schedules,
+        memory);
   }
 
   public EngineConfig withDispatch(DispatchConfig other) {
@@ -62,7 +75,8 @@ public record EngineConfig(
         coordinatorInterval,
         autoCreateNamespaces,
         retention,
-        schedules);
+        schedules,
+        memory);
   }
 
   public EngineConfig withWorkers(WorkerConfig other) {
@@ -75,7 +89,8 @@ public record EngineConfig(
         coordinatorInterval,
         autoCreateNamespaces,
         retention,
-        schedules);
+        schedules,
+        memory);
   }
 
   public EngineConfig withLimits(Limits other) {
@@ -88,7 +103,8 @@ public record EngineConfig(
         coordinatorInterval,
         autoCreateNamespaces,
         retention,
-        schedules);
+        schedules,
+        memory);
   }
 
   public EngineConfig withRules(Rules other) {
@@ -101,7 +117,8 @@ public record EngineConfig(
         coordinatorInterval,
         autoCreateNamespaces,
         retention,
-        schedules);
+        schedules,
+        memory);
   }
 
   public EngineConfig withCoordinatorInterval(Duration other) {
@@ -114,7 +131,8 @@ public record EngineConfig(
         other,
         autoCreateNamespaces,
         retention,
-        schedules);
+        schedules,
+        memory);
   }
 
   public EngineConfig withRetention(RetentionConfig other) {
@@ -127,7 +145,8 @@ public record EngineConfig(
         coordinatorInterval,
         autoCreateNamespaces,
         other,
-        schedules);
+        schedules,
+        memory);
   }
 
   public EngineConfig withSchedules(ScheduleConfig other) {
@@ -140,6 +159,21 @@ public record EngineConfig(
         coordinatorInterval,
         autoCreateNamespaces,
         retention,
+        other,
+        memory);
+  }
+
+  public EngineConfig withMemory(MemoryConfig other) {
+    return new EngineConfig(
+        journal,
+        dispatch,
+        workers,
+        rules,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention,
+        schedules,
         other);
   }
 }

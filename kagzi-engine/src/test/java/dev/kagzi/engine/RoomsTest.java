@@ -52,10 +52,11 @@ class RoomsTest {
       Map.ofEntries(
           Map.entry("value", Set.of()),
           Map.entry("thread", Set.of()),
+          Map.entry("memory", Set.of()),
           Map.entry("retry", Set.of("value")),
           Map.entry("page", Set.of("value")),
           Map.entry("db", Set.of("value")),
-          Map.entry("journal", Set.of("db", "thread", "value")),
+          Map.entry("journal", Set.of("db", "memory", "thread", "value")),
           Map.entry("request", Set.of("db", "value")),
           Map.entry("namespace", Set.of("db", "page", "request", "value")),
           Map.entry("notice", Set.of("db", "thread", "value")),
@@ -63,7 +64,9 @@ class RoomsTest {
               "run", Set.of("db", "journal", "namespace", "request", "retry", "thread", "value")),
           Map.entry("step", Set.of("db", "retry", "value")),
           Map.entry("message", Set.of("db", "run", "value")),
-          Map.entry("task", Set.of("db", "namespace", "retry", "run", "step", "thread", "value")),
+          Map.entry(
+              "task",
+              Set.of("db", "memory", "namespace", "retry", "run", "step", "thread", "value")),
           Map.entry(
               "schedule", Set.of("db", "namespace", "page", "request", "retry", "run", "value")),
           Map.entry(

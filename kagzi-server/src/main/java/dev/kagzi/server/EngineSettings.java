@@ -5,6 +5,7 @@ import static dev.kagzi.server.config.ServerOption.*;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.chore.RetentionConfig;
 import dev.kagzi.engine.journal.JournalConfig;
+import dev.kagzi.engine.memory.MemoryConfig;
 import dev.kagzi.engine.report.Rules;
 import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.retry.RetryPolicy;
@@ -31,15 +32,15 @@ final class EngineSettings {
         new RetentionConfig(
             from.time(RETENTION_RUNS), from.time(RETENTION_WORKERS), from.time(RETENTION_INTERVAL)),
         new ScheduleConfig(
-            from.integer(COORDINATOR_BATCH_SIZE),
-            from.integer(COORDINATOR_MAX_WORKFLOWS_PER_TICK)));
+            from.integer(COORDINATOR_BATCH_SIZE), from.integer(COORDINATOR_MAX_WORKFLOWS_PER_TICK)),
+        MemoryConfig.ofHeap(from.integer(CALL_MEMORY_PERCENT)));
   }
 
   private static JournalConfig journal(Settings from) {
     return new JournalConfig(
         from.integer(JOURNAL_LANES),
-        from.number(JOURNAL_QUEUE_BYTES_MAX),
-        from.number(JOURNAL_BATCH_BYTES_MAX),
+        MemoryConfig.queueBytesMax(from.number(JOURNAL_QUEUE_BYTES_MAX)),
+        MemoryConfig.batchBytesMax(from.number(JOURNAL_BATCH_BYTES_MAX)),
         from.integer(JOURNAL_BATCH_WRITES_MAX),
         from.time(JOURNAL_FULL_PATIENCE),
         from.time(JOURNAL_DATABASE_PATIENCE));

@@ -152,7 +152,12 @@ public final class KagziServer implements AutoCloseable {
   private static GrpcEdge openGrpc(
       ServerConfig config, String inProcessName, Readiness readiness, Engine engine) {
     GrpcSettings settings =
-        new GrpcSettings(config.listen(), inProcessName, config.reflection(), ServerVersion.read());
+        new GrpcSettings(
+            config.listen(),
+            inProcessName,
+            config.reflection(),
+            ServerVersion.read(),
+            config.engine().memory());
     try {
       return GrpcEdge.start(settings, engine, readiness::trouble, config.closeTimeout());
     } catch (IOException e) {

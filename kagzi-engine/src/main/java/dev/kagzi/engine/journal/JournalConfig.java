@@ -1,5 +1,6 @@
 package dev.kagzi.engine.journal;
 
+import dev.kagzi.engine.memory.MemoryConfig;
 import java.time.Duration;
 
 /**
@@ -22,6 +23,11 @@ public record JournalConfig(
 
   public static JournalConfig defaults() {
     return new JournalConfig(
-        2, 64L << 20, 8L << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
+        2,
+        MemoryConfig.queueBytesMax(64L << 20),
+        MemoryConfig.batchBytesMax(8L << 20),
+        2_000,
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(10));
   }
 }

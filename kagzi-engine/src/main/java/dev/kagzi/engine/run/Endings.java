@@ -34,18 +34,26 @@ public final class Endings implements AutoCloseable {
   private static final int READ_MAX = 1_000;
   private static final long LOOK_MS = 2_000;
 
-  /** Which of these have ended, and how; a run that is not there has no row. */
+  /**
+   * Which of these have ended, and how; a run that is not there has no row. Outputs come up to a
+   * sum of bytes and one more; those after it are to be asked for later.
+   */
   public static final String SQL =
       """
-      SELECT r.run_id, r.namespace, r.status, r.error, p.data, p.metadata
-        FROM unnest(?::uuid[]) AS n (run_id)
-        JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
-        LEFT JOIN kagzi.workflow_payloads p
-               ON p.run_id = r.run_id AND p.kind = 'OUTPUT' AND r.status = 'COMPLETED'
-       WHERE r.cron_expr IS NULL
+      SELECT e.run_id, e.namespace, e.status, e.error, e.metadata, e.later,
+             CASE WHEN NOT e.later THEN e.data END AS data
+        FROM (SELECT r.run_id, r.namespace, r.status, r.error, p.data, p.metadata,
+                     coalesce(sum(octet_length(p.data)) OVER (ORDER BY n.place)
+                                - octet_length(p.data) > ?::bigint, false) AS later
+                FROM unnest(?::uuid[]) WITH ORDINALITY AS n (run_id, place)
+                JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
+                LEFT JOIN kagzi.workflow_payloads p
+                       ON p.run_id = r.run_id AND p.kind = 'OUTPUT' AND r.status = 'COMPLETED'
+               WHERE r.cron_expr IS NULL) AS e
       """;
 
   private final Database database;
+  private final long readBytesMax;
   private final Recent recent = new Recent();
   private final Map<RunId, List<Waiter>> waiters = new ConcurrentHashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
@@ -54,8 +62,9 @@ public final class Endings implements AutoCloseable {
   private final Thread reader;
   private volatile boolean closed;
 
-  public Endings(Database database, EssentialThreads threads) {
+  public Endings(Database database, long readBytesMax, EssentialThreads threads) {
     this.database = database;
+    this.readBytesMax = readBytesMax;
     this.reader = threads.loop("kagzi-endings", this::readLoop);
     reader.start();
   }
@@ -238,12 +247,20 @@ public final class Endings implements AutoCloseable {
   private void readAndTell(List<RunId> batch) {
     Map<RunId, Found> found = new HashMap<>();
     database
-        .read(session -> session.query(SQL).bindUuids(batch, RunId::value).list(Endings::map))
+        .read(
+            session ->
+                session
+                    .query(SQL)
+                    .bind(readBytesMax)
+                    .bindUuids(batch, RunId::value)
+                    .list(Endings::map))
         .forEach(row -> found.put(row.end.runId(), row));
     for (RunId run : batch) {
       Found row = found.get(run);
       if (row == null) {
         tell(new RunEnd(run, RunStatus.PENDING, null, null), "");
+      } else if (row.later) {
+        read(run);
       } else if (row.end.status().isFinal()) {
         tell(row.end, row.namespace);
       } else {
@@ -262,7 +279,8 @@ public final class Endings implements AutoCloseable {
     }
   }
 
-  private record Found(String namespace, RunEnd end) {}
+  /** With {@code later} the output was not read. */
+  private record Found(String namespace, RunEnd end, boolean later) {}
 
   private static Found map(Row row) throws SQLException {
     String error = row.textOrNull("error");
@@ -273,13 +291,15 @@ public final class Endings implements AutoCloseable {
             new RunId(row.uuid("run_id")),
             RunStatus.valueOf(row.text("status")),
             data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
-            error == null ? null : Json.decodeFailure(error)));
+            error == null ? null : Json.decodeFailure(error)),
+        row.bool("later"));
   }
 
   /** How a run ended, if it has. */
   static @Nullable RunEnd read(Session session, RunId run) throws SQLException {
     return session
         .query(SQL)
+        .bind(0L)
         .bindUuids(List.of(run), RunId::value)
         .first(Endings::map)
         .map(Found::end)

@@ -2,6 +2,7 @@ package dev.kagzi.engine.step;
 
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.db.SqlErrors;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 public final class ReadSteps {
   private static final int PAGE_STEPS_MAX = 1_000;
 
+  /** A batch whose steps have more than that recorded is split. */
+  private static final long OUTPUTS_BYTES_MAX = 8L << 20;
+
   private static final String COLUMNS =
       """
       s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
@@ -31,13 +35,21 @@ public final class ReadSteps {
       (extract(epoch FROM s.due_at) * 1000000)::bigint AS due_us
       """;
 
-  /** All attempts of the steps named. */
+  /** All attempts of the steps named; without their outputs if those are too large in all. */
   public static final String BY_KEY_SQL =
       "SELECT "
           + COLUMNS
           + """
-              FROM unnest(?::uuid[], ?::text[]) AS n (run_id, step_id)
-              JOIN kagzi.step_runs s ON s.run_id = n.run_id AND s.step_id = n.step_id
+            , s.all_bytes
+              FROM (SELECT x.run_id, x.step_id, x.attempt, x.epoch, x.run_attempt, x.kind, x.status,
+                           x.final, x.output_metadata, x.error, x.retry_policy, x.child_run_id,
+                           x.input_hash, x.progress, x.progress_metadata, x.due_at, x.all_bytes,
+                           CASE WHEN x.all_bytes <= ?::bigint THEN x.output END AS output
+                      FROM (SELECT t.*,
+                                   coalesce(sum(octet_length(t.output)) OVER (), 0) AS all_bytes
+                              FROM unnest(?::uuid[], ?::text[]) AS n (run_id, step_id)
+                              JOIN kagzi.step_runs t
+                                ON t.run_id = n.run_id AND t.step_id = n.step_id) AS x) AS s
              ORDER BY s.run_id, s.step_id, s.attempt
             """;
 
@@ -169,15 +181,26 @@ public final class ReadSteps {
     return sizes;
   }
 
-  /** By step, each with its attempts in order. */
+  /**
+   * By step, each with its attempts in order.
+   *
+   * @throws SQLException of the class of exceeded limits if several steps are asked for and their
+   *     outputs are too much for one transaction
+   */
   public static Map<StepRow.Key, List<StepRow>> byKey(Session tx, Collection<StepRow.Key> keys)
       throws SQLException {
     Map<StepRow.Key, List<StepRow>> found = new HashMap<>();
+    long bytesMax = keys.size() == 1 ? Long.MAX_VALUE : OUTPUTS_BYTES_MAX;
     List<StepRow> rows =
         tx.query(BY_KEY_SQL)
+            .bind(bytesMax)
             .bindUuids(keys, k -> k.runId().value())
             .bindTexts(keys, StepRow.Key::stepKey)
-            .list(ReadSteps::map);
+            .list(
+                row -> {
+                  checkOutputs(row.bigint("all_bytes"), bytesMax);
+                  return map(row);
+                });
     for (StepRow row : rows) {
       found.computeIfAbsent(row.key(), key -> new ArrayList<>()).add(row);
     }
@@ -261,6 +284,15 @@ public final class ReadSteps {
     return step.runAttempt() == runAttempt && step.kind() != StepKind.CHILD_WORKFLOW
         ? recorded.at(new RecordedStep.Place(step.epoch(), row.bigint("recorded_us")))
         : recorded;
+  }
+
+  private static void checkOutputs(long bytes, long bytesMax) throws SQLException {
+    if (bytes > bytesMax) {
+      throw new SQLException(
+          "outputs of recorded steps: %d bytes (expected: at most %d in one transaction)"
+              .formatted(bytes, bytesMax),
+          SqlErrors.LIMIT_EXCEEDED);
+    }
   }
 
   private static StepRow map(Row row) throws SQLException {

@@ -31,33 +31,42 @@ public final class ClaimRuns {
    * Each type and version is probed with its own limit, so that a million runs of a type that
    * nobody serves are not walked. An expired lease is a take-over: the first in a row is immediate,
    * a later one makes the run wait, so that a run that kills its workers does not kill them all at
-   * once.
+   * once. Runs are taken while their inputs fit into memory.
    */
   public static final String SQL =
       """
       WITH c AS MATERIALIZED (
-        SELECT x.run_id, x.status AS was, x.crashes,
+        SELECT x.run_id, x.status AS was, x.crashes, x.found,
                x.status = 'RUNNING' AND x.crashes > 0
                  OR x.crashes + (x.status = 'RUNNING')::int > k.crashes_max AS aside,
                row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
-          FROM (SELECT r.run_id, r.status, r.crashes, r.available_at
-                  FROM unnest(?::text[], ?::text[], ?::int[], ?::bigint[])
-                         AS t (workflow_type, version, tasks_max, low_us)
-                 CROSS JOIN LATERAL (
-                       SELECT w.run_id, w.status, w.crashes, w.available_at
-                         FROM kagzi.workflow_runs w
-                        WHERE w.namespace = ? AND w.task_queue = ?
-                          AND w.workflow_type = t.workflow_type AND w.version = t.version
-                          AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
-                          AND w.available_at >= kagzi.at(t.low_us)
-                          AND w.available_at <= kagzi.clock()
-                          AND (w.deadline_at IS NULL OR w.deadline_at > kagzi.clock())
-                        ORDER BY w.available_at
-                        LIMIT t.tasks_max
-                          FOR NO KEY UPDATE SKIP LOCKED) AS r
-                 ORDER BY r.available_at, r.run_id
-                 LIMIT ?) AS x,
-               (VALUES (?::int)) AS k (crashes_max)),
+          FROM (SELECT d.*, count(*) OVER () AS found,
+                       sum(d.bytes) OVER (ORDER BY d.available_at, d.run_id) - d.bytes
+                         AS bytes_before
+                  FROM (SELECT f.*, coalesce(octet_length(i.data), 0) AS bytes
+                          FROM (SELECT r.run_id, r.status, r.crashes, r.available_at
+                                  FROM unnest(?::text[], ?::text[], ?::int[], ?::bigint[])
+                                         AS t (workflow_type, version, tasks_max, low_us)
+                                 CROSS JOIN LATERAL (
+                                       SELECT w.run_id, w.status, w.crashes, w.available_at
+                                         FROM kagzi.workflow_runs w
+                                        WHERE w.namespace = ? AND w.task_queue = ?
+                                          AND w.workflow_type = t.workflow_type
+                                          AND w.version = t.version
+                                          AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                                          AND w.available_at >= kagzi.at(t.low_us)
+                                          AND w.available_at <= kagzi.clock()
+                                          AND (w.deadline_at IS NULL
+                                               OR w.deadline_at > kagzi.clock())
+                                        ORDER BY w.available_at
+                                        LIMIT t.tasks_max
+                                          FOR NO KEY UPDATE SKIP LOCKED) AS r
+                                 ORDER BY r.available_at, r.run_id
+                                 LIMIT ?) AS f
+                          LEFT JOIN kagzi.workflow_payloads i
+                                 ON i.run_id = f.run_id AND i.kind = 'INPUT') AS d) AS x,
+               (VALUES (?::int, ?::bigint)) AS k (crashes_max, bytes_max)
+         WHERE x.bytes_before = 0 OR x.bytes_before + x.bytes <= k.bytes_max),
       u AS (
         UPDATE kagzi.workflow_runs w
            SET epoch = w.epoch + 1,
@@ -80,7 +89,7 @@ public final class ClaimRuns {
                   w.created_at, w.crashes, w.step_timeout_ms,
                   ceil(extract(epoch FROM w.deadline_at - kagzi.clock()) * 1000)::bigint
                     AS deadline_in_ms,
-                  c.slot, c.was, w.namespace, w.task_queue),
+                  c.slot, c.was, c.found, w.namespace, w.task_queue),
       n AS (
         INSERT INTO kagzi.run_changes
                (namespace, task_queue, workflow_type, version, was, became, runs)
@@ -133,8 +142,6 @@ public final class ClaimRuns {
       SELECT workflow_type, version FROM v WHERE version IS NOT NULL LIMIT 1000
       """;
 
-  private static final long HISTORIES_BYTES_MAX = 32L << 20;
-
   private ClaimRuns() {}
 
   /** A claimed run and whose it is. */
@@ -144,13 +151,15 @@ public final class ClaimRuns {
    * What a look found.
    *
    * @param crashed runs that were taken over too often
+   * @param isCut more runs are due, and were left because of the size of their inputs
    */
-  record Found(List<Claimed> claimed, List<RunId> crashed) {
-    static final Found NOTHING = new Found(List.of(), List.of());
+  record Found(List<Claimed> claimed, List<RunId> crashed, boolean isCut) {
+    static final Found NOTHING = new Found(List.of(), List.of(), false);
   }
 
   private record Taken(
       int slot,
+      int found,
       RunStatus status,
       RunStatus was,
       Claim claim,
@@ -170,6 +179,7 @@ public final class ClaimRuns {
    * @param types with exact versions and limits
    * @param slots whose run the i-th is
    * @param low due times below are not looked at, for each type
+   * @param bytesMax how much the inputs may be, and the histories; one run is claimed in any case
    */
   record Wish(
       QueueName queue,
@@ -177,6 +187,7 @@ public final class ClaimRuns {
       List<WorkerId> slots,
       long leaseMs,
       ToLongFunction<PollRequest.Wanted> low,
+      long bytesMax,
       ClaimRules rules) {}
 
   /** Claims within the open transaction. The recorded steps are read after the locks are held. */
@@ -197,6 +208,7 @@ public final class ClaimRuns {
             .bind(wish.queue.queue())
             .bind(wish.slots.size())
             .bind(crashes.limit())
+            .bind(wish.bytesMax)
             .bindUuids(wish.slots, WorkerId::value)
             .bind(crashes.delayMaxMs())
             .bind(crashes.delayFirstMs())
@@ -217,7 +229,7 @@ public final class ClaimRuns {
     }
     Map<RunId, ReadSteps.Size> sizes =
         claimedBefore.isEmpty() ? Map.of() : ReadSteps.sizes(tx, claimedBefore.keySet());
-    Set<RunId> apart = keepApart(sizes, claimedBefore, historyBytesMax);
+    Set<RunId> apart = keepApart(sizes, claimedBefore, historyBytesMax, wish.bytesMax);
     Map<RunId, List<RecordedStep>> histories =
         claimedBefore.isEmpty() ? Map.of() : ReadSteps.history(tx, claimedBefore);
     List<Claimed> claimed = new ArrayList<>(taken.size());
@@ -238,7 +250,7 @@ public final class ClaimRuns {
                     wish.rules.stepTimeoutMs())));
       }
     }
-    return new Found(claimed, crashed);
+    return new Found(claimed, crashed, !taken.isEmpty() && taken.getFirst().found > taken.size());
   }
 
   /**
@@ -246,9 +258,9 @@ public final class ClaimRuns {
    * beside the others'; their workers fetch it apart.
    */
   private static Set<RunId> keepApart(
-      Map<RunId, ReadSteps.Size> sizes, Map<RunId, Integer> runs, int bytesMax) {
+      Map<RunId, ReadSteps.Size> sizes, Map<RunId, Integer> runs, int bytesMax, long allBytesMax) {
     Set<RunId> apart = new HashSet<>();
-    long left = HISTORIES_BYTES_MAX;
+    long left = allBytesMax;
     for (Map.Entry<RunId, ReadSteps.Size> size : sizes.entrySet()) {
       long bytes = size.getValue().bytes();
       if (bytes > bytesMax || bytes > left) {
@@ -282,6 +294,7 @@ public final class ClaimRuns {
     byte[] data = row.bytes("data");
     return new Taken(
         row.integer("slot"),
+        row.integer("found"),
         RunStatus.valueOf(row.text("status")),
         RunStatus.valueOf(row.text("was")),
         new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),

@@ -1,5 +1,6 @@
 package dev.kagzi.engine.task;
 
+import dev.kagzi.engine.memory.ByteBudget;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import java.util.ArrayDeque;
@@ -20,7 +21,8 @@ final class Desk {
   final WorkerId worker;
   final WorkerLimits limits;
   final Deque<StandingPoll> polls = new ArrayDeque<>();
-  final Deque<Task> outbox = new ArrayDeque<>();
+  private final Deque<Task> outbox = new ArrayDeque<>();
+  private final ByteBudget outboxBytes;
   private List<PollRequest.Wanted> types = List.of();
   private final Map<TypeVersion, Integer> typeLeft = new HashMap<>();
 
@@ -33,9 +35,26 @@ final class Desk {
   private int lookedFor;
   private int freed;
 
-  Desk(WorkerId worker, WorkerLimits limits) {
+  Desk(WorkerId worker, WorkerLimits limits, ByteBudget outboxBytes) {
     this.worker = worker;
     this.limits = limits;
+    this.outboxBytes = outboxBytes;
+  }
+
+  boolean hasTasks() {
+    return !outbox.isEmpty();
+  }
+
+  void send(Task task) {
+    outbox.add(task);
+    outboxBytes.add(task.bytes());
+  }
+
+  private Task take() {
+    Task task = outbox.remove();
+    outboxBytes.release(task.bytes());
+    arrived(task.type());
+    return task;
   }
 
   void stand(StandingPoll poll) {
@@ -139,9 +158,10 @@ final class Desk {
 
   /** What is on its way is wanted back. */
   List<Task> takeAll() {
-    List<Task> all = List.copyOf(outbox);
-    outbox.clear();
-    all.forEach(task -> arrived(task.type()));
+    List<Task> all = new ArrayList<>(outbox.size());
+    while (!outbox.isEmpty()) {
+      all.add(take());
+    }
     return all;
   }
 
@@ -196,9 +216,7 @@ final class Desk {
         break;
       }
       bytes += size;
-      Task task = outbox.remove();
-      arrived(task.type());
-      answer.add(task);
+      answer.add(take());
     }
     return answer;
   }

@@ -118,7 +118,8 @@ final class Gate {
     Later later = new Later();
     lock.lock();
     try {
-      Desk desk = desks.computeIfAbsent(request.workerId(), id -> new Desk(id, limits));
+      Desk desk =
+          desks.computeIfAbsent(request.workerId(), id -> new Desk(id, limits, gates.onTheirWay()));
       desk.stand(poll);
       poll.timeout =
           gates.timer().schedule(() -> leave(poll, true), request.waitMs(), TimeUnit.MILLISECONDS);
@@ -159,6 +160,9 @@ final class Gate {
 
   /** A free slot for a run that starts, if nothing older may be due. */
   @Nullable Handover reserve(TypeVersion type) {
+    if (gates.onTheirWay().free() == 0) {
+      return null;
+    }
     long now = System.nanoTime();
     lock.lock();
     try {
@@ -232,7 +236,7 @@ final class Gate {
         StandingPoll poll = desk.polls.peek();
         if (poll == null
             || !poll.request.takesStarting()
-            || !desk.outbox.isEmpty()
+            || desk.hasTasks()
             || stage != Stage.OPEN
             || desks.get(desk.worker) != desk
             || gates.book().knows(run.runId())) {
@@ -240,7 +244,7 @@ final class Gate {
         }
         stage = Stage.EARLY;
         desk.unreserve();
-        desk.outbox.add(task(run, null, null));
+        desk.send(task(run, null, null));
         gates.meter().handedEarly.increment();
         answer(desk, later);
       } finally {
@@ -326,10 +330,9 @@ final class Gate {
       desk.arrived(task.type());
       return false;
     }
-    desk.outbox.add(task);
+    desk.send(task);
     if (desks.get(desk.worker) != desk) {
-      Task orphan = desk.outbox.remove();
-      gates.giveBack(List.of(orphan.claim()));
+      gates.giveBack(desk.takeAll().stream().map(Task::claim).toList());
     }
     return true;
   }
@@ -349,7 +352,7 @@ final class Gate {
   }
 
   private void answer(Desk desk, Later later) {
-    while (!desk.outbox.isEmpty() && !desk.polls.isEmpty()) {
+    while (desk.hasTasks() && !desk.polls.isEmpty()) {
       StandingPoll poll = desk.polls.remove();
       List<Task> tasks = desk.takeFor(poll, gates.config().answerBytesMax());
       linger(desk, poll.request.tasksMax() + desk.takeFreed() - tasks.size());
@@ -467,8 +470,8 @@ final class Gate {
     }
   }
 
-  /** Hands out what a look found. */
-  void found(LookGroup group, List<ClaimRuns.Claimed> claimed) {
+  /** Hands out what a look found; with {@code isCut} there is more than it took. */
+  void found(LookGroup group, List<ClaimRuns.Claimed> claimed, boolean isCut) {
     lock.lock();
     try {
       group.freeSlots();
@@ -477,7 +480,7 @@ final class Gate {
         desk.sent(run.task().type());
         hand(desk, run.task());
       }
-      if (claimed.size() < group.slots().size()) {
+      if (claimed.size() < group.slots().size() && !isCut) {
         group.drained(backlogs, claimed);
         lastShortNanos = lastLookNanos;
       } else if (lastLookNanos - lastShortNanos > gates.config().fallbackLook().toNanos()) {

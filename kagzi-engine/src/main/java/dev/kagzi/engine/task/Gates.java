@@ -2,6 +2,8 @@ package dev.kagzi.engine.task;
 
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.memory.ByteBudget;
+import dev.kagzi.engine.memory.MemoryConfig;
 import dev.kagzi.engine.run.Handover;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Claim;
@@ -46,6 +48,8 @@ public final class Gates implements AutoCloseable {
   private final BlockingQueue<Errand> errands = new LinkedBlockingQueue<>();
   private final ScheduledThreadPoolExecutor timer;
   private final List<Thread> claimers = new ArrayList<>();
+  private final ByteBudget onTheirWay;
+  private final long readBytesMax;
   private volatile boolean closed;
 
   /** A look that a gate asked for, or the slow fallback. */
@@ -65,6 +69,7 @@ public final class Gates implements AutoCloseable {
       Consumer<RunId> failCrashed,
       BiPredicate<QueueName, Task> admission,
       Predicate<String> isOpen,
+      MemoryConfig memory,
       EssentialThreads threads) {
     this.database = database;
     this.config = config;
@@ -73,6 +78,8 @@ public final class Gates implements AutoCloseable {
     this.failCrashed = failCrashed;
     this.admission = admission;
     this.isOpen = isOpen;
+    this.onTheirWay = new ByteBudget(memory.taskBytesMax());
+    this.readBytesMax = memory.readBytesMax();
     this.timer = threads.timer("kagzi-timer");
     timer.scheduleWithFixedDelay(this::sweep, SWEEP_MS, SWEEP_MS, TimeUnit.MILLISECONDS);
     for (int i = 0; i < config.claimers(); i++) {
@@ -171,6 +178,11 @@ public final class Gates implements AutoCloseable {
 
   void giveBack(List<Claim> claims) {
     giveBack.accept(claims);
+  }
+
+  /** Inputs and histories of tasks that wait for the polls of their workers. */
+  ByteBudget onTheirWay() {
+    return onTheirWay;
   }
 
   ClaimRules rules() {
@@ -292,26 +304,35 @@ public final class Gates implements AutoCloseable {
 
   private void look(Session session, Gate gate, LookGroup group) throws SQLException {
     List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, gate.queue(), group.types());
+    long free = onTheirWay.free();
+    if (free == 0) {
+      // Workers do not come for what was claimed for them: what is due waits in the database.
+      gate.failed(group);
+      pauseAfterFailure(null);
+      return;
+    }
+    long bytesMax = Math.min(readBytesMax, free);
     ClaimRuns.Found found =
         exact.isEmpty()
             ? ClaimRuns.Found.NOTHING
-            : session.inTransaction(tx -> claim(tx, gate, group, exact));
+            : session.inTransaction(tx -> claim(tx, gate, group, exact, bytesMax));
     List<ClaimRuns.Claimed> claimed =
         found.claimed().stream().filter(run -> admission.test(gate.queue(), run.task())).toList();
     found.crashed().forEach(failCrashed);
     meter.claimed.add(claimed.size());
-    gate.found(group, claimed);
+    gate.found(group, claimed, found.isCut());
     if (!isOpen.test(gate.queue().namespace())) {
       // Shut while the look was under way.
       gate.giveBackAll();
     }
-    if (claimed.size() < group.slots().size() && !exact.isEmpty()) {
+    if (claimed.size() < group.slots().size() && !exact.isEmpty() && !found.isCut()) {
       gate.nextDue(group, ClaimRuns.nextDue(session, gate.queue(), exact, gate::lowUs));
     }
   }
 
   private ClaimRuns.Found claim(
-      Session tx, Gate gate, LookGroup group, List<PollRequest.Wanted> types) throws SQLException {
+      Session tx, Gate gate, LookGroup group, List<PollRequest.Wanted> types, long bytesMax)
+      throws SQLException {
     QueueName queue = gate.queue();
     List<PollRequest.Wanted> allowed = types;
     List<WorkerId> slots = group.slots();
@@ -329,7 +350,7 @@ public final class Gates implements AutoCloseable {
     }
     ClaimRuns.Wish wish =
         new ClaimRuns.Wish(
-            queue, allowed, slots, config.firstLease().toMillis(), gate::lowUs, rules);
+            queue, allowed, slots, config.firstLease().toMillis(), gate::lowUs, bytesMax, rules);
     return ClaimRuns.claim(tx, wish, config.answerBytesMax() / 2);
   }
 

@@ -2,6 +2,7 @@ package dev.kagzi.engine.task;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.engine.memory.ByteBudget;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
@@ -17,7 +18,8 @@ class DeskTest {
   private static final TypeVersion HEAVY = new TypeVersion("heavy", "2");
 
   private final WorkerId worker = WorkerId.next();
-  private final Desk desk = new Desk(worker, new WorkerLimits(null, Map.of()));
+  private final Desk desk =
+      new Desk(worker, new WorkerLimits(null, Map.of()), new ByteBudget(1 << 20));
 
   @SuppressWarnings("NullAway") // only a poll that leaves needs its gate
   private StandingPoll stand(String version, int heavyMax) {
@@ -41,7 +43,7 @@ class DeskTest {
 
   private void isOnItsWay() {
     desk.unreserve();
-    desk.outbox.add(
+    desk.send(
         new Task(
             new Claim(RunId.next(), 1),
             HEAVY.type(),

@@ -160,16 +160,22 @@ public enum ServerOption {
       new Kind.Whole(1, 64),
       "2",
       "Serial writers, each with a connection; more than cores do not help."),
+  CALL_MEMORY_PERCENT(
+      "call-memory-percent",
+      new Kind.Whole(5, 50),
+      "25",
+      "What requests, answers and tasks on their way may take of the heap; callers beyond it are"
+          + " refused with RESOURCE_EXHAUSTED."),
   JOURNAL_QUEUE_BYTES_MAX(
       "journal-queue-bytes-max",
       new Kind.Bytes("8MiB", "16GiB"),
       "64MiB",
-      "What may wait to be written, in all lanes together."),
+      "What may wait to be written, in all lanes together; an eighth of the heap if that is less."),
   JOURNAL_BATCH_BYTES_MAX(
       "journal-batch-bytes-max",
       new Kind.Bytes("64KiB", "256MiB"),
       "8MiB",
-      "What one transaction may hold."),
+      "What one transaction may hold; a 32nd of the heap if that is less."),
   JOURNAL_BATCH_WRITES_MAX(
       "journal-batch-writes-max",
       new Kind.Whole(1, 100_000),

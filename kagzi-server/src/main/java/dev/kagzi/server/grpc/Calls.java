@@ -1,5 +1,6 @@
 package dev.kagzi.server.grpc;
 
+import dev.kagzi.engine.value.Refusal;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.concurrent.CompletableFuture;
@@ -59,7 +60,10 @@ final class Calls {
     send(caller, () -> reply.apply(value));
   }
 
-  /** Answers with what {@code reply} gives, or with why it gave nothing. */
+  /**
+   * Answers with what {@code reply} gives, or with why it gave nothing or memory has no room for
+   * it.
+   */
   static <M> void send(StreamObserver<M> caller, Supplier<M> reply) {
     M message;
     try {
@@ -68,7 +72,12 @@ final class Calls {
       caller.onError(Errors.of(e));
       return;
     }
-    caller.onNext(message);
+    try {
+      caller.onNext(message);
+    } catch (Refusal noRoom) {
+      caller.onError(Errors.of(noRoom));
+      return;
+    }
     caller.onCompleted();
   }
 

@@ -11,10 +11,12 @@ import java.util.concurrent.ScheduledExecutorService;
  * @param senders moves messages into streams
  * @param timer ends waits; its tasks must be short
  * @param calls what is open
+ * @param memory what calls may hold
  */
 record EdgeRoom(
     Engine engine,
     Blocking blocking,
     Executor senders,
     ScheduledExecutorService timer,
-    OpenCalls calls) {}
+    OpenCalls calls,
+    CallMemory memory) {}

@@ -22,17 +22,26 @@ final class EndQueue {
 
   private record Queued(WorkflowEnd end, long bytes) {}
 
+  private final CallMemory memory;
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Queued> queued = new ArrayDeque<>();
   private final ArrayDeque<RunId> leftOut = new ArrayDeque<>();
   private long queuedBytes;
+  private boolean closed;
+
+  EndQueue(CallMemory memory) {
+    this.memory = memory;
+  }
 
   /** An end, or nothing for a run that is not there. */
   void add(RunId run, Optional<RunEnd> end) {
     long bytes = end.map(EndQueue::bytes).orElse((long) END_BYTES);
     lock.lock();
     try {
-      if (queuedBytes > 0 && queuedBytes + bytes > QUEUED_BYTES_MAX) {
+      if (closed) {
+        return;
+      }
+      if (!fits(bytes)) {
         leftOut.add(run);
       } else {
         push(end.map(Protos::end).orElseGet(() -> Protos.noSuchRun(run)), bytes);
@@ -42,11 +51,23 @@ final class EndQueue {
     }
   }
 
+  // What is left out is asked for when the queue is empty again: an empty one has to take it.
+  private boolean fits(long bytes) {
+    if (queuedBytes == 0) {
+      memory.addAnswer(bytes);
+      return true;
+    }
+    return queuedBytes + bytes <= QUEUED_BYTES_MAX && memory.tryAcquireAnswer(bytes);
+  }
+
   /** An end that is known without asking. */
   void add(WorkflowEnd end) {
     lock.lock();
     try {
-      push(end, END_BYTES);
+      if (!closed) {
+        memory.addAnswer(END_BYTES);
+        push(end, END_BYTES);
+      }
     } finally {
       lock.unlock();
     }
@@ -73,6 +94,7 @@ final class EndQueue {
         bytes += end.bytes();
       }
       queuedBytes -= bytes;
+      memory.releaseAnswer(bytes);
       return message.build();
     } finally {
       lock.unlock();
@@ -107,6 +129,19 @@ final class EndQueue {
     lock.lock();
     try {
       return !leftOut.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Nobody will read what is queued. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      queued.clear();
+      memory.releaseAnswer(queuedBytes);
+      queuedBytes = 0;
     } finally {
       lock.unlock();
     }

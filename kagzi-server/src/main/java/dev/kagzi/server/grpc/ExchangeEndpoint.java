@@ -13,14 +13,14 @@ import java.util.Map;
 
 /** Takes calls that come over a shared stream, and gives them to the services as they are. */
 final class ExchangeEndpoint extends ExchangeServiceImplBase {
-  private final OpenCalls calls;
+  private final EdgeRoom room;
   private final Map<String, ServerMethodDefinition<?, ?>> methods = new HashMap<>();
 
   /**
    * @param services what can be called, guarded as for calls of their own
    */
-  ExchangeEndpoint(OpenCalls calls, List<ServerServiceDefinition> services) {
-    this.calls = calls;
+  ExchangeEndpoint(EdgeRoom room, List<ServerServiceDefinition> services) {
+    this.room = room;
     for (ServerServiceDefinition service : services) {
       for (ServerMethodDefinition<?, ?> method : service.getMethods()) {
         MethodDescriptor<?, ?> descriptor = method.getMethodDescriptor();
@@ -33,6 +33,6 @@ final class ExchangeEndpoint extends ExchangeServiceImplBase {
 
   @Override
   public StreamObserver<ExchangeRequest> exchange(StreamObserver<ExchangeResponse> caller) {
-    return ExchangeStream.open(calls, methods, Calls.stream(caller));
+    return ExchangeStream.open(room, methods, Calls.stream(caller));
   }
 }

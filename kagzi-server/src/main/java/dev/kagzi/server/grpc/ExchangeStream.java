@@ -10,6 +10,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -22,29 +23,34 @@ final class ExchangeStream implements StreamObserver<ExchangeRequest>, OpenCalls
   static final int CALLS_MAX = 10_000;
 
   private final OpenCalls calls;
+  private final CallMemory memory;
   private final Map<String, ServerMethodDefinition<?, ?>> methods;
   private final ServerCallStreamObserver<ExchangeResponse> out;
   private final Map<Long, ExchangedCall<?, ?>> open = new ConcurrentHashMap<>();
   private final ReentrantLock sending = new ReentrantLock();
+  // Bytes of answers that were written and that the stream has not passed on yet.
+  private final AtomicLong unread = new AtomicLong();
   private volatile boolean last;
   private boolean completed;
 
   private ExchangeStream(
-      OpenCalls calls,
+      EdgeRoom room,
       Map<String, ServerMethodDefinition<?, ?>> methods,
       ServerCallStreamObserver<ExchangeResponse> out) {
-    this.calls = calls;
+    this.calls = room.calls();
+    this.memory = room.memory();
     this.methods = methods;
     this.out = out;
   }
 
   static StreamObserver<ExchangeRequest> open(
-      OpenCalls calls,
+      EdgeRoom room,
       Map<String, ServerMethodDefinition<?, ?>> methods,
       ServerCallStreamObserver<ExchangeResponse> out) {
-    ExchangeStream stream = new ExchangeStream(calls, methods, out);
+    ExchangeStream stream = new ExchangeStream(room, methods, out);
     out.setOnCancelHandler(stream::gone);
-    calls.add(stream);
+    out.setOnReadyHandler(stream::releaseRead);
+    room.calls().add(stream);
     return stream;
   }
 
@@ -79,7 +85,8 @@ final class ExchangeStream implements StreamObserver<ExchangeRequest>, OpenCalls
 
   private <Q, A> void begin(ServerMethodDefinition<Q, A> method, ExchangeRequest request) {
     ExchangedCall<Q, A> call =
-        new ExchangedCall<>(method.getMethodDescriptor(), request.getCallId(), this::answer);
+        new ExchangedCall<>(
+            method.getMethodDescriptor(), request.getCallId(), memory, this::answer);
     open.put(request.getCallId(), call);
     call.begin(method.getServerCallHandler(), request.getRequest());
     // A stop in between has counted it among the open ones, and a break has not seen it.
@@ -92,17 +99,19 @@ final class ExchangeStream implements StreamObserver<ExchangeRequest>, OpenCalls
     StatusRuntimeException status = Errors.of(why);
     Metadata trailers = status.getTrailers();
     send(
+        0,
         ExchangedCall.answer(
             request.getCallId(), status.getStatus(), trailers == null ? new Metadata() : trailers));
   }
 
-  private void answer(ExchangeResponse response) {
-    send(response);
+  private void answer(ExchangeResponse response, long bytes) {
+    send(bytes, response);
     open.remove(response.getCallId());
     completeIfLast();
   }
 
-  private void send(ExchangeResponse response) {
+  private void send(long bytes, ExchangeResponse response) {
+    unread.addAndGet(bytes);
     sending.lock();
     try {
       if (!completed) {
@@ -111,6 +120,13 @@ final class ExchangeStream implements StreamObserver<ExchangeRequest>, OpenCalls
     } finally {
       sending.unlock();
     }
+    if (out.isReady() || out.isCancelled()) {
+      releaseRead();
+    }
+  }
+
+  private void releaseRead() {
+    memory.releaseAnswer(unread.getAndSet(0));
   }
 
   private void completeIfLast() {
@@ -121,6 +137,9 @@ final class ExchangeStream implements StreamObserver<ExchangeRequest>, OpenCalls
           completed = true;
           calls.remove(this);
           out.onCompleted();
+          // No event tells when a stream that has ended was read: what is left are its last
+          // answers.
+          releaseRead();
         }
       } finally {
         sending.unlock();
@@ -144,6 +163,7 @@ final class ExchangeStream implements StreamObserver<ExchangeRequest>, OpenCalls
     calls.remove(this);
     open.values().forEach(ExchangedCall::giveUp);
     open.clear();
+    releaseRead();
   }
 
   @Override

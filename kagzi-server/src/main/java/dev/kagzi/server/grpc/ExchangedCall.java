@@ -1,6 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.MessageLite;
 import dev.kagzi.protocol.v1.ExchangeResponse;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -11,7 +12,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** A unary call that came over a shared stream; its answer goes back as one message. */
@@ -21,20 +22,31 @@ final class ExchangedCall<Q, A> extends ServerCall<Q, A> {
 
   private final MethodDescriptor<Q, A> method;
   private final long id;
-  private final Consumer<ExchangeResponse> out;
+  private final CallMemory memory;
+  private final Out out;
+  private long requestBytes;
+  private final AtomicLong answerBytes = new AtomicLong();
   private final AtomicBoolean ended = new AtomicBoolean();
   private volatile boolean cancelled;
   private volatile @Nullable Listener<Q> listener;
   private @Nullable A message;
 
-  ExchangedCall(MethodDescriptor<Q, A> method, long id, Consumer<ExchangeResponse> out) {
+  /** Takes the end of a call, and the room that its answer has in memory. */
+  interface Out {
+    void accept(ExchangeResponse response, long bytes);
+  }
+
+  ExchangedCall(MethodDescriptor<Q, A> method, long id, CallMemory memory, Out out) {
     this.method = method;
     this.id = id;
+    this.memory = memory;
     this.out = out;
   }
 
   void begin(ServerCallHandler<Q, A> handler, ByteString request) {
     try {
+      memory.acquireRequest(request.size());
+      requestBytes = request.size();
       Listener<Q> begun = handler.startCall(this, new Metadata());
       listener = begun;
       begun.onMessage(method.parseRequest(request.newInput()));
@@ -49,8 +61,12 @@ final class ExchangedCall<Q, A> extends ServerCall<Q, A> {
   void giveUp() {
     cancelled = true;
     Listener<Q> begun = listener;
-    if (ended.compareAndSet(false, true) && begun != null) {
-      begun.onCancel();
+    if (ended.compareAndSet(false, true)) {
+      memory.releaseRequest(requestBytes);
+      memory.releaseAnswer(answerBytes.getAndSet(0));
+      if (begun != null) {
+        begun.onCancel();
+      }
     }
   }
 
@@ -62,19 +78,25 @@ final class ExchangedCall<Q, A> extends ServerCall<Q, A> {
 
   @Override
   public void sendMessage(A message) {
+    long bytes = ((MessageLite) message).getSerializedSize();
+    memory.acquireAnswer(bytes);
+    answerBytes.set(bytes);
     this.message = message;
   }
 
   @Override
   public void close(Status status, Metadata trailers) {
     if (!ended.compareAndSet(false, true)) {
+      memory.releaseAnswer(answerBytes.getAndSet(0));
       return;
     }
     A answer = message;
+    memory.releaseRequest(requestBytes);
     out.accept(
         status.isOk() && answer != null
             ? ExchangeResponse.newBuilder().setCallId(id).setResponse(bytes(answer)).build()
-            : answer(id, status, trailers));
+            : answer(id, status, trailers),
+        answerBytes.getAndSet(0));
   }
 
   private ByteString bytes(A answer) {

@@ -54,13 +54,15 @@ public final class GrpcEdge implements AutoCloseable {
       throws IOException {
     EdgeThreads threads = new EdgeThreads(engine.threads());
     OpenCalls calls = new OpenCalls();
+    CallMemory memory = new CallMemory(settings.memory());
     EdgeRoom room =
         new EdgeRoom(
             engine,
             new Blocking(BLOCKING_CALLS_MAX, engine.threads()),
             threads.senders(),
             threads.timer(),
-            calls);
+            calls,
+            memory);
     List<BindableService> services = new ArrayList<>();
     services.add(new WorkflowEndpoint(room));
     services.add(new WorkerEndpoint(room));
@@ -75,7 +77,8 @@ public final class GrpcEdge implements AutoCloseable {
           Transports.open(
               settings,
               threads,
-              server -> add(server, services, calls, serving, settings.reflection()));
+              memory,
+              server -> add(server, services, room, serving, settings.reflection()));
       return new GrpcEdge(transports, serving, calls, threads, closeTimeout);
     } catch (IOException e) {
       threads.close();
@@ -92,14 +95,15 @@ public final class GrpcEdge implements AutoCloseable {
   private static void add(
       ServerBuilder<?> server,
       List<BindableService> services,
-      OpenCalls calls,
+      EdgeRoom room,
       ServingState serving,
       boolean reflection) {
+    server.intercept(room.memory());
     server.addService(serving.service());
     List<ServerServiceDefinition> guarded =
         services.stream().map(service -> ReadableRequests.guard(service.bindService())).toList();
     guarded.forEach(server::addService);
-    server.addService(ReadableRequests.guard(new ExchangeEndpoint(calls, guarded).bindService()));
+    server.addService(ReadableRequests.guard(new ExchangeEndpoint(room, guarded).bindService()));
     if (reflection) {
       server.addService(ProtoReflectionServiceV1.newInstance());
     }

@@ -53,12 +53,13 @@ final class HistoryStream {
   }
 
   private void page(List<RecordedStep> steps) {
-    awaitRoom();
     GetHistoryResponse.Builder message = GetHistoryResponse.newBuilder();
     for (RecordedStep step : steps) {
       message.addSteps(Protos.recordedStep(step));
     }
     out.onNext(message.build());
+    // Before the next page is read: who waits for a slow reader holds none.
+    awaitRoom();
   }
 
   private void awaitRoom() {

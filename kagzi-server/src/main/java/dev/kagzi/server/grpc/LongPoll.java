@@ -112,15 +112,14 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
   }
 
   private void send(List<Task> tasks) {
-    M message;
     try {
-      message = reply.apply(tasks);
+      // Fails when memory has no room for the answer.
+      caller.onNext(reply.apply(tasks));
     } catch (RuntimeException e) {
       giveBackUnsent();
       caller.onError(Errors.of(e));
       return;
     }
-    caller.onNext(message);
     caller.onCompleted();
   }
 

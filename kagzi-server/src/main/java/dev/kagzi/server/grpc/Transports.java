@@ -9,6 +9,9 @@ import io.grpc.ServerCredentials;
 import io.grpc.TlsServerCredentials;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
+import io.grpc.netty.shaded.io.netty.channel.RecvByteBufAllocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -27,6 +30,11 @@ final class Transports {
   // A window that gRPC tunes by itself costs a ping and its answer for nearly every call.
   private static final int WINDOW_BYTES = 4 << 20;
 
+  // A part of a message keeps the whole of what was read with it in memory, parts of other messages
+  // included, also of those that were refused.
+  private static final RecvByteBufAllocator SMALL_READS =
+      new AdaptiveRecvByteBufAllocator(64, 2 << 10, 16 << 10);
+
   private static final int HEADER_BYTES_MAX = 16 << 10;
   private static final int CALLS_PER_CONNECTION_MAX = 10_000;
   private static final Duration GIVE_UP = Duration.ofSeconds(1);
@@ -44,10 +52,14 @@ final class Transports {
    *
    * @param threads a handler that was called from within this process does not run on the thread of
    *     its caller, which may be interrupted
+   * @param memory counts what arrives over the network
    * @param services puts the services into a server
    */
   static Transports open(
-      GrpcSettings settings, EdgeThreads threads, Consumer<ServerBuilder<?>> services)
+      GrpcSettings settings,
+      EdgeThreads threads,
+      CallMemory memory,
+      Consumer<ServerBuilder<?>> services)
       throws IOException {
     List<Server> servers = new ArrayList<>();
     InProcessServerBuilder inProcess =
@@ -62,6 +74,7 @@ final class Transports {
       NettyServerBuilder netty = netty(settings.listen());
       CallerContext.add(netty);
       threads.eventLoops().use(netty);
+      netty.addStreamTracerFactory(memory.tracers());
       services.accept(netty);
       Server opened = netty.build().start();
       servers.addFirst(opened);
@@ -84,6 +97,7 @@ final class Transports {
             .maxInboundMessageSize(MESSAGE_BYTES_MAX)
             .flowControlWindow(WINDOW_BYTES)
             .maxInboundMetadataSize(HEADER_BYTES_MAX)
+            .withChildOption(ChannelOption.RECVBUF_ALLOCATOR, SMALL_READS)
             .maxConcurrentCallsPerConnection(CALLS_PER_CONNECTION_MAX);
     listen.token().ifPresent(token -> builder.intercept(new TokenGuard(token)));
     return builder;

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +27,7 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
 
   private final OpenCalls calls;
   private final Endings endings;
-  private final EndQueue ends = new EndQueue();
+  private final EndQueue ends;
   private final StreamPump<WatchWorkflowsResponse> pump;
   private final Map<RunId, Watched> open = new ConcurrentHashMap<>();
   private @Nullable String namespace;
@@ -46,26 +45,20 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     }
   }
 
-  private WatchStream(
-      OpenCalls calls,
-      Endings endings,
-      ServerCallStreamObserver<WatchWorkflowsResponse> out,
-      Executor executor) {
-    this.calls = calls;
-    this.endings = endings;
-    this.pump = new StreamPump<>(out, executor, this::next);
+  private WatchStream(EdgeRoom room, ServerCallStreamObserver<WatchWorkflowsResponse> out) {
+    this.calls = room.calls();
+    this.endings = room.engine().endings();
+    this.ends = new EndQueue(room.memory());
+    this.pump = new StreamPump<>(out, room.senders(), this::next);
   }
 
   static StreamObserver<WatchWorkflowsRequest> open(
-      OpenCalls calls,
-      Endings endings,
-      StreamObserver<WatchWorkflowsResponse> caller,
-      Executor executor) {
+      EdgeRoom room, StreamObserver<WatchWorkflowsResponse> caller) {
     ServerCallStreamObserver<WatchWorkflowsResponse> out = Calls.stream(caller);
-    WatchStream stream = new WatchStream(calls, endings, out, executor);
+    WatchStream stream = new WatchStream(room, out);
     out.setOnCancelHandler(stream::close);
     out.setOnReadyHandler(stream.pump::wake);
-    calls.add(stream);
+    room.calls().add(stream);
     return stream;
   }
 
@@ -116,6 +109,7 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     for (RunId run : open.keySet()) {
       forget(run);
     }
+    ends.close();
   }
 
   // What is no id names no run. The stream goes on: it carries other callers' runs too.

@@ -254,6 +254,6 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   @Override
   public StreamObserver<WatchWorkflowsRequest> watchWorkflows(
       StreamObserver<WatchWorkflowsResponse> caller) {
-    return WatchStream.open(room.calls(), room.engine().endings(), caller, room.senders());
+    return WatchStream.open(room, caller);
   }
 }

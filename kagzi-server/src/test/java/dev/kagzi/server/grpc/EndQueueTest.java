@@ -2,6 +2,7 @@ package dev.kagzi.server.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.engine.memory.MemoryConfig;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
@@ -14,7 +15,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class EndQueueTest {
-  private final EndQueue queue = new EndQueue();
+  private final EndQueue queue = new EndQueue(new CallMemory(new MemoryConfig(1L << 30)));
 
   @Test
   void small_ends_travel_together() {

@@ -376,7 +376,7 @@ public final class Starts {
   private static boolean tooLarge(List<Pending> batch, Throwable error) {
     return batch.size() == 1
         && batch.getFirst().bytes > CALL_BYTES_MAX
-        && RpcErrors.code(error) == io.grpc.Status.Code.RESOURCE_EXHAUSTED;
+        && RpcErrors.isTooLarge(error);
   }
 
   private void putBack(List<Pending> batch, List<Pending> given) {

@@ -207,7 +207,8 @@ public final class Reporter {
   private static @Nullable ReportResult verdict(Item only, Throwable error) {
     return switch (RpcErrors.code(error)) {
       case INVALID_ARGUMENT, OUT_OF_RANGE -> refused(error);
-      case RESOURCE_EXHAUSTED -> only.bytes > CALL_BYTES_MAX ? refused(error) : null;
+      case RESOURCE_EXHAUSTED ->
+          only.bytes > CALL_BYTES_MAX && RpcErrors.isTooLarge(error) ? refused(error) : null;
       case INTERNAL, UNKNOWN, DATA_LOSS ->
           isAboutItems(error) && ++only.refusals >= REFUSALS_MAX ? dropped(only, error) : null;
       default -> null;

@@ -34,6 +34,14 @@ public final class RpcErrors {
     };
   }
 
+  /**
+   * Whether a message was over the limit of the transport, which says so with the code of a server
+   * that is busy; a busy server's own refusal comes with its words.
+   */
+  public static boolean isTooLarge(Throwable error) {
+    return code(error) == io.grpc.Status.Code.RESOURCE_EXHAUSTED && detail(error).isEmpty();
+  }
+
   private static boolean isFromTransport(Throwable error) {
     boolean hasCause = io.grpc.Status.fromThrowable(error).getCause() instanceof IOException;
     boolean isCut = code(error) == io.grpc.Status.Code.INTERNAL && detail(error).isEmpty();

@@ -1,0 +1,36 @@
+package dev.kagzi.engine.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class ByteBudgetTest {
+  private final ByteBudget budget = new ByteBudget(100);
+
+  @Test
+  void what_does_not_fit_is_refused_until_something_is_released() {
+    assertThat(budget.tryAcquire(60)).isTrue();
+    assertThat(budget.tryAcquire(60)).isFalse();
+    assertThat(budget.free()).isEqualTo(40);
+
+    budget.release(60);
+
+    assertThat(budget.tryAcquire(60)).isTrue();
+  }
+
+  @Test
+  void one_is_let_in_whatever_its_size_when_nothing_is_held() {
+    assertThat(budget.tryAcquire(1_000)).isTrue();
+    assertThat(budget.tryAcquire(1)).isFalse();
+    assertThat(budget.free()).isZero();
+  }
+
+  @Test
+  void what_is_small_goes_on_while_the_budget_is_used_up_but_not_without_bound() {
+    assertThat(budget.tryAcquire(100)).isTrue();
+
+    assertThat(budget.tryAcquire(50)).isFalse();
+    assertThat(budget.tryAcquireSmall(50)).isTrue();
+    assertThat(budget.tryAcquireSmall(1)).isFalse();
+  }
+}
