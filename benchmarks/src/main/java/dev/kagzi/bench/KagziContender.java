@@ -23,6 +23,7 @@ final class KagziContender implements Contender {
   private final BenchDatabase database;
   private final Progress progress;
   private final ChildProcess server;
+  private final String address;
   private final SentRequests requests = new SentRequests();
   private final Kagzi kagzi;
   private @Nullable Worker worker;
@@ -32,7 +33,8 @@ final class KagziContender implements Contender {
     this.database = database;
     this.progress = progress;
     this.server = server;
-    this.kagzi = Kagzi.builder().address("127.0.0.1:" + port).grpcInterceptor(requests).connect();
+    this.address = "127.0.0.1:" + port;
+    this.kagzi = Kagzi.builder().address(address).grpcInterceptor(requests).connect();
   }
 
   static KagziContender start(BenchDatabase database, Progress progress) {
@@ -48,6 +50,11 @@ final class KagziContender implements Contender {
       server.close();
       throw e;
     }
+  }
+
+  /** Where the server takes calls. */
+  String address() {
+    return address;
   }
 
   Kagzi kagzi() {

@@ -24,7 +24,8 @@ import picocli.CommandLine.Spec;
           + " server with its defaults in another, a durable PostgreSQL.",
       "Scenarios: W0 (no step), W5 (5 steps of about 100 bytes), W50 (50 such steps), SLEEP (a"
           + " durable sleep of 2 s); SCHEDULES (10,000 schedules that are due in the same second, and"
-          + " what they cost before)."
+          + " what they cost before); LATENCIES (start, poll, cached step, heartbeat, health check"
+          + " and parallel overhead beside their targets)."
     },
     mixinStandardHelpOptions = true,
     version = "kagzi bench (Java ${java.version})",
@@ -47,14 +48,16 @@ public final class Main implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "W0, W5, W50, SLEEP or SCHEDULES; several with commas or repeated. Without it: all but"
-              + " SCHEDULES, and to compare those without a sleep.")
+          "W0, W5, W50, SLEEP, SCHEDULES or LATENCIES; several with commas or repeated. Without it:"
+              + " all but SCHEDULES and LATENCIES, and to compare those without a sleep.")
   private List<Scenario> scenarios = List.of();
 
   @Option(
       names = "--runs",
       paramLabel = "N",
-      description = "Runs to measure. Without it: as many as take a few seconds.")
+      description =
+          "Runs to measure, of SCHEDULES schedules, of LATENCIES calls of each kind. Without it: as"
+              + " many as take a few seconds.")
   private @Nullable Integer runs;
 
   @Option(
@@ -115,9 +118,12 @@ public final class Main implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--in-flight: " + inFlight + " (expected: none with --latency)");
     }
-    if (peer != null && scenarios.contains(Scenario.SCHEDULES)) {
-      throw new ParameterException(
-          spec.commandLine(), "--scenario: SCHEDULES (expected: one that can be compared)");
+    for (Scenario scenario : scenarios) {
+      if (peer != null && Scenario.APART.contains(scenario)) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "--scenario: " + scenario + " (expected: one that can be compared)");
+      }
     }
     PrintWriter out = spec.commandLine().getOut();
     Progress progress = new Progress(spec.commandLine().getErr());
@@ -146,6 +152,11 @@ public final class Main implements Callable<Integer> {
       if (scenario == Scenario.SCHEDULES) {
         int count = runs == null ? ScheduleBench.SCHEDULES_DEFAULT : runs;
         report.print(new ScheduleBench(kagzi, progress, count).measure());
+        continue;
+      }
+      if (scenario == Scenario.LATENCIES) {
+        int calls = runs == null ? LatencyBench.CALLS_DEFAULT : runs;
+        report.print(new LatencyBench(kagzi, progress, calls).measure());
         continue;
       }
       Procedure procedure = new Procedure(kagzi, scenario, progress);
@@ -179,9 +190,12 @@ public final class Main implements Callable<Integer> {
       return new LinkedHashSet<>(scenarios);
     }
     // With a sleep, runs per second say only how many were in flight.
-    return peer == null
-        ? EnumSet.complementOf(EnumSet.of(Scenario.SCHEDULES))
-        : EnumSet.complementOf(EnumSet.of(Scenario.SLEEP, Scenario.SCHEDULES));
+    EnumSet<Scenario> all = EnumSet.allOf(Scenario.class);
+    all.removeAll(Scenario.APART);
+    if (peer != null) {
+      all.remove(Scenario.SLEEP);
+    }
+    return all;
   }
 
   private List<Integer> candidates() {

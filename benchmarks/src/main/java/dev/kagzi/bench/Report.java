@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -13,6 +14,8 @@ final class Report {
   private static final JsonMapper JSON = new JsonMapper();
   private static final List<String> COMPARED =
       List.of(Figures.RUNS_PER_S, Figures.STEPS_PER_S, Figures.P50_MS);
+  private static final String LATENCY_HEAD = "%-32s %11s %11s %10s  %s%n";
+  private static final String LATENCY_ROW = "%-32s %8.2f %-2s %8.2f %-2s   < %3.0f %-2s  %s%n";
   private static final String HEAD_FORMAT = "%-8s %-7s %9s %9s";
   private static final String[][] COLUMNS = {
     {Figures.RUNS_PER_S, "runs/s", "%,10.0f"},
@@ -56,6 +59,45 @@ final class Report {
       figures.forEach((name, value) -> out.printf(Locale.ROOT, "%-24s %s%n", name, value));
     }
     out.flush();
+  }
+
+  /** Latencies beside their targets: one JSON object, or a line for each. */
+  void print(List<Latency> latencies) {
+    if (json) {
+      Map<String, @Nullable Object> all = new LinkedHashMap<>();
+      all.put("scenario", Scenario.LATENCIES.name());
+      latencies.forEach(
+          each ->
+              all.put(
+                  each.name(),
+                  Map.of(
+                      "unit", each.unit(),
+                      "p50", rounded(each.p50()),
+                      "p99", rounded(each.p99()),
+                      "target", each.target(),
+                      "met", each.isMet())));
+      out.println(JSON.writeValueAsString(all));
+    } else {
+      out.printf(Locale.ROOT, LATENCY_HEAD, "latency", "p50", "p99", "target", "");
+      for (Latency each : latencies) {
+        out.printf(
+            Locale.ROOT,
+            LATENCY_ROW,
+            each.name(),
+            each.p50(),
+            each.unit(),
+            each.p99(),
+            each.unit(),
+            each.target(),
+            each.unit(),
+            each.isMet() ? "met" : "MISSED");
+      }
+    }
+    out.flush();
+  }
+
+  private static double rounded(double value) {
+    return Objects.requireNonNull(Figures.rounded(value));
   }
 
   /** Two systems, and how many times the other's value ours is. */

@@ -1,5 +1,8 @@
 package dev.kagzi.bench;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 /** What each run of a measurement does. */
 enum Scenario {
   /** Nothing: the cost of a run itself. */
@@ -11,10 +14,15 @@ enum Scenario {
   /** A durable sleep of two seconds. */
   SLEEP(0),
   /** Schedules instead of runs: very many that are due in the same second. */
-  SCHEDULES(0);
+  SCHEDULES(0),
+  /** Single calls instead of runs, one at a time, beside their targets. */
+  LATENCIES(0);
 
   /** How long a run of {@link #SLEEP} sleeps. */
   static final long SLEEP_MS = 2_000;
+
+  /** Those that measure something other than whole runs. */
+  static final Set<Scenario> APART = EnumSet.of(SCHEDULES, LATENCIES);
 
   private final int steps;
 

@@ -17,6 +17,9 @@ public interface BatchWriter<W extends Write<?>> {
     void run();
   }
 
+  /** Prepares a session that was just opened, before the first batch. */
+  default void prepare(Session session) throws SQLException {}
+
   /** Says the batch within the open transaction and stages an answer for each of its writes. */
   Effects write(Session tx, List<W> batch) throws SQLException;
 

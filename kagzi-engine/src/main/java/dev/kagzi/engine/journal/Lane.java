@@ -213,6 +213,7 @@ final class Lane<W extends Write<?>> {
         backend.end(fresh);
       }
       backend = Backend.of(fresh);
+      writer.prepare(fresh);
     } catch (SQLException e) {
       fresh.close();
       throw e;

@@ -111,6 +111,17 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       RETURNING r.run_id
       """;
 
+  /**
+   * The lane of heartbeats has a session of its own, whose commits do not wait for the disk. Only a
+   * crash of PostgreSQL or of its machine can lose them, those of the last half second. The next
+   * heartbeat of each worker brings back what they stored: the time of the last heartbeat, the
+   * holder of a run, and the end of its lease, which is renewed as soon as less than half of it is
+   * left. A lost renewal can at worst free a run early; it cannot make two claims valid, since the
+   * fence is the run's epoch, which only durable commits change. What stays lost is what a worker
+   * has added to its totals in that half second.
+   */
+  static final String ASYNC_COMMIT_SQL = "SET synchronous_commit = off";
+
   private final long leaseMs;
   private final Listener listener;
 
@@ -174,8 +185,27 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       boolean isShort) {}
 
   @Override
-  public @Nullable Effects writeAlone(Session session, List<HeartbeatWrite> batch) {
-    return null;
+  public void prepare(Session session) throws SQLException {
+    session.query(ASYNC_COMMIT_SQL).execute();
+  }
+
+  /**
+   * The heartbeat of a worker that executes nothing needs no transaction. One that adds to totals
+   * does: if the answer to its only statement is lost, it cannot know the time that it recorded,
+   * and would be counted twice.
+   */
+  @Override
+  public @Nullable Effects writeAlone(Session session, List<HeartbeatWrite> batch)
+      throws SQLException {
+    Heartbeat first = batch.getFirst().heartbeat();
+    List<Claim> claims = first.claims();
+    boolean alone =
+        batch.size() == 1
+            && claims != null
+            && claims.isEmpty()
+            && first.completedDelta() == 0
+            && first.failedDelta() == 0;
+    return alone ? write(session, batch) : null;
   }
 
   @Override
