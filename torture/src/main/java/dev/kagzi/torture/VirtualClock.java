@@ -68,6 +68,8 @@ final class VirtualClock {
     connection.setAutoCommit(false);
     try (PreparedStatement keep = connection.prepareStatement(KEEP);
         Statement statement = connection.createStatement()) {
+      // Not amid a transaction: one that decides on a slot and writes its run would see two times.
+      statement.execute("LOCK TABLE kagzi.workflow_runs IN EXCLUSIVE MODE");
       keep.setString(1, to.toString());
       keep.execute();
       statement.execute(
