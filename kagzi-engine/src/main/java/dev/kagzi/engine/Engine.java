@@ -30,9 +30,11 @@ import dev.kagzi.engine.report.ReportWrite;
 import dev.kagzi.engine.report.Reports;
 import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.report.StepCounts;
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.DefaultVersions;
 import dev.kagzi.engine.run.EarlyStarts;
 import dev.kagzi.engine.run.Endings;
+import dev.kagzi.engine.run.LargePayloads;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.run.StartChecks;
@@ -87,9 +89,11 @@ public final class Engine implements AutoCloseable {
   private final Coordinator coordinator;
   private final Coordinator janitor;
   private final EngineMeter meter;
+  private final RetryPolicy defaultRetryPolicy;
 
   private Engine(Database database, EngineConfig config) {
     this.database = database;
+    this.defaultRetryPolicy = config.rules().defaultPolicy();
     UUID serverId = RunId.next().value();
     this.endings = new Endings(database, config.memory().readBytesMax(), threads);
     this.namespaces =
@@ -111,11 +115,12 @@ public final class Engine implements AutoCloseable {
             config.rules().stepGraceMs(),
             run -> append(new ExpireRun(run)),
             step -> append(new ExpireStep(step)));
+    LargePayloads large = new LargePayloads(config.limits());
     Wiring wiring = new Wiring(endings, notifier, stepCounts, this::deliver, endOverdue::expires);
     this.journal =
         new Journal<>(
             database,
-            () -> new RunWriter(config.rules(), versions, wiring, new Random()),
+            () -> new RunWriter(config.rules(), versions, wiring, new Random(), large),
             config.journal(),
             threads);
     this.gates =
@@ -151,7 +156,8 @@ public final class Engine implements AutoCloseable {
             new Health.Rules(
                 2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis()),
             config.workers().lease().toMillis());
-    StartChecks starts = new StartChecks(config.limits(), config.workers().heartbeat().toMillis());
+    StartChecks starts =
+        new StartChecks(config.limits(), large, config.workers().heartbeat().toMillis());
     EarlyStarts early = new EarlyStarts(database, gates.book()::holds);
     this.runs =
         new Runs(
@@ -171,7 +177,7 @@ public final class Engine implements AutoCloseable {
             config.coordinatorInterval(),
             threads);
     this.schedules =
-        new Schedules(database, namespaces, config.limits(), wiring, fireSchedules::dueIn);
+        new Schedules(database, namespaces, config.limits(), large, wiring, fireSchedules::dueIn);
     this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
     this.coordinator =
         new Coordinator(
@@ -340,6 +346,13 @@ public final class Engine implements AutoCloseable {
 
   public Endings endings() {
     return endings;
+  }
+
+  /**
+   * What holds where neither step nor run have a policy, and for fields that a policy leaves out.
+   */
+  public RetryPolicy defaultRetryPolicy() {
+    return defaultRetryPolicy;
   }
 
   public EngineMeter meter() {

@@ -148,6 +148,8 @@ class ErrorsTest {
         .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
   }
 
+  private static final String RESERVED = "__kagzi_failure_handler";
+
   static Stream<Arguments> wrongRequests() {
     return Stream.of(
         wrong("run_id", () -> server.run("no-id")),
@@ -164,6 +166,22 @@ class ErrorsTest {
         wrong("maximum_attempts", () -> start(RetryPolicy.newBuilder().setMaximumAttempts(-2))),
         wrong(
             "initial_interval_ms", () -> start(RetryPolicy.newBuilder().setInitialIntervalMs(-1))),
+        wrong(
+            "non_retryable_errors",
+            () ->
+                start(
+                    RetryPolicy.newBuilder().addNonRetryableErrors("x").addNonRetryableErrors(""))),
+        wrong(
+            "retryable_kinds", () -> start(RetryPolicy.newBuilder().addRetryableKinds("WEATHER"))),
+        wrong("retryable_kinds", () -> start(RetryPolicy.newBuilder().addRetryableKinds(""))),
+        wrong("workflow_type", () -> server.startRun("q", RESERVED)),
+        wrong(
+            "on_failure_workflow",
+            () ->
+                server
+                    .workflows()
+                    .startWorkflow(
+                        TestServer.start("q", "t").setOnFailureWorkflow(RESERVED).build())),
         wrong("page_size", () -> list(PageRequest.newBuilder().setPageSize(-1))),
         wrong("page_token", () -> list(PageRequest.newBuilder().setPageToken("rubbish"))),
         wrong(

@@ -99,7 +99,7 @@ class FailureCallsTest {
 
     assertThat(shown.getRetryPolicy()).isEqualTo(policy);
     assertThat(shown.getDeadlineAt().getSeconds()).isEqualTo(deadline.getEpochSecond());
-    assertThat(shown.getExecutionTimeoutMs()).isBetween(500_000L, 600_000L);
+    assertThat(shown.getExecutionTimeoutMs()).isEqualTo(3_600_000);
     assertThat(shown.getTimeoutMs()).isEqualTo(shown.getExecutionTimeoutMs());
     assertThat(shown.getStepTimeoutMs()).isEqualTo(5_000);
     assertThat(shown.getHeartbeatTimeoutMs()).isEqualTo(9_000);
@@ -110,6 +110,18 @@ class FailureCallsTest {
       assertThat(task.getStepTimeoutMs()).isEqualTo(5_000);
       assertThat(task.getDeadlineInMs()).isBetween(500_000L, 600_000L);
     }
+  }
+
+  @Test
+  void a_deadline_alone_is_shown_as_a_deadline_and_nothing_else() {
+    Timestamp deadline =
+        Timestamp.newBuilder().setSeconds(Instant.now().getEpochSecond() + 600).build();
+
+    Workflow shown = get(start(TestServer.start("deadline", "order").setDeadline(deadline)));
+
+    assertThat(shown.getDeadlineAt()).isEqualTo(deadline);
+    assertThat(shown.hasExecutionTimeoutMs()).isFalse();
+    assertThat(shown.hasTimeoutMs()).isFalse();
   }
 
   @Test

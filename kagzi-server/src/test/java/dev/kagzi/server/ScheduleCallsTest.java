@@ -13,8 +13,10 @@ import dev.kagzi.protocol.v1.GetStatsResponse;
 import dev.kagzi.protocol.v1.GetWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.ListScheduleRunsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowSchedulesRequest;
+import dev.kagzi.protocol.v1.ListWorkflowSchedulesResponse;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.OverlapPolicy;
+import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.PauseWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.PreviewScheduleRequest;
 import dev.kagzi.protocol.v1.ResumeWorkflowScheduleRequest;
@@ -29,9 +31,11 @@ import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleService
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import io.grpc.Status;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -314,6 +318,65 @@ class ScheduleCallsTest {
     assertThat(listed).containsExactly(paused);
     assertThat(resumed.getEnabled()).isTrue();
     assertThat(resumed.getNextFireAt()).isEqualTo(made.getNextFireAt());
+  }
+
+  @Test
+  void lists_leave_large_inputs_out_unless_they_are_asked_for_and_fit_into_a_message() {
+    List<WorkflowSchedule> made = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      made.add(
+          0,
+          create(
+              request("large-" + i)
+                  .setTaskQueue("q-large")
+                  .setInput(TestServer.payload("\"" + "x".repeat(1 << 20) + "\""))));
+    }
+
+    List<WorkflowSchedule> lean = list(PageRequest.newBuilder()).getSchedulesList();
+    ListWorkflowSchedulesResponse first = list(PageRequest.newBuilder().setIncludePayloads(true));
+    ListWorkflowSchedulesResponse rest =
+        list(
+            PageRequest.newBuilder()
+                .setIncludePayloads(true)
+                .setPageToken(first.getPage().getNextPageToken()));
+
+    assertThat(lean).hasSize(4).allMatch(one -> one.getInput().getData().isEmpty());
+    assertThat(lean).allMatch(one -> one.getInput().getMetadataCount() == 1);
+    assertThat(first.getPage().getHasMore()).isTrue();
+    assertThat(first.getSerializedSize()).isLessThan(4 << 20);
+    assertThat(rest.getPage().getHasMore()).isFalse();
+    assertThat(Stream.of(first, rest).flatMap(page -> page.getSchedulesList().stream()))
+        .containsExactlyElementsOf(made);
+  }
+
+  private static ListWorkflowSchedulesResponse list(PageRequest.Builder page) {
+    return schedules()
+        .listWorkflowSchedules(
+            ListWorkflowSchedulesRequest.newBuilder()
+                .setTaskQueue("q-large")
+                .setPage(page)
+                .build());
+  }
+
+  @Test
+  void a_schedule_cannot_start_the_reserved_handler_of_failures() {
+    WorkflowSchedule made = create(request("handler"));
+
+    refused(
+        request("reserved").setWorkflowType("__kagzi_failure_handler"),
+        "workflow_type: __kagzi_failure_handler (expected: another type");
+    refused(
+        request("reserved").setOnFailureWorkflow("__kagzi_failure_handler"),
+        "on_failure_workflow: __kagzi_failure_handler (expected: another type");
+    CallErrors.refused(
+        Status.Code.INVALID_ARGUMENT,
+        () ->
+            schedules()
+                .updateWorkflowSchedule(
+                    UpdateWorkflowScheduleRequest.newBuilder()
+                        .setScheduleId(made.getScheduleId())
+                        .setWorkflowType("__kagzi_failure_handler")
+                        .build()));
   }
 
   @Test

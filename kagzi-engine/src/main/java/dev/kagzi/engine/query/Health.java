@@ -2,15 +2,18 @@ package dev.kagzi.engine.query;
 
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * How the database and the workers are.
  *
  * @param message what is wrong with the database; empty when nothing is
  * @param latencyMs how long it took to answer
- * @param workers those that have not left, the most silent first; only so many
+ * @param workers those that died and whose runs wait, then those that have not left, the most
+ *     silent first; only so many
  * @param workersByLevel all of them
  */
 public record Health(
@@ -19,6 +22,8 @@ public record Health(
     long latencyMs,
     List<Worker> workers,
     Map<Level, Long> workersByLevel) {
+
+  static final int WORKERS_MAX = 100;
 
   /** How well something is. */
   public enum Level {
@@ -43,7 +48,7 @@ public record Health(
     }
   }
 
-  /** One that has not left. */
+  /** One that has not left, or that died and whose runs wait. */
   public record Worker(
       WorkerId id,
       String namespace,
@@ -55,6 +60,16 @@ public record Health(
   public Health {
     workers = List.copyOf(workers);
     workersByLevel = Map.copyOf(workersByLevel);
+  }
+
+  /** The database answers. */
+  static Health of(
+      long latencyMs, List<Worker> dead, List<Worker> silent, Map<Level, Long> present) {
+    List<Worker> workers =
+        Stream.concat(dead.stream(), silent.stream()).limit(WORKERS_MAX).toList();
+    Map<Level, Long> levels = new EnumMap<>(present);
+    levels.merge(Level.UNHEALTHY, (long) dead.size(), Long::sum);
+    return new Health(Level.HEALTHY, "", latencyMs, workers, levels);
   }
 
   /** The database does not answer: more is not known. */

@@ -12,14 +12,52 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads how silent workers are. */
 final class HealthQueries {
-  private static final int WORKERS_MAX = 100;
-
   private static final String SILENT =
       """
       SELECT worker_id, namespace, task_queue, status,
              (extract(epoch FROM kagzi.clock() - last_heartbeat_at) * 1000)::bigint AS silent_ms
         FROM kagzi.workers
        WHERE status <> 'OFFLINE'""";
+
+  // Of workers that served the same on one queue the last one stands for all. A version that a
+  // worker
+  // which is online serves keeps nobody waiting; '*' is any version. Runs that crashed wait for
+  // their
+  // delay as well.
+  static final String DEAD =
+      """
+      SELECT d.worker_id, d.namespace, d.task_queue, d.status,
+             (extract(epoch FROM kagzi.clock() - d.last_heartbeat_at) * 1000)::bigint AS silent_ms
+        FROM (SELECT DISTINCT ON (w.namespace, w.task_queue, w.workflow_types, w.served_versions) w.*
+                FROM kagzi.workers w
+               WHERE w.died AND (?::text IS NULL OR w.namespace = ?)
+               ORDER BY w.namespace, w.task_queue, w.workflow_types, w.served_versions,
+                        w.last_heartbeat_at DESC) d
+       WHERE EXISTS (
+               SELECT 1
+                 FROM unnest(d.workflow_types, d.served_versions) AS t (workflow_type, version)
+                CROSS JOIN LATERAL (
+                      SELECT coalesce(array_agg(s.version), '{}') AS versions
+                        FROM kagzi.workers o
+                       CROSS JOIN LATERAL unnest(o.workflow_types, o.served_versions)
+                                    AS s (workflow_type, version)
+                       WHERE o.namespace = d.namespace AND o.task_queue = d.task_queue
+                         AND o.status = 'ONLINE' AND s.workflow_type = t.workflow_type) AS online
+                WHERE '*' <> ALL (online.versions)
+                  AND t.version <> ALL (online.versions)
+                  AND EXISTS (
+                        SELECT 1 FROM kagzi.workflow_runs r
+                         WHERE r.namespace = d.namespace AND r.task_queue = d.task_queue
+                           AND r.workflow_type = t.workflow_type
+                           AND (t.version = '*' OR r.version = t.version)
+                           AND r.version <> ALL (online.versions)
+                           AND r.available_at IS NOT NULL AND r.cron_expr IS NULL
+                           AND r.available_at <= kagzi.clock() + interval '1 minute'
+                           AND (r.available_at <= kagzi.clock()
+                                OR r.status = 'PENDING' AND r.crashes > 0)))
+       ORDER BY d.last_heartbeat_at
+       LIMIT ?
+      """;
 
   private final Session session;
   private final Health.Rules rules;
@@ -29,11 +67,21 @@ final class HealthQueries {
     this.rules = rules;
   }
 
+  /** Workers that died and whose runs wait. */
+  List<Health.Worker> dead(@Nullable String namespace) throws SQLException {
+    return session
+        .query(DEAD)
+        .bind(namespace)
+        .bind(namespace)
+        .bind(Health.WORKERS_MAX)
+        .list(row -> worker(row, Health.Level.UNHEALTHY));
+  }
+
   List<Health.Worker> mostSilent(@Nullable String namespace) throws SQLException {
     return silent(namespace)
-        .add(" ORDER BY last_heartbeat_at LIMIT ?", q -> q.bind(WORKERS_MAX))
+        .add(" ORDER BY last_heartbeat_at LIMIT ?", q -> q.bind(Health.WORKERS_MAX))
         .on(session)
-        .list(this::worker);
+        .list(row -> worker(row, null));
   }
 
   Map<Health.Level, Long> levels(@Nullable String namespace) throws SQLException {
@@ -70,7 +118,7 @@ final class HealthQueries {
     return sql;
   }
 
-  private Health.Worker worker(Row row) throws SQLException {
+  private Health.Worker worker(Row row, Health.@Nullable Level level) throws SQLException {
     long silentMs = Math.max(0, row.bigint("silent_ms"));
     return new Health.Worker(
         new WorkerId(row.uuid("worker_id")),
@@ -78,6 +126,6 @@ final class HealthQueries {
         row.text("task_queue"),
         WorkerStatus.valueOf(row.text("status")),
         silentMs,
-        rules.of(silentMs));
+        level == null ? rules.of(silentMs) : level);
   }
 }

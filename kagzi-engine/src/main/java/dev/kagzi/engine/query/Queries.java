@@ -145,8 +145,8 @@ public final class Queries {
             HealthQueries queries = new HealthQueries(session, rules);
             List<Health.Worker> silent = queries.mostSilent(namespace);
             long latencyMs = sinceMs(began);
-            return new Health(
-                Health.Level.HEALTHY, "", latencyMs, silent, queries.levels(namespace));
+            List<Health.Worker> dead = queries.dead(namespace);
+            return Health.of(latencyMs, dead, silent, queries.levels(namespace));
           });
     } catch (Refusal away) {
       if (away.reason() != Refusal.Reason.UNAVAILABLE) {

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param statuses any of these; empty for all
  * @param createdAfter from this time on
  * @param createdBefore up to this time, itself excluded
+ * @param topLevel only runs without a parent
+ * @param blocked only runs that cannot go on with the code that their workers have
  */
 public record RunFilter(
     String namespace,
@@ -26,7 +28,9 @@ public record RunFilter(
     @Nullable String version,
     @Nullable String externalId,
     @Nullable RunId parentRunId,
-    @Nullable UUID scheduleId) {
+    @Nullable UUID scheduleId,
+    boolean topLevel,
+    boolean blocked) {
 
   public RunFilter {
     // In the order of the enum, so that equal filters have equal texts on every server.
@@ -55,7 +59,15 @@ public record RunFilter(
         version,
         externalId,
         null,
-        null);
+        null,
+        false,
+        false);
+  }
+
+  /** The runs of a schedule. */
+  public static RunFilter ofSchedule(String namespace, UUID scheduleId) {
+    return new RunFilter(
+        namespace, Set.of(), null, null, null, null, null, null, null, scheduleId, false, false);
   }
 
   /** All runs of a namespace. */

@@ -247,7 +247,9 @@ final class RunQueries {
         && filter.createdBefore() == null
         && filter.externalId() == null
         && filter.parentRunId() == null
-        && filter.scheduleId() == null;
+        && filter.scheduleId() == null
+        && !filter.topLevel()
+        && !filter.blocked();
   }
 
   private static NumberQueries.Filter numbers(RunFilter filter) {
@@ -290,6 +292,12 @@ final class RunQueries {
     equal(sql, "version", filter.version());
     equal(sql, "parent_run_id", filter.parentRunId() == null ? null : filter.parentRunId().value());
     equal(sql, "schedule_id", filter.scheduleId());
+    if (filter.topLevel()) {
+      sql.add("   AND r.parent_run_id IS NULL");
+    }
+    if (filter.blocked()) {
+      sql.add("   AND r.blocked_by IS NOT NULL");
+    }
     since(sql, ">=", filter.createdAfter());
     since(sql, "<", filter.createdBefore());
     return sql;

@@ -13,12 +13,13 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the attempts of steps, in the order in which they were recorded. */
+/** Reads the attempts of steps, in the order in which they began. */
 final class StepQueries {
   private static final String RUN_IS_THERE =
       "SELECT 1 FROM kagzi.workflow_runs WHERE namespace = ? AND run_id = ?";
@@ -34,6 +35,9 @@ final class StepQueries {
              s.input_metadata,
              CASE WHEN octet_length(s.output) > ? THEN '' ELSE s.output END AS output,
              s.output_metadata""";
+
+  // A step is recorded when it has ended or takes long, and so often after steps that began later.
+  private static final String BEGAN = "coalesce(s.started_at, s.created_at)";
 
   private static final String OF_RUN =
       """
@@ -179,8 +183,8 @@ final class StepQueries {
 
   private static String order(boolean forward) {
     return forward
-        ? "s.created_at, s.step_id, s.attempt"
-        : "s.created_at DESC, s.step_id DESC, s.attempt DESC";
+        ? BEGAN + ", s.step_id, s.attempt"
+        : BEGAN + " DESC, s.step_id DESC, s.attempt DESC";
   }
 
   private static Sql matching(RunId runId, @Nullable String name) {
@@ -197,7 +201,9 @@ final class StepQueries {
     long attempt = from.number(2);
     return new Sql()
         .add(
-            "   AND (s.created_at, s.step_id, s.attempt) "
+            "   AND ("
+                + BEGAN
+                + ", s.step_id, s.attempt) "
                 + (forward ? ">" : "<")
                 + " (kagzi.at(?), ?, ?)",
             q -> q.bind(micros),
@@ -207,9 +213,10 @@ final class StepQueries {
 
   private Pager.Found<StepView> found(Row row) throws SQLException {
     StepView view = view(row);
+    Instant began = view.startedAt();
     Cursor cursor =
         Cursor.of(
-            Cursor.micros(view.createdAt()),
+            Cursor.micros(began == null ? view.createdAt() : began),
             view.stepId().stepKey(),
             Integer.toString(view.attemptNumber()));
     return new Pager.Found<>(view, cursor, row.bool("fits"));

@@ -67,7 +67,8 @@ record FailureNews(
              CASE WHEN r.failed_run_id IS NULL THEN r.origin ELSE 'FAILURE_HANDLER' END AS origin,
              r.external_id, r.started_at, kagzi.clock() AS now,
              (extract(epoch FROM r.deadline_at) * 1000000)::bigint AS deadline_us,
-             r.execution_timeout_ms,
+             CASE WHEN r.deadline_after_ms IS NULL THEN r.execution_timeout_ms END
+               AS execution_timeout_ms,
              r.on_failure_workflow, r.on_failure_task_queue,
              CASE WHEN m.failure_handler_task_queue IS NULL THEN NULL
                   ELSE coalesce((SELECT w.task_queue FROM kagzi.workers w

@@ -387,7 +387,12 @@ public final class Reports {
   }
 
   private static RunStatus status(ReportResult result) {
-    return result instanceof ReportResult.Accepted(RunStatus status) ? status : RunStatus.RUNNING;
+    return switch (result) {
+      case ReportResult.Accepted(RunStatus status) -> status;
+      // The run as a whole is retried: it waits for its next attempt.
+      case ReportResult.RetryScheduled ignored -> RunStatus.PENDING;
+      default -> throw new IllegalStateException("result of a run's end: " + result);
+    };
   }
 
   private <T> CompletableFuture<T> simple(

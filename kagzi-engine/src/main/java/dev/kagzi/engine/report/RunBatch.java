@@ -6,6 +6,7 @@ import dev.kagzi.engine.message.Messages;
 import dev.kagzi.engine.message.RunMessage;
 import dev.kagzi.engine.run.InsertPayloads;
 import dev.kagzi.engine.run.InsertRuns;
+import dev.kagzi.engine.run.LargePayloads;
 import dev.kagzi.engine.run.LockRuns;
 import dev.kagzi.engine.run.MarkHeard;
 import dev.kagzi.engine.run.Reopen;
@@ -55,6 +56,7 @@ final class RunBatch {
       Failure.of(ErrorCode.PRECONDITION_FAILED, "cut short: the run ended first");
 
   private final Session tx;
+  private final LargePayloads large;
   private final List<Effects> effects = new ArrayList<>();
   private final Map<StepRow.Key, Map<Integer, StepRow>> steps = new LinkedHashMap<>();
   private final List<ReportWrite> unseen = new ArrayList<>();
@@ -77,8 +79,9 @@ final class RunBatch {
   private Map<RunId, ResumeNews> resumeNews = Map.of();
   private Map<RunId, StoredEnd> ends = Map.of();
 
-  RunBatch(Session tx) {
+  RunBatch(Session tx, LargePayloads large) {
     this.tx = tx;
+    this.large = large;
   }
 
   void lock(Collection<RunId> ids) throws SQLException {
@@ -216,6 +219,9 @@ final class RunBatch {
 
   /** Adds an attempt, or what has become of one that this batch opened before. */
   void add(StepRow row) {
+    warn(row.runId(), row.stepKey(), "input", row.input());
+    warn(row.runId(), row.stepKey(), "output", row.output());
+    warn(row.runId(), row.stepKey(), "progress", row.progress());
     steps.computeIfAbsent(row.key(), key -> new HashMap<>(2)).put(row.attempt(), row);
   }
 
@@ -241,7 +247,18 @@ final class RunBatch {
     payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.INPUT, input));
   }
 
+  private void warn(RunId runId, String stepKey, String what, @Nullable Payload payload) {
+    RunRow row = large.isLarge(payload) ? rows.get(runId) : null;
+    if (row != null) {
+      large.warn(row.type().type(), what + " of step " + stepKey, payload);
+    }
+  }
+
   void output(RunId runId, Payload output) {
+    RunRow row = large.isLarge(output) ? rows.get(runId) : null;
+    if (row != null) {
+      large.warn(row.type().type(), "output", output);
+    }
     payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.OUTPUT, output));
   }
 

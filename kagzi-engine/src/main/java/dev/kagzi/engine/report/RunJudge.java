@@ -283,7 +283,8 @@ final class RunJudge {
     WorkerId worker = row.lockedBy();
     long delayMs = 0;
     if (write.cause() == FreeClaim.Cause.WORKER_GONE && rules.crashes().isOver(row.crashes() + 1)) {
-      moves.fail(row, RunStatus.FAILED, crashed(row, row.crashes() + 1));
+      row.countCrash();
+      moves.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
       write.answer(true);
       return;
     }

@@ -6,6 +6,7 @@ import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.message.RunMessage;
 import dev.kagzi.engine.run.CancelRun;
 import dev.kagzi.engine.run.InsertRuns;
+import dev.kagzi.engine.run.LargePayloads;
 import dev.kagzi.engine.run.ResumeRun;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.RunEvents;
@@ -17,6 +18,7 @@ import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.run.Versions;
 import dev.kagzi.engine.step.StepRow;
 import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import java.sql.SQLException;
@@ -39,13 +41,20 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
   private final Versions versions;
   private final RunEvents events;
   private final RandomGenerator random;
+  private final LargePayloads large;
 
-  /** Types have no default versions. */
+  /** Types have no default versions, and limits are the usual ones. */
   public RunWriter(Rules rules, RunEvents events, RandomGenerator random) {
-    this(rules, Versions.NONE, events, random);
+    this(rules, Versions.NONE, events, random, new LargePayloads(Limits.DEFAULT));
   }
 
-  public RunWriter(Rules rules, Versions versions, RunEvents events, RandomGenerator random) {
+  public RunWriter(
+      Rules rules,
+      Versions versions,
+      RunEvents events,
+      RandomGenerator random,
+      LargePayloads large) {
+    this.large = large;
     this.rules = rules;
     this.versions = versions;
     this.events = events;
@@ -63,7 +72,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         others.add(write);
       }
     }
-    RunBatch batch = new RunBatch(tx);
+    RunBatch batch = new RunBatch(tx, large);
     if (!others.isEmpty()) {
       lockAndRead(batch, others, rules);
     }
@@ -210,6 +219,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
   }
 
+  // A large payload goes the long way, which knows the run's type and warns.
   @Override
   public @Nullable Effects writeAlone(Session session, List<RunWrite<?>> writes)
       throws SQLException {
@@ -222,9 +232,11 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
     if (writes.size() == 1) {
       return switch (report.report()) {
-        case Report.StepDone done when report.caller() != null || StepJudge.needsNoRead(done) ->
+        case Report.StepDone done
+            when (report.caller() != null || StepJudge.needsNoRead(done))
+                && !large.isLarge(done.output()) ->
             stepAlone(session, report, done);
-        case Report.Done done when !done.openSteps() ->
+        case Report.Done done when !done.openSteps() && !large.isLarge(done.output()) ->
             finishAlone(session, report, done, null, null);
         default -> null;
       };
@@ -237,6 +249,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
             && second.report() instanceof Report.Done done
             && !done.openSteps()
             && done.claim().equals(step.claim())
+            && !large.isLarge(step.output())
+            && !large.isLarge(done.output())
         ? finishAlone(session, second, done, report, step)
         : null;
   }

@@ -1,5 +1,8 @@
 package dev.kagzi.engine.run;
 
+import dev.kagzi.engine.value.Refusal;
+import org.jspecify.annotations.Nullable;
+
 /** Names that failure handlers go by. */
 public final class FailureHandler {
   /** Whoever registers this type handles all failures of its namespace. */
@@ -11,4 +14,15 @@ public final class FailureHandler {
   public static final String EVENT = "kagzi/workflow.failed";
 
   private FailureHandler() {}
+
+  /** Refuses the reserved type to clients: only the server starts runs of it. */
+  public static void refuse(String field, @Nullable String type) {
+    if (type != null && type.equals(TYPE)) {
+      throw Refusal.invalid(
+          field,
+          type,
+          "another type; this one is reserved for the handler of all failures of a namespace, which"
+              + " the server starts by itself");
+    }
+  }
 }

@@ -19,7 +19,9 @@ record FormerRun(RunStatus status, @Nullable RunId failedRun, StartRequest reque
   static final String SQL =
       """
       SELECT r.namespace, r.external_id, r.task_queue, r.workflow_type, r.version, r.retry_policy,
-             r.status, r.execution_timeout_ms, r.step_timeout_ms, r.heartbeat_timeout_ms,
+             r.status, r.execution_timeout_ms,
+             kagzi.clock() + r.deadline_after_ms * interval '1 millisecond' AS deadline,
+             r.step_timeout_ms, r.heartbeat_timeout_ms,
              r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, p.data, p.metadata
         FROM kagzi.workflow_runs r
         LEFT JOIN kagzi.workflow_payloads p ON p.run_id = r.run_id AND p.kind = 'INPUT'
@@ -56,7 +58,7 @@ record FormerRun(RunStatus status, @Nullable RunId failedRun, StartRequest reque
         newId,
         new StartOptions(
             row.bigintOrNull("execution_timeout_ms"),
-            null,
+            row.timeOrNull("deadline"),
             row.bigintOrNull("step_timeout_ms"),
             row.bigintOrNull("heartbeat_timeout_ms"),
             orEmpty(row.textOrNull("on_failure_workflow")),

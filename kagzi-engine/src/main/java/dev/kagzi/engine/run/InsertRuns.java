@@ -75,7 +75,7 @@ public final class InsertRuns {
                (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
                 origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
                 available_at, created_at, started_at, deadline_at, execution_timeout_ms,
-                step_timeout_ms, heartbeat_timeout_ms, on_failure_workflow, on_failure_task_queue,
+                deadline_after_ms, step_timeout_ms, heartbeat_timeout_ms, on_failure_workflow, on_failure_task_queue,
                 retry_of, failed_run_id, detached)
         SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
                n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
@@ -87,7 +87,8 @@ public final class InsertRuns {
                kagzi.clock(),
                CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
                d.deadline_at,
-               CASE WHEN d.deadline_at > kagzi.clock()
+               n.execution_timeout_ms,
+               CASE WHEN n.deadline_us IS NOT NULL AND d.deadline_at > kagzi.clock()
                     THEN ceil(extract(epoch FROM d.deadline_at - kagzi.clock()) * 1000)::bigint END,
                n.step_timeout_ms, n.heartbeat_timeout_ms, n.on_failure_workflow,
                n.on_failure_task_queue, n.retry_of, n.failed_run_id,

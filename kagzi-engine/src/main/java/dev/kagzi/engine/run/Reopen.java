@@ -12,10 +12,11 @@ public final class Reopen {
   public static final String RENEW_DEADLINES_SQL =
       """
       UPDATE kagzi.workflow_runs
-         SET deadline_at = kagzi.clock() + execution_timeout_ms * interval '1 millisecond'
+         SET deadline_at = kagzi.clock()
+               + coalesce(deadline_after_ms, execution_timeout_ms) * interval '1 millisecond'
        WHERE run_id = ANY (?::uuid[])
-         AND execution_timeout_ms IS NOT NULL
-      RETURNING execution_timeout_ms
+         AND coalesce(deadline_after_ms, execution_timeout_ms) IS NOT NULL
+      RETURNING coalesce(deadline_after_ms, execution_timeout_ms) AS time_ms
       """;
 
   private Reopen() {}
@@ -26,7 +27,7 @@ public final class Reopen {
     return tx
         .query(RENEW_DEADLINES_SQL)
         .bindUuids(runs, RunId::value)
-        .list(row -> row.bigint("execution_timeout_ms"))
+        .list(row -> row.bigint("time_ms"))
         .stream()
         .min(Long::compare)
         .orElse(null);

@@ -165,7 +165,13 @@ public final class RunRow {
   /** The claim is taken from a worker that is gone. */
   public void takeFromDeadWorker(long untilUs) {
     giveBack(RunStatus.PENDING, untilUs);
+    countCrash();
+  }
+
+  /** One more worker died with the run; what follows says what becomes of the run. */
+  public void countCrash() {
     this.crashes++;
+    this.changed = true;
   }
 
   /** The claim is taken from a worker that hangs or has left; that counts nowhere. */

@@ -109,6 +109,7 @@ public final class Runs {
     List<RunWrite<?>> writes = new ArrayList<>(requests.size());
     for (StartRequest wish : requests) {
       try {
+        StartChecks.checkReserved(wish);
         check(wish);
         ReservedIds.check(wish.externalId());
         StartRequest request =
@@ -204,8 +205,11 @@ public final class Runs {
    * another with its external id is active. Blocks.
    *
    * @param newId chosen by the caller, who may then repeat the call safely; null for a new one
+   * @param version of the new run; null for that of the old one, empty for the type's default
    */
-  public CompletableFuture<RetryResult> retry(String namespace, RunId run, @Nullable RunId newId) {
+  public CompletableFuture<RetryResult> retry(
+      String namespace, RunId run, @Nullable RunId newId, @Nullable String version) {
+    limits.checkOptionalName("version", version);
     RunId id = newId == null ? RunId.next() : newId;
     FormerRun former =
         database
@@ -214,8 +218,21 @@ public final class Runs {
     if (!former.status().isFinal()) {
       return CompletableFuture.completedFuture(new RetryResult(run, true));
     }
-    return startFor(former.request(), StartRun.Lineage.retryOf(run, former.failedRun()))
+    return startFor(
+            inVersion(former.request(), version), StartRun.Lineage.retryOf(run, former.failedRun()))
         .thenApply(result -> new RetryResult(result.runId(), result.existed()));
+  }
+
+  /** The same in the version of the old run. */
+  public CompletableFuture<RetryResult> retry(String namespace, RunId run, @Nullable RunId newId) {
+    return retry(namespace, run, newId, null);
+  }
+
+  private StartRequest inVersion(StartRequest request, @Nullable String version) {
+    return version == null
+        ? request
+        : request.withVersion(
+            versions.resolve(request.namespace(), request.workflowType(), version));
   }
 
   /**

@@ -13,11 +13,13 @@ public final class StartChecks {
   private static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
 
   private final Limits limits;
+  private final LargePayloads large;
   private final long heartbeatMs;
 
   /** {@code heartbeatMs} is how often workers beat. */
-  public StartChecks(Limits limits, long heartbeatMs) {
+  public StartChecks(Limits limits, LargePayloads large, long heartbeatMs) {
     this.limits = limits;
+    this.large = large;
     this.heartbeatMs = heartbeatMs;
   }
 
@@ -28,8 +30,15 @@ public final class StartChecks {
     checkWhat(request);
   }
 
+  /** What clients may not start, and the server may. */
+  static void checkReserved(StartRequest request) {
+    FailureHandler.refuse("workflow_type", request.workflowType());
+    FailureHandler.refuse("on_failure_workflow", request.options().onFailureWorkflow());
+  }
+
   /** A child has its parent's namespace, and its queue if it names none. */
   public void checkChild(StartRequest request) {
+    checkReserved(request);
     limits.checkOptionalName("task_queue", request.taskQueue());
     checkWhat(request);
   }
@@ -39,6 +48,7 @@ public final class StartChecks {
     limits.checkOptionalName("version", request.version());
     limits.checkPayload("input", request.input());
     check(request.options());
+    large.warn(request.workflowType(), "input", request.input());
   }
 
   private void check(StartOptions options) {

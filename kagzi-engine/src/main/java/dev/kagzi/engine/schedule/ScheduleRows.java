@@ -87,8 +87,22 @@ final class ScheduleRows {
       DELETE FROM kagzi.workflow_runs WHERE run_id = ? AND cron_expr IS NOT NULL
       """;
 
-  // Lists leave larger inputs out.
+  // Lists leave larger inputs out unless they are asked for, and a page ends before its inputs are
+  // more than one gRPC message takes.
   private static final int LISTED_BYTES_MAX = 4_096;
+  private static final long PAGE_BYTES_MAX = 3L << 20;
+
+  private static final String WEIGHED =
+      """
+      SELECT namespace, run_id, schedule_name, task_queue, workflow_type, version, status, cron_expr,
+             time_zone, overlap_policy, max_catchup, jitter_ms, retry_policy, execution_timeout_ms,
+             step_timeout_ms, on_failure_workflow, on_failure_task_queue, next_fire_at,
+             last_fired_at, buffered_at, total_runs, missed_runs, created_at, updated_at, error,
+             metadata, completed, failed, fits, CASE WHEN fits THEN data END AS data
+        FROM (SELECT p.*, p.n = 1 OR ? >= sum(coalesce(octet_length(p.data), 0))
+                                           OVER (ORDER BY p.n) AS fits
+                FROM (SELECT l.*, row_number() OVER () AS n FROM (
+      """;
 
   private static final String VIEW =
       """
@@ -238,7 +252,8 @@ final class ScheduleRows {
   }
 
   /** Schedules, the newest first. */
-  record Listed(Session session, Filter filter) implements Pager.Source<ScheduleView> {
+  record Listed(Session session, Filter filter, boolean payloads)
+      implements Pager.Source<ScheduleView> {
     @Override
     public List<Pager.Found<ScheduleView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
@@ -251,15 +266,17 @@ final class ScheduleRows {
           filtered(
               session
                   .query(
-                      VIEW
+                      WEIGHED
+                          + VIEW
                           + FILTER
                           + beyond
                           + " ORDER BY t.created_at "
                           + order
                           + ", t.run_id "
                           + order
-                          + " LIMIT ?")
-                  .bind(LISTED_BYTES_MAX));
+                          + " LIMIT ?) l) p) w ORDER BY n")
+                  .bind(PAGE_BYTES_MAX)
+                  .bind(payloads ? Integer.MAX_VALUE : LISTED_BYTES_MAX));
       if (from != null) {
         query.bind(from.number(0)).bind(from.uuid(1));
       }
@@ -291,7 +308,7 @@ final class ScheduleRows {
   private static Pager.Found<ScheduleView> found(Row row) throws SQLException {
     ScheduleView view = view(row);
     Cursor cursor = Cursor.of(Cursor.micros(view.createdAt()), view.id().toString());
-    return new Pager.Found<>(view, cursor, true);
+    return new Pager.Found<>(view, cursor, row.bool("fits"));
   }
 
   private static ScheduleView view(Row row) throws SQLException {

@@ -8,6 +8,8 @@ import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Pager;
 import dev.kagzi.engine.request.Call;
 import dev.kagzi.engine.request.Requests;
+import dev.kagzi.engine.run.FailureHandler;
+import dev.kagzi.engine.run.LargePayloads;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
@@ -40,6 +42,7 @@ public final class Schedules {
   private final Database database;
   private final Namespaces namespaces;
   private final Limits limits;
+  private final LargePayloads large;
   private final RunEvents events;
   private final LongConsumer dueInMs;
 
@@ -52,11 +55,13 @@ public final class Schedules {
       Database database,
       Namespaces namespaces,
       Limits limits,
+      LargePayloads large,
       RunEvents events,
       LongConsumer dueInMs) {
     this.database = database;
     this.namespaces = namespaces;
     this.limits = limits;
+    this.large = large;
     this.events = events;
     this.dueInMs = dueInMs;
   }
@@ -105,6 +110,8 @@ public final class Schedules {
   public ScheduleView create(Creation creation) {
     ScheduleSpec spec = creation.spec;
     String namespace = creation.namespace;
+    FailureHandler.refuse("workflow_type", spec.workflowType());
+    FailureHandler.refuse("on_failure_workflow", spec.onFailureWorkflow());
     check(namespace, spec);
     Slots slots = Slots.of(spec.cronExpr(), spec.timeZone());
     Call call = Call.of(creation.requestId, "CreateWorkflowSchedule", namespace, spec.name());
@@ -226,7 +233,10 @@ public final class Schedules {
         new ScheduleRows.Filter(namespace, taskQueue, workflowType, enabled);
     return database.answer(
         session ->
-            Pager.page(page, "schedules " + filter, new ScheduleRows.Listed(session, filter)));
+            Pager.page(
+                page,
+                "schedules " + filter,
+                new ScheduleRows.Listed(session, filter, page.payloads())));
   }
 
   /** Changes what the update names. A paused one that is resumed catches up from where it was. */
@@ -243,6 +253,8 @@ public final class Schedules {
 
   private ScheduleView update(Call call, String namespace, RunId id, ScheduleUpdate update) {
     limits.checkName("namespace", namespace);
+    FailureHandler.refuse("workflow_type", update.workflowType());
+    FailureHandler.refuse("on_failure_workflow", update.onFailureWorkflow());
     return told(once(call, namespace, tx -> update(tx, namespace, id, update)));
   }
 
@@ -558,6 +570,7 @@ public final class Schedules {
           spec.onFailureTaskQueue() + " without on_failure_workflow",
           "both, or none");
     }
+    large.warn(spec.workflowType(), "input of a schedule", spec.input());
   }
 
   private static void checkTime(String field, @Nullable Long millis) {

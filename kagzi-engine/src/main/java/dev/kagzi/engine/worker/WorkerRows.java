@@ -52,7 +52,8 @@ final class WorkerRows {
   static final String OFFLINE_SQL =
       """
       UPDATE kagzi.workers
-         SET status = 'OFFLINE', deregistered_at = kagzi.clock(), attach_id = NULL, active_count = 0
+         SET status = 'OFFLINE', deregistered_at = kagzi.clock(), attach_id = NULL, active_count = 0,
+             died = ?
        WHERE worker_id = ? AND status <> 'OFFLINE'
       RETURNING"""
           + COLUMNS;
@@ -60,7 +61,8 @@ final class WorkerRows {
   static final String STALE_SQL =
       """
       UPDATE kagzi.workers
-         SET status = 'OFFLINE', deregistered_at = kagzi.clock(), attach_id = NULL, active_count = 0
+         SET status = 'OFFLINE', deregistered_at = kagzi.clock(), attach_id = NULL, active_count = 0,
+             died = true
        WHERE worker_id IN (
                SELECT worker_id FROM kagzi.workers
                 WHERE status <> 'OFFLINE'
@@ -80,7 +82,8 @@ final class WorkerRows {
   static final String DETACHED_SQL =
       """
       UPDATE kagzi.workers
-         SET status = 'OFFLINE', deregistered_at = kagzi.clock(), attach_id = NULL, active_count = 0
+         SET status = 'OFFLINE', deregistered_at = kagzi.clock(), attach_id = NULL, active_count = 0,
+             died = true
        WHERE worker_id = ? AND attach_id = ? AND status <> 'OFFLINE'
          AND last_heartbeat_at < kagzi.clock() - ? * interval '1 millisecond'
       RETURNING"""
@@ -177,8 +180,9 @@ final class WorkerRows {
     return tx.query(DRAIN_SQL).bind(worker.value()).first(WorkerRows::map);
   }
 
-  static Optional<Known> offline(Session tx, WorkerId worker) throws SQLException {
-    return tx.query(OFFLINE_SQL).bind(worker.value()).first(WorkerRows::map);
+  /** {@code died} is false for a worker that leaves by itself. */
+  static Optional<Known> offline(Session tx, WorkerId worker, boolean died) throws SQLException {
+    return tx.query(OFFLINE_SQL).bind(died).bind(worker.value()).first(WorkerRows::map);
   }
 
   static List<Known> stale(Session tx, long silentMs, int max) throws SQLException {

@@ -330,8 +330,8 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * The worker leaves: at once, or after it has finished what it has. Answers whether it drains or,
-   * without drain, whether it was there at all.
+   * The worker leaves: at once, or after it has finished what it has. Returns whether no run is
+   * left with it. Without drain its runs are released, so none is; false for an unknown worker.
    *
    * @param namespace whose worker it must be; null for any
    */
@@ -345,14 +345,15 @@ public final class Workers implements AutoCloseable {
           }
           gates.dismiss(worker);
           if (drain) {
-            return drainNow(worker, "asked to by the worker");
+            drainNow(worker, "asked to by the worker");
+            return find(worker).map(this::held).filter(List::isEmpty).isPresent();
           }
           Optional<WorkerRows.Known> gone =
               Requests.once(
                   database,
                   Call.of(null, "Deregister", worker),
                   tx -> {
-                    Optional<WorkerRows.Known> row = WorkerRows.offline(tx, worker);
+                    Optional<WorkerRows.Known> row = WorkerRows.offline(tx, worker, false);
                     WorkerRows.event(tx, row, "OFFLINE", "deregistered");
                     return row;
                   },
@@ -364,9 +365,12 @@ public final class Workers implements AutoCloseable {
             log.atInfo().addKeyValue("worker", worker).log("worker deregistered");
           }
           // A call that is sent again finds the worker gone.
-          return gone.isPresent()
-              || database.read(session -> WorkerRows.find(session, worker)).isPresent();
+          return gone.isPresent() || find(worker).isPresent();
         });
+  }
+
+  private Optional<WorkerRows.Known> find(WorkerId worker) {
+    return database.read(session -> WorkerRows.find(session, worker));
   }
 
   /**
@@ -431,7 +435,7 @@ public final class Workers implements AutoCloseable {
 
   private Forced takeOffline(Session tx, WorkerId worker, String reason) throws SQLException {
     WorkerRows.Known row =
-        WorkerRows.offline(tx, worker).orElseThrow(() -> Refusal.notFound("worker", worker));
+        WorkerRows.offline(tx, worker, true).orElseThrow(() -> Refusal.notFound("worker", worker));
     WorkerRows.event(
         tx,
         Optional.of(row),
@@ -617,9 +621,13 @@ public final class Workers implements AutoCloseable {
   }
 
   private int freeAll(WorkerRows.Known worker, FreeClaim.Cause cause) {
-    List<HeldRuns.Held> held = database.read(session -> held(session, worker));
+    List<HeldRuns.Held> held = held(worker);
     free.accept(held.stream().map(HeldRuns.Held::claim).toList(), cause);
     return held.size();
+  }
+
+  private List<HeldRuns.Held> held(WorkerRows.Known worker) {
+    return database.read(session -> held(session, worker));
   }
 
   private List<HeldRuns.Held> held(Session session, WorkerRows.Known worker) throws SQLException {

@@ -180,9 +180,9 @@ class PlanTest {
   @Test
   void children_and_fires_are_found_by_their_index() {
     RunFilter children =
-        new RunFilter("big", Set.of(), null, null, null, null, null, null, RunId.next(), null);
-    RunFilter fires =
-        new RunFilter("big", Set.of(), null, null, null, null, null, null, null, UUID.randomUUID());
+        new RunFilter(
+            "big", Set.of(), null, null, null, null, null, null, RunId.next(), null, false, false);
+    RunFilter fires = RunFilter.ofSchedule("big", UUID.randomUUID());
 
     assertList(children, null, true, "workflow_runs_parent");
     assertList(fires, null, true, "workflow_runs_schedule_runs");

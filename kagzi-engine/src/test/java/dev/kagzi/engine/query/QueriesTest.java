@@ -23,6 +23,7 @@ import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -227,8 +228,82 @@ class QueriesTest {
 
   private List<RunId> runsOf(@Nullable RunId parent, @Nullable UUID schedule) {
     RunFilter filter =
-        new RunFilter(namespace, Set.of(), null, null, null, null, null, null, parent, schedule);
+        new RunFilter(
+            namespace, Set.of(), null, null, null, null, null, null, parent, schedule, false,
+            false);
     return queries.runs(filter, PageSpec.FIRST).items().stream().map(RunView::runId).toList();
+  }
+
+  /** A step is recorded at its end, so a short one that began later is recorded first. */
+  @Test
+  void steps_are_listed_in_the_order_in_which_they_began() {
+    RunId run = rows.insert(Rows.Run.of(namespace, TIME));
+    String row =
+        """
+        INSERT INTO kagzi.step_runs
+               (run_id, step_id, attempt, epoch, run_attempt, kind, status, created_at, started_at,
+                finished_at)
+        VALUES ('%s', '%s', 1, 1, 1, 'FUNCTION', 'COMPLETED', %s, %s, %s)
+        """;
+    database.execute(row.formatted(run, "a", at(9), at(9), at(9)));
+    database.execute(row.formatted(run, "quick", at(2), at(1), at(2)));
+    database.execute(row.formatted(run, "slow", at(5), at(0), at(5)));
+    database.execute(row.formatted(run, "sleep", at(3), "NULL", at(4)));
+
+    List<String> forward = new ArrayList<>();
+    PageSpec page = new PageSpec(1, "", false, false);
+    Page<StepView> last = queries.steps(namespace, run, null, page);
+    while (true) {
+      forward.add(last.items().get(0).stepId().stepKey());
+      if (last.nextToken().isEmpty()) {
+        break;
+      }
+      last = queries.steps(namespace, run, null, new PageSpec(1, last.nextToken(), false, false));
+    }
+    Page<StepView> before =
+        queries.steps(namespace, run, null, new PageSpec(3, last.prevToken(), false, false));
+
+    assertThat(forward).containsExactly("slow", "quick", "sleep", "a");
+    assertThat(before.items())
+        .extracting(step -> step.stepId().stepKey())
+        .containsExactly("slow", "quick", "sleep");
+  }
+
+  private static String at(int seconds) {
+    return "'" + TIME.plusSeconds(seconds) + "'";
+  }
+
+  @Test
+  void top_level_and_blocked_runs_are_found_among_the_others() {
+    RunId plain = rows.insert(Rows.Run.of(namespace, TIME));
+    RunId child = rows.insert(Rows.Run.of(namespace, TIME.plusSeconds(1)));
+    RunId blocked = rows.insert(Rows.Run.of(namespace, TIME.plusSeconds(2)));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET parent_run_id = '%s' WHERE run_id = '%s'"
+            .formatted(plain, child));
+    database.execute(
+        """
+        UPDATE kagzi.workflow_runs SET blocked_by = '{"message": "step moved"}' WHERE run_id = '%s'
+        """
+            .formatted(blocked));
+
+    assertThat(runs(true, false)).containsExactly(blocked, plain);
+    assertThat(runs(false, true)).containsExactly(blocked);
+    assertThat(runs(true, true)).containsExactly(blocked);
+    assertThat(runs(false, false)).containsExactly(blocked, child, plain);
+    assertThat(queries.runs(filter(true, false), new PageSpec(1, "", true, false)).totalCount())
+        .isEqualTo(2);
+  }
+
+  private List<RunId> runs(boolean topLevel, boolean blocked) {
+    return queries.runs(filter(topLevel, blocked), PageSpec.FIRST).items().stream()
+        .map(RunView::runId)
+        .toList();
+  }
+
+  private RunFilter filter(boolean topLevel, boolean blocked) {
+    return new RunFilter(
+        namespace, Set.of(), null, null, null, null, null, null, null, null, topLevel, blocked);
   }
 
   @Test

@@ -87,6 +87,7 @@ class CrashTest {
     assertThat(engine.error(run))
         .contains("taken over 4 times in a row")
         .endsWith("while it executed the run");
+    assertThat(end.crashes()).as("the row says what the error says").isEqualTo(4);
     assertThat(end.attempts()).isEqualTo(1);
   }
 

@@ -207,7 +207,40 @@ class TimeoutTest {
 
     assertThat(view.deadlineAt())
         .isBetween(Instant.now().plusSeconds(3_500), Instant.now().plusSeconds(3_700));
-    assertThat(view.setup().executionTimeoutMs()).isBetween(3_500_000L, 3_700_000L);
+    assertThat(view.setup().executionTimeoutMs()).as("as asked for").isEqualTo(7_200_000);
+  }
+
+  @Test
+  void a_deadline_alone_is_not_an_execution_timeout_of_the_run_nor_of_its_retry() {
+    Instant deadline = Instant.now().plusSeconds(3_600);
+    RunId run = start(StartOptions.NONE.withDeadline(deadline));
+    await(engine.engine().runs().cancel(TestEngine.NAMESPACE, run));
+
+    RunId retry =
+        await(engine.engine().runs().retry(TestEngine.NAMESPACE, run, null, null)).runId();
+
+    assertThat(engine.run(run).setup().executionTimeoutMs()).isNull();
+    assertThat(engine.run(run).deadlineAt())
+        .isBetween(deadline.minusSeconds(1), deadline.plusSeconds(1));
+    assertThat(engine.run(retry).setup().executionTimeoutMs()).isNull();
+    assertThat(engine.run(retry).deadlineAt())
+        .as("as much time as the start gave, counted from the retry")
+        .isBetween(deadline.minusSeconds(1), Instant.now().plusSeconds(3_601));
+  }
+
+  @Test
+  void a_run_with_a_deadline_alone_is_given_its_time_again_when_it_is_resumed() {
+    RunId run = start(StartOptions.NONE.withDeadline(Instant.now().plusSeconds(3_600)));
+    await(engine.engine().runs().terminate(TestEngine.NAMESPACE, run, "test"));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET deadline_at = now() - interval '1 hour' WHERE run_id = '"
+            + run
+            + "'");
+
+    await(engine.engine().runs().resume(TestEngine.NAMESPACE, run, null, true));
+
+    assertThat(engine.run(run).deadlineAt())
+        .isBetween(Instant.now().plusSeconds(3_500), Instant.now().plusSeconds(3_700));
   }
 
   @Test

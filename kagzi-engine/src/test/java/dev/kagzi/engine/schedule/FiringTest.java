@@ -12,6 +12,7 @@ import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.LargePayloads;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.QueueName;
@@ -69,7 +70,14 @@ class FiringTest {
         "TRUNCATE kagzi.run_changes, kagzi.run_counts, kagzi.schedule_changes,"
             + " kagzi.workflow_types");
     namespaces = new Namespaces(database.open(), Limits.DEFAULT, false, (n, on) -> {}, n -> {});
-    schedules = new Schedules(database.open(), namespaces, Limits.DEFAULT, told, ms -> {});
+    schedules =
+        new Schedules(
+            database.open(),
+            namespaces,
+            Limits.DEFAULT,
+            new LargePayloads(Limits.DEFAULT),
+            told,
+            ms -> {});
     firing = new Firing(database.open(), new ScheduleConfig(100, 1_000), INTERVAL, told);
   }
 

@@ -196,7 +196,7 @@ public enum ServerOption {
       "retry-attempts-max",
       new Kind.Times(1_000_000),
       "3",
-      "Executions of a step that sets no policy, nor its run; 1 is no retry, -1 no limit."),
+      "Executions of a step where neither it nor its run sets a policy, or the policy leaves them out; 1 is no retry, -1 no limit. The other retry- options fill policies in the same way."),
   RETRY_DELAY_FIRST(
       "retry-delay-first",
       new Kind.Time("0s", "365d"),
@@ -261,7 +261,7 @@ public enum ServerOption {
       "payload-bytes-warn",
       new Kind.Bytes("1B", "4MiB"),
       "1MiB",
-      "From here on a payload is worth a warning."),
+      "Payloads that are larger are logged, once an hour for each workflow type; at most payload-bytes-max."),
   PAYLOAD_BYTES_MAX(
       "payload-bytes-max",
       new Kind.Bytes("1KiB", "4MiB"),

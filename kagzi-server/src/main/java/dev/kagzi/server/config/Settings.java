@@ -136,6 +136,13 @@ public final class Settings {
       return;
     }
     Setting high = get(pair.high());
+    if (pair.low() == ServerOption.PAYLOAD_BYTES_WARN
+        && get(pair.low()).source() == Setting.Source.DEFAULT) {
+      // Nobody asked for warnings at that size, and smaller payloads need none to be refused.
+      settings.put(pair.low(), new Setting(high.text(), Setting.Source.DEFAULT, ""));
+      values.put(pair.low(), value(pair.high()));
+      return;
+    }
     // The one that somebody chose is the one to complain about.
     if (get(pair.low()).source() == Setting.Source.DEFAULT) {
       throw new SettingsException(

@@ -50,24 +50,54 @@ final class AdminEndpoint extends AdminServiceImplBase {
   private static final String API_VERSION = "kagzi.v1";
   private static final String SDK_VERSION_MIN = "0.1.0";
 
-  /** What a client can count on beyond the calls that every server of the protocol has. */
+  /**
+   * What a client can rely on beyond the first contract: every addition belongs to one of these.
+   */
   private static final List<String> FEATURES =
       List.of(
-          "poll-tasks",
-          "report",
           "attach",
-          "get-history",
           "await-workflow",
-          "watch-workflows",
-          "start-workflows",
-          "caller-run-id",
-          "epochs",
-          "heartbeat-claims",
+          "backfill-schedule",
           "backward-paging",
-          "exact-counts",
-          "retention",
+          "blocked-runs",
+          "caller-run-id",
           "children",
-          "default-versions");
+          "deadlines",
+          "default-versions",
+          "epochs",
+          "exact-counts",
+          "exchange",
+          "failure-handlers",
+          "force-offline-worker",
+          "get-health",
+          "get-history",
+          "heartbeat-claims",
+          "id-conflict-policies",
+          "include-payloads",
+          "list-filters",
+          "poll-tasks",
+          "preview-schedule",
+          "report",
+          "resume-workflow",
+          "retention",
+          "retry-kinds-and-jitter",
+          "retry-version",
+          "run-details",
+          "schedule-jitter",
+          "schedule-names",
+          "schedule-overlap-policies",
+          "schedule-run-options",
+          "schedule-time-zones",
+          "schedule-troubles",
+          "start-workflows",
+          "step-details",
+          "timeouts",
+          "watch-workflows",
+          "worker-counts",
+          "worker-events",
+          "worker-instances",
+          "worker-namespaces",
+          "worker-versions");
 
   private final EdgeRoom room;
   private final Supplier<Optional<String>> trouble;

@@ -20,6 +20,7 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.PageRequest;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,20 @@ final class Arguments {
   private static final long TIMESTAMP_SECONDS_MAX = 253_402_300_799L;
   private static final long DURATION_SECONDS_MAX = 100L * 366 * 24 * 60 * 60;
   private static final int NANOS_MAX = 999_999_999;
+
+  /** What a failure's metadata may have under "kind" (ErrorDetail in common.proto). */
+  private static final List<String> ERROR_KINDS =
+      List.of(
+          "NETWORK",
+          "TIMEOUT",
+          "DATABASE",
+          "RATE_LIMIT",
+          "UNAVAILABLE",
+          "NOT_FOUND",
+          "UNAUTHORIZED",
+          "BAD_REQUEST",
+          "VALIDATION",
+          "UNKNOWN");
 
   private Arguments() {}
 
@@ -130,14 +145,20 @@ final class Arguments {
     };
   }
 
-  /** A field that says nothing takes its default. */
-  static RetryPolicy retryPolicy(dev.kagzi.protocol.v1.RetryPolicy policy) {
-    RetryPolicy defaults = RetryPolicy.DEFAULT;
+  /**
+   * Reads a policy. A field that is left out takes the server's default, within what the other
+   * fields allow: a default never makes a policy wrong.
+   */
+  static RetryPolicy retryPolicy(dev.kagzi.protocol.v1.RetryPolicy policy, RetryPolicy defaults) {
+    checkErrors(policy);
     int attemptsMax = policy.getMaximumAttempts();
     long delayFirstMs = policy.getInitialIntervalMs();
     double coefficient = policy.getBackoffCoefficient();
     long delayMaxMs = policy.getMaximumIntervalMs();
     long first = delayFirstMs == 0 ? defaults.delayFirstMs() : delayFirstMs;
+    if (delayFirstMs == 0 && delayMaxMs > 0) {
+      first = Math.min(first, delayMaxMs);
+    }
     return new RetryPolicy(
         attemptsMax == 0 ? defaults.attemptsMax() : attemptsMax,
         first,
@@ -146,6 +167,26 @@ final class Arguments {
         policy.hasJitter() ? policy.getJitter() : defaults.jitter(),
         policy.getNonRetryableErrorsList(),
         policy.getRetryableKindsList());
+  }
+
+  private static void checkErrors(dev.kagzi.protocol.v1.RetryPolicy policy) {
+    for (String error : policy.getNonRetryableErrorsList()) {
+      // Every message begins with an empty text: such an entry would switch all retries off.
+      if (error.isEmpty()) {
+        throw Refusal.invalid(
+            "retry_policy.non_retryable_errors",
+            "\"\"",
+            "a type, a package with a dot at its end, a kind, or the beginning of a message;"
+                + " maximum_attempts 1 for no retry");
+      }
+      Limits.checkStorable("retry_policy.non_retryable_errors", error);
+    }
+    for (String kind : policy.getRetryableKindsList()) {
+      if (!ERROR_KINDS.contains(kind)) {
+        throw Refusal.invalid(
+            "retry_policy.retryable_kinds", kind, "one of " + String.join(", ", ERROR_KINDS));
+      }
+    }
   }
 
   /** A kind that is not said is a function. */

@@ -1,5 +1,6 @@
 package dev.kagzi.server.grpc;
 
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
@@ -19,7 +20,7 @@ final class BulkStart {
 
   /** Completes with what writes the answer. */
   static CompletableFuture<Supplier<StartWorkflowsResponse>> begin(
-      Runs runs, StartWorkflowsRequest request) {
+      Runs runs, RetryPolicy defaults, StartWorkflowsRequest request) {
     Starts.checkCount(request.getStartsCount(), STARTS_MAX);
     int count = request.getStartsCount();
     List<StartRequest> readable = new ArrayList<>(count);
@@ -28,7 +29,7 @@ final class BulkStart {
     for (int i = 0; i < count; i++) {
       StartWorkflowRequest start = request.getStarts(i);
       try {
-        readable.add(Starts.read(start, request.getNamespace()));
+        readable.add(Starts.read(start, request.getNamespace(), defaults));
       } catch (RuntimeException e) {
         refused[i] = refused(e);
       }

@@ -3,6 +3,7 @@ package dev.kagzi.server.grpc;
 import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.report.Reports;
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.ReportItem;
@@ -26,7 +27,8 @@ final class ReportCall {
   private ReportCall() {}
 
   /** Completes with what writes the answer. */
-  static CompletableFuture<Supplier<ReportResponse>> begin(Reports reports, ReportRequest request) {
+  static CompletableFuture<Supplier<ReportResponse>> begin(
+      Reports reports, RetryPolicy defaults, ReportRequest request) {
     int count = request.getItemsCount();
     if (count > ITEMS_MAX) {
       throw Refusal.invalid("items", count + " items", "at most " + ITEMS_MAX + " in one call");
@@ -39,7 +41,7 @@ final class ReportCall {
     for (int i = 0; i < count; i++) {
       ReportItem item = request.getItems(i);
       try {
-        readable.add(ReportItems.read(item, request.getWorkerId()));
+        readable.add(ReportItems.read(item, request.getWorkerId(), defaults));
       } catch (Refusal refusal) {
         refused[i] = refusal;
       }

@@ -1,6 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
@@ -15,13 +16,14 @@ final class ReportItems {
 
   /**
    * @param workerId of whoever reports; empty if that is not said
+   * @param defaults for what retry policies leave out
    */
-  static Report read(ReportItem item, String workerId) {
+  static Report read(ReportItem item, String workerId, RetryPolicy defaults) {
     Claim claim = Arguments.claim(item.getRunId(), item.getEpoch());
     if (item.hasConfirm()) {
       return new Report.Early(claim, Arguments.workerId(workerId), null);
     }
-    Report report = read(claim, item);
+    Report report = read(claim, item, defaults);
     if (!item.getStarting()) {
       return report;
     }
@@ -36,11 +38,11 @@ final class ReportItems {
     };
   }
 
-  private static Report read(Claim claim, ReportItem item) {
+  private static Report read(Claim claim, ReportItem item, RetryPolicy defaults) {
     return switch (item.getWhatCase()) {
-      case STEP_STARTED -> stepStarted(claim, item.getStepStarted());
+      case STEP_STARTED -> stepStarted(claim, item.getStepStarted(), defaults);
       case STEP_DONE -> stepDone(claim, item.getStepDone());
-      case STEP_FAILED -> stepFailed(claim, item.getStepFailed());
+      case STEP_FAILED -> stepFailed(claim, item.getStepFailed(), defaults);
       case SLEEP -> sleep(claim, item.getSleep());
       case WORKFLOW_DONE ->
           new Report.Done(
@@ -50,7 +52,7 @@ final class ReportItems {
       case WORKFLOW_FAILED ->
           new Report.Failed(claim, Arguments.failure(item.getWorkflowFailed().getError()));
       case RELEASED -> released(claim, item.getReleased());
-      case CHILD_STARTED -> childStarted(claim, item.getChildStarted());
+      case CHILD_STARTED -> childStarted(claim, item.getChildStarted(), defaults);
       case AWAITED -> awaited(claim, item.getAwaited());
       case CONFIRM, WHAT_NOT_SET ->
           throw Refusal.invalid(
@@ -58,7 +60,8 @@ final class ReportItems {
     };
   }
 
-  private static Report stepStarted(Claim claim, ReportItem.StepStarted step) {
+  private static Report stepStarted(
+      Claim claim, ReportItem.StepStarted step, RetryPolicy defaults) {
     return new Report.StepStarted(
         claim,
         step.getStepKey(),
@@ -67,7 +70,7 @@ final class ReportItems {
         optional(step.hasInput(), step.getInput()),
         Arguments.notNegative("running_ms", step.getRunningMs()),
         Arguments.notNegative("timeout_ms", step.getTimeoutMs()),
-        step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy()) : null,
+        step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy(), defaults) : null,
         step.getInputHash(),
         optional(step.hasProgress(), step.getProgress()));
   }
@@ -84,14 +87,14 @@ final class ReportItems {
         step.getInputHash());
   }
 
-  private static Report stepFailed(Claim claim, ReportItem.StepFailed step) {
+  private static Report stepFailed(Claim claim, ReportItem.StepFailed step, RetryPolicy defaults) {
     return new Report.StepFailed(
         claim,
         step.getStepKey(),
         Arguments.positive("attempt", step.getAttempt()),
         optional(step.hasInput(), step.getInput()),
         Arguments.failure(step.getError()),
-        step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy()) : null,
+        step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy(), defaults) : null,
         step.getKeepClaim(),
         Arguments.notNegative("ran_ms", step.getRanMs()),
         step.getInputHash(),
@@ -119,12 +122,13 @@ final class ReportItems {
     };
   }
 
-  private static Report childStarted(Claim claim, ReportItem.ChildStarted child) {
+  private static Report childStarted(
+      Claim claim, ReportItem.ChildStarted child, RetryPolicy defaults) {
     return new Report.ChildStarted(
         claim,
         child.getStepKey(),
         Arguments.positive("attempt", child.getAttempt()),
-        Starts.readChild(child.getStart()),
+        Starts.readChild(child.getStart(), defaults),
         child.getDetached());
   }
 

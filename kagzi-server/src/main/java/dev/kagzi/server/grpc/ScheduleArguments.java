@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class ScheduleArguments {
   private ScheduleArguments() {}
 
-  static Schedules.Creation creation(CreateWorkflowScheduleRequest request) {
+  static Schedules.Creation creation(CreateWorkflowScheduleRequest request, RetryPolicy defaults) {
     Overlap overlap = overlap(request.getOverlapPolicy());
     ScheduleSpec spec =
         new ScheduleSpec(
@@ -30,7 +30,9 @@ final class ScheduleArguments {
             overlap == null ? Overlap.ALLOW : overlap,
             request.hasMaxCatchup() ? request.getMaxCatchup() : ScheduleSpec.MAX_CATCHUP_DEFAULT,
             request.getJitterMs(),
-            request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy()) : null,
+            request.hasRetryPolicy()
+                ? Arguments.retryPolicy(request.getRetryPolicy(), defaults)
+                : null,
             Starts.timeMs("execution_timeout_ms", request.getExecutionTimeoutMs()),
             Starts.timeMs("step_timeout_ms", request.getStepTimeoutMs()),
             request.getOnFailureWorkflow(),
@@ -46,7 +48,7 @@ final class ScheduleArguments {
         Arguments.requestId(request.getRequestId()));
   }
 
-  static ScheduleUpdate update(UpdateWorkflowScheduleRequest request) {
+  static ScheduleUpdate update(UpdateWorkflowScheduleRequest request, RetryPolicy defaults) {
     return new ScheduleUpdate(
         request.hasName() ? request.getName() : null,
         request.hasTaskQueue() ? request.getTaskQueue() : null,
@@ -58,7 +60,7 @@ final class ScheduleArguments {
         overlap(request.getOverlapPolicy()),
         request.hasMaxCatchup() ? request.getMaxCatchup() : null,
         request.hasJitterMs() ? request.getJitterMs() : null,
-        request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy()) : null,
+        request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy(), defaults) : null,
         request.getClearRetryPolicy(),
         request.hasExecutionTimeoutMs() ? request.getExecutionTimeoutMs() : null,
         request.hasStepTimeoutMs() ? request.getStepTimeoutMs() : null,

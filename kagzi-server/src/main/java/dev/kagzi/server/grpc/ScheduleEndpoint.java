@@ -30,7 +30,6 @@ import dev.kagzi.protocol.v1.UpdateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.UpdateWorkflowScheduleResponse;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceImplBase;
 import io.grpc.stub.StreamObserver;
-import java.util.Set;
 
 /** Runs that start by the clock. */
 final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
@@ -50,7 +49,9 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
       StreamObserver<CreateWorkflowScheduleResponse> caller) {
     blocking.answer(
         caller,
-        () -> schedules.create(ScheduleArguments.creation(request)),
+        () ->
+            schedules.create(
+                ScheduleArguments.creation(request, room.engine().defaultRetryPolicy())),
         made ->
             CreateWorkflowScheduleResponse.newBuilder()
                 .setSchedule(ScheduleArguments.message(made))
@@ -105,7 +106,7 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
             schedules.update(
                 Arguments.namespace(request.getNamespace()),
                 id(request.getScheduleId()),
-                ScheduleArguments.update(request),
+                ScheduleArguments.update(request, room.engine().defaultRetryPolicy()),
                 Arguments.requestId(request.getRequestId())),
         now ->
             UpdateWorkflowScheduleResponse.newBuilder()
@@ -190,16 +191,8 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
             room.engine()
                 .queries()
                 .runs(
-                    new RunFilter(
+                    RunFilter.ofSchedule(
                         Arguments.namespace(request.getNamespace()),
-                        Set.of(),
-                        null,
-                        null,
-                        null,
-                        null,
-                        null,
-                        null,
-                        null,
                         id(request.getScheduleId()).value()),
                     Arguments.page(request.getPage())),
         ScheduleEndpoint::runs);

@@ -1,5 +1,6 @@
 package dev.kagzi.server.grpc;
 
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
@@ -15,8 +16,11 @@ import org.jspecify.annotations.Nullable;
 final class Starts {
   private Starts() {}
 
-  /** {@code namespace} is for a request that names none. */
-  static StartRequest read(StartWorkflowRequest request, String namespace) {
+  /**
+   * @param namespace for a request that names none
+   * @param defaults for what a retry policy leaves out
+   */
+  static StartRequest read(StartWorkflowRequest request, String namespace, RetryPolicy defaults) {
     refuseUnsupported(request);
     String own = request.getNamespace();
     return new StartRequest(
@@ -26,7 +30,7 @@ final class Starts {
         request.getWorkflowType(),
         request.getVersion(),
         Arguments.payload(request.getInput()),
-        request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy()) : null,
+        request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy(), defaults) : null,
         request.getRunId().isEmpty() ? null : Arguments.runId(request.getRunId()),
         options(request));
   }
@@ -58,7 +62,7 @@ final class Starts {
   }
 
   /** What a run's worker says of its child; the rest follows from the run. */
-  static StartRequest readChild(StartWorkflowRequest request) {
+  static StartRequest readChild(StartWorkflowRequest request, RetryPolicy defaults) {
     if (!request.getNamespace().isEmpty()
         || !request.getExternalId().isEmpty()
         || !request.getRunId().isEmpty()
@@ -70,7 +74,7 @@ final class Starts {
           "a child with a namespace, an id or a parent of its own",
           "none of them: they follow from the run and the step");
     }
-    return read(request, Arguments.namespace(""));
+    return read(request, Arguments.namespace(""), defaults);
   }
 
   static @Nullable Long timeMs(String field, long millis) {

@@ -180,7 +180,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     Calls.answer(
         caller,
         Calls.writer(request.getItemsCount(), room.senders()),
-        () -> ReportCall.begin(reports(), request),
+        () -> ReportCall.begin(reports(), room.engine().defaultRetryPolicy(), request),
         Supplier::get);
   }
 
@@ -226,7 +226,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     Arguments.stepKind(request.getKind()),
                     request.hasInput() ? Arguments.payload(request.getInput()) : null,
                     request.hasRetryPolicy()
-                        ? Arguments.retryPolicy(request.getRetryPolicy())
+                        ? Arguments.retryPolicy(
+                            request.getRetryPolicy(), room.engine().defaultRetryPolicy())
                         : null,
                     Arguments.notNegative(
                         "start_to_close_timeout_ms", request.getStartToCloseTimeoutMs()),

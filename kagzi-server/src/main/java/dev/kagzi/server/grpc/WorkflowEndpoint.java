@@ -57,7 +57,12 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   public void startWorkflow(
       StartWorkflowRequest request, StreamObserver<StartWorkflowResponse> caller) {
     Calls.answer(
-        caller, () -> room.engine().runs().start(Starts.read(request, "")), Protos::started);
+        caller,
+        () ->
+            room.engine()
+                .runs()
+                .start(Starts.read(request, "", room.engine().defaultRetryPolicy())),
+        Protos::started);
   }
 
   @Override
@@ -66,7 +71,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     Calls.answer(
         caller,
         Calls.writer(request.getStartsCount(), room.senders()),
-        () -> BulkStart.begin(room.engine().runs(), request),
+        () -> BulkStart.begin(room.engine().runs(), room.engine().defaultRetryPolicy(), request),
         Supplier::get);
   }
 
@@ -131,7 +136,9 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
             : null,
         request.hasScheduleId()
             ? Arguments.runId("schedule_id", request.getScheduleId()).value()
-            : null);
+            : null,
+        request.getTopLevel(),
+        request.getBlocked());
   }
 
   private static Set<RunStatus> statuses(ListWorkflowsRequest request) {
@@ -226,7 +233,8 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
                         Arguments.runId(request.getRunId()),
                         request.getNewRunId().isEmpty()
                             ? null
-                            : Arguments.runId(request.getNewRunId()))
+                            : Arguments.runId(request.getNewRunId()),
+                        request.hasVersion() ? request.getVersion() : null)
                     .join(),
             result ->
                 RetryWorkflowResponse.newBuilder()

@@ -80,6 +80,27 @@ class SettingsTest {
         .hasMessage(line);
   }
 
+  @Test
+  void the_default_size_of_warnings_does_not_stand_in_the_way_of_a_lower_limit() {
+    Settings settings = env("KAGZI_PAYLOAD_BYTES_MAX", "2KiB");
+
+    assertThat(settings.number(ServerOption.PAYLOAD_BYTES_MAX)).isEqualTo(2_048);
+    assertThat(settings.number(ServerOption.PAYLOAD_BYTES_WARN)).isEqualTo(2_048);
+    assertThat(settings.text(ServerOption.PAYLOAD_BYTES_WARN)).isEqualTo("2KiB");
+    assertThatThrownBy(
+            () ->
+                Settings.of(
+                    Settings.Sources.environment(
+                        Map.of(
+                            "KAGZI_PAYLOAD_BYTES_MAX",
+                            "2KiB",
+                            "KAGZI_PAYLOAD_BYTES_WARN",
+                            "1MiB"))))
+        .isInstanceOf(SettingsException.class)
+        .hasMessage(
+            "KAGZI_PAYLOAD_BYTES_WARN: 1MiB (expected: at most 2KiB, which payload-bytes-max is)");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "KAGZI_SERVR_PORT, KAGZI_SERVER_PORT",
