@@ -29,13 +29,25 @@ final class RunText {
       table.row(
           run.getRunId(),
           run.getWorkflowType(),
-          status(run.getStatus()),
+          isBlocked(run) ? "BLOCKED" : status(run.getStatus()),
           Integer.toString(run.getAttempts()),
           time(run.getCreatedAt()),
           run.getExternalId(),
-          run.hasError() ? shortened(ErrorText.of(run.getError())) : "");
+          trouble(run));
     }
     return table.text("");
+  }
+
+  /** It waits for other code; one that is being tried again keeps its reason until that ends. */
+  private static boolean isBlocked(Workflow run) {
+    return run.hasBlockedBy() && run.getStatus() == WorkflowStatus.WORKFLOW_STATUS_PENDING;
+  }
+
+  private static String trouble(Workflow run) {
+    if (isBlocked(run)) {
+      return shortened(ErrorText.of(run.getBlockedBy()));
+    }
+    return run.hasError() ? shortened(ErrorText.of(run.getError())) : "";
   }
 
   /**

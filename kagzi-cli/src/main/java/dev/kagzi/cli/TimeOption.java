@@ -1,7 +1,9 @@
 package dev.kagzi.cli;
 
 import com.google.protobuf.Timestamp;
+import dev.kagzi.server.config.Kind;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.OffsetDateTime;
@@ -9,7 +11,25 @@ import java.time.ZoneOffset;
 
 /** A time on the command line: RFC 3339, or a day. */
 final class TimeOption {
+  private static final Kind AGO = new Kind.Time("0s", "36500d");
+
   private TimeOption() {}
+
+  /** The same, or how long ago: 30m, 2h, 7d. */
+  static Timestamp readPast(RemoteCommand command, String option, String text) {
+    if (text.contains("-") || text.contains("T")) {
+      return read(command, option, text);
+    }
+    try {
+      Instant then = Instant.now().minus((Duration) AGO.read(text));
+      return Timestamp.newBuilder().setSeconds(then.getEpochSecond()).build();
+    } catch (IllegalArgumentException e) {
+      throw command.wrong(
+          option,
+          text,
+          "a length of time such as 30m, 2h or 7d, a time such as 2026-01-31T09:00:00Z, or a day");
+    }
+  }
 
   static Timestamp read(RemoteCommand command, String option, String text) {
     Instant instant;

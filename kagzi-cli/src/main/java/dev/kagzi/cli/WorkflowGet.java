@@ -88,9 +88,13 @@ final class WorkflowGet extends RemoteCommand {
             .build();
     List<Worker> workers = server.call(() -> server.admin().listWorkers(request)).getWorkersList();
     Set<String> served = new TreeSet<>();
+    Set<String> versions = new TreeSet<>();
     for (Worker worker : workers) {
       for (TypeVersion type : worker.getServedList()) {
         served.add(RunText.type(type.getWorkflowType(), type.getVersion()));
+        if (type.getWorkflowType().equals(run.getWorkflowType())) {
+          versions.add(type.getVersion());
+        }
         boolean version =
             type.getVersion().equals(run.getVersion()) || type.getVersion().equals("*");
         if (version && type.getWorkflowType().equals(run.getWorkflowType())) {
@@ -99,10 +103,27 @@ final class WorkflowGet extends RemoteCommand {
       }
     }
     return "a worker that serves %s on queue %s; online there: %s"
+            .formatted(
+                wanted(run),
+                run.getTaskQueue(),
+                workers.isEmpty()
+                    ? "none"
+                    : workers.size() + ", serving " + String.join(", ", served))
+        + otherVersions(run, versions);
+  }
+
+  /** What to do with a run whose version nobody serves while others of its type are served. */
+  private static String otherVersions(Workflow run, Set<String> served) {
+    if (served.isEmpty()) {
+      return "";
+    }
+    List<String> named = served.stream().map(version -> "'" + version + "'").toList();
+    return "; nobody there serves version '%s', only %s: start such a worker, or cancel the run and repeat it with kagzi workflow retry %s --workflow-version %s"
         .formatted(
-            wanted(run),
-            run.getTaskQueue(),
-            workers.isEmpty() ? "none" : workers.size() + ", serving " + String.join(", ", served));
+            run.getVersion(),
+            String.join(", ", named),
+            run.getRunId(),
+            named.get(named.size() - 1));
   }
 
   /** By so much that no worker is about to take it. */

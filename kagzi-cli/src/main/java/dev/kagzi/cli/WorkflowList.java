@@ -30,6 +30,21 @@ final class WorkflowList extends RemoteCommand {
   @Option(names = "--parent", paramLabel = "RUN", description = "Only what this run has started.")
   private @Nullable String parent;
 
+  @Option(names = "--top-level", description = "Only runs that no other run has started.")
+  private boolean topLevel;
+
+  @Option(
+      names = "--blocked",
+      description = "Only runs that cannot go on with the code that their workers have.")
+  private boolean blocked;
+
+  @Option(
+      names = "--since",
+      paramLabel = "TIME",
+      description =
+          "Only runs that were created since then: 30m, 2h, 7d, a day or a time in RFC 3339.")
+  private @Nullable String since;
+
   @Mixin private ListOptions part = new ListOptions();
 
   @Override
@@ -48,6 +63,10 @@ final class WorkflowList extends RemoteCommand {
     if (parent != null) {
       filter.setParentRunId(server.runId(parent));
     }
+    if (since != null) {
+      filter.setCreatedAfter(TimeOption.readPast(this, "--since", since));
+    }
+    filter.setTopLevel(topLevel).setBlocked(blocked);
     Listed<Workflow> runs =
         part.read(
             page -> {

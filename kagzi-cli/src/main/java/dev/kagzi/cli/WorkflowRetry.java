@@ -2,18 +2,30 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowResponse;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 @Command(
     name = "retry",
     description = "Starts a new run like one that has ended, with the same input and options.")
 final class WorkflowRetry extends RunAction {
 
+  @Option(
+      names = "--workflow-version",
+      paramLabel = "VERSION",
+      description =
+          "The version of the new run; if not given, that of the old one; '' for the type's default.")
+  private @Nullable String version;
+
   @Override
   Outcome act(RemoteServer server, String runId) {
-    RetryWorkflowRequest request =
-        RetryWorkflowRequest.newBuilder().setNamespace(server.namespace()).setRunId(runId).build();
-    RetryWorkflowResponse answer = server.workflows().retryWorkflow(request);
+    RetryWorkflowRequest.Builder request =
+        RetryWorkflowRequest.newBuilder().setNamespace(server.namespace()).setRunId(runId);
+    if (version != null) {
+      request.setVersion(version);
+    }
+    RetryWorkflowResponse answer = server.workflows().retryWorkflow(request.build());
     String other = "run " + answer.getNewRunId();
     return answer.getAlreadyRunning()
         ? new Outcome(false, "not retried: " + other + " is active", answer)

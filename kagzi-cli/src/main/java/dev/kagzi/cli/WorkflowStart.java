@@ -36,6 +36,12 @@ final class WorkflowStart extends RemoteCommand {
       description = "What the workflow is given: JSON, or a file with it.")
   private @Nullable String input;
 
+  @Option(
+      names = "--workflow-version",
+      paramLabel = "VERSION",
+      description = "The version of the run; if not given, the type's default.")
+  private @Nullable String version;
+
   @Override
   int run(RemoteServer server, Answer answer) {
     StartWorkflowRequest.Builder request =
@@ -48,6 +54,9 @@ final class WorkflowStart extends RemoteCommand {
         throw wrong("--id", "\"\"", "at least one character");
       }
       request.setExternalId(id);
+    }
+    if (version != null) {
+      request.setVersion(version);
     }
     if (input != null) {
       request.setInput(JsonInput.read(this, input));

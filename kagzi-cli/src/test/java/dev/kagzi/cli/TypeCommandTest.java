@@ -63,6 +63,52 @@ class TypeCommandTest extends ServedCommandTest {
 
   @Test
   @SuppressWarnings("try") // the worker works while it is open
+  void a_run_without_a_version_that_nobody_serves_is_repeated_in_one_that_is_served()
+      throws Exception {
+    WorkflowType<String, String> type =
+        WorkflowType.of("unversioned", String.class, String.class).queue("unversioned");
+    try (Worker worker =
+        kagzi.worker().workflow(type.version("2"), (ctx, input) -> "done " + input).start()) {
+      assertThat(worker.awaitRegistered(SOON)).isTrue();
+      RunHandle<String> run = kagzi.workflow(type).id("stuck").start("x");
+
+      assertThat(workflow("get", run.runId())).isZero();
+      assertThat(out.toString())
+          .contains("a worker that serves unversioned without a version on queue unversioned")
+          .contains("nobody there serves version '', only '2'")
+          .contains("kagzi workflow retry " + run.runId() + " --workflow-version '2'");
+      assertThat(workflow("cancel", "stuck")).isZero();
+      assertThat(workflow("retry", "stuck", "--workflow-version", "2")).isZero();
+
+      RunHandle<String> again =
+          kagzi.runs().workflowId("stuck").page().runs().stream()
+              .filter(one -> !one.runId().equals(run.runId()))
+              .map(one -> kagzi.run(one.runId(), type))
+              .findFirst()
+              .orElseThrow();
+      assertThat(again.result(SOON)).isEqualTo("done x");
+      assertThat(again.info().version()).isEqualTo("2");
+      assertThat(
+              workflow(
+                  "start",
+                  "unversioned",
+                  "--queue",
+                  "unversioned",
+                  "--id",
+                  "named",
+                  "--input",
+                  "\"y\"",
+                  "--workflow-version",
+                  "2"))
+          .isZero();
+      assertThat(workflow("result", "named")).isZero();
+      assertThat(out.toString()).contains("done y");
+      assertThat(run.retryWithVersion("2").result(SOON)).isEqualTo("done x");
+    }
+  }
+
+  @Test
+  @SuppressWarnings("try") // the worker works while it is open
   void a_run_shows_what_its_steps_have_started() {
     WorkflowType<String, String> parent =
         WorkflowType.of("starter", String.class, String.class).queue("starters");

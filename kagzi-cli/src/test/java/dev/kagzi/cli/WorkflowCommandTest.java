@@ -2,6 +2,7 @@ package dev.kagzi.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.sdk.ReplayDiffersException;
 import dev.kagzi.sdk.Replayer;
@@ -20,6 +21,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -65,6 +67,58 @@ class WorkflowCommandTest extends ServedCommandTest {
     assertThat(json.at("/input").asString()).isEqualTo("Ada");
     assertThat(json.at("/createdAt").asString()).endsWith("Z");
     assertThat(json.at("/steps").isArray()).isTrue();
+  }
+
+  @Test
+  @SuppressWarnings("try") // the worker works while it is open
+  void lists_show_blocked_runs_and_choose_by_blocked_top_level_and_age() {
+    WorkflowType<String, String> text =
+        WorkflowType.of("mixed", String.class, String.class).queue("mixed");
+    WorkflowType<Integer, String> number =
+        WorkflowType.of("mixed", Integer.class, String.class).queue("mixed");
+    WorkflowType<String, String> child =
+        WorkflowType.of("mixed-child", String.class, String.class).queue("mixed");
+    String parent;
+    String blocked;
+    try (Worker worker =
+        kagzi
+            .worker()
+            .workflow(number, (ctx, input) -> ctx.child(child).run("x"))
+            .workflow(child, (ctx, input) -> input)
+            .start()) {
+      RunHandle<String> good = kagzi.workflow(number).start(1);
+      parent = good.runId();
+      blocked = kagzi.workflow(text).start("not a number").runId();
+      assertThat(good.result(SOON)).isEqualTo("x");
+      await()
+          .atMost(SOON)
+          .until(() -> kagzi.runs().queue("mixed").blocked().page().runs().size() == 1);
+    }
+
+    assertThat(list("--blocked")).containsExactly(blocked);
+    assertThat(out.toString()).contains(" BLOCKED ");
+    assertThat(list("--top-level")).containsExactly(blocked, parent);
+    assertThat(list()).hasSize(3).contains(blocked, parent);
+    assertThat(kagzi.runs().queue("mixed").topLevel().page().runs()).hasSize(2);
+    assertThat(list("--since", "1h")).hasSize(3);
+    assertThat(list("--since", "2999-01-01T00:00:00Z")).isEmpty();
+    assertThat(list("--since", "2020-01-01")).hasSize(3);
+    assertThat(workflow("list", "--since", "yesterday")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString())
+        .contains("--since: yesterday (expected: a length of time such as 30m");
+  }
+
+  /** The ids of the runs of one queue, as the command lists them. */
+  private List<String> list(String... options) {
+    out.getBuffer().setLength(0);
+    List<String> words = new ArrayList<>(List.of("list", "--queue", "mixed"));
+    words.addAll(List.of(options));
+    assertThat(workflow(words.toArray(String[]::new))).isZero();
+    return out.toString()
+        .lines()
+        .filter(line -> line.matches("[0-9a-f]{8}-.*"))
+        .map(line -> line.substring(0, 36))
+        .toList();
   }
 
   @Test

@@ -112,7 +112,21 @@ public final class RunHandle<O> {
    *     #existed()} true
    */
   public RunHandle<O> retry() {
-    RetryWorkflowResponse retried = runs.retry(runId);
+    return retried(runs.retry(runId, null));
+  }
+
+  /**
+   * Like {@link #retry()}, but the new run has the given version: for a run whose version no worker
+   * serves, such as one that was started without a version before its type had a default.
+   *
+   * @param version empty for the type's default
+   */
+  public RunHandle<O> retryWithVersion(String version) {
+    Objects.requireNonNull(version, "version: null (expected: a text)");
+    return retried(runs.retry(runId, version));
+  }
+
+  private RunHandle<O> retried(RetryWorkflowResponse retried) {
     return new RunHandle<>(runs, type, retried.getNewRunId(), retried.getAlreadyRunning());
   }
 

@@ -62,6 +62,18 @@ public final class RunList {
     return this;
   }
 
+  /** Runs that no other run has started. */
+  public RunList topLevel() {
+    request.setTopLevel(true);
+    return this;
+  }
+
+  /** Runs that cannot go on with the code that their workers have; see {@link RunInfo}. */
+  public RunList blocked() {
+    request.setBlocked(true);
+    return this;
+  }
+
   /** Runs that this schedule has started. */
   public RunList schedule(String scheduleId) {
     request.setScheduleId(scheduleId);

@@ -219,14 +219,16 @@ public final class Runs {
   }
 
   /** The new run's id is chosen here, so that the call can be sent again until it is answered. */
-  public RetryWorkflowResponse retry(String runId) {
-    RetryWorkflowRequest request =
+  public RetryWorkflowResponse retry(String runId, @Nullable String version) {
+    RetryWorkflowRequest.Builder request =
         RetryWorkflowRequest.newBuilder()
             .setNamespace(connection.namespace())
             .setRunId(runId)
-            .setNewRunId(runIds.generate().toString())
-            .build();
-    return call(WorkflowServiceGrpc.getRetryWorkflowMethod(), request, runId);
+            .setNewRunId(runIds.generate().toString());
+    if (version != null) {
+      request.setVersion(version);
+    }
+    return call(WorkflowServiceGrpc.getRetryWorkflowMethod(), request.build(), runId);
   }
 
   /** Names the attempt that failed: the call is sent again when its answer is lost. */
