@@ -81,7 +81,7 @@ class TypeCommandTest extends ServedCommandTest {
       assertThat(workflow("retry", "stuck", "--workflow-version", "2")).isZero();
 
       RunHandle<String> again =
-          kagzi.runs().workflowId("stuck").page().runs().stream()
+          kagzi.list().workflowId("stuck").page().runs().stream()
               .filter(one -> !one.runId().equals(run.runId()))
               .map(one -> kagzi.run(one.runId(), type))
               .findFirst()

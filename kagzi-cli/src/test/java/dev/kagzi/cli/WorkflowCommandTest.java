@@ -83,7 +83,7 @@ class WorkflowCommandTest extends ServedCommandTest {
     try (Worker worker =
         kagzi
             .worker()
-            .workflow(number, (ctx, input) -> ctx.child(child).run("x"))
+            .workflow(number, (ctx, input) -> ctx.child(child).run("c", "x"))
             .workflow(child, (ctx, input) -> input)
             .start()) {
       RunHandle<String> good = kagzi.workflow(number).start(1);
@@ -92,14 +92,14 @@ class WorkflowCommandTest extends ServedCommandTest {
       assertThat(good.result(SOON)).isEqualTo("x");
       await()
           .atMost(SOON)
-          .until(() -> kagzi.runs().queue("mixed").blocked().page().runs().size() == 1);
+          .until(() -> kagzi.list().queue("mixed").blocked().page().runs().size() == 1);
     }
 
     assertThat(list("--blocked")).containsExactly(blocked);
     assertThat(out.toString()).contains(" BLOCKED ");
     assertThat(list("--top-level")).containsExactly(blocked, parent);
     assertThat(list()).hasSize(3).contains(blocked, parent);
-    assertThat(kagzi.runs().queue("mixed").topLevel().page().runs()).hasSize(2);
+    assertThat(kagzi.list().queue("mixed").topLevel().page().runs()).hasSize(2);
     assertThat(list("--since", "1h")).hasSize(3);
     assertThat(list("--since", "2999-01-01T00:00:00Z")).isEmpty();
     assertThat(list("--since", "2020-01-01")).hasSize(3);

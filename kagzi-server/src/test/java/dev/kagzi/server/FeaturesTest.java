@@ -1,0 +1,330 @@
+package dev.kagzi.server;
+
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Descriptors.FileDescriptor;
+import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.ExchangeServiceGrpc;
+import dev.kagzi.protocol.v1.GetServerInfoRequest;
+import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
+import dev.kagzi.protocol.v1.WorkerServiceGrpc;
+import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
+import io.grpc.protobuf.ProtoFileDescriptorSupplier;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** A client learns from the server's features what it may use beyond the first contract. */
+class FeaturesTest {
+
+  /** The calls that every server has; fields of the first contract have numbers below 100. */
+  private static final Set<String> FIRST_CALLS =
+      Set.of(
+          "WorkflowService.StartWorkflow",
+          "WorkflowService.GetWorkflow",
+          "WorkflowService.GetWorkflowByExternalId",
+          "WorkflowService.ListWorkflows",
+          "WorkflowService.CancelWorkflow",
+          "WorkflowService.RetryWorkflow",
+          "WorkflowService.TerminateWorkflow",
+          "WorkerService.Register",
+          "WorkerService.Heartbeat",
+          "WorkerService.Deregister",
+          "WorkerService.PollTask",
+          "WorkerService.BeginStep",
+          "WorkerService.CompleteStep",
+          "WorkerService.FailStep",
+          "WorkerService.CompleteWorkflow",
+          "WorkerService.FailWorkflow",
+          "WorkerService.Sleep",
+          "WorkflowScheduleService.CreateWorkflowSchedule",
+          "WorkflowScheduleService.GetWorkflowSchedule",
+          "WorkflowScheduleService.ListWorkflowSchedules",
+          "WorkflowScheduleService.UpdateWorkflowSchedule",
+          "WorkflowScheduleService.DeleteWorkflowSchedule",
+          "WorkflowScheduleService.TriggerWorkflowSchedule",
+          "WorkflowScheduleService.PauseWorkflowSchedule",
+          "WorkflowScheduleService.ResumeWorkflowSchedule",
+          "WorkflowScheduleService.ListScheduleRuns",
+          "AdminService.ListWorkers",
+          "AdminService.GetWorker",
+          "AdminService.GetStep",
+          "AdminService.ListSteps",
+          "AdminService.HealthCheck",
+          "AdminService.GetServerInfo",
+          "AdminService.GetStats",
+          "AdminService.DrainWorker",
+          "AdminService.GetQueueDepth",
+          "AdminService.ListWorkflowTypes",
+          "NamespaceService.CreateNamespace",
+          "NamespaceService.GetNamespace",
+          "NamespaceService.ListNamespaces",
+          "NamespaceService.UpdateNamespace",
+          "NamespaceService.EnableNamespace",
+          "NamespaceService.DisableNamespace");
+
+  /** Accepted by no server yet, and refused by name. */
+  private static final Set<String> NOT_YET =
+      Set.of(
+          "StartWorkflowRequest.start_at",
+          "StartWorkflowRequest.priority",
+          "StartWorkflowRequest.headers");
+
+  /** How well the server counts: a promise about fields of the first contract. */
+  private static final Set<String> PROMISES = Set.of("exact-counts");
+
+  /** Every addition with the feature that it belongs to. */
+  private static final Map<String, List<String>> FEATURES =
+      Map.ofEntries(
+          entry("attach", List.of("WorkerService.Attach")),
+          entry("await-workflow", List.of("WorkflowService.AwaitWorkflow")),
+          entry("backfill-schedule", List.of("WorkflowScheduleService.BackfillSchedule")),
+          entry("backward-paging", List.of("PageInfo.prev_page_token")),
+          entry("blocked-runs", List.of("Workflow.blocked_by", "ListWorkflowsRequest.blocked")),
+          entry(
+              "caller-run-id",
+              List.of(
+                  "StartWorkflowRequest.run_id",
+                  "RetryWorkflowRequest.new_run_id",
+                  "TriggerWorkflowScheduleRequest.run_id",
+                  "CreateWorkflowScheduleRequest.schedule_id")),
+          entry(
+              "children",
+              List.of(
+                  "Workflow.detached",
+                  "StartWorkflowRequest.parent_run_id",
+                  "StartWorkflowRequest.parent_step_id")),
+          entry("deadlines", List.of("StartWorkflowRequest.deadline", "Workflow.deadline_at")),
+          entry(
+              "default-versions",
+              List.of(
+                  "AdminService.SetDefaultVersion",
+                  "WorkflowTypeInfo.default_version",
+                  "WorkflowTypeInfo.active_runs_by_version")),
+          entry(
+              "epochs",
+              List.of(
+                  "PollTaskResponse.epoch",
+                  "BeginStepRequest.epoch",
+                  "CompleteStepRequest.epoch",
+                  "FailStepRequest.epoch",
+                  "CompleteWorkflowRequest.epoch",
+                  "FailWorkflowRequest.epoch",
+                  "SleepRequest.epoch",
+                  "Workflow.epoch")),
+          entry("exchange", List.of("ExchangeService.Exchange")),
+          entry(
+              "failure-handlers",
+              List.of(
+                  "StartWorkflowRequest.on_failure_workflow",
+                  "StartWorkflowRequest.on_failure_task_queue",
+                  "Workflow.on_failure_workflow",
+                  "Workflow.on_failure_task_queue",
+                  "Workflow.failure_handler_run_id",
+                  "Workflow.failed_run_id",
+                  "Namespace.failure_handler_task_queue",
+                  "UpdateNamespaceRequest.clear_failure_handler")),
+          entry("force-offline-worker", List.of("AdminService.ForceOfflineWorker")),
+          entry("get-health", List.of("AdminService.GetHealth")),
+          entry("get-history", List.of("WorkerService.GetHistory")),
+          entry(
+              "heartbeat-claims",
+              List.of(
+                  "HeartbeatRequest.claims",
+                  "HeartbeatResponse.lost",
+                  "HeartbeatResponse.cancelled")),
+          entry(
+              "id-conflict-policies",
+              List.of(
+                  "StartWorkflowRequest.id_conflict_policy",
+                  "StartWorkflowResponse.workflow_type")),
+          entry("include-payloads", List.of("PageRequest.include_payloads")),
+          entry(
+              "list-filters",
+              List.of(
+                  "ListWorkflowsRequest.version",
+                  "ListWorkflowsRequest.external_id",
+                  "ListWorkflowsRequest.statuses",
+                  "ListWorkflowsRequest.parent_run_id",
+                  "ListWorkflowsRequest.schedule_id",
+                  "ListWorkflowsRequest.top_level",
+                  "ListWorkflowSchedulesRequest.workflow_type",
+                  "ListWorkflowSchedulesRequest.enabled")),
+          entry("poll-tasks", List.of("WorkerService.PollTasks")),
+          entry("preview-schedule", List.of("WorkflowScheduleService.PreviewSchedule")),
+          entry("report", List.of("WorkerService.Report")),
+          entry(
+              "resume-workflow",
+              List.of("WorkflowService.ResumeWorkflow", "ResumeWorkflowRequest.force")),
+          entry(
+              "retention",
+              List.of(
+                  "Namespace.retention_ms",
+                  "CreateNamespaceRequest.retention_ms",
+                  "UpdateNamespaceRequest.retention_ms",
+                  "UpdateNamespaceRequest.clear_retention")),
+          entry(
+              "retry-kinds-and-jitter",
+              List.of("RetryPolicy.jitter", "RetryPolicy.retryable_kinds")),
+          entry("retry-version", List.of("RetryWorkflowRequest.version")),
+          entry(
+              "run-details",
+              List.of(
+                  "Workflow.origin",
+                  "Workflow.crashes",
+                  "Workflow.retry_of",
+                  "Workflow.retry_policy",
+                  "Workflow.fire_at")),
+          entry(
+              "schedule-jitter",
+              List.of(
+                  "WorkflowSchedule.jitter_ms",
+                  "CreateWorkflowScheduleRequest.jitter_ms",
+                  "UpdateWorkflowScheduleRequest.jitter_ms")),
+          entry(
+              "schedule-names",
+              List.of(
+                  "WorkflowSchedule.name",
+                  "CreateWorkflowScheduleRequest.name",
+                  "UpdateWorkflowScheduleRequest.name",
+                  "GetWorkflowScheduleRequest.name",
+                  "CreateWorkflowScheduleRequest.or_update")),
+          entry(
+              "schedule-overlap-policies",
+              List.of(
+                  "WorkflowSchedule.overlap_policy",
+                  "CreateWorkflowScheduleRequest.overlap_policy",
+                  "UpdateWorkflowScheduleRequest.overlap_policy",
+                  "WorkflowSchedule.waiting_slot")),
+          entry(
+              "schedule-run-options",
+              List.of(
+                  "WorkflowSchedule.retry_policy",
+                  "WorkflowSchedule.execution_timeout_ms",
+                  "WorkflowSchedule.step_timeout_ms",
+                  "WorkflowSchedule.on_failure_workflow",
+                  "WorkflowSchedule.on_failure_task_queue",
+                  "CreateWorkflowScheduleRequest.retry_policy",
+                  "CreateWorkflowScheduleRequest.execution_timeout_ms",
+                  "CreateWorkflowScheduleRequest.step_timeout_ms",
+                  "CreateWorkflowScheduleRequest.on_failure_workflow",
+                  "CreateWorkflowScheduleRequest.on_failure_task_queue",
+                  "UpdateWorkflowScheduleRequest.retry_policy",
+                  "UpdateWorkflowScheduleRequest.execution_timeout_ms",
+                  "UpdateWorkflowScheduleRequest.step_timeout_ms",
+                  "UpdateWorkflowScheduleRequest.on_failure_workflow",
+                  "UpdateWorkflowScheduleRequest.on_failure_task_queue",
+                  "UpdateWorkflowScheduleRequest.clear_retry_policy")),
+          entry(
+              "schedule-time-zones",
+              List.of(
+                  "WorkflowSchedule.time_zone",
+                  "CreateWorkflowScheduleRequest.time_zone",
+                  "UpdateWorkflowScheduleRequest.time_zone")),
+          entry(
+              "schedule-troubles",
+              List.of("WorkflowSchedule.missed_runs", "WorkflowSchedule.problem")),
+          entry("start-workflows", List.of("WorkflowService.StartWorkflows")),
+          entry(
+              "step-details",
+              List.of(
+                  "Step.step_key",
+                  "Step.run_attempt",
+                  "Step.final",
+                  "Step.input_hash",
+                  "Step.due_at",
+                  "Step.progress")),
+          entry(
+              "timeouts",
+              List.of(
+                  "StartWorkflowRequest.execution_timeout_ms",
+                  "StartWorkflowRequest.step_timeout_ms",
+                  "StartWorkflowRequest.heartbeat_timeout_ms",
+                  "Workflow.execution_timeout_ms",
+                  "Workflow.step_timeout_ms",
+                  "Workflow.heartbeat_timeout_ms",
+                  "BeginStepRequest.start_to_close_timeout_ms")),
+          entry("watch-workflows", List.of("WorkflowService.WatchWorkflows")),
+          entry(
+              "worker-counts",
+              List.of(
+                  "HeartbeatRequest.active_count",
+                  "HeartbeatRequest.completed_delta",
+                  "HeartbeatRequest.failed_delta",
+                  "Worker.total_completed",
+                  "Worker.total_failed")),
+          entry(
+              "worker-events", List.of("AdminService.ListWorkerEvents", "Worker.deregistered_at")),
+          entry("worker-instances", List.of("RegisterRequest.instance_id")),
+          entry(
+              "worker-namespaces",
+              List.of(
+                  "Worker.namespace",
+                  "GetWorkerRequest.namespace",
+                  "DrainWorkerRequest.namespace",
+                  "HeartbeatRequest.namespace",
+                  "DeregisterRequest.namespace")),
+          entry("worker-versions", List.of("RegisterRequest.served", "Worker.served")));
+
+  private static Stream<FileDescriptor> files() {
+    return Stream.of(
+            WorkflowServiceGrpc.getServiceDescriptor(),
+            WorkerServiceGrpc.getServiceDescriptor(),
+            WorkflowScheduleServiceGrpc.getServiceDescriptor(),
+            AdminServiceGrpc.getServiceDescriptor(),
+            NamespaceServiceGrpc.getServiceDescriptor(),
+            ExchangeServiceGrpc.getServiceDescriptor())
+        .map(service -> (ProtoFileDescriptorSupplier) service.getSchemaDescriptor())
+        .map(ProtoFileDescriptorSupplier::getFileDescriptor)
+        .flatMap(file -> Stream.concat(Stream.of(file), file.getDependencies().stream()))
+        .filter(file -> file.getPackage().equals("kagzi.v1"))
+        .distinct();
+  }
+
+  /** Calls and fields that came after the first contract. */
+  private static Set<String> additions() {
+    Set<String> additions = new TreeSet<>();
+    files()
+        .flatMap(file -> file.getServices().stream())
+        .flatMap(service -> service.getMethods().stream())
+        .map(call -> call.getService().getName() + "." + call.getName())
+        .filter(call -> !FIRST_CALLS.contains(call))
+        .forEach(additions::add);
+    files()
+        .flatMap(file -> file.getMessageTypes().stream())
+        // It is the JSON input of failure handlers, and no part of a call.
+        .filter(message -> !message.getName().equals("WorkflowFailedEvent"))
+        .flatMap(message -> message.getFields().stream())
+        .filter(field -> field.getNumber() >= 100)
+        .map(field -> field.getContainingType().getName() + "." + field.getName())
+        .forEach(additions::add);
+    additions.removeAll(NOT_YET);
+    return additions;
+  }
+
+  @Test
+  void every_addition_to_the_protocol_belongs_to_a_feature() {
+    assertThat(FEATURES.values().stream().flatMap(List::stream))
+        .as("an addition wants a feature here and in AdminEndpoint")
+        .containsExactlyInAnyOrderElementsOf(additions());
+  }
+
+  @Test
+  void the_server_tells_all_of_its_features() {
+    Set<String> known = new TreeSet<>(FEATURES.keySet());
+    known.addAll(PROMISES);
+    try (TestServer server = TestServer.start()) {
+      assertThat(
+              server
+                  .admin()
+                  .getServerInfo(GetServerInfoRequest.getDefaultInstance())
+                  .getSupportedFeaturesList())
+          .containsExactlyElementsOf(known);
+    }
+  }
+}
