@@ -68,7 +68,7 @@ public final class RunList {
     return this;
   }
 
-  /** Runs that cannot go on with the code that their workers have; see {@link RunInfo}. */
+  /** Runs that cannot go on with the code that their workers have. */
   public RunList blocked() {
     request.setBlocked(true);
     return this;

@@ -83,7 +83,11 @@ class FeaturesTest {
       Map.ofEntries(
           entry("attach", List.of("WorkerService.Attach")),
           entry("await-workflow", List.of("WorkflowService.AwaitWorkflow")),
-          entry("backfill-schedule", List.of("WorkflowScheduleService.BackfillSchedule")),
+          entry(
+              "backfill-schedule",
+              List.of(
+                  "WorkflowScheduleService.BackfillSchedule",
+                  "BackfillScheduleResponse.conflicts")),
           entry("backward-paging", List.of("PageInfo.prev_page_token")),
           entry("blocked-runs", List.of("Workflow.blocked_by", "ListWorkflowsRequest.blocked")),
           entry(
@@ -158,6 +162,22 @@ class FeaturesTest {
           entry("poll-tasks", List.of("WorkerService.PollTasks")),
           entry("preview-schedule", List.of("WorkflowScheduleService.PreviewSchedule")),
           entry("report", List.of("WorkerService.Report")),
+          entry(
+              "request-ids",
+              List.of(
+                  "BackfillScheduleRequest.request_id",
+                  "CreateNamespaceRequest.request_id",
+                  "CreateWorkflowScheduleRequest.request_id",
+                  "DeleteWorkflowScheduleRequest.request_id",
+                  "DisableNamespaceRequest.request_id",
+                  "EnableNamespaceRequest.request_id",
+                  "ForceOfflineWorkerRequest.request_id",
+                  "PauseWorkflowScheduleRequest.request_id",
+                  "RegisterRequest.request_id",
+                  "ResumeWorkflowScheduleRequest.request_id",
+                  "SetDefaultVersionRequest.request_id",
+                  "UpdateNamespaceRequest.request_id",
+                  "UpdateWorkflowScheduleRequest.request_id")),
           entry(
               "resume-workflow",
               List.of("WorkflowService.ResumeWorkflow", "ResumeWorkflowRequest.force")),
@@ -256,6 +276,8 @@ class FeaturesTest {
                   "HeartbeatRequest.active_count",
                   "HeartbeatRequest.completed_delta",
                   "HeartbeatRequest.failed_delta",
+                  "HeartbeatRequest.total_completed",
+                  "HeartbeatRequest.total_failed",
                   "Worker.total_completed",
                   "Worker.total_failed")),
           entry(

@@ -163,9 +163,14 @@ class RunFieldsTest {
 
       assertThat(first.getCancelled()).isTrue();
       assertThat(first.getStatus()).isEqualTo(WorkflowStatus.WORKFLOW_STATUS_CANCELLED);
-      assertThat(second.getCancelled()).isFalse();
-      assertThat(second.getStatus()).isEqualTo(WorkflowStatus.WORKFLOW_STATUS_CANCELLED);
+      assertThat(second).as("the same call again").isEqualTo(first);
       assertThat(beat.getCancelledList()).containsExactly(claim);
+
+      String done = server.startRun("cancels", "order");
+      worker.report(BatchWorker.done(worker.poll(1).get(0)));
+      CancelWorkflowResponse late = cancel(done);
+      assertThat(late.getCancelled()).isFalse();
+      assertThat(late.getStatus()).isEqualTo(WorkflowStatus.WORKFLOW_STATUS_COMPLETED);
     }
   }
 

@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.Timestamp;
 import dev.kagzi.postgres.SharedPostgres;
+import dev.kagzi.protocol.v1.BackfillScheduleRequest;
+import dev.kagzi.protocol.v1.BackfillScheduleResponse;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.DeleteWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.DeleteWorkflowScheduleResponse;
@@ -26,6 +28,7 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -147,6 +150,32 @@ class ScheduleFieldsTest {
     fallBehind(made, Duration.ofMinutes(2));
 
     await().atMost(SOON).until(() -> get(made).hasWaitingSlot());
+  }
+
+  @Test
+  void a_backfill_says_which_slots_another_run_stands_in_the_way_of() throws Exception {
+    WorkflowSchedule made = create(request("conflicts").setCronExpr("0 0 * * *"));
+    Instant slot = Instant.now().truncatedTo(ChronoUnit.DAYS).minus(Duration.ofDays(3));
+    try (Connection connection = SharedPostgres.server().connect(server.database());
+        Statement statement = connection.createStatement()) {
+      // Clients cannot take such an id; a run of an older server may have it.
+      statement.execute(
+          "UPDATE kagzi.workflow_runs SET external_id = 'schedule:%s:%s' WHERE run_id = '%s'"
+              .formatted(made.getScheduleId(), slot, server.startRun("conflicts", "other")));
+    }
+
+    BackfillScheduleResponse filled =
+        schedules()
+            .backfillSchedule(
+                BackfillScheduleRequest.newBuilder()
+                    .setScheduleId(made.getScheduleId())
+                    .setFrom(Timestamp.newBuilder().setSeconds(slot.getEpochSecond()))
+                    .setTo(Timestamp.newBuilder().setSeconds(slot.getEpochSecond() + 2 * 86_400))
+                    .build());
+
+    assertThat(filled.getConflicts()).isEqualTo(1);
+    assertThat(filled.getStarted()).isEqualTo(1);
+    assertThat(filled.getExisted()).isZero();
   }
 
   @Test

@@ -78,6 +78,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "poll-tasks",
           "preview-schedule",
           "report",
+          "request-ids",
           "resume-workflow",
           "retention",
           "retry-kinds-and-jitter",
