@@ -54,6 +54,12 @@ class EpochCallsTest {
                 .build());
   }
 
+  /** A step id names its claim, and an epoch beside it is another. */
+  private static void disagrees(ThrowingCallable call) {
+    assertThat(CallErrors.refused(Status.Code.INVALID_ARGUMENT, call).getMessage())
+        .startsWith("epoch: 2");
+  }
+
   private static void refused(ThrowingCallable call) {
     StatusRuntimeException error = catchThrowableOfType(StatusRuntimeException.class, call);
     assertThat(error).as("a call of a claim that is not the present one").isNotNull();
@@ -73,7 +79,7 @@ class EpochCallsTest {
       CompleteStepRequest.Builder complete =
           CompleteStepRequest.newBuilder().setRunId(run).setStepId(step).setOutput(payload("1"));
 
-      refused(() -> workers().completeStep(complete.clone().setEpoch(2).build()));
+      disagrees(() -> workers().completeStep(complete.clone().setEpoch(2).build()));
       CompleteStepResponse completed = workers().completeStep(complete.clone().setEpoch(1).build());
 
       assertThat(completed.getStep().getOutput()).isEqualTo(payload("1"));
@@ -84,7 +90,7 @@ class EpochCallsTest {
               .setRunId(run)
               .setStepId(ship)
               .setError(ErrorDetail.newBuilder().setMessage("no").setNonRetryable(true));
-      refused(() -> workers().failStep(fail.clone().setEpoch(2).build()));
+      disagrees(() -> workers().failStep(fail.clone().setEpoch(2).build()));
       assertThat(workers().failStep(fail.clone().setEpoch(1).build()).getScheduledRetry())
           .isFalse();
       SleepRequest.Builder sleep =
@@ -92,7 +98,7 @@ class EpochCallsTest {
               .setRunId(run)
               .setStepId(begin(run, "nap", StepKind.STEP_KIND_SLEEP))
               .setDuration(Duration.newBuilder().setSeconds(600));
-      refused(() -> workers().sleep(sleep.clone().setEpoch(2).build()));
+      disagrees(() -> workers().sleep(sleep.clone().setEpoch(2).build()));
       workers().sleep(sleep.clone().setEpoch(1).build());
       assertThat(server.run(run).getStatus()).isEqualTo(WorkflowStatus.WORKFLOW_STATUS_SLEEPING);
     }
