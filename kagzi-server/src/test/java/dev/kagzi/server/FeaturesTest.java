@@ -253,6 +253,8 @@ class FeaturesTest {
           entry(
               "step-details",
               List.of(
+                  "RecordedStep.epoch",
+                  "RecordedStep.recorded_at",
                   "Step.step_key",
                   "Step.run_attempt",
                   "Step.final",

@@ -260,6 +260,8 @@ class StepFieldsTest {
       assertThat(steps).containsOnlyKeys("done", "open", "flaky", "doomed", "nap", "child");
       assertThat(step(steps, "done").getOutput()).isEqualTo(payload("1"));
       assertThat(step(steps, "done").getKind()).isEqualTo(StepKind.STEP_KIND_FUNCTION);
+      assertThat(step(steps, "done").getEpoch()).isEqualTo(task.getEpoch());
+      assertThat(step(steps, "done").hasRecordedAt()).isTrue();
       assertThat(step(steps, "open").getOpen()).isTrue();
       assertThat(step(steps, "open").getInputHash()).isEqualTo("hash");
       assertThat(step(steps, "open").getProgress()).isEqualTo(payload("9"));
