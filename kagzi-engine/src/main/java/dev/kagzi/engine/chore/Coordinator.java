@@ -1,5 +1,6 @@
 package dev.kagzi.engine.chore;
 
+import dev.kagzi.engine.db.DatabaseFailures;
 import dev.kagzi.engine.thread.EssentialThreads;
 import java.time.Duration;
 import java.util.List;
@@ -35,10 +36,12 @@ public final class Coordinator implements AutoCloseable {
     try {
       chore.run();
     } catch (RuntimeException e) {
-      log.atWarn()
-          .addKeyValue("chore", chore.getClass().getSimpleName())
-          .addKeyValue("cause", e.getMessage())
-          .log("a chore failed, it will be tried again");
+      if (!DatabaseFailures.isLogged(e)) {
+        log.atWarn()
+            .addKeyValue("chore", chore.getClass().getSimpleName())
+            .addKeyValue("cause", e.getMessage())
+            .log("a chore failed, it will be tried again");
+      }
     }
   }
 

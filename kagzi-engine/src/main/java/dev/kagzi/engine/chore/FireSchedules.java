@@ -1,5 +1,6 @@
 package dev.kagzi.engine.chore;
 
+import dev.kagzi.engine.db.DatabaseFailures;
 import dev.kagzi.engine.schedule.Firing;
 import dev.kagzi.engine.thread.EssentialThreads;
 import java.time.Duration;
@@ -105,9 +106,11 @@ public final class FireSchedules implements Chore, AutoCloseable {
         dueIn(nextMs);
       }
     } catch (RuntimeException e) {
-      log.atWarn()
-          .addKeyValue("cause", e.getMessage())
-          .log("schedules were not fired, it will be tried again");
+      if (!DatabaseFailures.isLogged(e)) {
+        log.atWarn()
+            .addKeyValue("cause", e.getMessage())
+            .log("schedules were not fired, it will be tried again");
+      }
       dueIn(intervalMs);
     }
   }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** The engine's PostgreSQL: a pool for reading, and sessions of their own for writers. */
 public final class Database implements AutoCloseable {
@@ -51,12 +52,17 @@ public final class Database implements AutoCloseable {
   private final StatementMeter meter = new StatementMeter();
   private final HikariDataSource pool;
   private final Semaphore askers;
+  private final DatabaseFailures failures;
 
   private Database(DatabaseConfig config, Connector connector) {
     this.config = config;
     this.connector = connector;
     this.pool = new HikariDataSource(poolConfig(config));
     this.askers = new Semaphore(Math.max(1, config.poolSize() - DUTY_CONNECTIONS), true);
+    // What is left in the pool is from before the outage, and broken.
+    this.failures =
+        new DatabaseFailures(
+            System::nanoTime, () -> pool.getHikariPoolMXBean().softEvictConnections());
   }
 
   /** Opens the database as configured. Nothing is sent yet. */
@@ -168,6 +174,7 @@ public final class Database implements AutoCloseable {
     Session session = new Session(connection, meter, name);
     try {
       session.query(String.join("; ", WRITER_SETTINGS) + "; " + PATIENCE).execute();
+      failures.worked(session.openedNanos());
     } catch (SQLException e) {
       session.close();
       throw e;
@@ -185,10 +192,13 @@ public final class Database implements AutoCloseable {
 
   <T> T answer(Session.Work<T> work, int secondsMax) {
     takeTurn();
+    long begin = System.nanoTime();
     try (Connection connection = pool.getConnection()) {
-      return work.run(new Session(connection, meter, "read", secondsMax));
+      T result = work.run(new Session(connection, meter, "read", secondsMax));
+      failures.worked(begin);
+      return result;
     } catch (SQLException e) {
-      throw SqlErrors.isCancelled(e) ? tooLong(secondsMax) : SqlErrors.refusal(e);
+      throw SqlErrors.isCancelled(e) ? tooLong(secondsMax) : refusal(e, begin);
     } finally {
       askers.release();
     }
@@ -221,19 +231,25 @@ public final class Database implements AutoCloseable {
 
   /** Runs a read on a pooled connection; blocks. */
   public <T> T read(Session.Work<T> work) {
+    long begin = System.nanoTime();
     try (Connection connection = pool.getConnection()) {
-      return work.run(new Session(connection, meter, "read"));
+      T result = work.run(new Session(connection, meter, "read"));
+      failures.worked(begin);
+      return result;
     } catch (SQLException e) {
-      throw SqlErrors.refusal(e);
+      throw refusal(e, begin);
     }
   }
 
   /** Runs a transaction on a pooled connection; blocks. For writes that are no part of a run. */
   public <T> T write(Session.Work<T> work) {
+    long begin = System.nanoTime();
     try (Connection connection = pool.getConnection()) {
-      return new Session(connection, meter, "write").inTransaction(work);
+      T result = new Session(connection, meter, "write").inTransaction(work);
+      failures.worked(begin);
+      return result;
     } catch (SQLException e) {
-      throw SqlErrors.refusal(e);
+      throw refusal(e, begin);
     }
   }
 
@@ -243,13 +259,16 @@ public final class Database implements AutoCloseable {
    */
   public <T> T writeRepeatable(Session.Work<T> work) {
     for (int repeats = 0; ; repeats++) {
+      long begin = System.nanoTime();
       try (Connection connection = connection()) {
-        return new Session(connection, meter, "write").inTransaction(work);
+        T result = new Session(connection, meter, "write").inTransaction(work);
+        failures.worked(begin);
+        return result;
       } catch (SQLException e) {
         if (repeats == REPEATS_MAX
             || SqlErrors.remedy(e) == SqlErrors.Remedy.SPLIT
             || SqlErrors.isLockTimeout(e)) {
-          throw SqlErrors.refusal(e);
+          throw refusal(e, begin);
         }
       }
     }
@@ -257,11 +276,27 @@ public final class Database implements AutoCloseable {
 
   /** A database that is away is not asked again: the pool has waited for it. */
   private Connection connection() {
+    long begin = System.nanoTime();
     try {
       return pool.getConnection();
     } catch (SQLException e) {
-      throw SqlErrors.refusal(e);
+      throw refusal(e, begin);
     }
+  }
+
+  private Refusal refusal(SQLException error, long connectedNanos) {
+    // Who still asks while an engine is closing is told so; it is nothing to log.
+    if (!pool.isClosed()) {
+      failures.failed(DatabaseFailures.caller(), error, connectedNanos);
+    }
+    return SqlErrors.refusal(error);
+  }
+
+  /**
+   * Logs the failure of a statement on a session of its owner's; null when none could be opened.
+   */
+  public void failed(String call, SQLException error, @Nullable Session session) {
+    failures.failed(call, error, session == null ? System.nanoTime() : session.openedNanos());
   }
 
   /** Why the database cannot be used now, or nothing. */

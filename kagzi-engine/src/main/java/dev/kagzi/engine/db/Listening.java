@@ -24,6 +24,11 @@ public final class Listening implements AutoCloseable {
     return new Listening(session);
   }
 
+  /** What it listens on. */
+  public Session session() {
+    return session;
+  }
+
   /**
    * Waits for notifications, at most for so long. When none came the connection has to prove that
    * it is alive: a half-open one would otherwise be silent for ever.

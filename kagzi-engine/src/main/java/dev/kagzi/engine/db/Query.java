@@ -7,9 +7,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
@@ -18,18 +21,27 @@ import org.jspecify.annotations.Nullable;
 
 /** A statement that is given its parameters one by one and then sent. */
 public final class Query {
+  private static final int IDS_MAX = 5;
+
   private final Connection connection;
   private final PreparedStatement statement;
   private final Sent sent;
+  private final String sql;
   private int next = 1;
+
+  // References to what was bound, for whoever has to say what a statement that failed was about.
+  private @Nullable UUID id;
+  private Object @Nullable [] firstIds;
+  private Object @Nullable [] lastIds;
 
   /** Told just before the statement goes out. */
   interface Sent {
     void run() throws SQLException;
   }
 
-  Query(Connection connection, PreparedStatement statement, Sent sent) {
+  Query(Connection connection, String sql, PreparedStatement statement, Sent sent) {
     this.connection = connection;
+    this.sql = sql;
     this.statement = statement;
     this.sent = sent;
   }
@@ -42,6 +54,7 @@ public final class Query {
   }
 
   public Query bind(@Nullable UUID value) throws SQLException {
+    id = id == null ? value : id;
     statement.setObject(next++, value, Types.OTHER);
     return this;
   }
@@ -88,6 +101,8 @@ public final class Query {
     for (T item : items) {
       values[i++] = of.apply(item);
     }
+    firstIds = firstIds == null ? values : firstIds;
+    lastIds = values;
     return bindArray("uuid", values);
   }
 
@@ -188,6 +203,8 @@ public final class Query {
         all.add(mapper.map(row));
       }
       return all;
+    } catch (SQLException e) {
+      throw failed(e);
     }
   }
 
@@ -202,6 +219,8 @@ public final class Query {
     sent.run();
     try (statement) {
       return statement.executeUpdate();
+    } catch (SQLException e) {
+      throw failed(e);
     }
   }
 
@@ -210,6 +229,28 @@ public final class Query {
     sent.run();
     try (statement) {
       statement.execute();
+    } catch (SQLException e) {
+      throw failed(e);
+    }
+  }
+
+  private SQLException failed(SQLException cause) {
+    if (cause instanceof StatementException known) {
+      return known;
+    }
+    Set<UUID> ids = new LinkedHashSet<>();
+    add(ids, id);
+    for (Object[] some : Arrays.asList(firstIds, lastIds)) {
+      for (int i = 0; some != null && i < Math.min(some.length, IDS_MAX); i++) {
+        add(ids, some[i]);
+      }
+    }
+    return new StatementException(cause, sql, List.copyOf(ids));
+  }
+
+  private static void add(Set<UUID> ids, @Nullable Object value) {
+    if (value instanceof UUID known) {
+      ids.add(known);
     }
   }
 }

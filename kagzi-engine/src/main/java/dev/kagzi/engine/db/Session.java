@@ -3,6 +3,7 @@ package dev.kagzi.engine.db;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.sql.Statement;
 import java.util.concurrent.TimeUnit;
 import org.postgresql.PGConnection;
@@ -18,7 +19,8 @@ public final class Session implements AutoCloseable {
   private final StatementMeter meter;
   private final String name;
   private final int secondsMax;
-  private long plannedNanos = System.nanoTime();
+  private final long openedNanos = System.nanoTime();
+  private long plannedNanos = openedNanos;
 
   Session(Connection connection, StatementMeter meter, String name) {
     this(connection, meter, name, 0);
@@ -69,7 +71,7 @@ public final class Session implements AutoCloseable {
     if (secondsMax > 0) {
       statement.setQueryTimeout(secondsMax);
     }
-    return new Query(connection, statement, this::sent);
+    return new Query(connection, sql, statement, this::sent);
   }
 
   /**
@@ -93,6 +95,26 @@ public final class Session implements AutoCloseable {
     if (connection.getAutoCommit()) {
       meter.commit();
     }
+  }
+
+  /**
+   * A part of a transaction that can fail without the rest: what it did is undone when it throws.
+   */
+  public <T> T inSavepoint(Work<T> work) throws SQLException {
+    Savepoint before = connection.setSavepoint();
+    try {
+      T result = work.run(this);
+      connection.releaseSavepoint(before);
+      return result;
+    } catch (SQLException e) {
+      connection.rollback(before);
+      throw e;
+    }
+  }
+
+  /** When the connection was made or taken from the pool. */
+  long openedNanos() {
+    return openedNanos;
   }
 
   /** True until the connection is known to be broken. */

@@ -2,15 +2,14 @@ package dev.kagzi.engine.db;
 
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What PostgreSQL's error classes mean for whoever sent the statement. */
 public final class SqlErrors {
-  private static final Logger log = LoggerFactory.getLogger(SqlErrors.class);
-
   /** SQLSTATE of what is too much at once. */
   public static final String LIMIT_EXCEEDED = "54000";
+
+  /** Of what a refusal is that says that the database does not answer. */
+  static final String SUBJECT = "database";
 
   private static final String CANCELLED = "57014";
   private static final String LOCK_TIMEOUT = "55P03";
@@ -51,23 +50,19 @@ public final class SqlErrors {
 
   /**
    * The same for a caller: data that PostgreSQL refuses is the caller's fault, the rest is ours.
+   * {@link DatabaseFailures} has logged it.
    */
   public static Refusal refusal(SQLException error) {
     if (remedy(error) == Remedy.SPLIT) {
-      log.atWarn().addKeyValue("state", error.getSQLState()).log("the database refused a value");
       return Refusal.of(
           Refusal.Reason.INVALID_ARGUMENT,
           "value",
           "",
           "the database refused a value of this request (SQLSTATE " + error.getSQLState() + ")");
     }
-    log.atWarn()
-        .addKeyValue("state", error.getSQLState())
-        .addKeyValue("message", error.getMessage())
-        .log("a statement failed");
     return Refusal.of(
         Refusal.Reason.UNAVAILABLE,
-        "database",
+        SUBJECT,
         "",
         "the database does not answer (SQLSTATE " + error.getSQLState() + "); try again");
   }

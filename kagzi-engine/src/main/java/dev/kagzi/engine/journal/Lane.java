@@ -2,12 +2,14 @@ package dev.kagzi.engine.journal;
 
 import dev.kagzi.engine.db.Backend;
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.DatabaseFailures;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.db.SqlErrors;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -117,7 +119,8 @@ final class Lane<W extends Write<?>> {
           }
           case RECONNECT -> {
             batch.forEach(Write::becomeUncertain);
-            dropSession(e);
+            database.failed(name, e, session);
+            dropSession();
             if (System.nanoTime() - patienceEnd > 0 || closed) {
               giveUp(batch, e);
               return;
@@ -132,7 +135,7 @@ final class Lane<W extends Write<?>> {
       } catch (RuntimeException | Error bug) {
         // A fault of ours: the caller must hear of it, and the lane must live on.
         log.atError().setCause(bug).addKeyValue("lane", name).log("a batch failed unexpectedly");
-        dropSession(bug);
+        dropSession();
         splitAfterBug(batch);
         return;
       }
@@ -148,6 +151,10 @@ final class Lane<W extends Write<?>> {
     if (effects == null) {
       effects = open.inTransaction(tx -> writer.write(tx, batch));
     }
+    settle(batch, effects);
+  }
+
+  private void settle(List<W> batch, BatchWriter.Effects effects) {
     tell(effects);
     for (W write : batch) {
       write.settle();
@@ -164,12 +171,32 @@ final class Lane<W extends Write<?>> {
 
   private void split(List<W> batch, SQLException cause) throws InterruptedException {
     if (batch.size() == 1) {
-      batch.get(0).fail(SqlErrors.refusal(cause));
+      W write = batch.get(0);
+      if (!commitInParts(write)) {
+        DatabaseFailures.logRefused(
+            write.refusedLevel(), write.call(), write.subject(), write.key(), cause);
+        write.fail(SqlErrors.refusal(cause));
+      }
       return;
     }
     int middle = batch.size() / 2;
     commitOrSplit(batch.subList(0, middle));
     commitOrSplit(batch.subList(middle, batch.size()));
+  }
+
+  private boolean commitInParts(W write) {
+    try {
+      Optional<BatchWriter.Effects> effects =
+          connected().inTransaction(tx -> writer.writeInParts(tx, write));
+      effects.ifPresent(done -> settle(List.of(write), done));
+      return effects.isPresent();
+    } catch (SQLException e) {
+      // Refused in parts as it was refused as a whole: the caller logs that once.
+      if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
+        database.failed(name, e, session);
+      }
+      return false;
+    }
   }
 
   private void splitAfterBug(List<W> batch) throws InterruptedException {
@@ -222,12 +249,8 @@ final class Lane<W extends Write<?>> {
     return fresh;
   }
 
-  private void dropSession(Throwable cause) {
+  private void dropSession() {
     if (session != null) {
-      log.atWarn()
-          .addKeyValue("lane", name)
-          .addKeyValue("cause", cause.getMessage())
-          .log("lane lost its connection, will reconnect and send again");
       session.close();
       session = null;
     }

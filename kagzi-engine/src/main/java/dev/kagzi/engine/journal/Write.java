@@ -4,6 +4,7 @@ import dev.kagzi.engine.value.Refusal;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /**
  * Something to be made durable, and the answer to whoever asked for it. The answer is staged while
@@ -20,6 +21,21 @@ public abstract class Write<R> {
 
   /** How much of the journal's budget this write takes. */
   protected abstract int bytes();
+
+  /** Which call this is, for the log. */
+  protected String call() {
+    return getClass().getSimpleName();
+  }
+
+  /** What {@link #key} is the id of, for the log. */
+  protected String subject() {
+    return "key";
+  }
+
+  /** How bad it is when the database refuses this write. */
+  protected Level refusedLevel() {
+    return Level.WARN;
+  }
 
   /** Completes when the write is durable, or exceptionally with a {@link Refusal}. */
   public final CompletableFuture<R> done() {

@@ -94,7 +94,7 @@ public final class PostgresNotifier implements Notifier {
         }
         TimeUnit.MILLISECONDS.sleep(COALESCE_MS);
       } catch (SQLException e) {
-        log.atDebug().addKeyValue("cause", e.getMessage()).log("a notice was lost");
+        database.failed("notify", e, session);
         session = closeQuietly(session);
       } catch (InterruptedException stopped) {
         break;
@@ -136,7 +136,9 @@ public final class PostgresNotifier implements Notifier {
     long pauseMs = PAUSE_MS_FIRST;
     boolean first = true;
     while (!closed) {
+      Session listened = null;
       try (Listening listening = Listening.open(database, CHANNEL)) {
+        listened = listening.session();
         if (!first) {
           // What was said while nobody listened is lost: look at everything once.
           deliver(new Notice.Everything());
@@ -150,10 +152,7 @@ public final class PostgresNotifier implements Notifier {
         }
       } catch (SQLException e) {
         if (!closed) {
-          log.atWarn()
-              .addKeyValue("cause", e.getMessage())
-              .addKeyValue("retry_ms", pauseMs)
-              .log("listener lost its connection");
+          database.failed("listen", e, listened);
           pauseMs = pause(pauseMs);
         }
       }

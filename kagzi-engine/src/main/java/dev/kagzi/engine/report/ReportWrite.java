@@ -22,6 +22,11 @@ public final class ReportWrite extends RunWrite<ReportResult> {
     this.caller = caller;
   }
 
+  @Override
+  protected String call() {
+    return report.getClass().getSimpleName();
+  }
+
   String namespace() {
     return namespace;
   }

@@ -26,6 +26,11 @@ public abstract class RunWrite<R> extends Write<R> {
   }
 
   @Override
+  protected final String subject() {
+    return "run";
+  }
+
+  @Override
   protected final int bytes() {
     return bytes;
   }

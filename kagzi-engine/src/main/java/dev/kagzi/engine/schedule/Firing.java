@@ -7,6 +7,7 @@ import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -97,8 +98,7 @@ public final class Firing implements AutoCloseable {
       }
       return shared.late.isSpent() ? interval.toMillis() : LOCKED_MS;
     } catch (SQLException e) {
-      close();
-      throw SqlErrors.refusal(e);
+      throw refusal(e);
     }
   }
 
@@ -107,8 +107,7 @@ public final class Firing implements AutoCloseable {
     try {
       fireAll(() -> {});
     } catch (SQLException e) {
-      close();
-      throw SqlErrors.refusal(e);
+      throw refusal(e);
     }
   }
 
@@ -131,8 +130,7 @@ public final class Firing implements AutoCloseable {
     try {
       tell(session().inTransaction(tx -> ScheduledEnds.startForgotten(tx, FORGOTTEN_MAX)));
     } catch (SQLException e) {
-      close();
-      throw SqlErrors.refusal(e);
+      throw refusal(e);
     }
   }
 
@@ -284,6 +282,12 @@ public final class Firing implements AutoCloseable {
       FiredRun.tell(fired, events);
       events.committed();
     }
+  }
+
+  private Refusal refusal(SQLException e) {
+    database.failed("schedules", e, session);
+    close();
+    return SqlErrors.refusal(e);
   }
 
   private Session session() throws SQLException {

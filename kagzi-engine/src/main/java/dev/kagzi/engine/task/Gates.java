@@ -235,7 +235,7 @@ public final class Gates implements AutoCloseable {
       } catch (InterruptedException stopped) {
         break;
       } catch (SQLException e) {
-        log.atWarn().addKeyValue("cause", e.getMessage()).log("a look for runs failed");
+        database.failed("claim", e, session);
         if (session != null) {
           session.close();
           session = null;

@@ -3,9 +3,11 @@ package dev.kagzi.engine.worker;
 import dev.kagzi.engine.journal.Write;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /** A heartbeat on its way to the database. */
 final class HeartbeatWrite extends Write<HeartbeatResult> {
+  static final String CALL = "Heartbeat";
   private static final int BYTES_PER_CLAIM = 32;
 
   private final Heartbeat heartbeat;
@@ -31,6 +33,22 @@ final class HeartbeatWrite extends Write<HeartbeatResult> {
   @Override
   protected UUID key() {
     return heartbeat.workerId().value();
+  }
+
+  @Override
+  protected String call() {
+    return CALL;
+  }
+
+  @Override
+  protected String subject() {
+    return "worker";
+  }
+
+  /** A worker whose heartbeats fail is taken for dead, and its runs are executed once more. */
+  @Override
+  protected Level refusedLevel() {
+    return Level.ERROR;
   }
 
   @Override

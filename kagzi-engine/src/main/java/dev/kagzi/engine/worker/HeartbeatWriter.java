@@ -1,7 +1,9 @@
 package dev.kagzi.engine.worker;
 
+import dev.kagzi.engine.db.DatabaseFailures;
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.db.SqlErrors;
 import dev.kagzi.engine.journal.BatchWriter;
 import dev.kagzi.engine.task.HeldRuns;
 import dev.kagzi.engine.value.Claim;
@@ -24,6 +26,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /**
  * Records heartbeats and renews leases. A lease is set to now plus its length, never added to, and
@@ -227,25 +230,54 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     Map<WorkerId, Present> present = beat(tx, byWorker, counts);
     Map<WorkerId, List<Claim>> lost = new HashMap<>();
     Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
-    List<Renewal> locked =
-        renew(
-            tx,
-            byWorker.values().stream().filter(w -> present.containsKey(id(w))).toList(),
-            present,
-            lost,
-            cancelled);
-    Map<WorkerId, WorkerStatus> statuses = new HashMap<>();
-    present.forEach((worker, row) -> statuses.put(worker, row.status));
+    List<HeartbeatWrite> known =
+        byWorker.values().stream().filter(w -> present.containsKey(id(w))).toList();
+    List<Renewal> locked = renew(tx, listed(tx, known), present, lost, cancelled);
+    Map<WorkerId, WorkerStatus> statuses = statuses(present);
     for (HeartbeatWrite write : byWorker.values()) {
       answer(write, statuses.get(id(write)), lost, cancelled);
     }
     for (HeartbeatWrite write : again) {
       answer(write, statuses.get(id(write)), Map.of(), Map.of());
     }
+    return effects(statuses, locked);
+  }
+
+  /** One run that cannot be renewed must not cost its worker the other runs, or its life. */
+  @Override
+  public Optional<Effects> writeInParts(Session tx, HeartbeatWrite write) throws SQLException {
+    WorkerId worker = id(write);
+    Map<WorkerId, Present> present =
+        beat(tx, Map.of(worker, write), Map.of(worker, Counts.of(write.heartbeat())));
+    Map<WorkerId, List<Claim>> lost = new HashMap<>();
+    Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
+    List<Renewal> locked = new ArrayList<>();
+    for (Renewal one : present.isEmpty() ? List.<Renewal>of() : listed(tx, List.of(write))) {
+      try {
+        locked.addAll(tx.inSavepoint(part -> renew(part, List.of(one), present, lost, cancelled)));
+      } catch (SQLException e) {
+        if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
+          throw e;
+        }
+        DatabaseFailures.logRefused(Level.ERROR, HeartbeatWrite.CALL, "run", one.claim.runId(), e);
+      }
+    }
+    Map<WorkerId, WorkerStatus> statuses = statuses(present);
+    answer(write, statuses.get(worker), lost, cancelled);
+    return Optional.of(effects(statuses, locked));
+  }
+
+  private Effects effects(Map<WorkerId, WorkerStatus> statuses, List<Renewal> locked) {
     return () -> {
       listener.heard(statuses);
       locked.forEach(renewal -> listener.renewElsewhere(renewal.worker, renewal.claim));
     };
+  }
+
+  private static Map<WorkerId, WorkerStatus> statuses(Map<WorkerId, Present> present) {
+    Map<WorkerId, WorkerStatus> statuses = new HashMap<>();
+    present.forEach((worker, row) -> statuses.put(worker, row.status));
+    return statuses;
   }
 
   private static WorkerId id(HeartbeatWrite write) {
@@ -303,14 +335,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     return new Present(WorkerStatus.valueOf(row.text("status")), row.text("namespace"));
   }
 
-  /** Answers those that were locked. */
-  private List<Renewal> renew(
-      Session tx,
-      List<HeartbeatWrite> writes,
-      Map<WorkerId, Present> present,
-      Map<WorkerId, List<Claim>> lost,
-      Map<WorkerId, List<Claim>> cancelled)
-      throws SQLException {
+  private List<Renewal> listed(Session tx, List<HeartbeatWrite> writes) throws SQLException {
     List<Renewal> listed = new ArrayList<>();
     for (HeartbeatWrite write : writes) {
       List<Claim> claims = write.heartbeat().claims();
@@ -320,6 +345,17 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         claims.forEach(claim -> listed.add(new Renewal(id(write), claim, null)));
       }
     }
+    return listed;
+  }
+
+  /** Answers those that were locked. */
+  private List<Renewal> renew(
+      Session tx,
+      List<Renewal> listed,
+      Map<WorkerId, Present> present,
+      Map<WorkerId, List<Claim>> lost,
+      Map<WorkerId, List<Claim>> cancelled)
+      throws SQLException {
     if (listed.isEmpty()) {
       return List.of();
     }

@@ -54,8 +54,9 @@ final class ServingState {
       }
       serving = reason.isEmpty();
       tell(serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING);
+      // The engine has logged that its database is away.
       reason.ifPresent(
-          why -> log.atWarn().addKeyValue("reason", why).log("server is not ready any more"));
+          why -> log.atDebug().addKeyValue("reason", why).log("server is not ready any more"));
     } finally {
       looking.set(false);
     }
