@@ -45,14 +45,16 @@ final class LauncherCheckout implements AutoCloseable {
   private static final String MAVEN =
       """
       #!/bin/sh
-      echo build >>"$FAKES/builds"
+      echo build "$@" >>"$FAKES/builds"
       echo '[INFO] Building kagzi-engine 0.1.0-SNAPSHOT                     [1/2]'
       echo '[INFO] Building jar: kagzi-engine.jar'
       echo '[WARNING] nobody needs this'
       [ ! -p "$FAKES/gate" ] || read -r open <"$FAKES/gate"
       [ ! -e "$FAKES/broken" ] || { echo '[ERROR] Main.java:[1,1] no class'; exit 1; }
-      mkdir -p kagzi-cli/target/quick
-      wc -l <"$FAKES/builds" | tr -d ' ' >kagzi-cli/target/quick/kagzi-cli-all.jar
+      for module in kagzi-cli torture; do
+        mkdir -p $module/target/quick
+        wc -l <"$FAKES/builds" | tr -d ' ' >$module/target/quick/$module-all.jar
+      done
       """;
 
   private static final String JAVA =

@@ -70,6 +70,24 @@ class LauncherTest {
   }
 
   @Test
+  void torture_on_the_oldest_postgres_is_a_program_of_its_own() throws Exception {
+    checkout.complete();
+    LauncherCheckout.write(checkout.root.resolve("torture/pom.xml"), "");
+    LauncherCheckout.write(checkout.root.resolve("torture/src/main/java/Main.java"), "");
+
+    Ended newest = checkout.run("torture", "--minutes", "14");
+    Ended oldest = checkout.run("torture", "--minutes", "1", "--postgres", "14");
+    Ended again = checkout.run("torture", "--postgres=14");
+
+    assertThat(oldest.jar()).isNotEqualTo(newest.jar()).isEqualTo(again.jar());
+    assertThat(oldest.out()).endsWith("--postgres", "14", "end of arguments");
+    List<String> builds = Files.readAllLines(checkout.fakes.resolve("builds"));
+    assertThat(builds).hasSize(2);
+    assertThat(builds.get(0)).doesNotContain("kagzi.postgres");
+    assertThat(builds.get(1)).contains("-Dkagzi.postgres=14");
+  }
+
+  @Test
   void sources_that_have_not_changed_are_not_built_again() throws Exception {
     checkout.complete();
     Ended first = checkout.run("dev");

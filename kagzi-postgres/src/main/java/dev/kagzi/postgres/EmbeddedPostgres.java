@@ -67,6 +67,16 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return UserDirs.data(Account.current()).resolve(name);
   }
 
+  /** The major version of the PostgreSQL that is on the class path, such as 18. */
+  public static int majorVersion() {
+    try {
+      Path cache = UserDirs.cache(Account.current());
+      return Integer.parseInt(Binaries.unpacked(cache).majorVersion());
+    } catch (IOException e) {
+      throw new EmbeddedPostgresException("cannot read the version of PostgreSQL: " + e, e);
+    }
+  }
+
   /** The address of a database, without user and password. */
   public String jdbcUrl(String database) {
     return "jdbc:postgresql://" + LOOPBACK + ":" + port() + "/" + database;

@@ -1,5 +1,6 @@
 package dev.kagzi.torture;
 
+import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.EmbeddedPostgresException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -49,8 +50,8 @@ public final class Main implements Callable<Integer> {
   @Option(
       names = "--recovery",
       description =
-          "Instead: one fault of each kind every 30 s under even load, and how long throughput takes"
-              + " to be back.")
+          "Instead: one fault of each kind every 30 s under even load, and how long throughput"
+              + " takes to be back.")
   private boolean recovery;
 
   @Option(
@@ -67,6 +68,14 @@ public final class Main implements Callable<Integer> {
       defaultValue = "10000",
       description = "How many schedules. Without it: ${DEFAULT-VALUE}.")
   private int count;
+
+  @Option(
+      names = "--postgres",
+      paramLabel = "VERSION",
+      description =
+          "On which PostgreSQL: 14, the oldest that is supported, or the newest. Without it: the"
+              + " newest.")
+  private @Nullable Integer postgres;
 
   private Main() {}
 
@@ -99,9 +108,16 @@ public final class Main implements Callable<Integer> {
     if (count < 1) {
       throw new ParameterException(spec.commandLine(), "--count: " + count + " (expected: >= 1)");
     }
+    int bundled = EmbeddedPostgres.majorVersion();
+    if (postgres != null && postgres != bundled) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--postgres: %d (expected: 14, or %d without it; ./kagzi torture --postgres 14 builds it)"
+              .formatted(postgres, bundled));
+    }
     long chosen = seed == null ? ThreadLocalRandom.current().nextInt(1, 1_000_000) : seed;
     Console console = new Console(spec.commandLine().getOut());
-    console.say("seed " + chosen);
+    console.say("seed " + chosen + ", PostgreSQL " + bundled);
     if (schedules) {
       ScheduleTorture.Result result =
           ScheduleTorture.run(

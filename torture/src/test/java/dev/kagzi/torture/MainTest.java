@@ -2,6 +2,7 @@ package dev.kagzi.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.postgres.EmbeddedPostgres;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
@@ -17,6 +18,24 @@ class MainTest {
 
     assertThat(exitCode).isEqualTo(2);
     assertThat(err.toString()).contains("--minutes: 0.0 (expected: > 0)");
+  }
+
+  @Test
+  void another_postgres_than_the_one_that_is_built_in_is_refused_before_anything_starts() {
+    StringWriter err = new StringWriter();
+
+    int exitCode = Main.commandLine().setErr(new PrintWriter(err)).execute("--postgres=13");
+
+    assertThat(exitCode).isEqualTo(2);
+    assertThat(err.toString()).contains("--postgres: 13 (expected: 14, or ");
+  }
+
+  /** {@code -Dkagzi.postgres=14} reaches the torture's databases, or its tests show nothing. */
+  @Test
+  void the_tests_run_on_the_postgres_that_was_asked_for() {
+    String asked = System.getProperty("kagzi.postgres", "");
+
+    assertThat(asked.isEmpty() || asked.equals("" + EmbeddedPostgres.majorVersion())).isTrue();
   }
 
   @Test
