@@ -17,7 +17,10 @@ import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.notice.InProcessNotifier;
 import dev.kagzi.engine.notice.Notice;
+import dev.kagzi.engine.notice.Notifier;
+import dev.kagzi.engine.notice.NotifierKind;
 import dev.kagzi.engine.notice.PostgresNotifier;
 import dev.kagzi.engine.query.Health;
 import dev.kagzi.engine.query.Queries;
@@ -82,7 +85,7 @@ public final class Engine implements AutoCloseable {
   private final Reports reports;
   private final Tasks tasks;
   private final Queries queries;
-  private final PostgresNotifier notifier;
+  private final Notifier notifier;
   private final TakePulse pulse;
   private final Schedules schedules;
   private final FireSchedules fireSchedules;
@@ -103,7 +106,12 @@ public final class Engine implements AutoCloseable {
             config.autoCreateNamespaces(),
             this::openOrShut,
             this::tellOfNamespace);
-    this.notifier = new PostgresNotifier(database, serverId, this::hear, threads);
+    this.notifier =
+        switch (config.notifier()) {
+          case POSTGRES -> new PostgresNotifier(database, serverId, this::hear, threads);
+          case IN_PROCESS ->
+              new InProcessNotifier(database.address(), serverId, this::hear, threads);
+        };
     this.versions =
         new DefaultVersions(database, config.limits(), () -> notifier.tell(new Notice.Versions()));
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
@@ -236,6 +244,9 @@ public final class Engine implements AutoCloseable {
     }
     Engine engine = new Engine(database, config);
     try {
+      if (config.notifier() == NotifierKind.IN_PROCESS) {
+        engine.pulse.checkReach(config.coordinatorInterval());
+      }
       engine.notifier.start();
       engine.pulse.take();
       engine.fireSchedules.start();
@@ -259,7 +270,7 @@ public final class Engine implements AutoCloseable {
       case Notice.Namespace ignored -> namespaces.renew();
       case Notice.Versions ignored -> versions.renew();
       case Notice.Everything ignored -> {
-        notifier.alone(false);
+        notifier.others(1);
         namespaces.renew();
         fireSchedules.dueIn(0);
         versions.renew();

@@ -3,6 +3,7 @@ package dev.kagzi.engine;
 import dev.kagzi.engine.chore.RetentionConfig;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.memory.MemoryConfig;
+import dev.kagzi.engine.notice.NotifierKind;
 import dev.kagzi.engine.report.Rules;
 import dev.kagzi.engine.schedule.ScheduleConfig;
 import dev.kagzi.engine.task.DispatchConfig;
@@ -21,7 +22,8 @@ public record EngineConfig(
     boolean autoCreateNamespaces,
     RetentionConfig retention,
     ScheduleConfig schedules,
-    MemoryConfig memory) {
+    MemoryConfig memory,
+    NotifierKind notifier) {
 
   public static EngineConfig defaults() {
     return new EngineConfig(
@@ -34,7 +36,8 @@ public record EngineConfig(
         false,
         RetentionConfig.defaults(),
         ScheduleConfig.defaults(),
-        MemoryConfig.defaults());
+        MemoryConfig.defaults(),
+        NotifierKind.POSTGRES);
   }
 
   public EngineConfig withAutoCreateNamespaces(boolean on) {
@@ -48,7 +51,8 @@ public record EngineConfig(
         on,
         retention,
         schedules,
-        memory);
+        memory,
+        notifier);
   }
 
   public EngineConfig withJournal(JournalConfig other) {
@@ -62,7 +66,8 @@ public record EngineConfig(
         autoCreateNamespaces,
         retention,
         schedules,
-        memory);
+        memory,
+        notifier);
   }
 
   public EngineConfig withDispatch(DispatchConfig other) {
@@ -76,7 +81,8 @@ public record EngineConfig(
         autoCreateNamespaces,
         retention,
         schedules,
-        memory);
+        memory,
+        notifier);
   }
 
   public EngineConfig withWorkers(WorkerConfig other) {
@@ -90,7 +96,8 @@ public record EngineConfig(
         autoCreateNamespaces,
         retention,
         schedules,
-        memory);
+        memory,
+        notifier);
   }
 
   public EngineConfig withLimits(Limits other) {
@@ -104,7 +111,8 @@ public record EngineConfig(
         autoCreateNamespaces,
         retention,
         schedules,
-        memory);
+        memory,
+        notifier);
   }
 
   public EngineConfig withRules(Rules other) {
@@ -118,7 +126,8 @@ public record EngineConfig(
         autoCreateNamespaces,
         retention,
         schedules,
-        memory);
+        memory,
+        notifier);
   }
 
   public EngineConfig withCoordinatorInterval(Duration other) {
@@ -132,7 +141,8 @@ public record EngineConfig(
         autoCreateNamespaces,
         retention,
         schedules,
-        memory);
+        memory,
+        notifier);
   }
 
   public EngineConfig withRetention(RetentionConfig other) {
@@ -146,7 +156,8 @@ public record EngineConfig(
         autoCreateNamespaces,
         other,
         schedules,
-        memory);
+        memory,
+        notifier);
   }
 
   public EngineConfig withSchedules(ScheduleConfig other) {
@@ -160,7 +171,8 @@ public record EngineConfig(
         autoCreateNamespaces,
         retention,
         other,
-        memory);
+        memory,
+        notifier);
   }
 
   public EngineConfig withMemory(MemoryConfig other) {
@@ -174,6 +186,22 @@ public record EngineConfig(
         autoCreateNamespaces,
         retention,
         schedules,
+        other,
+        notifier);
+  }
+
+  public EngineConfig withNotifier(NotifierKind other) {
+    return new EngineConfig(
+        journal,
+        dispatch,
+        workers,
+        rules,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention,
+        schedules,
+        memory,
         other);
   }
 }

@@ -6,6 +6,7 @@ import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.chore.RetentionConfig;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.memory.MemoryConfig;
+import dev.kagzi.engine.notice.NotifierKind;
 import dev.kagzi.engine.report.Rules;
 import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.retry.RetryPolicy;
@@ -15,6 +16,7 @@ import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.worker.WorkerConfig;
 import dev.kagzi.server.config.Settings;
 import java.util.List;
+import java.util.Locale;
 
 /** Reads the engine's configuration from the settings. */
 final class EngineSettings {
@@ -33,7 +35,8 @@ final class EngineSettings {
             from.time(RETENTION_RUNS), from.time(RETENTION_WORKERS), from.time(RETENTION_INTERVAL)),
         new ScheduleConfig(
             from.integer(COORDINATOR_BATCH_SIZE), from.integer(COORDINATOR_MAX_WORKFLOWS_PER_TICK)),
-        MemoryConfig.ofHeap(from.integer(CALL_MEMORY_PERCENT)));
+        MemoryConfig.ofHeap(from.integer(CALL_MEMORY_PERCENT)),
+        NotifierKind.valueOf(from.text(NOTIFIER).toUpperCase(Locale.ROOT).replace('-', '_')));
   }
 
   private static JournalConfig journal(Settings from) {

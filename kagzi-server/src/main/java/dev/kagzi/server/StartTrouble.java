@@ -2,6 +2,7 @@ package dev.kagzi.server;
 
 import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.engine.db.SchemaException;
+import dev.kagzi.engine.notice.UnreachedServerException;
 import dev.kagzi.server.listen.ListenConfig;
 import java.net.BindException;
 import java.sql.SQLException;
@@ -16,7 +17,7 @@ final class StartTrouble {
 
   /** Anything that cannot be explained is handed back as it is. */
   static RuntimeException ofDatabase(DatabaseConfig database, RuntimeException failure) {
-    if (failure instanceof SchemaException) {
+    if (failure instanceof SchemaException || failure instanceof UnreachedServerException) {
       return new ServerStartException(String.valueOf(failure.getMessage()), failure);
     }
     return cause(failure, SQLException.class)

@@ -2,9 +2,14 @@ package dev.kagzi.engine.chore;
 
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.notice.Notifier;
+import dev.kagzi.engine.notice.UnreachedServerException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +61,20 @@ public final class TakePulse implements Chore {
                   ELSE 'EXACT' END AS counts
       """;
 
+  private static final String ALIVE_SQL =
+      """
+      SELECT server_id, heartbeat_at::text AS heartbeat
+        FROM kagzi.servers
+       WHERE server_id <> ? AND heartbeat_at > kagzi.clock() - interval '30 seconds'
+       LIMIT 100
+      """;
+
+  private static final String FORGET_SQL =
+      "DELETE FROM kagzi.servers WHERE server_id = ANY (?::uuid[])";
+
   private static final int EVERY = 5;
+  private static final long PAUSE_MS = 100;
+  private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final Database database;
   private final UUID serverId;
@@ -123,7 +141,7 @@ public final class TakePulse implements Chore {
   /** Takes the pulse now. */
   public void take() {
     long atNanos = System.nanoTime();
-    notifier.alone(
+    notifier.others(
         database
             .read(
                 session ->
@@ -148,9 +166,57 @@ public final class TakePulse implements Chore {
                                       row.bigintOrNull("namespaces_us"),
                                       row.bigintOrNull("types_us"),
                                       atNanos);
-                              return row.bigint("others") == 0;
+                              return row.bigint("others");
                             }))
-            .orElse(true));
+            .orElse(0L));
+  }
+
+  /**
+   * Returns when notices reach every server that is alive. The row of a server that was killed
+   * looks alive for a while: it is watched for two heartbeats, and deleted if it does not move.
+   *
+   * @throws UnreachedServerException if a server is alive that they do not reach
+   */
+  public void checkReach(Duration interval) {
+    long giveUp = System.nanoTime() + interval.multipliedBy(2L * EVERY).toNanos() + GRACE_NANOS;
+    Map<UUID, String> first = unreached();
+    Map<UUID, String> present = first;
+    while (!present.isEmpty() && System.nanoTime() - giveUp < 0) {
+      if (!first.entrySet().containsAll(present.entrySet())) {
+        throw new UnreachedServerException(
+            "notifier: in-process (expected: postgres, since another server works on this database;"
+                + " or stop that one: "
+                + String.join(", ", present.keySet().stream().map(UUID::toString).toList())
+                + ")");
+      }
+      pause();
+      present = unreached();
+    }
+    if (!present.isEmpty()) {
+      database.write(
+          tx -> tx.query(FORGET_SQL).bindUuids(first.keySet(), server -> server).update());
+    }
+  }
+
+  private Map<UUID, String> unreached() {
+    Map<UUID, String> found = new HashMap<>();
+    database.read(
+        session ->
+            session
+                .query(ALIVE_SQL)
+                .bind(serverId)
+                .list(row -> found.put(row.uuid("server_id"), row.text("heartbeat"))));
+    found.keySet().removeIf(notifier::reaches);
+    return found;
+  }
+
+  private static void pause() {
+    try {
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while starting", stopped);
+    }
   }
 
   /** This server goes: the others need not count it any longer. */

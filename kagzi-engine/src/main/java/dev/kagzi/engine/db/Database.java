@@ -309,6 +309,11 @@ public final class Database implements AutoCloseable {
     }
   }
 
+  /** Where it is, as it was configured. */
+  public String address() {
+    return config.jdbcUrl();
+  }
+
   public StatementMeter meter() {
     return meter;
   }

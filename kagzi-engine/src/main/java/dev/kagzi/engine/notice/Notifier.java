@@ -1,26 +1,25 @@
 package dev.kagzi.engine.notice;
 
-/** How a server tells the others. Telling never blocks and never fails. */
+import java.util.UUID;
+
+/** How a server notifies the others. Publishing a notice never blocks and never fails. */
 public interface Notifier extends AutoCloseable {
-  /** Tells the other servers; this one knows already. */
+  /** Notices are sent and delivered from now on. Call once, after all receivers exist. */
+  void start();
+
+  /** Publishes the notice to the other servers; this one knows already. */
   void tell(Notice notice);
 
-  /** Whether there is anybody to tell. */
-  void alone(boolean alone);
+  /** How many other servers are alive on the database. */
+  void others(long count);
+
+  /**
+   * True when notices reach that server, whatever process it is in.
+   *
+   * @param serverId a server that is alive on the database
+   */
+  boolean reaches(UUID serverId);
 
   @Override
   void close();
-
-  /** For a server that is certainly the only one. */
-  Notifier NONE =
-      new Notifier() {
-        @Override
-        public void tell(Notice notice) {}
-
-        @Override
-        public void alone(boolean alone) {}
-
-        @Override
-        public void close() {}
-      };
 }

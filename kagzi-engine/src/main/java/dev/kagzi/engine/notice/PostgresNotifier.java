@@ -51,7 +51,7 @@ public final class PostgresNotifier implements Notifier {
     this.receiver = threads.loop("kagzi-notice-listen", this::receive);
   }
 
-  /** From now on notices go and come: whoever they are about must be there. Once. */
+  @Override
   public void start() {
     sender.start();
     receiver.start();
@@ -77,8 +77,13 @@ public final class PostgresNotifier implements Notifier {
   }
 
   @Override
-  public void alone(boolean isAlone) {
-    this.alone = isAlone;
+  public void others(long count) {
+    this.alone = count == 0;
+  }
+
+  @Override
+  public boolean reaches(UUID server) {
+    return true;
   }
 
   private void send() {
@@ -170,7 +175,7 @@ public final class PostgresNotifier implements Notifier {
 
   private void hear(String payload) {
     String[] lines = payload.split("\n", -1);
-    if (lines[0].equals(serverId.toString())) {
+    if (closed || lines[0].equals(serverId.toString())) {
       return;
     }
     for (int i = 1; i < lines.length; i++) {

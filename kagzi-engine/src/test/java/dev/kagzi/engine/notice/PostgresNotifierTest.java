@@ -34,7 +34,7 @@ class PostgresNotifierTest {
     other =
         new PostgresNotifier(
             database.open(), RunId.next().value(), notice -> {}, new EssentialThreads());
-    other.alone(false);
+    other.others(1);
   }
 
   @AfterEach

@@ -101,11 +101,10 @@ public sealed interface Kind {
 
     @Override
     public Comparable<?> read(String text) {
-      String word = text.toUpperCase(Locale.ROOT);
-      if (!words.contains(word)) {
-        throw new IllegalArgumentException(range());
-      }
-      return word;
+      return words.stream()
+          .filter(word -> word.equalsIgnoreCase(text))
+          .findFirst()
+          .orElseThrow(() -> new IllegalArgumentException(range()));
     }
 
     @Override

@@ -74,13 +74,22 @@ public enum ServerOption {
       "db-pool-size",
       new Kind.Whole(1, 1_000),
       "8",
-      "Connections for reading. Writers have their own: journal-lanes, dispatch-claimers, and a few."),
+      "Connections for reading. Writers have their own: journal-lanes, dispatch-claimers, and a"
+          + " few."),
   MIGRATE_ON_START(
       "migrate-on-start",
       new Kind.Switch(),
       "true",
       "Whether a start brings the schema up to date. If not, it has to be: kagzi migrate. Not in"
           + " dev."),
+
+  NOTIFIER(
+      "notifier",
+      new Kind.Choice(List.of("in-process", "postgres")),
+      "postgres",
+      "How servers notify each other: by LISTEN and NOTIFY, or in memory. in-process is for a"
+          + " single server: it saves two connections, and a start beside another server is"
+          + " refused."),
 
   AUTO_CREATE_NAMESPACES(
       "auto-create-namespaces",
@@ -103,7 +112,8 @@ public enum ServerOption {
       "coordinator-max-workflows-per-tick",
       new Kind.Whole(1, 1_000_000),
       "1000",
-      "How many missed slots of schedules become runs in one interval; those on time are not limited."),
+      "How many missed slots of schedules become runs in one interval; those on time are not"
+          + " limited."),
   COORDINATOR_WORKER_STALE_THRESHOLD(
       "coordinator-worker-stale-threshold",
       "KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS",
@@ -245,7 +255,8 @@ public enum ServerOption {
       "retention-runs",
       new Kind.Time("0s", "36500d"),
       "30d",
-      "How long runs are kept after their end, unless their namespace says otherwise; 0s: for ever."),
+      "How long runs are kept after their end, unless their namespace says otherwise; 0s: for"
+          + " ever."),
   RETENTION_WORKERS(
       "retention-workers",
       new Kind.Time("0s", "36500d"),

@@ -1,0 +1,119 @@
+package dev.kagzi.engine;
+
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kagzi.engine.notice.InProcessNotifier;
+import dev.kagzi.engine.notice.NotifierKind;
+import dev.kagzi.engine.notice.UnreachedServerException;
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.task.DispatchConfig;
+import dev.kagzi.engine.task.Poll;
+import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Engines with one notifier or the other, and with both. */
+class NotifierChoiceTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  private static TestEngine start(NotifierKind kind, String queue) {
+    return TestEngine.start(
+        database.config(),
+        queue,
+        EngineConfig.defaults()
+            .withNotifier(kind)
+            .withCoordinatorInterval(Duration.ofMillis(100))
+            .withDispatch(DispatchConfig.defaults().withFallbackLook(Duration.ofHours(1))));
+  }
+
+  /** No fallback looks within an hour: what happens is by notice. */
+  @ParameterizedTest
+  @EnumSource(NotifierKind.class)
+  void a_run_that_starts_at_one_engine_is_executed_and_awaited_at_another(NotifierKind kind) {
+    try (TestEngine one = start(kind, "both-" + kind);
+        TestEngine other = start(kind, "both-" + kind)) {
+      WorkerId worker = other.register();
+      Poll poll = other.poll(worker, 1);
+
+      one.engine().clockMoved();
+
+      // A server that has just come may not listen yet: the next start reaches it.
+      Awaitility.await()
+          .atMost(LIMIT)
+          .until(
+              () -> {
+                one.start();
+                return poll.tasks().isDone();
+              });
+      Task task = await(poll.tasks()).get(0);
+      CompletableFuture<Optional<RunEnd>> end = one.end(task.claim().runId());
+      other.report(done(task.claim(), "1"));
+
+      assertThat(await(end)).isPresent();
+    }
+  }
+
+  @Test
+  void in_process_is_refused_beside_a_server_that_it_does_not_reach() {
+    try (TestEngine other = start(NotifierKind.POSTGRES, "refused")) {
+      assertThat(other.engine().trouble()).isEmpty();
+
+      assertThatThrownBy(() -> start(NotifierKind.IN_PROCESS, "refused").close())
+          .isInstanceOf(UnreachedServerException.class)
+          .hasMessageStartingWith(
+              "notifier: in-process (expected: postgres, since another server works on this"
+                  + " database; or stop that one: ");
+    }
+  }
+
+  /** A server that was killed leaves its row behind, and must not keep itself from coming back. */
+  @Test
+  void in_process_starts_after_a_server_that_was_killed_and_forgets_it() {
+    database.execute(
+        "INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)"
+            + " VALUES (gen_random_uuid(), 'killed', kagzi.clock(), kagzi.clock())");
+    try (CapturedLog log = CapturedLog.of(InProcessNotifier.class);
+        TestEngine engine = start(NotifierKind.IN_PROCESS, "killed")) {
+      engine.engine().clockMoved();
+
+      assertThat(new Stored(database).count("SELECT count(*) AS value FROM kagzi.servers"))
+          .isEqualTo(1);
+      assertThat(log.lines()).isEmpty();
+    }
+  }
+
+  @Test
+  void in_process_says_that_another_server_has_come() {
+    try (CapturedLog log = CapturedLog.of(InProcessNotifier.class);
+        TestEngine engine = start(NotifierKind.IN_PROCESS, "came")) {
+      assertThat(engine.engine().trouble()).isEmpty();
+      assertThat(log.lines()).isEmpty();
+
+      try (TestEngine other = start(NotifierKind.POSTGRES, "came")) {
+        Awaitility.await().atMost(LIMIT).until(() -> !log.lines().isEmpty());
+        other.engine().clockMoved();
+        engine.engine().clockMoved();
+      }
+
+      assertThat(log.lines())
+          .isEqualTo(
+              List.of(
+                  "ERROR another server works on this database, and notifier in-process does not"
+                      + " reach it: set notifier to postgres on every server and restart them"
+                      + " others=1"));
+    }
+  }
+}
