@@ -279,7 +279,7 @@ final class TestDatabase implements AutoCloseable {
   private static String clockThatIsAheadBy(long us) {
     return """
         CREATE OR REPLACE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE sql STABLE AS
-        $$ SELECT now() + interval '%d microseconds' $$
+        $$ SELECT now() + %d * interval '1 microsecond' $$
         """
         .formatted(us);
   }
