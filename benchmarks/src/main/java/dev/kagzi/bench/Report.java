@@ -14,8 +14,6 @@ final class Report {
   private static final JsonMapper JSON = new JsonMapper();
   private static final List<String> COMPARED =
       List.of(Figures.RUNS_PER_S, Figures.STEPS_PER_S, Figures.P50_MS);
-  private static final String LATENCY_HEAD = "%-32s %11s %11s %10s  %s%n";
-  private static final String LATENCY_ROW = "%-32s %8.2f %-2s %8.2f %-2s   < %3.0f %-2s  %s%n";
   private static final String HEAD_FORMAT = "%-8s %-7s %9s %9s";
   private static final String[][] COLUMNS = {
     {Figures.RUNS_PER_S, "runs/s", "%,10.0f"},
@@ -78,11 +76,11 @@ final class Report {
                       "met", each.isMet())));
       out.println(JSON.writeValueAsString(all));
     } else {
-      out.printf(Locale.ROOT, LATENCY_HEAD, "latency", "p50", "p99", "target", "");
+      out.printf(Locale.ROOT, "%-32s %11s %11s %10s  %s%n", "latency", "p50", "p99", "target", "");
       for (Latency each : latencies) {
         out.printf(
             Locale.ROOT,
-            LATENCY_ROW,
+            "%-32s %8.2f %-2s %8.2f %-2s   < %3.0f %-2s  %s%n",
             each.name(),
             each.p50(),
             each.unit(),
