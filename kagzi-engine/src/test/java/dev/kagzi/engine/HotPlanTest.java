@@ -192,6 +192,7 @@ class HotPlanTest {
   /** Once in a worker's life, or once in a while. */
   private static final Set<String> COLD =
       Set.of(
+          "HeartbeatWriter.ASYNC_COMMIT_SQL",
           "WorkerRows.REPLACE_SQL",
           "WorkerRows.INSERT_SQL",
           "WorkerRows.DRAIN_SQL",
