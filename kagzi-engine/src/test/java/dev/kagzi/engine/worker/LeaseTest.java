@@ -321,7 +321,7 @@ class LeaseTest {
     assertThat(stored.dueMs(foreign)).isLessThanOrEqualTo(FIRST_LEASE_MS);
   }
 
-  /** C1: a poll's answer may be lost, and nobody executes such a run. */
+  /** The answer to a poll may be lost: then no worker executes the run. */
   @Test
   void a_run_about_which_its_worker_never_called_lapses_later_each_time() {
     RunId run = engine.start();
