@@ -210,6 +210,7 @@ class ServerAwayTest {
     calls.put("RunHandle.cancel", run::cancel);
     calls.put("RunHandle.terminate", () -> run.terminate("enough"));
     calls.put("RunHandle.retry", run::retry);
+    calls.put("RunHandle.retryWithVersion", () -> run.retryWithVersion("2"));
     calls.put("RunHandle.resume", run::resume);
     calls.put("RunHandle.forceResume", run::forceResume);
     calls.put("RunList.page", () -> kagzi.list().page());
