@@ -49,6 +49,7 @@ class MessageJsonTest {
             "attempt_number",
             "attempts",
             "completed_workflows",
+            "conflicts",
             "crashes",
             "degraded_workers",
             "delay_ms",
