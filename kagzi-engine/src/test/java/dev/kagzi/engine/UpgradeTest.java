@@ -212,7 +212,7 @@ class UpgradeTest {
     engine.report(done(task.claim(), "1"));
   }
 
-  /** Of all migrations, in order; there may be gaps. */
+  /** Of all migrations, in order. */
   private static List<Integer> versions() throws IOException {
     Path migrations = Path.of("src/main/resources/dev/kagzi/engine/migration");
     try (Stream<Path> files = Files.list(migrations)) {
