@@ -34,6 +34,11 @@ public final class EngineMeter {
     return journal.written();
   }
 
+  /** True while no lane writes anything, and nothing waits for one. */
+  public boolean isJournalIdle() {
+    return journal.isIdle();
+  }
+
   /** Writes that wait for a lane now. */
   public int journalWaiting() {
     return journal.waiting();

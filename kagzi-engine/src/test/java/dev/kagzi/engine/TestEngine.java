@@ -24,6 +24,7 @@ import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.Registration;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -168,6 +170,15 @@ public final class TestEngine implements AutoCloseable {
       quiet = looked || engine.meter().dispatch().handedOver() == handedOver ? 0 : quiet + 1;
       quietSince = quiet == 0 ? System.nanoTime() : quietSince;
     }
+    awaitIdleJournal();
+  }
+
+  /** A caller has its answer a moment before the lane that wrote for it counts as idle. */
+  public void awaitIdleJournal() {
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(30))
+        .pollInterval(Duration.ofMillis(1))
+        .until(() -> engine.meter().isJournalIdle());
   }
 
   public ReportResult report(Report report) {

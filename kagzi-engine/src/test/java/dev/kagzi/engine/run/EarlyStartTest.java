@@ -283,6 +283,7 @@ class EarlyStartTest {
     RunId taken = RunId.next();
     TestEngine other = engine.onQueue(queue + "_other");
     await(engine.engine().runs().start(other.request("order-1", taken)));
+    engine.awaitIdleJournal();
     Poll poll = engine.pollEarly(worker, 1);
 
     CompletableFuture<StartResult> start = start(engine, taken);
