@@ -131,6 +131,19 @@ class NodeWorkerTest {
   }
 
   @Test
+  void a_failed_step_gives_the_code_the_same_message_at_replay() throws Exception {
+    shop.shipAnswers(404);
+    shop.refundAnswers(503);
+
+    try (NodeWorker worker = NodeWorker.start(address())) {
+      assertThat(start("vase", 0).result(PATIENCE))
+          .as(worker::said)
+          .isEqualTo("refund vase: ship answered 404");
+    }
+    assertThat(shop.calls()).containsExactly("charge", "ship", "refund", "refund");
+  }
+
+  @Test
   void a_worker_that_was_declared_dead_registers_anew_and_goes_on() throws Exception {
     try (NodeWorker worker = NodeWorker.start(address())) {
       Worker before = online(worker);

@@ -158,6 +158,7 @@ class LauncherTest {
       throws Exception {
     checkout.complete();
     checkout.run(first.split(" "));
+    assertThat(checkout.trainings()).as("trainings before the first short command").isEqualTo(1);
 
     List<Ended> all = new ArrayList<>();
     for (String command : List.of("workflow list", "version", "dev --help", "server -h", "")) {

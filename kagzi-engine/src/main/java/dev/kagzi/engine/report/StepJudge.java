@@ -422,20 +422,16 @@ final class StepJudge {
     write.answer(new BegunStep(ref(begun), true, null));
   }
 
-  // A failure that the code has seen stays: what it did about it has been done.
+  // A failure that the code has seen stays: what it did about it has been done. The message is the
+  // recorded one, so that a worker without the SDK throws the same at the first execution and at
+  // replay.
   private static Refusal failedForGood(StepRow step) {
-    String why = step.failure() == null ? "" : ": " + step.failure().message();
+    String message =
+        step.failure() == null
+            ? "step " + step.stepKey() + " failed in attempt " + step.attempt()
+            : step.failure().message();
     return Refusal.recorded(
-        Refusal.Code.STEP_FAILED,
-        "step",
-        ref(step).toString(),
-        "step "
-            + step.stepKey()
-            + " has failed for good in attempt "
-            + step.attempt()
-            + " (expected: a step that may be executed)"
-            + why,
-        step.failure());
+        Refusal.Code.STEP_FAILED, "step", ref(step).toString(), message, step.failure());
   }
 
   private static StepRef ref(StepRow row) {

@@ -223,7 +223,10 @@ class ResumeTest {
                             null,
                             0,
                             Caller.UNKNOWN)))
-        .hasMessageContaining("failed for good");
+        .isInstanceOfSatisfying(
+            Refusal.class,
+            refusal -> assertThat(refusal.code()).isEqualTo(Refusal.Code.STEP_FAILED))
+        .hasMessage("boom");
   }
 
   @Test
