@@ -32,14 +32,12 @@ const workflows = {
     }
   },
 };
-const workflow_types = Object.keys(workflows);
 
 // ---- Calls. All but PollTask are safe to repeat, so a call without an answer is sent again.
 
 const { WorkerService } = grpc.loadPackageDefinition(loader.loadSync('kagzi/v1/worker.proto',
   { includeDirs: [PROTOS], keepCase: true, enums: String, longs: Number, defaults: true })).kagzi.v1;
-const client = new WorkerService(ADDRESS, grpc.credentials.createInsecure());
-const { UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, NOT_FOUND } = grpc.status;
+const client = new WorkerService(ADDRESS, grpc.credentials.createInsecure()), code = grpc.status;
 let worker_id, heartbeat_interval_secs, draining = false;
 
 function send(method, request, seconds) {
@@ -54,7 +52,7 @@ async function call(method, request) {
     try {
       return await send(method, request, 10);
     } catch (error) {
-      if (![UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED].includes(error.code)) throw error;
+      if (![code.UNAVAILABLE, code.DEADLINE_EXCEEDED, code.RESOURCE_EXHAUSTED].includes(error.code)) throw error;
       await pause(delay);
     }
   }
@@ -66,27 +64,29 @@ class Stop extends Error {} // somebody else continues the run, or it continues 
 class StepFailed extends Error {} // the step has failed and is not tried again
 const encode = (value) => ({ data: Buffer.from(JSON.stringify(value ?? null)) });
 const decode = (payload) => payload?.data?.length ? JSON.parse(payload.data) : null;
-const detail = (error) => ({ message: String(error.message ?? error), non_retryable: !!error.nonRetryable });
+const detail = (error) => ({ message: String(error.message ?? error).slice(0, 1000), // as a replay sees it
+  non_retryable: !!error.nonRetryable || error.code === code.INVALID_ARGUMENT }); // such as a result too large
 
 async function execute({ run_id, epoch, workflow_type, input }, signal) {
   const report = (method, what) => call(method, { namespace, run_id, epoch, ...what }).catch((error) => {
-    if (error.code === ABORTED) throw new StepFailed(error.details); // a recorded failure
-    console.log(`run ${run_id}: stopped, ${error.message}`); // FAILED_PRECONDITION: claim lost
+    if (error.code === code.ABORTED) throw new StepFailed(error.details); // a recorded failure
+    if (error.code !== code.FAILED_PRECONDITION) throw error; // refused
+    console.log(`run ${run_id}: stopped, ${error.message}`); // claim lost
     throw new Stop();
   });
   const run = {
     async step(step_name, body, retry_policy) {
       const begun = await report('BeginStep', { step_name, kind: 'STEP_KIND_FUNCTION', retry_policy });
       if (!begun.should_execute) return decode(begun.cached_output);
-      let output;
       try {
-        output = encode(await body(signal));
+        const output = encode(await body(signal));
+        await report('CompleteStep', { step_id: begun.step_id, output });
+        return decode(output); // as a replay sees it
       } catch (error) {
+        if (error instanceof Stop) throw error;
         const failed = await report('FailStep', { step_id: begun.step_id, error: detail(error) });
-        throw failed.scheduled_retry ? new Stop() : new StepFailed(error.message);
+        throw failed.scheduled_retry ? new Stop() : new StepFailed(detail(error).message);
       }
-      await report('CompleteStep', { step_id: begun.step_id, output });
-      return decode(output); // as a replay sees it
     },
     async sleep(step_name, seconds) {
       const begun = await report('BeginStep', { step_name, kind: 'STEP_KIND_SLEEP' });
@@ -104,7 +104,7 @@ async function execute({ run_id, epoch, workflow_type, input }, signal) {
 
 // ---- The worker: registers, sends heartbeats, polls while it has a free slot, drains on SIGTERM.
 
-const held = new Set(), instance_id = randomUUID();
+const held = new Set(), instance_id = randomUUID(), workflow_types = Object.keys(workflows);
 
 async function register() {
   ({ worker_id, heartbeat_interval_secs } = await call('Register', { namespace, task_queue, workflow_types,
@@ -118,7 +118,7 @@ async function sendHeartbeats() {
     held.forEach((claim) => gone.includes(claim.run_id + claim.epoch) && claim.stop.abort());
     if (beat.should_drain) drain();
   } catch (error) {
-    if (error.code === NOT_FOUND && !draining) await register(); // the server gave this worker up
+    if (error.code === code.NOT_FOUND && !draining) await register(); // the server gave this worker up
   }
 }
 
@@ -138,9 +138,9 @@ async function poll() {
 async function drain() {
   if (draining) return;
   draining = true;
-  await call('Deregister', { worker_id, drain: true }); // no new tasks; heartbeats go on
+  await send('Deregister', { worker_id, drain: true }, 5).catch(() => {}); // no new tasks; heartbeats go on
   await Promise.race([Promise.all([...held].map((claim) => claim.done)), pause(DRAIN_MS)]);
-  await call('Deregister', { worker_id }); // others get what is left at once
+  await send('Deregister', { worker_id }, 5).catch(() => {}); // others get what is left at once
   process.exit(0);
 }
 

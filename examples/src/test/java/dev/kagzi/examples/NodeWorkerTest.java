@@ -1,6 +1,7 @@
 package dev.kagzi.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.postgres.SharedPostgres;
@@ -12,12 +13,15 @@ import dev.kagzi.protocol.v1.StepStatus;
 import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.WorkerStatus;
 import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.WorkflowType;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -141,6 +145,34 @@ class NodeWorkerTest {
           .isEqualTo("refund vase: ship answered 404");
     }
     assertThat(shop.calls()).containsExactly("charge", "ship", "refund", "refund");
+  }
+
+  @Test
+  void a_result_that_is_too_large_fails_the_step_which_is_not_executed_again() throws Exception {
+    shop.answersAreLong(3 << 20);
+
+    try (NodeWorker worker = NodeWorker.start(address())) {
+      RunHandle<String> run = start("atlas", 0);
+
+      assertThatThrownBy(() -> run.result(PATIENCE))
+          .as(worker::said)
+          .isInstanceOf(RunFailedException.class)
+          .hasMessageContaining("output");
+    }
+    assertThat(shop.calls()).containsExactly("charge");
+  }
+
+  @Test
+  void sigterm_ends_a_worker_that_never_reached_a_server() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+        NodeWorker worker = NodeWorker.start("127.0.0.1:" + silent.getLocalPort())) {
+      // Its connection shows that it runs: before that, it has no handler of SIGTERM.
+      silent.accept().close();
+
+      worker.terminate();
+
+      assertThat(worker.exitCode()).as(worker::said).isZero();
+    }
   }
 
   @Test

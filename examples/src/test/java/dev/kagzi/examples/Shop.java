@@ -27,6 +27,7 @@ final class Shop implements AutoCloseable {
   private final Queue<Integer> shipStatuses = new ConcurrentLinkedQueue<>();
   private final Queue<Integer> refundStatuses = new ConcurrentLinkedQueue<>();
   private volatile CountDownLatch shipping = new CountDownLatch(0);
+  private volatile int answerLength;
 
   Shop() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -45,6 +46,11 @@ final class Shop implements AutoCloseable {
 
   void refundAnswers(Integer... statuses) {
     refundStatuses.addAll(java.util.List.of(statuses));
+  }
+
+  /** From now on answers are filled up to this length. */
+  void answersAreLong(int length) {
+    answerLength = length;
   }
 
   /** From now on calls of "ship" get no answer before {@link #letShip}. */
@@ -83,7 +89,9 @@ final class Shop implements AutoCloseable {
             case "refund" -> refundStatuses.poll();
             default -> null;
           };
-      byte[] text = (path + " " + item).getBytes(UTF_8);
+      String answer = path + " " + item;
+      byte[] text =
+          (answer + "!".repeat(Math.max(0, answerLength - answer.length()))).getBytes(UTF_8);
       exchange.sendResponseHeaders(status == null ? 200 : status, text.length);
       exchange.getResponseBody().write(text);
     } catch (InterruptedException e) {

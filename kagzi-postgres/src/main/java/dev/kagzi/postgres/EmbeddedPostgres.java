@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,6 +40,8 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
   private static final String LOOPBACK = "127.0.0.1";
   private static final int STARTS_MAX = 6;
+  private static final long LEFTOVER_SECONDS_MAX = 30;
+  private static final String MEMORY_IN_USE = "pre-existing shared memory block";
   private static final long LOG_BYTES_MAX = 16L << 20;
 
   private final ServerDirectory directory;
@@ -325,22 +328,28 @@ public final class EmbeddedPostgres implements AutoCloseable {
     }
 
     /**
-     * A start can fail for reasons that pass: the port was taken a moment ago, or the sessions of a
-     * killed server have not yet noticed and hold its memory.
+     * A start can fail for reasons that pass: the port was taken a moment ago, or processes of a
+     * killed server have not noticed its death and hold its memory. On PostgreSQL 14 that takes 10
+     * s for one that waits for the statistics collector.
      */
     private Postmaster startPatiently(ServerDirectory directory, Binaries binaries, Account account)
         throws IOException {
       Postmaster.Ending ending = ephemeral ? Postmaster.Ending.DELETE : Postmaster.Ending.KEEP;
       long pauseMs = 50;
-      for (int attempt = 1; attempt <= STARTS_MAX; attempt++) {
+      long leftoverDeadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LEFTOVER_SECONDS_MAX);
+      for (int attempt = 1;
+          attempt <= STARTS_MAX
+              || (directory.logTail().contains(MEMORY_IN_USE)
+                  && System.nanoTime() < leftoverDeadline);
+          attempt++) {
         int chosen = choosePort(attempt == 1 ? directory.recordedPort() : 0);
         List<String> server = account.command(server(binaries, directory.data(), chosen));
         Optional<Postmaster> started = Postmaster.start(directory, server, chosen, ending);
         if (started.isPresent()) {
           return started.get();
         }
-        LockSupport.parkNanos(pauseMs * 1_000_000);
-        pauseMs *= 2;
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
+        pauseMs = Math.min(1_000, pauseMs * 2);
       }
       throw new EmbeddedPostgresException(
           "PostgreSQL does not start in " + directory.root() + ":" + directory.logTail());

@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -71,6 +72,33 @@ class EmbeddedPostgresTest {
 
     try (EmbeddedPostgres second = durable()) {
       assertThat(query(second, "postgres", "SELECT count(*) FROM t")).isEqualTo("100");
+    }
+  }
+
+  @Test
+  void a_start_waits_for_a_process_of_the_killed_server_that_has_not_noticed_its_death()
+      throws Exception {
+    CompletableFuture<?> resumed;
+    try (EmbeddedPostgres first = durable();
+        Connection connection = first.connect("postgres");
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
+      assertThat(row.next()).isTrue();
+      long backend = row.getLong(1);
+      signal("STOP", backend);
+      kill9(first.pid());
+      first.onExit().get(30, TimeUnit.SECONDS);
+      resumed =
+          CompletableFuture.runAsync(
+              () -> signal("CONT", backend),
+              CompletableFuture.delayedExecutor(6, TimeUnit.SECONDS));
+    }
+
+    try (EmbeddedPostgres second = durable()) {
+      assertThat(query(second, "postgres", "SELECT 1")).isEqualTo("1");
+      assertThat(resumed).isDone();
+    } finally {
+      resumed.get(30, TimeUnit.SECONDS);
     }
   }
 
@@ -311,6 +339,15 @@ class EmbeddedPostgresTest {
     // The helper first: the shell's end closes the pipe, and the helper would act on that.
     helpers.forEach(ProcessHandle::destroyForcibly);
     shell.destroyForcibly();
+  }
+
+  private static void signal(String name, long pid) {
+    try {
+      Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start();
+      assertThat(kill.waitFor()).isZero();
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException("kill -" + name + " " + pid, e);
+    }
   }
 
   private static void kill9(long pid) {

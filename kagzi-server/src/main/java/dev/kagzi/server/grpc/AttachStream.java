@@ -45,8 +45,7 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
       Executor executor) {
     ServerCallStreamObserver<AttachResponse> out = Calls.stream(caller);
     AttachStream stream = new AttachStream(calls, out, executor);
-    out.setOnCancelHandler(stream::close);
-    out.setOnReadyHandler(stream.pump::wake);
+    stream.pump.start(stream::close);
     calls.add(stream);
     if (!stream.closed) {
       stream.begin(workers, namespace, worker);

@@ -81,6 +81,8 @@ public final class GrpcEdge implements AutoCloseable {
               server -> add(server, services, room, serving, settings.reflection()));
       return new GrpcEdge(transports, serving, calls, threads, closeTimeout);
     } catch (IOException e) {
+      // The event loops end now, which is no failure of theirs.
+      engine.threads().close();
       threads.close();
       throw e;
     }

@@ -37,6 +37,18 @@ final class StreamPump<M> {
     this.source = source;
   }
 
+  /**
+   * Listens to the stream. Called by the handler's own thread, before it returns.
+   *
+   * @param onEnd runs when the client has cancelled the stream, and also when this server has closed
+   *     it: gRPC reports the two to different handlers. It may run more than once.
+   */
+  void start(Runnable onEnd) {
+    stream.setOnCancelHandler(onEnd);
+    stream.setOnCloseHandler(onEnd);
+    stream.setOnReadyHandler(this::wake);
+  }
+
   /** Something may be there to send, or room to send it. */
   void wake() {
     if (wakes.getAndIncrement() == 0) {

@@ -56,8 +56,7 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
       EdgeRoom room, StreamObserver<WatchWorkflowsResponse> caller) {
     ServerCallStreamObserver<WatchWorkflowsResponse> out = Calls.stream(caller);
     WatchStream stream = new WatchStream(room, out);
-    out.setOnCancelHandler(stream::close);
-    out.setOnReadyHandler(stream.pump::wake);
+    stream.pump.start(stream::close);
     room.calls().add(stream);
     return stream;
   }

@@ -42,6 +42,9 @@ final class FakeStream<M> extends ServerCallStreamObserver<M> {
   public void setOnCancelHandler(Runnable handler) {}
 
   @Override
+  public void setOnCloseHandler(Runnable handler) {}
+
+  @Override
   public void setOnReadyHandler(Runnable handler) {}
 
   @Override

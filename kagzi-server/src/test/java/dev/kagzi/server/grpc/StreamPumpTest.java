@@ -1,10 +1,26 @@
 package dev.kagzi.server.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kagzi.protocol.v1.AttachRequest;
+import dev.kagzi.protocol.v1.AttachResponse;
+import dev.kagzi.protocol.v1.WorkerServiceGrpc;
+import io.grpc.BindableService;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.StreamObserver;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Iterator;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class StreamPumpTest {
   private final FakeStream<String> stream = new FakeStream<>();
@@ -63,6 +79,45 @@ class StreamPumpTest {
 
     assertThat(stream.messages).isEmpty();
     assertThat(stream.problem).isNotNull();
+  }
+
+  /** Over gRPC itself, since its handlers of a cancel and of a close are what this is about. */
+  @Test
+  @Timeout(60)
+  void a_stream_that_this_server_ends_because_of_a_refusal_lets_go_of_what_it_holds()
+      throws Exception {
+    CountDownLatch released = new CountDownLatch(1);
+    BindableService service =
+        new WorkerServiceGrpc.WorkerServiceImplBase() {
+          @Override
+          public void attach(AttachRequest request, StreamObserver<AttachResponse> caller) {
+            StreamPump<AttachResponse> refused =
+                new StreamPump<>(
+                    Calls.stream(caller),
+                    Runnable::run,
+                    () -> {
+                      throw Errors.stopping();
+                    });
+            refused.start(released::countDown);
+          }
+        };
+    Server server =
+        NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
+            .addService(service)
+            .build()
+            .start();
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress("127.0.0.1", server.getPort()).usePlaintext().build();
+    try {
+      Iterator<AttachResponse> events =
+          WorkerServiceGrpc.newBlockingStub(channel).attach(AttachRequest.getDefaultInstance());
+
+      assertThatThrownBy(events::hasNext).isInstanceOf(StatusRuntimeException.class);
+      assertThat(released.await(30, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      channel.shutdownNow();
+      server.shutdownNow();
+    }
   }
 
   @Test
