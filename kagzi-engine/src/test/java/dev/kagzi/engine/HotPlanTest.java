@@ -205,7 +205,6 @@ class HotPlanTest {
           "DefaultVersions.FORMER_SQL",
           "DefaultVersions.SET_SQL",
           "RunCounts.FOLD_SQL",
-          "RunCounts.RECOUNT_SQL",
           "RunCounts.FORGET_SQL",
           "ExpiredRuns.WALK_SQL",
           "ExpiredRuns.TURN_SQL",

@@ -325,37 +325,4 @@ class NumbersTest {
                               .isEmpty()));
     }
   }
-
-  @Test
-  void runs_are_counted_anew_once_a_server_that_does_not_count_is_gone() {
-    try (TestEngine engine = TestEngine.start(database.config(), "anew")) {
-      RunId run = engine.start();
-      database.execute(
-          """
-          INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)
-          VALUES ('00000000-0000-0000-0000-00000000000a', 'old', now(), now())
-          """);
-      await().atMost(Duration.ofSeconds(20)).until(NumbersTest::isOwed);
-      // What the old server does to a run, nobody has counted.
-      database.execute(
-          "UPDATE kagzi.workflow_runs SET status = 'SLEEPING' WHERE run_id = '%s'".formatted(run));
-      assertThat(engine.engine().queries().depth(NAMESPACE, "anew"))
-          .isEqualTo(new QueueDepth(1, 0, 0, Map.of("anew", 1L)));
-
-      database.execute("DELETE FROM kagzi.servers WHERE NOT counts");
-
-      await()
-          .atMost(Duration.ofSeconds(20))
-          .untilAsserted(
-              () ->
-                  assertThat(engine.engine().queries().depth(NAMESPACE, "anew"))
-                      .isEqualTo(new QueueDepth(0, 0, 1, Map.of())));
-      assertThat(isOwed()).isFalse();
-    }
-  }
-
-  private static boolean isOwed() {
-    return database.run(
-        session -> !session.query("SELECT FROM kagzi.duties").list(row -> true).isEmpty());
-  }
 }

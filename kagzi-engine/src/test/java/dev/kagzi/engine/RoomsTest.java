@@ -117,7 +117,7 @@ class RoomsTest {
           Map.entry("workers", "worker"),
           Map.entry("worker_events", "worker"),
           Map.entry("servers", "chore"),
-          Map.entry("duties", "chore"));
+          Map.entry("maintenance_tasks", "chore"));
 
   // A claim and a renewal are what the queue and the leases are; a lone report is one statement
   // that commits itself, so that it has to say in one breath what several rooms would say. A fire

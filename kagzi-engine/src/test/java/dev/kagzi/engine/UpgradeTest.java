@@ -1,126 +1,191 @@
 package dev.kagzi.engine;
 
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
 import static dev.kagzi.engine.TestEngine.await;
 import static dev.kagzi.engine.TestEngine.done;
 import static dev.kagzi.engine.TestEngine.stepDone;
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.FilledDatabase.Filled;
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.query.RunFilter;
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.query.Stats;
+import dev.kagzi.engine.schedule.ScheduleView;
 import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
-import dev.kagzi.postgres.EmbeddedPostgres;
-import dev.kagzi.postgres.SharedPostgres;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
+import dev.kagzi.engine.value.WorkerStatus;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
-import org.flywaydb.core.Flyway;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** From the migration before the newest to the newest, with data, and with servers that run. */
+/** From every schema version to the newest, with data, and with servers that are running. */
 class UpgradeTest {
+  private static final Set<Filled> ENDED =
+      EnumSet.of(
+          Filled.COMPLETED, Filled.CHILD, Filled.FAILED, Filled.CANCELLED, Filled.TIMED_OUT);
 
-  private static final String PENDING = "00000000-0000-7000-8000-0000000000a1";
-  private static final String SLEEPING = "00000000-0000-7000-8000-0000000000a2";
-  private static final String RUNNING = "00000000-0000-7000-8000-0000000000a3";
-  private static final String COMPLETED = "00000000-0000-7000-8000-0000000000a4";
-
-  /** As a server of the first version writes them; later columns are for later features. */
-  private static final String RUNS =
-      """
-      INSERT INTO kagzi.workflow_runs
-        (run_id, namespace, external_id, ended, task_queue, workflow_type, status, epoch,
-         ended_epoch, locked_by, claimed_at, available_at, created_at, started_at, finished_at)
-      VALUES
-        ('%1$s', 'default', 'a', default, 'q', 'order', 'PENDING', 0, 0, NULL, NULL,
-         now() - interval '1 minute', now() - interval '1 minute', NULL, NULL),
-        ('%2$s', 'default', 'b', default, 'q', 'order', 'SLEEPING', 1, 1, NULL, NULL,
-         now() - interval '1 second', now() - interval '1 day', now() - interval '1 day', NULL),
-        ('%3$s', 'default', 'c', default, 'q', 'order', 'RUNNING', 1, 0,
-         '00000000-0000-7000-8000-0000000000b1', now() - interval '2 minutes',
-         now() - interval '1 minute', now() - interval '1 day', now() - interval '1 day', NULL),
-        ('%4$s', 'default', 'd', '%4$s', 'q', 'order', 'COMPLETED', 1, 1, NULL, NULL,
-         NULL, now() - interval '1 day', now() - interval '1 day', now() - interval '1 hour');
-      INSERT INTO kagzi.workflow_payloads (run_id, kind, data, created_at)
-      SELECT run_id, 'INPUT', '"in"', created_at FROM kagzi.workflow_runs;
-      INSERT INTO kagzi.workflow_payloads (run_id, kind, data, created_at)
-      VALUES ('%4$s', 'OUTPUT', '"out"', now() - interval '1 hour');
-      INSERT INTO kagzi.step_runs
-        (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, due_at, created_at,
-         started_at, finished_at)
-      VALUES
-        ('%2$s', 'nap', 1, 1, 1, 'SLEEP', 'RUNNING', NULL, now() - interval '1 second',
-         now() - interval '1 day', now() - interval '1 day', NULL),
-        ('%3$s', 'charge', 1, 1, 1, 'FUNCTION', 'COMPLETED', '"paid"', NULL,
-         now() - interval '1 day', now() - interval '1 day', now() - interval '1 day')
-      """
-          .formatted(PENDING, SLEEPING, RUNNING, COMPLETED);
-
-  private static final String WAITING =
-      "SELECT count(*) FROM pg_locks"
-          + " WHERE NOT granted AND relation = 'kagzi.workflow_runs'::regclass";
+  private static final Set<Filled> OPEN =
+      EnumSet.of(
+          Filled.PENDING,
+          Filled.RUNNING,
+          Filled.SLEEPING,
+          Filled.PARENT,
+          Filled.BLOCKED,
+          Filled.FIRED);
 
   @Test
-  void what_an_older_server_left_goes_on_under_the_newest() throws Exception {
-    String database = SharedPostgres.createDatabase();
-    List<Integer> versions = versions();
-    migrate(database, versions.get(versions.size() - 2));
-    execute(database, RUNS);
+  void every_migration_has_rows_from_which_the_upgrade_is_tested() {
+    assertThat(FilledDatabase.versions())
+        .as(
+            "versions in FilledDatabase.ROWS (expected: one entry for each migration, with the rows"
+                + " that a server of its version can write; empty if there are none)")
+        .isEqualTo(VersionedDatabase.versions());
+  }
 
-    try (TestEngine engine = TestEngine.start(config(database), "q")) {
-      WorkerId worker = engine.register();
-      Map<String, Task> tasks = new HashMap<>();
-      while (tasks.size() < 3) {
-        await(engine.poll(worker, 3).tasks())
-            .forEach(task -> tasks.put(task.claim().runId().toString(), task));
-      }
+  @Test
+  void the_rows_are_in_every_table_and_have_every_status() throws Exception {
+    VersionedDatabase database = FilledDatabase.at(newest());
 
-      assertThat(tasks).containsOnlyKeys(PENDING, SLEEPING, RUNNING);
-      assertThat(requireNonNull(tasks.get(RUNNING)).claim().epoch()).isEqualTo(2);
-      assertThat(requireNonNull(tasks.get(RUNNING)).steps())
-          .singleElement()
-          .satisfies(step -> assertThat(step.stepKey()).isEqualTo("charge"));
-      assertThat(requireNonNull(tasks.get(SLEEPING)).steps()).hasSize(1);
-      tasks.values().forEach(task -> engine.report(stepDone(task.claim(), "last", "1")));
-      tasks.values().forEach(task -> engine.report(done(task.claim(), "\"out\"")));
-      for (String run : Set.of(PENDING, SLEEPING, RUNNING, COMPLETED)) {
-        assertThat(engine.run(RunId.parse(run).orElseThrow()).status())
-            .isEqualTo(RunStatus.COMPLETED);
-      }
-      assertThat(engine.start("d").existed()).isFalse();
+    for (String table :
+        database.values("SELECT tablename FROM pg_tables WHERE schemaname = 'kagzi'")) {
+      assertThat(database.values("SELECT count(*) FROM kagzi." + table))
+          .as("rows of %s", table)
+          .doesNotContain("0");
+    }
+    assertThat(database.values("SELECT status FROM kagzi.workflow_runs"))
+        .isEqualTo(names(RunStatus.values()));
+    assertThat(database.values("SELECT status FROM kagzi.workers"))
+        .isEqualTo(names(WorkerStatus.values()));
+    assertThat(database.values("SELECT kind FROM kagzi.step_runs"))
+        .isEqualTo(names(StepKind.values()));
+  }
+
+  private static Set<String> names(Enum<?>[] values) {
+    return Arrays.stream(values).map(Enum::name).collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  static List<Integer> versions() {
+    return FilledDatabase.versions();
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void what_a_server_of_each_version_left_continues_under_the_newest(int version)
+      throws Exception {
+    VersionedDatabase database = FilledDatabase.at(version);
+    EngineConfig config = EngineConfig.defaults().withCoordinatorInterval(Duration.ofMillis(100));
+
+    try (TestEngine engine =
+        TestEngine.start(database.config(), FilledDatabase.QUEUE, config)) {
+      assertThat(database.values("SELECT max(version::int) FROM kagzi.schema_history"))
+          .containsExactly(Integer.toString(newest()));
+      assertLists(engine);
+
+      complete(engine, ids(OPEN));
+      RunId triggered =
+          engine.engine().schedules().trigger(NAMESPACE, Filled.TEMPLATE.id(), null);
+      RunId retried = await(engine.engine().runs().retry(NAMESPACE, Filled.FAILED.id(), null)).runId();
+      assertThat(engine.start("d").existed()).as("external id of an ended run").isFalse();
+      RunId restarted = engine.engine().queries().byExternalId(NAMESPACE, "d").runId();
+      complete(engine, Set.of(triggered, retried, restarted));
+
+      assertThat(engine.engine().queries().stats(NAMESPACE).runs(RunStatus.COMPLETED))
+          .isEqualTo(OPEN.size() + 2 + 3);
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> database.values("SELECT task FROM kagzi.maintenance_tasks").isEmpty());
+      assertThat(
+              database.values(
+                  "SELECT step_id FROM kagzi.step_runs WHERE run_id = '%s'"
+                      .formatted(Filled.PURGED.id())))
+          .as("steps of a purged run")
+          .isEmpty();
     }
   }
 
-  // What a server of the version before does not know it neither reads nor writes. So a migration
-  // may add what can be left out, and nothing else.
+  private static void assertLists(TestEngine engine) {
+    Set<RunId> all = new HashSet<>(ids(OPEN));
+    all.addAll(ids(ENDED));
+    List<RunView> runs =
+        engine.engine().queries().runs(RunFilter.all(NAMESPACE), PageSpec.FIRST).items();
+    assertThat(runs).extracting(RunView::runId).containsExactlyInAnyOrderElementsOf(all);
+    for (Filled run : EnumSet.of(Filled.FAILED, Filled.CANCELLED, Filled.TIMED_OUT)) {
+      assertThat(engine.run(run.id()).status()).isEqualTo(RunStatus.valueOf(run.name()));
+    }
+    assertThat(engine.error(Filled.FAILED.id())).isEqualTo("no money");
+    Stats stats = engine.engine().queries().stats(NAMESPACE);
+    assertThat(stats.runs()).isEqualTo(all.size());
+    assertThat(stats.runs(RunStatus.COMPLETED)).isEqualTo(2);
+    assertThat(stats.schedules()).isEqualTo(2);
+    assertThat(stats.schedulesEnabled()).isEqualTo(1);
+    assertThat(engine.engine().queries().workers(NAMESPACE, null, null, PageSpec.FIRST).items())
+        .hasSize(3);
+    ScheduleView template = engine.engine().schedules().byName(NAMESPACE, "yearly");
+    assertThat(template.id()).isEqualTo(Filled.TEMPLATE.id());
+    assertThat(template.completedRuns()).isEqualTo(1);
+    assertThat(template.failedRuns()).isEqualTo(1);
+  }
+
+  /** Claims these runs and no others, and completes them. */
+  private static void complete(TestEngine engine, Set<RunId> runs) {
+    WorkerId worker = engine.register();
+    Map<RunId, Task> tasks = new HashMap<>();
+    while (tasks.size() < runs.size()) {
+      await(engine.poll(worker, runs.size()).tasks())
+          .forEach(task -> tasks.put(task.claim().runId(), task));
+    }
+    assertThat(tasks).containsOnlyKeys(runs);
+    if (tasks.get(Filled.RUNNING.id()) instanceof Task taken) {
+      assertThat(taken.claim().epoch()).isEqualTo(2);
+      assertSteps(taken, "charge");
+    }
+    if (tasks.get(Filled.SLEEPING.id()) instanceof Task awake) {
+      assertSteps(awake, "nap");
+    }
+    if (tasks.get(Filled.PARENT.id()) instanceof Task parent) {
+      assertSteps(parent, "child");
+    }
+    tasks.values().forEach(task -> engine.report(stepDone(task.claim(), "last", "1")));
+    tasks.values().forEach(task -> engine.report(done(task.claim(), "\"out\"")));
+    runs.forEach(run -> assertThat(engine.run(run).status()).isEqualTo(RunStatus.COMPLETED));
+  }
+
+  private static void assertSteps(Task task, String step) {
+    assertThat(task.steps())
+        .singleElement()
+        .satisfies(recorded -> assertThat(recorded.stepKey()).isEqualTo(step));
+  }
+
+  private static Set<RunId> ids(Set<Filled> runs) {
+    return runs.stream().map(Filled::id).collect(Collectors.toSet());
+  }
+
+  // A server of the version before neither reads nor writes what it does not know. So a migration
+  // may only add what can be left out.
   @Test
   void migrations_only_add_what_an_older_server_can_leave_out() throws Exception {
-    List<Integer> versions = versions();
+    List<Integer> versions = VersionedDatabase.versions();
     for (int i = 1; i < versions.size(); i++) {
       int version = versions.get(i);
-      String database = SharedPostgres.createDatabase();
-      migrate(database, versions.get(i - 1));
+      VersionedDatabase database = VersionedDatabase.at(versions.get(i - 1));
       Set<String> before = columns(database, "true");
-      migrate(database, version);
+      database.migrate(version);
 
       Set<String> lost = new TreeSet<>(before);
       lost.removeAll(columns(database, "true"));
@@ -134,8 +199,8 @@ class UpgradeTest {
 
   @Test
   void a_server_that_runs_goes_on_while_a_newer_one_migrates() throws Exception {
-    String database = SharedPostgres.createDatabase();
-    try (TestEngine engine = TestEngine.start(config(database), "q")) {
+    VersionedDatabase database = VersionedDatabase.empty();
+    try (TestEngine engine = TestEngine.start(database.config(), "q")) {
       WorkerId worker = engine.register();
       // Often enough that the statements are prepared on the server's side.
       for (int i = 0; i < 10; i++) {
@@ -144,8 +209,7 @@ class UpgradeTest {
       }
       RunId open = engine.start();
 
-      execute(
-          database,
+      database.execute(
           """
           ALTER TABLE kagzi.workflow_runs ADD COLUMN future text, ADD COLUMN later int DEFAULT 7;
           ALTER TABLE kagzi.step_runs ADD COLUMN future text;
@@ -165,119 +229,29 @@ class UpgradeTest {
     }
   }
 
-  @Test
-  void a_migration_that_waits_for_a_backup_does_not_hold_up_the_servers() throws Exception {
-    String database = SharedPostgres.createDatabase();
-    migrate(database, 1);
-    CompletableFuture<String> newer;
-    try (Connection backup = connect(database);
-        Connection server = connect(database)) {
-      backup.setAutoCommit(false);
-      execute(backup, "LOCK TABLE kagzi.workflow_runs IN ACCESS SHARE MODE");
-
-      newer = CompletableFuture.supplyAsync(() -> migrateByEngine(database));
-      await().atMost(Duration.ofSeconds(10)).until(() -> count(server, WAITING) > 0);
-
-      execute(server, "SET statement_timeout = '5s'");
-      assertThat(count(server, "SELECT count(*) FROM kagzi.workflow_runs")).isZero();
-      assertThat(newer).isNotDone();
-    }
-
-    assertThat(newer.get(30, TimeUnit.SECONDS)).isEqualTo(Integer.toString(versions().getLast()));
-  }
-
-  private static String migrateByEngine(String database) {
-    try (Database engine = Database.open(config(database))) {
-      return engine.migrate();
-    }
-  }
-
-  private static void execute(Connection connection, String sql) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    }
-  }
-
-  private static long count(Connection connection, String sql) throws SQLException {
-    try (Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery(sql)) {
-      row.next();
-      return row.getLong(1);
-    }
-  }
-
   private static void finish(TestEngine engine, WorkerId worker) {
     Task task = engine.claimOne(worker);
     engine.report(stepDone(task.claim(), "s", "1"));
     engine.report(done(task.claim(), "1"));
   }
 
-  /** Of all migrations, in order. */
-  private static List<Integer> versions() throws IOException {
-    Path migrations = Path.of("src/main/resources/dev/kagzi/engine/migration");
-    try (Stream<Path> files = Files.list(migrations)) {
-      return files
-          .map(file -> file.getFileName().toString())
-          .map(name -> Integer.valueOf(name.substring(1, name.indexOf("__"))))
-          .sorted()
-          .toList();
-    }
+  private static int newest() {
+    return VersionedDatabase.versions().getLast();
   }
 
-  private static void migrate(String database, int version) {
-    DatabaseConfig config = config(database);
-    Flyway.configure()
-        .dataSource(config.jdbcUrl(), config.user(), config.password())
-        .locations("classpath:dev/kagzi/engine/migration")
-        .schemas("kagzi")
-        .defaultSchema("kagzi")
-        .createSchemas(true)
-        .table("schema_history")
-        .target(Integer.toString(version))
-        .load()
-        .migrate();
-  }
-
-  private static Set<String> columns(String database, String condition) throws SQLException {
-    Set<String> columns = new HashSet<>();
-    try (Connection connection = connect(database);
-        Statement statement = connection.createStatement();
-        ResultSet rows =
-            statement.executeQuery(
-                "SELECT table_name || '.' || column_name || ' ' || udt_name"
-                    + " FROM information_schema.columns WHERE table_schema = 'kagzi' AND "
-                    + condition)) {
-      while (rows.next()) {
-        columns.add(rows.getString(1));
-      }
-    }
-    return columns;
+  private static Set<String> columns(VersionedDatabase database, String condition)
+      throws SQLException {
+    return database.values(
+        "SELECT table_name || '.' || column_name || ' ' || udt_name"
+            + " FROM information_schema.columns WHERE table_schema = 'kagzi' AND "
+            + condition);
   }
 
   private static Set<String> tables(Set<String> columns) {
-    Set<String> tables = new HashSet<>();
-    columns.forEach(column -> tables.add(table(column)));
-    return tables;
+    return columns.stream().map(UpgradeTest::table).collect(Collectors.toSet());
   }
 
   private static String table(String column) {
     return column.substring(0, column.indexOf('.'));
-  }
-
-  private static void execute(String database, String sql) throws SQLException {
-    try (Connection connection = connect(database);
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    }
-  }
-
-  private static Connection connect(String database) throws SQLException {
-    DatabaseConfig config = config(database);
-    return DriverManager.getConnection(config.jdbcUrl(), config.user(), config.password());
-  }
-
-  private static DatabaseConfig config(String database) {
-    EmbeddedPostgres server = SharedPostgres.server();
-    return new DatabaseConfig(server.jdbcUrl(database), server.user(), server.password()).unsafe();
   }
 }

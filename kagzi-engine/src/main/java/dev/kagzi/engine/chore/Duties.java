@@ -5,11 +5,8 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 
-/** What the servers owe together, until one of them has done it. */
+/** Maintenance that the servers have to do, until one of them has done it. */
 final class Duties {
-  /** The runs are to be counted anew. */
-  static final String RECOUNT = "RECOUNT";
-
   private static final String STEPS = "STEPS ";
 
   private Duties() {}
@@ -22,21 +19,20 @@ final class Duties {
   /** Runs of which steps are left. */
   static List<RunId> runsWithStepsLeft(Session session, int max) throws SQLException {
     return session
-        .query("SELECT duty FROM kagzi.duties WHERE starts_with(duty, ?) LIMIT ?")
+        .query("SELECT task FROM kagzi.maintenance_tasks WHERE starts_with(task, ?) LIMIT ?")
         .bind(STEPS)
         .bind(max)
-        .list(row -> RunId.parse(row.text("duty").substring(STEPS.length())).orElseThrow());
+        .list(row -> RunId.parse(row.text("task").substring(STEPS.length())).orElseThrow());
   }
 
-  static boolean owe(Session tx, String duty) throws SQLException {
-    return tx.query("INSERT INTO kagzi.duties (duty) VALUES (?) ON CONFLICT DO NOTHING")
-            .bind(duty)
-            .update()
-        == 1;
+  static void owe(Session tx, String task) throws SQLException {
+    tx.query("INSERT INTO kagzi.maintenance_tasks (task) VALUES (?) ON CONFLICT DO NOTHING")
+        .bind(task)
+        .update();
   }
 
-  /** True for whoever is to do it now; waits for another who has just begun. */
-  static boolean take(Session tx, String duty) throws SQLException {
-    return tx.query("DELETE FROM kagzi.duties WHERE duty = ?").bind(duty).update() == 1;
+  /** Deletes the task once it is done. */
+  static void take(Session tx, String task) throws SQLException {
+    tx.query("DELETE FROM kagzi.maintenance_tasks WHERE task = ?").bind(task).update();
   }
 }

@@ -6,10 +6,7 @@ import dev.kagzi.engine.run.RunCounts;
 import dev.kagzi.engine.schedule.ScheduleCounts;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Folds what was counted since, so that reading the numbers stays cheap; and has everything counted
- * anew once the last server that does not count is gone.
- */
+/** Folds the changes of runs into the counts, so that reading the numbers stays cheap. */
 public final class FoldCounts implements Chore {
   private static final int MAX = 10_000;
   private static final int ROUNDS_MAX = 20;
@@ -28,12 +25,6 @@ public final class FoldCounts implements Chore {
     TakePulse.Reading reading = pulse.last();
     if (reading.equals(served)) {
       return;
-    }
-    if (reading.counts() == TakePulse.Counts.SOMEBODY_DOES_NOT) {
-      database.write(tx -> Duties.owe(tx, Duties.RECOUNT));
-    } else if (reading.counts() == TakePulse.Counts.OWED) {
-      // Whoever takes the duty does it in the same transaction; the other finds nothing to do.
-      database.write(tx -> Duties.take(tx, Duties.RECOUNT) ? RunCounts.recount(tx) : 0);
     }
     if (reading.unfolded()) {
       fold();

@@ -20,8 +20,8 @@ public final class TakePulse implements Chore {
   public static final String SQL =
       """
       WITH beat AS (
-        INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at, counts)
-        VALUES (?, ?, kagzi.clock(), kagzi.clock(), true)
+        INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)
+        VALUES (?, ?, kagzi.clock(), kagzi.clock())
             ON CONFLICT (server_id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at),
       forget AS (
         DELETE FROM kagzi.servers WHERE heartbeat_at < kagzi.clock() - interval '1 day')
@@ -52,13 +52,7 @@ public final class TakePulse implements Chore {
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
                 FROM kagzi.namespaces) AS namespaces_us,
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
-                FROM kagzi.workflow_types) AS types_us,
-             CASE WHEN EXISTS (SELECT FROM kagzi.servers
-                                WHERE NOT counts
-                                  AND heartbeat_at > kagzi.clock() - interval '30 seconds')
-                  THEN 'SOMEBODY_DOES_NOT'
-                  WHEN EXISTS (SELECT FROM kagzi.duties WHERE duty = 'RECOUNT') THEN 'OWED'
-                  ELSE 'EXACT' END AS counts
+                FROM kagzi.workflow_types) AS types_us
       """;
 
   private static final String ALIVE_SQL =
@@ -81,8 +75,7 @@ public final class TakePulse implements Chore {
   private final Notifier notifier;
   private final long stepGraceMs;
   private volatile Reading last =
-      new Reading(
-          null, false, null, null, false, false, Counts.EXACT, null, null, System.nanoTime());
+      new Reading(null, false, null, null, false, false, null, null, System.nanoTime());
   private int ticks;
 
   /**
@@ -104,19 +97,9 @@ public final class TakePulse implements Chore {
       @Nullable Long schedulesInMs,
       boolean buffered,
       boolean unfolded,
-      Counts counts,
       @Nullable Long namespacesUs,
       @Nullable Long typesUs,
       long atNanos) {}
-
-  /** How far the counts of runs can be believed. */
-  enum Counts {
-    EXACT,
-    /** A server from before there were counts is alive. */
-    SOMEBODY_DOES_NOT,
-    /** There was one: the runs are to be counted anew. */
-    OWED
-  }
 
   /** {@code stepGraceMs} after its time-out a step is the server's to end. */
   public TakePulse(Database database, UUID serverId, Notifier notifier, long stepGraceMs) {
@@ -162,7 +145,6 @@ public final class TakePulse implements Chore {
                                       row.bigintOrNull("schedules_in_ms"),
                                       row.bool("buffered"),
                                       row.bool("unfolded"),
-                                      Counts.valueOf(row.text("counts")),
                                       row.bigintOrNull("namespaces_us"),
                                       row.bigintOrNull("types_us"),
                                       atNanos);

@@ -28,12 +28,13 @@ import org.jspecify.annotations.Nullable;
 final class NumberQueries {
   private static final int ENTRIES_MAX = 1_000;
 
-  // Whatever is counted: a change adds to what the run became and takes from what it was.
+  // Whatever is counted: a change adds to its new status and subtracts from its former one.
   private static final String CHANGES =
       """
       SELECT d.namespace, d.workflow_type, d.task_queue, d.version, s.status, s.runs
         FROM kagzi.run_changes d
-       CROSS JOIN LATERAL (VALUES (d.became, d.runs), (d.was, -d.runs)) AS s (status, runs)
+       CROSS JOIN LATERAL (VALUES (d.to_status, d.runs), (d.from_status, -d.runs))
+               AS s (status, runs)
        WHERE s.status IS NOT NULL""";
 
   private static final String COUNTS =

@@ -59,7 +59,7 @@ final class RunQueries {
   // index of claims, which holds nothing else: a few active runs among millions that have ended.
   private static final Set<RunStatus> ACTIVE =
       EnumSet.of(RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SLEEPING);
-  private static final Set<RunStatus> UNHAPPY =
+  private static final Set<RunStatus> UNSUCCESSFUL =
       EnumSet.of(RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT);
   private static final String ONLY_ACTIVE =
       "   AND r.available_at IS NOT NULL AND r.cron_expr IS NULL";
@@ -229,7 +229,7 @@ final class RunQueries {
     List<Set<RunStatus>> lists = new ArrayList<>();
     EnumSet<RunStatus> rest = EnumSet.noneOf(RunStatus.class);
     for (RunStatus status : statuses) {
-      if (UNHAPPY.contains(status)) {
+      if (UNSUCCESSFUL.contains(status)) {
         lists.add(EnumSet.of(status));
       } else {
         rest.add(status);

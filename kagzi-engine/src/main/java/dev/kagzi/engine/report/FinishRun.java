@@ -27,7 +27,7 @@ final class FinishRun {
         RETURNING run_id, attempts, namespace, task_queue, workflow_type, version),
       c AS (
         INSERT INTO kagzi.run_changes
-               (namespace, task_queue, workflow_type, version, was, became, runs)
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
         SELECT namespace, task_queue, workflow_type, version, 'RUNNING', 'COMPLETED', 1 FROM u),
       s AS (
         INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
@@ -66,7 +66,7 @@ final class FinishRun {
         RETURNING run_id, namespace, task_queue, workflow_type, version),
       c AS (
         INSERT INTO kagzi.run_changes
-               (namespace, task_queue, workflow_type, version, was, became, runs)
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
         SELECT namespace, task_queue, workflow_type, version, 'RUNNING', 'COMPLETED', 1 FROM u),
       p AS (
         INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)

@@ -35,7 +35,7 @@ public final class InsertRuns {
       """
       c AS (
         INSERT INTO kagzi.run_changes
-               (namespace, task_queue, workflow_type, version, was, became, runs)
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
         SELECT namespace, task_queue, workflow_type, version, NULL, status, count(*)
           FROM r
          GROUP BY namespace, task_queue, workflow_type, version, status)
@@ -117,7 +117,7 @@ public final class InsertRuns {
         DELETE FROM kagzi.workflow_runs WHERE run_id = ANY (?::uuid[])
         RETURNING namespace, task_queue, workflow_type, version, status)
       INSERT INTO kagzi.run_changes
-             (namespace, task_queue, workflow_type, version, was, became, runs)
+             (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
       SELECT namespace, task_queue, workflow_type, version, status, NULL, count(*)
         FROM d
        GROUP BY namespace, task_queue, workflow_type, version, status
@@ -147,7 +147,7 @@ public final class InsertRuns {
         RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
       c AS (
         INSERT INTO kagzi.run_changes
-               (namespace, task_queue, workflow_type, version, was, became, runs)
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
         SELECT namespace, task_queue, workflow_type, version, NULL, status, 1 FROM r),
       p AS (
         INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)

@@ -16,13 +16,14 @@ public final class RunCounts {
         DELETE FROM kagzi.run_changes
          WHERE ctid = ANY (ARRAY(SELECT ctid FROM kagzi.run_changes LIMIT ?
                                     FOR UPDATE SKIP LOCKED))
-        RETURNING namespace, workflow_type, task_queue, version, was, became, runs),
+        RETURNING namespace, workflow_type, task_queue, version, from_status, to_status, runs),
       folded AS (
         INSERT INTO kagzi.run_counts AS c
                (namespace, workflow_type, task_queue, version, status, runs)
         SELECT t.namespace, t.workflow_type, t.task_queue, t.version, s.status, sum(s.runs)
           FROM taken t
-         CROSS JOIN LATERAL (VALUES (t.became, t.runs), (t.was, -t.runs)) AS s (status, runs)
+         CROSS JOIN LATERAL (VALUES (t.to_status, t.runs), (t.from_status, -t.runs))
+                 AS s (status, runs)
          WHERE s.status IS NOT NULL
          GROUP BY t.namespace, t.workflow_type, t.task_queue, t.version, s.status
         HAVING sum(s.runs) <> 0
@@ -30,34 +31,6 @@ public final class RunCounts {
             ON CONFLICT (namespace, workflow_type, task_queue, version, status) DO UPDATE
                SET runs = c.runs + excluded.runs)
       SELECT count(*) AS rows FROM taken
-      """;
-
-  /**
-   * Counts the runs themselves, and adds what the counts lack. One statement, and so one view of
-   * all three tables: what others change meanwhile is in none of them or in all.
-   */
-  static final String RECOUNT_SQL =
-      """
-      INSERT INTO kagzi.run_changes
-             (namespace, task_queue, workflow_type, version, was, became, runs)
-      SELECT namespace, task_queue, workflow_type, version, NULL, status, sum(runs)
-        FROM (SELECT namespace, task_queue, workflow_type, version, status, count(*) AS runs
-                FROM kagzi.workflow_runs
-               WHERE cron_expr IS NULL
-               GROUP BY namespace, task_queue, workflow_type, version, status
-              UNION ALL
-              SELECT namespace, task_queue, workflow_type, version, status, -runs
-                FROM kagzi.run_counts
-              UNION ALL
-              SELECT namespace, task_queue, workflow_type, version, became, -runs
-                FROM kagzi.run_changes
-               WHERE became IS NOT NULL
-              UNION ALL
-              SELECT namespace, task_queue, workflow_type, version, was, runs
-                FROM kagzi.run_changes
-               WHERE was IS NOT NULL) AS n
-       GROUP BY namespace, task_queue, workflow_type, version, status
-      HAVING sum(runs) <> 0
       """;
 
   /** Of what once was there and is no more. A count that somebody is changing is left alone. */
@@ -73,11 +46,6 @@ public final class RunCounts {
   /** Folds so many changes at most; answers how many there were. */
   public static int fold(Session session, int max) throws SQLException {
     return session.query(FOLD_SQL).bind(max).first(row -> row.integer("rows")).orElse(0);
-  }
-
-  /** Sets the counts right after runs were changed by somebody who does not count. */
-  public static int recount(Session tx) throws SQLException {
-    return tx.query(RECOUNT_SQL).update();
   }
 
   /** Forgets counts of nothing. */

@@ -16,10 +16,11 @@ public final class UpdateRuns {
       """
       WITH c AS (
         INSERT INTO kagzi.run_changes
-               (namespace, task_queue, workflow_type, version, was, became, runs)
-        SELECT n.namespace, n.task_queue, n.workflow_type, n.version, n.was, n.became, n.runs
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+        SELECT n.namespace, n.task_queue, n.workflow_type, n.version, n.from_status,
+               n.to_status, n.runs
           FROM unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::int[])
-                 AS n (namespace, task_queue, workflow_type, version, was, became, runs))
+                 AS n (namespace, task_queue, workflow_type, version, from_status, to_status, runs))
       UPDATE kagzi.workflow_runs r
          SET status = n.status,
              available_at = kagzi.at(n.available_us),

@@ -49,7 +49,7 @@ final class FireRuns {
                   created_at, execution_timeout_ms),
       c AS (
         INSERT INTO kagzi.run_changes
-               (namespace, task_queue, workflow_type, version, was, became, runs)
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
         SELECT namespace, task_queue, workflow_type, version, NULL, status, count(*)
           FROM r
          GROUP BY namespace, task_queue, workflow_type, version, status),

@@ -36,7 +36,7 @@ public final class ClaimRuns {
   public static final String SQL =
       """
       WITH c AS MATERIALIZED (
-        SELECT x.run_id, x.status AS was, x.crashes, x.found,
+        SELECT x.run_id, x.status AS from_status, x.crashes, x.found,
                x.status = 'RUNNING' AND x.crashes > 0
                  OR x.crashes + (x.status = 'RUNNING')::int > k.crashes_max AS aside,
                row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
@@ -70,7 +70,7 @@ public final class ClaimRuns {
       u AS (
         UPDATE kagzi.workflow_runs w
            SET epoch = w.epoch + 1,
-               free_epoch = CASE WHEN c.was = 'RUNNING'
+               free_epoch = CASE WHEN c.from_status = 'RUNNING'
                                  THEN coalesce(w.free_epoch, w.epoch - 1) ELSE w.epoch END,
                status = CASE WHEN c.aside THEN 'PENDING' ELSE 'RUNNING' END,
                locked_by = CASE WHEN c.aside THEN NULL ELSE (?::uuid[])[c.slot] END,
@@ -80,7 +80,7 @@ public final class ClaimRuns {
                         THEN least(?::bigint, ?::bigint * 2 ^ greatest(0, least(c.crashes - 1, 30))
                                                 * (0.75 + 0.5 * random()))
                         ELSE ?::bigint END * interval '1 millisecond',
-               crashes = w.crashes + CASE WHEN c.was = 'RUNNING' THEN 1 ELSE 0 END,
+               crashes = w.crashes + CASE WHEN c.from_status = 'RUNNING' THEN 1 ELSE 0 END,
                started_at = coalesce(w.started_at, kagzi.clock()),
                waits_for = NULL
           FROM c
@@ -89,14 +89,14 @@ public final class ClaimRuns {
                   w.created_at, w.crashes, w.step_timeout_ms,
                   ceil(extract(epoch FROM w.deadline_at - kagzi.clock()) * 1000)::bigint
                     AS deadline_in_ms,
-                  c.slot, c.was, c.found, w.namespace, w.task_queue),
+                  c.slot, c.from_status, c.found, w.namespace, w.task_queue),
       n AS (
         INSERT INTO kagzi.run_changes
-               (namespace, task_queue, workflow_type, version, was, became, runs)
-        SELECT namespace, task_queue, workflow_type, version, was, status, count(*)
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+        SELECT namespace, task_queue, workflow_type, version, from_status, status, count(*)
           FROM u
-         WHERE was <> status
-         GROUP BY namespace, task_queue, workflow_type, version, was, status)
+         WHERE from_status <> status
+         GROUP BY namespace, task_queue, workflow_type, version, from_status, status)
       SELECT u.*, p.data, p.metadata
         FROM u
         LEFT JOIN kagzi.workflow_payloads p ON p.run_id = u.run_id AND p.kind = 'INPUT'
@@ -296,7 +296,7 @@ public final class ClaimRuns {
         row.integer("slot"),
         row.integer("found"),
         RunStatus.valueOf(row.text("status")),
-        RunStatus.valueOf(row.text("was")),
+        RunStatus.valueOf(row.text("from_status")),
         new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
         row.text("workflow_type"),
         row.text("version"),

@@ -129,7 +129,7 @@ class PlanTest {
   void runs_that_came_to_a_bad_end_are_found_by_their_own_index_each_status_for_itself() {
     RunFilter failed =
         new RunFilter("big", Set.of(RunStatus.FAILED), null, null, null, null, null, null);
-    RunFilter unhappy =
+    RunFilter unsuccessful =
         new RunFilter(
             "big",
             Set.of(RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT),
@@ -140,12 +140,12 @@ class PlanTest {
             null,
             null);
 
-    for (RunFilter filter : List.of(failed, unhappy)) {
-      assertList(filter, null, true, "workflow_runs_unhappy");
-      assertList(filter, RUN_CURSOR, true, "workflow_runs_unhappy");
-      assertList(filter, RUN_CURSOR, false, "workflow_runs_unhappy");
+    for (RunFilter filter : List.of(failed, unsuccessful)) {
+      assertList(filter, null, true, "workflow_runs_unsuccessful");
+      assertList(filter, RUN_CURSOR, true, "workflow_runs_unsuccessful");
+      assertList(filter, RUN_CURSOR, false, "workflow_runs_unsuccessful");
       assertThat(plan(list(filter, RUN_CURSOR, true))).doesNotContain("workflow_runs_list");
-      assertPlan(RunQueries.any(filter, RUN_CURSOR, false)).contains("workflow_runs_unhappy");
+      assertPlan(RunQueries.any(filter, RUN_CURSOR, false)).contains("workflow_runs_unsuccessful");
     }
   }
 

@@ -7,7 +7,6 @@ import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Walk;
-import dev.kagzi.engine.run.RunCounts;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
@@ -188,7 +187,13 @@ class QueriesTest {
          WHERE run_id IN ('%s', '%s')
         """
             .formatted(template, template, paused));
-    database.run(RunCounts::recount);
+    database.execute(
+        """
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+        VALUES ('%s', 'q', 'order', '', 'PENDING', NULL, 2)
+        """
+            .formatted(namespace));
 
     Page<RunView> page = queries.runs(RunFilter.all(namespace), new PageSpec(0, "", true, false));
 

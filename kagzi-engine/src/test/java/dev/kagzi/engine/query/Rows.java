@@ -23,7 +23,7 @@ final class Rows {
                        status, available_at, created_at)
         RETURNING namespace, task_queue, workflow_type, version, status)
       INSERT INTO kagzi.run_changes
-             (namespace, task_queue, workflow_type, version, was, became, runs)
+             (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
       SELECT namespace, task_queue, workflow_type, version, NULL, status, 1 FROM r
       """;
 

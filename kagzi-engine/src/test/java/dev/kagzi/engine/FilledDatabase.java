@@ -1,0 +1,194 @@
+package dev.kagzi.engine;
+
+import dev.kagzi.engine.value.RunId;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Fills a database with the rows that servers of a schema version leave behind: runs in every
+ * status with their payloads and steps, schedules, workers, messages, counts. The rows are inserted
+ * with SQL, because the present engine cannot write to an older schema.
+ *
+ * <p>A new migration needs an entry in {@link #ROWS}: statements that fill its new tables and
+ * columns. Entries of released versions stay as they are.
+ */
+final class FilledDatabase {
+  static final String QUEUE = "q";
+
+  /** The runs and templates, by what is special about them. */
+  enum Filled {
+    PENDING,
+    /** Claimed by a worker that has died; its first step is recorded. */
+    RUNNING,
+    /** Its sleep is over. */
+    SLEEPING,
+    /** Parked until CHILD ends, whose message was not delivered. */
+    PARENT,
+    CHILD,
+    BLOCKED,
+    /** Started by the schedule TEMPLATE. */
+    FIRED,
+    COMPLETED,
+    FAILED,
+    CANCELLED,
+    TIMED_OUT,
+    TEMPLATE,
+    PAUSED_TEMPLATE,
+    /** Purged except for its steps. */
+    PURGED;
+
+    RunId id() {
+      return RunId.parse("00000000-0000-7000-8000-0000000001%02d".formatted(ordinal()))
+          .orElseThrow();
+    }
+  }
+
+  private static final String V1 =
+      """
+      INSERT INTO kagzi.workflow_runs
+        (run_id, namespace, external_id, ended, task_queue, workflow_type, status, epoch,
+         ended_epoch, locked_by, claimed_at, available_at, created_at, started_at, finished_at)
+      VALUES
+        ('{PENDING}', 'default', 'a', default, 'q', 'order', 'PENDING', 0, 0, NULL, NULL,
+         now() - interval '1 minute', now() - interval '1 day', NULL, NULL),
+        ('{RUNNING}', 'default', 'b', default, 'q', 'order', 'RUNNING', 1, 0,
+         '00000000-0000-7000-8000-0000000002b1', now() - interval '2 minutes',
+         now() - interval '1 minute', now() - interval '1 day', now() - interval '1 day', NULL),
+        ('{SLEEPING}', 'default', 'c', default, 'q', 'order', 'SLEEPING', 1, 1, NULL, NULL,
+         now() - interval '1 second', now() - interval '1 day', now() - interval '1 day', NULL),
+        ('{PARENT}', 'default', NULL, default, 'q', 'order', 'SLEEPING', 1, 1, NULL, NULL,
+         'infinity', now() - interval '1 day', now() - interval '1 day', NULL),
+        ('{CHILD}', 'default', NULL, '{CHILD}', 'q', 'order', 'COMPLETED', 1, 1, NULL, NULL,
+         NULL, now() - interval '1 day', now() - interval '1 day', now() - interval '1 hour'),
+        ('{BLOCKED}', 'default', NULL, default, 'q', 'order', 'PENDING', 1, 1, NULL, NULL,
+         now() - interval '1 minute', now() - interval '1 day', now() - interval '1 day', NULL),
+        ('{FIRED}', 'default', NULL, default, 'q', 'order', 'PENDING', 0, 0, NULL, NULL,
+         now() - interval '1 minute', now() - interval '1 hour', NULL, NULL),
+        ('{COMPLETED}', 'default', 'd', '{COMPLETED}', 'q', 'order', 'COMPLETED', 1, 1, NULL,
+         NULL, NULL, now() - interval '1 day', now() - interval '1 day', now() - interval '1 hour'),
+        ('{FAILED}', 'default', NULL, '{FAILED}', 'q', 'order', 'FAILED', 1, 1, NULL, NULL,
+         NULL, now() - interval '1 day', now() - interval '1 day', now() - interval '1 hour'),
+        ('{CANCELLED}', 'default', NULL, '{CANCELLED}', 'q', 'order', 'CANCELLED', 0, 0, NULL,
+         NULL, NULL, now() - interval '1 day', NULL, now() - interval '1 hour'),
+        ('{TIMED_OUT}', 'default', NULL, '{TIMED_OUT}', 'q', 'order', 'TIMED_OUT', 1, 1, NULL,
+         NULL, NULL, now() - interval '1 day', now() - interval '1 day', now() - interval '1 hour');
+
+      UPDATE kagzi.workflow_runs SET waits_for = '{child}', waits_for_all = true
+       WHERE run_id = '{PARENT}';
+      UPDATE kagzi.workflow_runs
+         SET origin = 'CHILD', parent_run_id = '{PARENT}', parent_step_id = 'child'
+       WHERE run_id = '{CHILD}';
+      UPDATE kagzi.workflow_runs
+         SET blocked_by = '{"code": "PRECONDITION_FAILED", "message": "the code has changed"}'
+       WHERE run_id = '{BLOCKED}';
+      UPDATE kagzi.workflow_runs
+         SET error = '{"code": "INTERNAL", "message": "no money"}'
+       WHERE run_id = '{FAILED}';
+      UPDATE kagzi.workflow_runs
+         SET execution_timeout_ms = 60000, deadline_at = created_at + interval '1 minute',
+             error = '{"code": "TIMEOUT", "message": "too slow"}'
+       WHERE run_id = '{TIMED_OUT}';
+      UPDATE kagzi.workflow_runs
+         SET origin = 'SCHEDULE', schedule_id = '{TEMPLATE}', fire_at = created_at
+       WHERE run_id = '{FIRED}';
+
+      INSERT INTO kagzi.workflow_runs
+        (run_id, namespace, schedule_name, task_queue, workflow_type, status, origin, cron_expr,
+         time_zone, overlap_policy, max_catchup, fire_at, available_at, total_runs, missed_runs,
+         created_at, updated_at)
+      VALUES
+        ('{TEMPLATE}', 'default', 'yearly', 'q', 'order', 'SCHEDULED', 'SCHEDULE', '0 0 1 1 *',
+         'UTC', 'ALLOW', 1, now() + interval '100 days', now() + interval '100 days', 3, 0,
+         now() - interval '1 day', now() - interval '1 day'),
+        ('{PAUSED_TEMPLATE}', 'default', 'paused', 'q', 'order', 'PAUSED', 'SCHEDULE',
+         '* * * * *', 'UTC', 'SKIP', 1, now(), now(), 0, 0,
+         now() - interval '1 day', now() - interval '1 day');
+      INSERT INTO kagzi.schedule_counts (schedule_id, completed, failed) VALUES ('{TEMPLATE}', 1, 0);
+      INSERT INTO kagzi.schedule_changes (schedule_id, completed, failed)
+      VALUES ('{TEMPLATE}', 0, 1);
+
+      INSERT INTO kagzi.workflow_payloads (run_id, kind, data, created_at)
+      SELECT run_id, 'INPUT', '"in"', created_at FROM kagzi.workflow_runs;
+      INSERT INTO kagzi.workflow_payloads (run_id, kind, data, created_at)
+      VALUES ('{COMPLETED}', 'OUTPUT', '"out"', now() - interval '1 hour'),
+             ('{CHILD}', 'OUTPUT', '"of the child"', now() - interval '1 hour');
+
+      INSERT INTO kagzi.step_runs
+        (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, error, due_at,
+         child_run_id, created_at, started_at, finished_at)
+      VALUES
+        ('{RUNNING}', 'charge', 1, 1, 1, 'FUNCTION', 'COMPLETED', '"paid"', NULL, NULL, NULL,
+         now() - interval '1 day', now() - interval '1 day', now() - interval '1 day'),
+        ('{SLEEPING}', 'nap', 1, 1, 1, 'SLEEP', 'RUNNING', NULL, NULL, now() - interval '1 second',
+         NULL, now() - interval '1 day', now() - interval '1 day', NULL),
+        ('{PARENT}', 'child', 1, 1, 1, 'CHILD_WORKFLOW', 'RUNNING', NULL, NULL, NULL, '{CHILD}',
+         now() - interval '1 day', now() - interval '1 day', NULL),
+        ('{FAILED}', 'charge', 1, 1, 1, 'FUNCTION', 'FAILED', NULL,
+         '{"code": "INTERNAL", "message": "no money"}', NULL, NULL,
+         now() - interval '1 day', now() - interval '1 day', now() - interval '1 day'),
+        ('{PURGED}', 'charge', 1, 1, 1, 'FUNCTION', 'COMPLETED', '"paid"', NULL, NULL, NULL,
+         now() - interval '99 days', now() - interval '99 days', now() - interval '99 days');
+      INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)
+      VALUES ('{PARENT}', 'child', 'COMPLETED {CHILD}', '"of the child"', '{}',
+              now() - interval '1 hour');
+      INSERT INTO kagzi.maintenance_tasks (task) VALUES ('STEPS {PURGED}');
+
+      INSERT INTO kagzi.run_counts (namespace, workflow_type, task_queue, version, status, runs)
+      SELECT namespace, workflow_type, task_queue, version, status, count(*)
+        FROM kagzi.workflow_runs
+       WHERE cron_expr IS NULL AND run_id <> '{PENDING}'
+       GROUP BY namespace, workflow_type, task_queue, version, status;
+      INSERT INTO kagzi.run_changes
+        (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+      VALUES ('default', 'q', 'order', '', NULL, 'PENDING', 1);
+
+      INSERT INTO kagzi.workers
+        (worker_id, namespace, task_queue, workflow_types, served_versions, hostname, status,
+         registered_at, last_heartbeat_at, deregistered_at, died)
+      VALUES
+        ('00000000-0000-7000-8000-0000000002b1', 'default', 'q', '{order}', '{""}', 'killed',
+         'ONLINE', now() - interval '1 day', now() - interval '2 minutes', NULL, NULL),
+        ('00000000-0000-7000-8000-0000000002b2', 'default', 'q', '{order}', '{*}', 'draining',
+         'DRAINING', now() - interval '1 day', now() - interval '2 minutes', NULL, NULL),
+        ('00000000-0000-7000-8000-0000000002b3', 'default', 'q', '{order}', '{""}', 'gone',
+         'OFFLINE', now() - interval '1 day', now() - interval '1 hour',
+         now() - interval '1 hour', true);
+      INSERT INTO kagzi.worker_events (worker_id, event, reason, at)
+      VALUES ('00000000-0000-7000-8000-0000000002b3', 'OFFLINE', 'heartbeats stopped',
+              now() - interval '1 hour');
+
+      INSERT INTO kagzi.workflow_types (namespace, workflow_type, default_version, updated_at)
+      VALUES ('default', 'other', '2', now() - interval '1 day');
+      INSERT INTO kagzi.requests (request_id, call, answer, created_at)
+      VALUES ('00000000-0000-7000-8000-0000000002c1', 'some call', 'its answer',
+              now() - interval '1 hour');
+      INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)
+      VALUES ('00000000-0000-7000-8000-0000000002d1', 'killed', now() - interval '1 day',
+              now() - interval '2 minutes');
+      """;
+
+  /** What a server of each version can write and one of the version before cannot. */
+  private static final TreeMap<Integer, String> ROWS = new TreeMap<>(Map.of(1, V1));
+
+  private FilledDatabase() {}
+
+  /** The versions that have an entry, in order. */
+  static List<Integer> versions() {
+    return List.copyOf(ROWS.keySet());
+  }
+
+  /** Creates a database of this version with the rows of all versions up to it. */
+  static VersionedDatabase at(int version) throws SQLException {
+    VersionedDatabase database = VersionedDatabase.at(version);
+    for (String rows : ROWS.headMap(version, true).values()) {
+      String sql = rows;
+      for (Filled run : Filled.values()) {
+        sql = sql.replace("{" + run + "}", run.id().toString());
+      }
+      database.execute(sql);
+    }
+    return database;
+  }
+}
