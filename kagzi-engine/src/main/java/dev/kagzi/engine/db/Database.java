@@ -110,7 +110,8 @@ public final class Database implements AutoCloseable {
    * Brings the schema up to date. Safe when several servers start at once.
    *
    * @return the version that it has now
-   * @throws SchemaException if it is newer than this server
+   * @throws SchemaException if it is newer than this server, or a build before the first release
+   *     made it
    */
   public String migrate() {
     return new Schema(config).migrate();

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
@@ -27,13 +28,21 @@ final class Schema {
   private static final int TRIES_MAX = 60;
   private static final long PAUSE_MS_MAX = 10_000;
 
+  private static final String MIGRATIONS = "classpath:dev/kagzi/engine/migration";
+
   private final Flyway flyway;
 
-  Schema(DatabaseConfig config) {
+  /**
+   * Reads the engine's own migrations.
+   *
+   * @param further locations of further migrations; only tests have any
+   */
+  Schema(DatabaseConfig config, String... further) {
     this.flyway =
         Flyway.configure(Database.class.getClassLoader())
             .dataSource(config.jdbcUrl(), config.user(), config.password())
-            .locations("classpath:dev/kagzi/engine/migration")
+            .locations(
+                Stream.concat(Stream.of(MIGRATIONS), Stream.of(further)).toArray(String[]::new))
             .schemas("kagzi")
             .defaultSchema("kagzi")
             .createSchemas(true)
@@ -43,9 +52,7 @@ final class Schema {
   }
 
   String migrate() {
-    // Flyway by itself takes a schema of the future for a good one.
     Versions versions = versions();
-    refuseNewer(versions);
     for (int tries = 1; !migrateUnlessLocked(tries); tries++) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(PAUSE_MS_MAX, 1_000L * tries)));
     }
@@ -84,7 +91,6 @@ final class Schema {
 
   void check() {
     Versions versions = versions();
-    refuseNewer(versions);
     if (!versions.areEqual()) {
       String found = versions.found().map(version -> "version " + version).orElse("none");
       throw new SchemaException(
@@ -96,6 +102,7 @@ final class Schema {
     }
   }
 
+  // Flyway accepts a schema that is newer than its migrations.
   private static void refuseNewer(Versions versions) {
     if (versions.isNewer()) {
       throw new SchemaException(
@@ -104,6 +111,31 @@ final class Schema {
               + " (expected: version "
               + versions.known()
               + " or older, which this server knows; start a newer server)");
+    }
+  }
+
+  /**
+   * Builds before the first release had other migrations, and their tables cannot be migrated.
+   * Flyway would only report different checksums.
+   */
+  private static void refuseUnreleased(MigrationInfo[] all) {
+    for (MigrationInfo each : all) {
+      Integer applied = each.getAppliedChecksum();
+      Integer known = each.getResolvedChecksum();
+      if (applied != null && known != null && !applied.equals(known)) {
+        throw new SchemaException(
+            ("database schema: version %s, whose migration %s is \"%s\" with checksum %d (expected:"
+                    + " \"%s\" with checksum %d; a build before the first release made this schema,"
+                    + " which cannot be migrated: export what you need, drop the schema kagzi or use"
+                    + " another database, then start again)")
+                .formatted(
+                    newest(all, MigrationState::isApplied).orElseThrow(),
+                    each.getVersion(),
+                    each.getAppliedDescription(),
+                    applied,
+                    each.getResolvedDescription(),
+                    known));
+      }
     }
   }
 
@@ -117,11 +149,20 @@ final class Schema {
     }
   }
 
+  /**
+   * Compares the history of the database with the migrations of this server.
+   *
+   * @throws SchemaException if the history is newer, or has other migrations
+   */
   private Versions versions() {
     MigrationInfo[] all = flyway.info().all();
-    return new Versions(
-        newest(all, MigrationState::isApplied),
-        newest(all, MigrationState::isResolved).orElseThrow());
+    refuseUnreleased(all);
+    Versions versions =
+        new Versions(
+            newest(all, MigrationState::isApplied),
+            newest(all, MigrationState::isResolved).orElseThrow());
+    refuseNewer(versions);
+    return versions;
   }
 
   private static Optional<MigrationVersion> newest(
