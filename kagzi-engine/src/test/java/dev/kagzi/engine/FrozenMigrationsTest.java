@@ -1,0 +1,47 @@
+package dev.kagzi.engine;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Databases of users have the released migrations, and a server refuses a database whose migrations
+ * differ from its own. So a released migration never changes again, not even its comments.
+ */
+class FrozenMigrationsTest {
+  /**
+   * The SHA-256 of each migration. V1 is frozen with release 0.1.0: until then a change of V1 puts
+   * the new hash here ({@code sha256sum V1__schema.sql}); after it, the change is a migration V2.
+   */
+  private static final Map<String, String> SHA_256 =
+      Map.of("V1__schema.sql", "f0a1681487a9ce16f1e5cc7c45c18c3b77e2a64516ddcc21d66d4b18be35329a");
+
+  @Test
+  void a_released_migration_is_not_changed() throws Exception {
+    for (Path migration : VersionedDatabase.migrations()) {
+      String name = requireNonNull(migration.getFileName()).toString();
+      assertThat(SHA_256).as("hash of %s, which is to be added here", name).containsKey(name);
+      assertThat(sha256(migration))
+          .as("SHA-256 of %s, which was released: add a migration V2 instead", name)
+          .isEqualTo(SHA_256.get(name));
+    }
+    assertThat(SHA_256).as("released migrations").hasSize(VersionedDatabase.migrations().size());
+  }
+
+  private static String sha256(Path file) throws IOException, GeneralSecurityException {
+    // As it is in the repository, whatever line ends a checkout has.
+    String text = Files.readString(file).replace("\r\n", "\n");
+    byte[] hash =
+        MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+    return HexFormat.of().formatHex(hash);
+  }
+}
