@@ -34,6 +34,7 @@ public final class InProcessNotifier implements Notifier {
   private Set<Notice> waiting = new LinkedHashSet<>();
   private final AtomicInteger strangerSeen = new AtomicInteger();
   private volatile boolean started;
+  private volatile boolean closed;
 
   /**
    * @param database which one the servers have in common
@@ -43,7 +44,7 @@ public final class InProcessNotifier implements Notifier {
     this.database = database;
     this.serverId = serverId;
     this.listener = listener;
-    this.receiver = threads.loop("kagzi-notice-receive", this::receive);
+    this.receiver = threads.loop("kagzi-notice-receive", this::receive, () -> closed);
   }
 
   @Override
@@ -143,6 +144,7 @@ public final class InProcessNotifier implements Notifier {
 
   @Override
   public void close() {
+    closed = true;
     STARTED.computeIfPresent(
         database,
         (key, servers) -> {

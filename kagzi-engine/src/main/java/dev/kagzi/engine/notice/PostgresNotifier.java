@@ -47,8 +47,8 @@ public final class PostgresNotifier implements Notifier {
     this.database = database;
     this.serverId = serverId;
     this.listener = listener;
-    this.sender = threads.loop("kagzi-notice-send", this::send);
-    this.receiver = threads.loop("kagzi-notice-listen", this::receive);
+    this.sender = threads.loop("kagzi-notice-send", this::send, () -> closed);
+    this.receiver = threads.loop("kagzi-notice-listen", this::receive, () -> closed);
   }
 
   @Override

@@ -9,6 +9,7 @@ import java.util.concurrent.RunnableScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,7 +22,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A loop fails when it returns or throws. A task of a timer or a pool fails when it throws an
  * {@link Error}, and a periodic one also by an exception, since it is not executed again. Any other
- * exception of a task is logged. After {@link #close} threads may end.
+ * exception of a task is logged. After {@link #close} threads may end, and a loop whose own owner
+ * is closed may return.
  *
  * <p>Thread-safe.
  */
@@ -38,11 +40,23 @@ public final class EssentialThreads implements AutoCloseable {
 
   /** A thread for a loop that runs until its owner closes. It is not started yet. */
   public Thread loop(String name, Runnable loop) {
-    return Thread.ofPlatform().name(name).unstarted(guarded(name, loop));
+    return loop(name, loop, () -> false);
+  }
+
+  /**
+   * The same for an owner that may close before this object does: the loop may return when {@code
+   * ownerClosed} is true. What it throws is a failure in any case.
+   */
+  public Thread loop(String name, Runnable loop, BooleanSupplier ownerClosed) {
+    return Thread.ofPlatform().name(name).unstarted(guarded(name, loop, ownerClosed));
   }
 
   /** The loop, reporting its end; for threads that somebody else starts. */
   public Runnable guarded(String name, Runnable loop) {
+    return guarded(name, loop, () -> false);
+  }
+
+  private Runnable guarded(String name, Runnable loop, BooleanSupplier ownerClosed) {
     return () -> {
       try {
         loop.run();
@@ -50,7 +64,9 @@ public final class EssentialThreads implements AutoCloseable {
         failed(name, thrown);
         return;
       }
-      failed(name, null);
+      if (!ownerClosed.getAsBoolean()) {
+        failed(name, null);
+      }
     };
   }
 

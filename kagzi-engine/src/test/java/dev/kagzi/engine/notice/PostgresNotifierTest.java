@@ -23,17 +23,14 @@ class PostgresNotifierTest {
           + " ('LISTEN kagzi_work', 'SELECT 1') AND pid <> pg_backend_pid()";
 
   private final BlockingQueue<Notice> heard = new LinkedBlockingQueue<>();
+  private final EssentialThreads threads = new EssentialThreads();
   private PostgresNotifier one;
   private PostgresNotifier other;
 
   @BeforeEach
   void open() {
-    one =
-        new PostgresNotifier(
-            database.open(), RunId.next().value(), this::hear, new EssentialThreads());
-    other =
-        new PostgresNotifier(
-            database.open(), RunId.next().value(), notice -> {}, new EssentialThreads());
+    one = new PostgresNotifier(database.open(), RunId.next().value(), this::hear, threads);
+    other = new PostgresNotifier(database.open(), RunId.next().value(), notice -> {}, threads);
     other.others(1);
   }
 
@@ -44,6 +41,14 @@ class PostgresNotifierTest {
     // Who listens notices otherwise only after a while that it is closed.
     database.execute("SELECT pg_terminate_backend(pid) " + LISTENERS);
     Awaitility.await().until(() -> listeners() == 0);
+    Awaitility.await().until(() -> !isAnyThreadAlive());
+    // The loops end because their notifier was closed: nothing to report.
+    assertThat(threads.failure()).isEmpty();
+  }
+
+  private static boolean isAnyThreadAlive() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().startsWith("kagzi-notice-"));
   }
 
   private void hear(Notice notice) {

@@ -136,4 +136,16 @@ class EssentialThreadsTest {
     assertThat(reported).isNotDone();
     assertThat(threads.failure()).isEmpty();
   }
+
+  @Test
+  void a_loop_may_return_but_not_throw_once_its_own_owner_is_closed() throws Exception {
+    Thread returns = threads.loop("returns", () -> {}, () -> true);
+    returns.start();
+    returns.join();
+    assertThat(threads.failure()).isEmpty();
+
+    threads.loop("throws", EssentialThreadsTest::fail, () -> true).start();
+
+    assertThat(reported.join()).hasMessageStartingWith("thread throws ended");
+  }
 }
