@@ -22,7 +22,9 @@ import java.util.concurrent.TimeUnit;
  * shares between servers end without anybody noticing, and their connections hang.
  */
 final class EventLoops implements AutoCloseable {
-  private static final long CLOSE_SECONDS_MAX = 5;
+  // Takes what a thread writes that began before it could see that the server has stopped.
+  private static final long QUIET_MS = 200;
+  private static final long CLOSE_MS_MAX = 5_000;
 
   private final EssentialThreads threads;
   private final List<EventLoopGroup> groups = new ArrayList<>();
@@ -62,7 +64,7 @@ final class EventLoops implements AutoCloseable {
   @Override
   public void close() {
     for (EventLoopGroup group : groups) {
-      group.shutdownGracefully(0, CLOSE_SECONDS_MAX, TimeUnit.SECONDS);
+      group.shutdownGracefully(QUIET_MS, CLOSE_MS_MAX, TimeUnit.MILLISECONDS);
     }
   }
 }

@@ -24,6 +24,7 @@ public final class GrpcEdge implements AutoCloseable {
   private final Transports transports;
   private final ServingState serving;
   private final OpenCalls calls;
+  private final GoneCallers gone;
   private final EdgeThreads threads;
   private final Duration closeTimeout;
 
@@ -31,11 +32,13 @@ public final class GrpcEdge implements AutoCloseable {
       Transports transports,
       ServingState serving,
       OpenCalls calls,
+      GoneCallers gone,
       EdgeThreads threads,
       Duration closeTimeout) {
     this.transports = transports;
     this.serving = serving;
     this.calls = calls;
+    this.gone = gone;
     this.threads = threads;
     this.closeTimeout = closeTimeout;
   }
@@ -54,6 +57,7 @@ public final class GrpcEdge implements AutoCloseable {
       throws IOException {
     EdgeThreads threads = new EdgeThreads(engine.threads());
     OpenCalls calls = new OpenCalls();
+    GoneCallers gone = new GoneCallers();
     CallMemory memory = new CallMemory(settings.memory());
     EdgeRoom room =
         new EdgeRoom(
@@ -78,8 +82,12 @@ public final class GrpcEdge implements AutoCloseable {
               settings,
               threads,
               memory,
-              server -> add(server, services, room, serving, settings.reflection()));
-      return new GrpcEdge(transports, serving, calls, threads, closeTimeout);
+              server -> {
+                add(server, services, room, serving, settings.reflection());
+                // Added last, it is next to the transport: calls pass it after all others.
+                server.intercept(gone);
+              });
+      return new GrpcEdge(transports, serving, calls, gone, threads, closeTimeout);
     } catch (IOException e) {
       // The event loops end now, which is no failure of theirs.
       engine.threads().close();
@@ -136,6 +144,7 @@ public final class GrpcEdge implements AutoCloseable {
     transports.shutdown();
     calls.endAll();
     transports.awaitEnd(closeTimeout);
+    gone.stop();
     threads.close();
   }
 }

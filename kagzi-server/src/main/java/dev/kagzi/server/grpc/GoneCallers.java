@@ -1,0 +1,62 @@
+package dev.kagzi.server.grpc;
+
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * Drops what handlers send to callers that are gone: their call is cancelled, or the server has
+ * stopped and closed their connection. Otherwise gRPC queues the answer for a closed stream, or
+ * logs and throws in the thread that answers because the event loop has ended. Thread-safe.
+ */
+final class GoneCallers implements ServerInterceptor {
+  private volatile boolean stopped;
+
+  /** From now on every caller is gone. Call before the event loops end. */
+  void stop() {
+    stopped = true;
+  }
+
+  @Override
+  public <Q, A> ServerCall.Listener<Q> interceptCall(
+      ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+    return next.startCall(new Guarded<>(call), headers);
+  }
+
+  private final class Guarded<Q, A> extends SimpleForwardingServerCall<Q, A> {
+    Guarded(ServerCall<Q, A> call) {
+      super(call);
+    }
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+      send(() -> super.sendHeaders(headers));
+    }
+
+    @Override
+    public void sendMessage(A message) {
+      send(() -> super.sendMessage(message));
+    }
+
+    // Also dropped: gRPC treats the end of a unary call without its message as a bug, and logs it.
+    @Override
+    public void close(Status status, Metadata trailers) {
+      send(() -> super.close(status, trailers));
+    }
+
+    private void send(Runnable write) {
+      if (stopped || isCancelled()) {
+        return;
+      }
+      try {
+        write.run();
+      } catch (RejectedExecutionException loopEnded) {
+        // The connection has ended with its event loop.
+      }
+    }
+  }
+}

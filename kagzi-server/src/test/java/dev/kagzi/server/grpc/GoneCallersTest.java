@@ -1,0 +1,131 @@
+package dev.kagzi.server.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.GetWorkflowResponse;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+class GoneCallersTest {
+
+  /** A unary call that records what reaches the transport. */
+  private static final class Call extends ServerCall<GetWorkflowRequest, GetWorkflowResponse> {
+    final List<String> sent = new ArrayList<>();
+    boolean cancelled;
+    boolean loopEnded;
+
+    private void send(String what) {
+      if (loopEnded) {
+        throw new RejectedExecutionException("event executor terminated");
+      }
+      sent.add(what);
+    }
+
+    @Override
+    public void request(int numMessages) {}
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+      send("headers");
+    }
+
+    @Override
+    public void sendMessage(GetWorkflowResponse message) {
+      send("message");
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+      send(status.getCode().name());
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return cancelled;
+    }
+
+    @Override
+    public MethodDescriptor<GetWorkflowRequest, GetWorkflowResponse> getMethodDescriptor() {
+      return WorkflowServiceGrpc.getGetWorkflowMethod();
+    }
+  }
+
+  private final GoneCallers gone = new GoneCallers();
+  private final Call call = new Call();
+
+  /** The observer of a handler that answers later. */
+  private StreamObserver<GetWorkflowResponse> begin() {
+    AtomicReference<StreamObserver<GetWorkflowResponse>> caller = new AtomicReference<>();
+    ServerCall.Listener<GetWorkflowRequest> listener =
+        gone.interceptCall(
+            call,
+            new Metadata(),
+            ServerCalls.asyncUnaryCall(
+                (GetWorkflowRequest request, StreamObserver<GetWorkflowResponse> observer) -> {
+                  Calls.ignoreCancel(observer);
+                  caller.set(observer);
+                }));
+    listener.onMessage(GetWorkflowRequest.getDefaultInstance());
+    listener.onHalfClose();
+    return caller.get();
+  }
+
+  private static void answer(StreamObserver<GetWorkflowResponse> caller) {
+    Calls.send(caller, GetWorkflowResponse::getDefaultInstance);
+  }
+
+  @Test
+  void a_caller_that_waits_has_its_answer() {
+    answer(begin());
+
+    assertThat(call.sent).containsExactly("headers", "message", "OK");
+  }
+
+  @Test
+  void nothing_is_written_for_a_caller_that_has_cancelled() {
+    StreamObserver<GetWorkflowResponse> caller = begin();
+    call.cancelled = true;
+
+    answer(caller);
+
+    assertThat(call.sent).isEmpty();
+  }
+
+  @Test
+  void nothing_is_written_once_the_server_has_stopped() {
+    StreamObserver<GetWorkflowResponse> caller = begin();
+    gone.stop();
+
+    answer(caller);
+
+    assertThat(call.sent).isEmpty();
+  }
+
+  @Test
+  void an_answer_after_the_end_of_the_event_loops_does_not_fail_its_thread() {
+    StreamObserver<GetWorkflowResponse> caller = begin();
+    call.loopEnded = true;
+
+    assertThatCode(() -> answer(caller)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void a_refusal_after_the_end_of_the_event_loops_does_not_fail_its_thread() {
+    StreamObserver<GetWorkflowResponse> caller = begin();
+    call.loopEnded = true;
+
+    assertThatCode(() -> caller.onError(Errors.of(Errors.stopping()))).doesNotThrowAnyException();
+  }
+}
