@@ -5,23 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.core.AppenderBase;
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.worker.WorkerConfig;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
+import dev.kagzi.protocol.v1.CancelWorkflowRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsResponse;
-import dev.kagzi.protocol.v1.PageRequest;
-import dev.kagzi.protocol.v1.PollTasksRequest;
-import dev.kagzi.protocol.v1.PollTasksResponse;
-import dev.kagzi.protocol.v1.RegisterRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
-import dev.kagzi.protocol.v1.TypeVersion;
-import dev.kagzi.protocol.v1.WorkerServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
+import io.grpc.Context;
 import io.grpc.ManagedChannel;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.StreamObserver;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,6 +39,7 @@ import java.util.logging.LogRecord;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,7 @@ class LogLinesTest {
   private static final Pattern LOGGER = Pattern.compile("<logger name=\"(.*?)\" level=\"(.*?)\"/>");
   private static final String STILL = "DatabaseFailures: the database is still away";
   private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration NEVER = Duration.ofHours(1);
 
   private final List<String> lines = new CopyOnWriteArrayList<>();
   private final LongAdder traces = new LongAdder();
@@ -60,7 +62,11 @@ class LogLinesTest {
   private final class Lines extends AppenderBase<ILoggingEvent> {
     @Override
     protected void append(ILoggingEvent event) {
-      add(event.getLoggerName(), event.getFormattedMessage(), event.getThrowableProxy() != null);
+      IThrowableProxy thrown = event.getThrowableProxy();
+      add(
+          event.getLoggerName(),
+          event.getFormattedMessage(),
+          thrown == null ? null : String.valueOf(thrown.getMessage()));
     }
   }
 
@@ -71,7 +77,11 @@ class LogLinesTest {
       Logger logger = logger(String.valueOf(record.getLoggerName()));
       if (record.getLevel().intValue() >= java.util.logging.Level.WARNING.intValue()
           && logger.isEnabledFor(Level.WARN)) {
-        add(record.getLoggerName(), record.getMessage(), record.getThrown() != null);
+        Throwable thrown = record.getThrown();
+        add(
+            record.getLoggerName(),
+            record.getMessage(),
+            thrown == null ? null : String.valueOf(thrown.getMessage()));
       }
     }
 
@@ -82,10 +92,13 @@ class LogLinesTest {
     public void close() {}
   }
 
-  private void add(String from, String message, boolean trace) {
-    lines.add(from.replaceAll(".*\\.", "") + ": " + message);
-    if (trace) {
+  private void add(String from, String message, @Nullable String thrown) {
+    String line = from.replaceAll(".*\\.", "") + ": " + message;
+    if (thrown == null) {
+      lines.add(line);
+    } else {
       traces.increment();
+      lines.add(line + ": " + thrown);
     }
   }
 
@@ -200,77 +213,178 @@ class LogLinesTest {
   @Test
   void clients_that_are_killed_amid_calls_cost_a_line_each_at_most_and_no_stack_trace() {
     int clients = 5;
-    try (TestServer server = TestServer.start()) {
-      for (int i = 0; i < 30; i++) {
-        server
-            .workflows()
-            .startWorkflow(
-                TestServer.start("other", "t")
-                    .setInput(TestServer.payload("\"" + "x".repeat(200_000) + "\""))
-                    .build());
-      }
+    try (TestServer server = serverWithLargeRuns(EngineConfig.defaults())) {
       List<TestLink> links = new ArrayList<>();
       List<ManagedChannel> channels = new ArrayList<>();
-      AtomicInteger answers = new AtomicInteger();
-      AtomicInteger ends = new AtomicInteger();
-      int calls = 0;
+      List<OpenCallsClient> callers = new ArrayList<>();
       for (int i = 0; i < clients; i++) {
         TestLink link = new TestLink(server.server().grpcPort());
-        ManagedChannel channel =
-            NettyChannelBuilder.forAddress("127.0.0.1", link.port())
-                .usePlaintext()
-                .flowControlWindow(64 << 10)
-                .build();
+        ManagedChannel channel = OpenCallsClient.channel(link.port());
+        OpenCallsClient caller = new OpenCallsClient(channel);
+        caller.openPollsAndReads();
         links.add(link);
         channels.add(channel);
-        calls += amidCalls(channel, answers, ends);
+        callers.add(caller);
       }
-      int all = calls;
-      Awaitility.await().atMost(LIMIT).until(() -> answers.get() > 0);
+      Awaitility.await()
+          .atMost(LIMIT)
+          .until(() -> callers.stream().anyMatch(caller -> caller.answers.get() > 0));
       lines.clear();
 
       links.forEach(TestLink::cut);
-      Awaitility.await().atMost(LIMIT).until(() -> ends.get() == all);
+      callers.forEach(LogLinesTest::awaitEnds);
       // What the broken calls still do in the server is over when none of them is open.
       Awaitility.await().atMost(LIMIT).until(() -> server.server().openCalls() == 0);
       server.startRun("q", "t");
       channels.forEach(ManagedChannel::shutdownNow);
       links.forEach(TestLink::close);
 
-      assertThat(traces.sum()).as("%s", lines).isZero();
-      // That a worker is gone is another event, and has its own line when it is noticed.
-      assertThat(lines.stream().filter(line -> !line.startsWith("Workers: ")))
-          .hasSizeLessThanOrEqualTo(clients);
-      assertThat(lines).hasSizeLessThanOrEqualTo(2 * clients);
+      assertFewLines(clients);
     }
   }
 
-  /** Polls that wait, and reads whose answers do not fit into what the client takes. */
-  private static int amidCalls(ManagedChannel channel, AtomicInteger answers, AtomicInteger ends) {
-    String worker =
-        WorkerServiceGrpc.newBlockingStub(channel)
-            .register(RegisterRequest.newBuilder().setTaskQueue("q").addWorkflowTypes("t").build())
-            .getWorkerId();
-    int calls = 0;
-    for (int i = 0; i < 20; i++) {
-      WorkerServiceGrpc.newStub(channel)
-          .pollTasks(
-              PollTasksRequest.newBuilder()
-                  .setTaskQueue("q")
-                  .setWorkerId(worker)
-                  .addTypes(TypeVersion.newBuilder().setWorkflowType("t"))
-                  .setMaxTasks(1)
-                  .setWaitMs(60_000)
-                  .build(),
-              new Counting<PollTasksResponse>(answers, ends));
-      WorkflowServiceGrpc.newStub(channel)
-          .listWorkflows(
-              ListWorkflowsRequest.newBuilder()
-                  .setPage(PageRequest.newBuilder().setPageSize(30).setIncludePayloads(true))
-                  .build(),
-              new Counting<ListWorkflowsResponse>(answers, ends));
-      calls += 2;
+  @Test
+  void callers_that_cancel_amid_answers_cost_a_line_a_connection_at_most_and_no_stack_trace() {
+    int clients = 2;
+    int rounds = 60;
+    // The workers send no heartbeats.
+    WorkerConfig patient =
+        new WorkerConfig(Duration.ofSeconds(3), Duration.ofMinutes(1), NEVER, NEVER);
+    try (TestServer server = serverWithLargeRuns(EngineConfig.defaults().withWorkers(patient))) {
+      List<ManagedChannel> channels = new ArrayList<>();
+      List<OpenCallsClient> callers = new ArrayList<>();
+      for (int i = 0; i < clients; i++) {
+        ManagedChannel channel = OpenCallsClient.channel(server.server().grpcPort());
+        channels.add(channel);
+        callers.add(new OpenCallsClient(channel));
+      }
+      lines.clear();
+
+      for (int round = 0; round < rounds; round++) {
+        cancelAmidAnswers(server, callers, round);
+      }
+      Awaitility.await().atMost(LIMIT).until(() -> server.server().openCalls() == 0);
+      server.startRun("q", "t");
+
+      assertFewLines(clients);
+      channels.forEach(ManagedChannel::shutdownNow);
     }
-    return calls;
+  }
+
+  /** In every other round the callers cancel before the first answer. */
+  private static void cancelAmidAnswers(
+      TestServer server, List<OpenCallsClient> callers, int round) {
+    String awaited = server.startRun("nobody", "t");
+    List<Integer> before = callers.stream().map(caller -> caller.answers.get()).toList();
+    try (Context.CancellableContext calls = Context.current().withCancellation()) {
+      calls.run(() -> callers.forEach(caller -> caller.open(List.of(awaited))));
+      // The answers to awaits, watches and polls.
+      server
+          .workflows()
+          .cancelWorkflow(CancelWorkflowRequest.newBuilder().setRunId(awaited).build());
+      for (int i = 0; i < 5; i++) {
+        server.startRun("q", "t");
+      }
+      if (round % 2 == 0) {
+        for (int i = 0; i < before.size(); i++) {
+          OpenCallsClient caller = callers.get(i);
+          int answers = before.get(i);
+          Awaitility.await().atMost(LIMIT).until(() -> caller.answers.get() > answers);
+        }
+      }
+    }
+    callers.forEach(LogLinesTest::awaitEnds);
+  }
+
+  @Test
+  void a_worker_that_is_stopped_and_continued_costs_a_line_at_most_and_no_stack_trace()
+      throws Exception {
+    try (TestServer server = serverWithLargeRuns(EngineConfig.defaults())) {
+      Process worker = startWorker(server.server().grpcPort());
+      try (BufferedReader output = worker.inputReader(StandardCharsets.UTF_8)) {
+        awaitRegistered(output);
+        Awaitility.await().atMost(LIMIT).until(() -> server.server().openCalls() > 20);
+        lines.clear();
+
+        signal(worker, "STOP");
+        for (int i = 0; i < 5; i++) {
+          server.startRun("q", "t");
+        }
+        // The server closes the connection, which does not answer its pings.
+        Awaitility.await().atMost(LIMIT).until(() -> server.server().openCalls() == 0);
+        Awaitility.await().atMost(LIMIT).until(() -> hasLine("Workers: "));
+        signal(worker, "CONT");
+        awaitRegistered(output);
+        server.startRun("q", "t");
+
+        assertFewLines(1);
+      } finally {
+        worker.destroyForcibly();
+      }
+    }
+  }
+
+  private static void awaitRegistered(BufferedReader output) throws IOException {
+    String line;
+    do {
+      line = output.readLine();
+      assertThat(line).as("output of the worker").isNotNull();
+    } while (!line.equals("registered"));
+  }
+
+  private boolean hasLine(String start) {
+    return lines.stream().anyMatch(line -> line.startsWith(start));
+  }
+
+  private static Process startWorker(int port) throws IOException {
+    return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED",
+            "-Xmx128m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            StoppableWorker.class.getName(),
+            Integer.toString(port))
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start();
+  }
+
+  private static void signal(Process process, String signal) throws Exception {
+    int exit =
+        new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
+    assertThat(exit).isZero();
+  }
+
+  /** A server whose lists of runs do not fit into a client's window. */
+  private static TestServer serverWithLargeRuns(EngineConfig engine) {
+    TestServer server =
+        TestServer.start(SharedPostgres.createDatabase(), config -> config.engine(engine));
+    for (int i = 0; i < 30; i++) {
+      server
+          .workflows()
+          .startWorkflow(
+              TestServer.start("other", "t")
+                  .setInput(TestServer.payload("\"" + "x".repeat(200_000) + "\""))
+                  .build());
+    }
+    return server;
+  }
+
+  private static void awaitEnds(OpenCallsClient caller) {
+    Awaitility.await().atMost(LIMIT).until(() -> caller.ends.get() == caller.opened.get());
+  }
+
+  private void assertFewLines(int connections) {
+    assertThat(traces.sum()).as("stack traces in %s", lines).isZero();
+    // That a worker is gone or back are other events, which have their own lines.
+    assertThat(lines.stream().filter(line -> !line.startsWith("Workers: ")))
+        .hasSizeLessThanOrEqualTo(connections);
+    assertThat(
+            lines.stream()
+                .filter(line -> line.startsWith("Workers: "))
+                .filter(line -> !line.equals("Workers: worker registered")))
+        .hasSizeLessThanOrEqualTo(connections);
   }
 }
