@@ -26,10 +26,16 @@ final class BrokenConnections {
 
   private static boolean isSomethingElse(LogRecord record) {
     Throwable thrown = record.getThrown();
-    if (thrown == null || !String.valueOf(thrown.getMessage()).startsWith("Stream closed before")) {
+    if (thrown == null || !isOfGoneCaller(String.valueOf(thrown.getMessage()))) {
       return true;
     }
     log.atDebug().log("a caller went away before it had its answer");
     return false;
+  }
+
+  /** Netty has no other sign of these two: an unsent answer, and a call after the GOAWAY. */
+  private static boolean isOfGoneCaller(String message) {
+    return message.startsWith("Stream closed before")
+        || (message.startsWith("Cannot create stream") && message.endsWith("from GOAWAY."));
   }
 }
