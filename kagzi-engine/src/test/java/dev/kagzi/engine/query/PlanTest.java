@@ -28,18 +28,20 @@ class PlanTest {
 
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
-  // Of a hundred one failed, one waits, the rest completed; one external id was used often.
+  // Of a hundred one failed, one waits, the rest completed; one external id was used often. Of a
+  // hundred that wait ten are blocked.
   private static final String RUNS =
       """
       INSERT INTO kagzi.workflow_runs
              (run_id, namespace, external_id, ended, task_queue, workflow_type, status,
-              available_at, created_at, finished_at)
+              available_at, blocked_by, created_at, finished_at)
       SELECT id, CASE WHEN i %% 3 = 0 THEN 'small' ELSE 'big' END,
              CASE WHEN i %% 1000 = 7 THEN 'nightly' WHEN i %% 10 = 7 THEN 'order-' || i END, id,
              'q' || i %% 5, 't' || i %% 20,
              CASE WHEN i %% 100 = 0 THEN 'FAILED' WHEN i %% 100 = 1 THEN 'PENDING'
                   ELSE 'COMPLETED' END,
              CASE WHEN i %% 100 = 1 THEN now() END,
+             CASE WHEN i %% 1000 = 1 THEN '{"message": "no such type"}'::jsonb END,
              timestamptz '2026-01-01' + i * interval '10 s',
              CASE WHEN i %% 100 <> 1 THEN timestamptz '2026-01-01' + i * interval '11 s' END
         FROM (SELECT i, md5(i::text)::uuid AS id FROM generate_series(%d, %d) i) g
@@ -62,13 +64,15 @@ class PlanTest {
         FROM generate_series(%d, %d) i
       """;
 
+  // Of ten one is online; of a thousand one died, the others left by themselves.
   private static final String WORKERS =
       """
       INSERT INTO kagzi.workers
-             (worker_id, namespace, task_queue, workflow_types, served_versions, status,
+             (worker_id, namespace, task_queue, workflow_types, served_versions, status, died,
               registered_at, last_heartbeat_at)
       SELECT gen_random_uuid(), CASE WHEN i %% 3 = 0 THEN 'small' ELSE 'big' END, 'q' || i %% 5,
-             '{a}', '{""}', CASE WHEN i %% 10 = 0 THEN 'ONLINE' ELSE 'OFFLINE' END, now(), now()
+             '{a}', '{""}', CASE WHEN i %% 10 = 0 THEN 'ONLINE' ELSE 'OFFLINE' END,
+             CASE WHEN i %% 1000 = 3 THEN true WHEN i %% 10 <> 0 THEN false END, now(), now()
         FROM generate_series(%d, %d) i
       """;
 
@@ -166,6 +170,25 @@ class PlanTest {
   }
 
   @Test
+  void few_blocked_runs_among_many_are_found_by_their_own_index() {
+    for (String namespace : List.of("big", "small", "nobody")) {
+      RunFilter blocked = blocked(namespace, null);
+
+      assertList(blocked, null, true, "workflow_runs_blocked");
+      assertList(blocked, RUN_CURSOR, true, "workflow_runs_blocked");
+      assertList(blocked, RUN_CURSOR, false, "workflow_runs_blocked");
+      assertPlan(RunQueries.any(blocked, RUN_CURSOR, false)).contains("workflow_runs_blocked");
+      assertPlan(RunQueries.all(blocked)).contains("workflow_runs_blocked");
+      assertList(blocked(namespace, "t1"), null, true, "workflow_runs_blocked");
+    }
+  }
+
+  private static RunFilter blocked(String namespace, @Nullable String type) {
+    return new RunFilter(
+        namespace, Set.of(), type, null, null, null, null, null, null, null, false, true);
+  }
+
+  @Test
   void an_external_id_is_found_by_its_index_however_often_it_was_used() {
     for (String externalId : List.of("nightly", "order-17", "nobody")) {
       RunFilter filter = new RunFilter("big", Set.of(), null, null, null, null, null, externalId);
@@ -230,6 +253,26 @@ class PlanTest {
                 60_000))
         .contains("workflow_runs_claim")
         .contains("workflow_runs_own_lease");
+  }
+
+  /** Asked for each health check: neither old workers nor old runs may make it slow. */
+  @Test
+  void workers_that_died_are_found_by_their_own_index_and_their_runs_by_the_index_of_claims() {
+    for (String namespace : new String[] {"big", "small", "nobody", null}) {
+      assertPlan(dead(namespace))
+          .contains("workers_died")
+          .contains("workers_queue")
+          .contains("workflow_runs_claim");
+    }
+  }
+
+  private static Sql dead(@Nullable String namespace) {
+    return new Sql()
+        .add(
+            HealthQueries.DEAD,
+            q -> q.bind(namespace),
+            q -> q.bind(namespace),
+            q -> q.bind(Health.WORKERS_MAX));
   }
 
   private static void assertList(
