@@ -3,6 +3,7 @@ package dev.kagzi.server;
 import static dev.kagzi.server.CallErrors.refused;
 import static dev.kagzi.server.TestServer.payload;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.worker.WorkerConfig;
@@ -256,6 +257,64 @@ class SimpleClientFenceTest {
     }
   }
 
+  /** The run waits for its next worker; until that claims it, the last one may end it. */
+  @ParameterizedTest
+  @MethodSource("lateCases")
+  void the_end_of_a_run_counts_after_its_worker_was_taken_for_dead_and_nothing_else_does(
+      Late one) {
+    String queue = "late-" + QUEUES.incrementAndGet();
+    ManagedChannel fresh = one.way == Way.OTHER_SERVER ? second.channel() : server.channel();
+    try (BareWorker worker = new BareWorker(server, queue, "h", 1, "order")) {
+      String runId = server.startRun(queue, "order");
+      Held run = take(worker, runId);
+      forceOffline(worker);
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> server.run(runId).getStatus(), WorkflowStatus.WORKFLOW_STATUS_PENDING::equals);
+      WorkerServiceBlockingStub stub =
+          named(
+              one.way == Way.OWN_CONNECTION ? worker.stub() : BareWorker.stub(fresh),
+              one.header ? worker.id() : null);
+      String before = everythingOf(runId);
+
+      if (one.isAccepted()) {
+        one.call.make(stub, run);
+        String after = everythingOf(runId);
+        assertThat(after).isNotEqualTo(before);
+        one.call.make(stub, run);
+        assertThat(everythingOf(runId)).isEqualTo(after);
+        assertThat(server.run(runId).getStatus())
+            .isEqualTo(
+                one.call == Call.COMPLETE_WORKFLOW
+                    ? WorkflowStatus.WORKFLOW_STATUS_COMPLETED
+                    : WorkflowStatus.WORKFLOW_STATUS_FAILED);
+      } else {
+        ErrorDetail why = refused(Status.Code.FAILED_PRECONDITION, () -> one.call.make(stub, run));
+        assertThat(why.getMetadataMap()).containsEntry("code", "CLAIM_LOST");
+        assertThat(everythingOf(runId)).isEqualTo(before);
+      }
+    } finally {
+      fresh.shutdownNow();
+    }
+  }
+
+  record Late(Call call, Way way, boolean header) {
+    boolean isAccepted() {
+      return call == Call.COMPLETE_WORKFLOW || call == Call.FAIL_WORKFLOW;
+    }
+  }
+
+  static List<Late> lateCases() {
+    List<Late> all = new ArrayList<>();
+    for (Call call : Call.values()) {
+      for (Way way : Way.values()) {
+        all.add(new Late(call, way, false));
+        all.add(new Late(call, way, true));
+      }
+    }
+    return all;
+  }
+
   @Test
   void an_end_that_is_not_stored_is_not_answered_as_if_it_were() {
     try (BareWorker worker = new BareWorker(server, "ends", "h", 1, "order")) {
@@ -343,13 +402,7 @@ class SimpleClientFenceTest {
               "UPDATE kagzi.workflow_runs SET available_at = kagzi.clock() WHERE run_id = '"
                   + runId
                   + "'");
-      case FORCED_OFFLINE -> {
-        var unused =
-            server
-                .admin()
-                .forceOfflineWorker(
-                    ForceOfflineWorkerRequest.newBuilder().setWorkerId(worker.id()).build());
-      }
+      case FORCED_OFFLINE -> forceOffline(worker);
       case DEREGISTERED -> {
         var unused =
             worker
@@ -357,6 +410,14 @@ class SimpleClientFenceTest {
                 .deregister(DeregisterRequest.newBuilder().setWorkerId(worker.id()).build());
       }
     }
+  }
+
+  private static void forceOffline(BareWorker worker) {
+    var unused =
+        server
+            .admin()
+            .forceOfflineWorker(
+                ForceOfflineWorkerRequest.newBuilder().setWorkerId(worker.id()).build());
   }
 
   private static void execute(String sql) throws SQLException {

@@ -40,11 +40,21 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
   /** Whether the claim is held, and by this caller. */
   Fence fence(RunRow row, Claim claim) {
     Fence fence = row.fence(claim);
-    return fence == Fence.HELD && !isHolder(row, claim) ? Fence.LOST : fence;
+    return fence == Fence.HELD && !isHolder(row.lockedBy(), row, claim) ? Fence.LOST : fence;
   }
 
-  private boolean isHolder(RunRow row, Claim claim) {
-    WorkerId holder = row.lockedBy();
+  /**
+   * Like {@link #fence}, for the end of the run. A worker that was slow or cut off lost its claim,
+   * and the run waits for its next one: until then the end that the worker reports makes a repeated
+   * execution unnecessary. A call that names its claim is told that the claim is over.
+   */
+  Fence fenceOfEnd(RunRow row, Claim claim) {
+    return claim.epoch() == Claim.ANY && row.isTaken() && isHolder(row.takenFrom(), row, claim)
+        ? Fence.HELD
+        : fence(row, claim);
+  }
+
+  private boolean isHolder(@Nullable WorkerId holder, RunRow row, Claim claim) {
     if (holder == null || worker != null) {
       return holder != null && holder.equals(worker);
     }

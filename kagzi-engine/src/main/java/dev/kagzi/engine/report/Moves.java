@@ -31,7 +31,7 @@ final class Moves {
   }
 
   void end(RunRow row, RunStatus status, @Nullable Failure failure, @Nullable Payload output) {
-    Claim claim = new Claim(row.runId(), row.epoch());
+    Claim claim = new Claim(row.runId(), row.lastClaim());
     row.finish(status, failure);
     if (output != null) {
       batch.output(row.runId(), output);
@@ -98,7 +98,7 @@ final class Moves {
 
   /** The claim's run has failed and is tried again as a whole. */
   void retry(RunRow row, Failure why, long dueUs) {
-    Claim claim = new Claim(row.runId(), row.epoch());
+    Claim claim = new Claim(row.runId(), row.lastClaim());
     row.retry(dueUs, why);
     batch.then(() -> events.claimEnded(claim));
     long delayMs = remainingMs(row, dueUs);

@@ -45,7 +45,7 @@ final class RunJudge {
   }
 
   ReportResult done(RunRow row, Report.Done r, @Nullable Caller caller) {
-    return switch (row.fence(r.claim())) {
+    return switch (fenceOfEnd(row, r.claim(), caller)) {
       case HELD -> {
         if (r.openSteps()) {
           batch.closeStepsOfCompleted(row.runId());
@@ -63,7 +63,7 @@ final class RunJudge {
   }
 
   ReportResult failed(RunRow row, Report.Failed r, @Nullable Caller caller) {
-    return switch (row.fence(r.claim())) {
+    return switch (fenceOfEnd(row, r.claim(), caller)) {
       case HELD -> failOrRetry(row, r.failure());
       case ENDED_BY_ITSELF ->
           caller == null || r.failure().equals(batch.storedEnd(row).failure())
@@ -71,6 +71,10 @@ final class RunJudge {
               : new ClaimLost(row.status());
       case LOST -> new ClaimLost(row.status());
     };
+  }
+
+  private static Fence fenceOfEnd(RunRow row, Claim claim, @Nullable Caller caller) {
+    return caller == null ? row.fence(claim) : caller.fenceOfEnd(row, claim);
   }
 
   /** The start set a policy: then the run is tried again, unless it has begun to undo its work. */
@@ -292,7 +296,7 @@ final class RunJudge {
       delayMs = rules.crashes().delayMs(row.crashes(), random);
       row.takeFromDeadWorker(row.nowUs() + delayMs * US_PER_MS);
     } else if (write.cause() == FreeClaim.Cause.WORKER_LEFT) {
-      row.takeFromHungWorker(row.nowUs());
+      row.takeFromAbsentWorker(row.nowUs());
     } else {
       row.release(row.nowUs(), null);
     }

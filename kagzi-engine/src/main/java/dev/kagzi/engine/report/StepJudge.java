@@ -127,11 +127,13 @@ final class StepJudge {
   /**
    * Why a simple client's report is refused before anything else is looked at; null when it is not:
    * the caller must hold the claim, or have held it to its end, and a step must be one that it
-   * began under this claim.
+   * began under this claim. The end of a run is also accepted from its last holder.
    */
   @Nullable Refusal refuse(RunRow row, ReportWrite write, Caller caller) {
     Report report = write.report();
-    if (caller.fence(row, report.claim()) == Fence.LOST) {
+    boolean ends = report instanceof Report.Done || report instanceof Report.Failed;
+    Fence fence = ends ? caller.fenceOfEnd(row, report.claim()) : caller.fence(row, report.claim());
+    if (fence == Fence.LOST) {
       return caller.claimLost(row, report.claim());
     }
     return switch (report) {

@@ -38,6 +38,8 @@ public final class RunRow {
   private final @Nullable Integer freeEpoch;
   private final @Nullable Integer heardEpoch;
   private @Nullable WorkerId lockedBy;
+  private @Nullable WorkerId takenFrom;
+  private @Nullable Integer takenEpoch;
   private @Nullable Long availableUs;
   private int attempts;
   private int crashes;
@@ -65,6 +67,8 @@ public final class RunRow {
     this.freeEpoch = state.freeEpoch();
     this.heardEpoch = state.heardEpoch();
     this.lockedBy = state.lockedBy();
+    this.takenFrom = state.takenFrom();
+    this.takenEpoch = state.takenEpoch();
     this.availableUs = state.availableUs();
     this.attempts = state.attempts();
     this.crashes = state.crashes();
@@ -92,6 +96,8 @@ public final class RunRow {
       @Nullable Integer freeEpoch,
       @Nullable Integer heardEpoch,
       @Nullable WorkerId lockedBy,
+      @Nullable WorkerId takenFrom,
+      @Nullable Integer takenEpoch,
       @Nullable Long availableUs,
       int attempts,
       int crashes,
@@ -164,8 +170,16 @@ public final class RunRow {
 
   /** The claim is taken from a worker that is gone. */
   public void takeFromDeadWorker(long untilUs) {
-    giveBack(RunStatus.PENDING, untilUs);
+    takeFromAbsentWorker(untilUs);
     countCrash();
+  }
+
+  /** The claim is taken from a worker that has left; that counts nowhere. */
+  public void takeFromAbsentWorker(long untilUs) {
+    WorkerId worker = lockedBy;
+    giveBack(RunStatus.PENDING, untilUs);
+    this.takenFrom = worker;
+    this.takenEpoch = worker == null ? null : epoch;
   }
 
   /** One more worker died with the run; what follows says what becomes of the run. */
@@ -174,7 +188,7 @@ public final class RunRow {
     this.changed = true;
   }
 
-  /** The claim is taken from a worker that hangs or has left; that counts nowhere. */
+  /** The claim is taken from a worker that hangs; that counts nowhere. */
   public void takeFromHungWorker(long untilUs) {
     giveBack(RunStatus.PENDING, untilUs);
   }
@@ -207,6 +221,8 @@ public final class RunRow {
     this.status = next;
     this.availableUs = untilUs;
     this.lockedBy = null;
+    this.takenFrom = null;
+    this.takenEpoch = null;
     this.blockedBy = null;
     this.changed = true;
   }
@@ -282,9 +298,9 @@ public final class RunRow {
     return endedEpoch;
   }
 
-  /** True unless the present claim took the run over from one that had not given it back. */
+  /** True unless the last claim took the run over from one that had not given it back. */
   public boolean isOnlyClaim() {
-    return freeEpoch == null || epoch == freeEpoch + 1;
+    return freeEpoch == null || lastClaim() == freeEpoch + 1;
   }
 
   /** True when the worker of the present claim has called about the run before. */
@@ -292,9 +308,33 @@ public final class RunRow {
     return heardEpoch != null && heardEpoch == epoch;
   }
 
-  /** True when the claim before the present one did not give the run back itself. */
+  /** True when the claim before the last one did not give the run back itself. */
   public boolean isTakenOver() {
-    return epoch > 1 && endedEpoch != epoch - 1;
+    int last = lastClaim();
+    return last > 1 && endedEpoch != last - 1;
+  }
+
+  /** The epoch of the last claim that a worker had, whether or not it still has it. */
+  public int lastClaim() {
+    return takenEpoch == null ? epoch : takenEpoch;
+  }
+
+  /**
+   * True while the run waits because its last claim was taken from its worker, and nobody has
+   * claimed it since.
+   */
+  public boolean isTaken() {
+    return status == RunStatus.PENDING && takenFrom != null;
+  }
+
+  /** The worker whose claim was taken; null unless the run waits for its next claim since then. */
+  public @Nullable WorkerId takenFrom() {
+    return takenFrom;
+  }
+
+  /** The epoch of the claim that was taken; null when {@link #takenFrom} is. */
+  public @Nullable Integer takenEpoch() {
+    return takenEpoch;
   }
 
   public @Nullable WorkerId lockedBy() {

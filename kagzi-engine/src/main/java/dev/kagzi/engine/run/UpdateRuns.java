@@ -25,6 +25,8 @@ public final class UpdateRuns {
          SET status = n.status,
              available_at = kagzi.at(n.available_us),
              locked_by = n.locked_by,
+             taken_from = n.taken_from,
+             taken_epoch = n.taken_epoch,
              ended_epoch = n.ended_epoch,
              attempts = n.attempts,
              crashes = n.crashes,
@@ -36,10 +38,12 @@ public final class UpdateRuns {
              finished_at = CASE WHEN n.ended THEN kagzi.clock() END,
              ended = CASE WHEN n.ended THEN r.run_id
                           ELSE '00000000-0000-0000-0000-000000000000' END
-        FROM unnest(?::uuid[], ?::int[], ?::text[], ?::bigint[], ?::uuid[], ?::int[], ?::int[],
-                    ?::int[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::boolean[])
-               AS n (run_id, epoch, status, available_us, locked_by, ended_epoch, attempts, crashes,
-                     error, blocked_by, waits_for, waits_for_all, ended)
+        FROM unnest(?::uuid[], ?::int[], ?::text[], ?::bigint[], ?::uuid[], ?::uuid[], ?::int[],
+                    ?::int[], ?::int[], ?::int[], ?::text[], ?::text[], ?::text[], ?::boolean[],
+                    ?::boolean[])
+               AS n (run_id, epoch, status, available_us, locked_by, taken_from, taken_epoch,
+                     ended_epoch, attempts, crashes, error, blocked_by, waits_for, waits_for_all,
+                     ended)
        WHERE r.run_id = n.run_id
          AND r.epoch = n.epoch
       """;
@@ -62,6 +66,8 @@ public final class UpdateRuns {
             .bindTexts(rows, r -> r.status().name())
             .bindNullableLongs(rows, RunRow::availableUs)
             .bindUuids(rows, r -> id(r.lockedBy()))
+            .bindUuids(rows, r -> id(r.takenFrom()))
+            .bindNullableInts(rows, RunRow::takenEpoch)
             .bindInts(rows, RunRow::endedEpoch)
             .bindInts(rows, RunRow::attempts)
             .bindInts(rows, RunRow::crashes)

@@ -74,6 +74,8 @@ public final class ClaimRuns {
                                  THEN coalesce(w.free_epoch, w.epoch - 1) ELSE w.epoch END,
                status = CASE WHEN c.aside THEN 'PENDING' ELSE 'RUNNING' END,
                locked_by = CASE WHEN c.aside THEN NULL ELSE (?::uuid[])[c.slot] END,
+               taken_from = CASE WHEN c.aside AND c.was = 'RUNNING' THEN w.locked_by END,
+               taken_epoch = CASE WHEN c.aside AND c.was = 'RUNNING' THEN w.epoch END,
                claimed_at = kagzi.clock(),
                available_at = kagzi.clock()
                  + CASE WHEN c.aside
