@@ -260,8 +260,7 @@ class SimpleClientFenceTest {
   /** The run waits for its next worker; until that claims it, the last one may end it. */
   @ParameterizedTest
   @MethodSource("lateCases")
-  void the_end_of_a_run_counts_after_its_worker_was_taken_for_dead_and_nothing_else_does(
-      Late one) {
+  void the_end_of_a_run_counts_after_its_worker_was_taken_for_dead_and_nothing_else_does(Late one) {
     String queue = "late-" + QUEUES.incrementAndGet();
     ManagedChannel fresh = one.way == Way.OTHER_SERVER ? second.channel() : server.channel();
     try (BareWorker worker = new BareWorker(server, queue, "h", 1, "order")) {
@@ -270,7 +269,8 @@ class SimpleClientFenceTest {
       forceOffline(worker);
       await()
           .atMost(Duration.ofSeconds(20))
-          .until(() -> server.run(runId).getStatus(), WorkflowStatus.WORKFLOW_STATUS_PENDING::equals);
+          .until(
+              () -> server.run(runId).getStatus(), WorkflowStatus.WORKFLOW_STATUS_PENDING::equals);
       WorkerServiceBlockingStub stub =
           named(
               one.way == Way.OWN_CONNECTION ? worker.stub() : BareWorker.stub(fresh),

@@ -124,7 +124,10 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     batch.readResumeNews(resumed);
   }
 
-  /** Runs that simple clients end although they have ended, or failed, before. */
+  /**
+   * Runs that simple clients end although they have ended, or failed, before. A run that failed and
+   * is tried again may be RUNNING under its next claim.
+   */
   private static Set<RunId> endedAgain(RunBatch batch, List<RunWrite<?>> writes) {
     Set<RunId> runs = new LinkedHashSet<>();
     for (RunWrite<?> write : writes) {
@@ -133,7 +136,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
           && report.caller() != null
           && (report.report() instanceof Report.Done || report.report() instanceof Report.Failed)
           && row != null
-          && row.status() != RunStatus.RUNNING) {
+          && (row.status() != RunStatus.RUNNING
+              || row.fence(report.report().claim()) == RunRow.Fence.ENDED_BY_ITSELF)) {
         runs.add(write.runId());
       }
     }

@@ -21,7 +21,7 @@ public final class LockRuns {
       """
       SELECT run_id, namespace, task_queue, workflow_type, version, parent_run_id, parent_step_id,
              schedule_id, retry_policy, status, epoch, ended_epoch, locked_by, attempts, crashes,
-             free_epoch, heard_epoch, taken_from, taken_epoch, waits_for, waits_for_all,
+             free_epoch, heard_epoch, lost_epoch, taken_from, taken_epoch, waits_for, waits_for_all,
              step_timeout_ms, heartbeat_timeout_ms, detached,
              CASE WHEN available_at = 'infinity' THEN 9223372036854775807
                   ELSE (extract(epoch FROM available_at) * 1000000)::bigint END AS available_us,
@@ -63,6 +63,7 @@ public final class LockRuns {
             row.integer("ended_epoch"),
             row.integerOrNull("free_epoch"),
             row.integerOrNull("heard_epoch"),
+            row.integerOrNull("lost_epoch"),
             worker(row.uuidOrNull("locked_by")),
             worker(row.uuidOrNull("taken_from")),
             row.integerOrNull("taken_epoch"),

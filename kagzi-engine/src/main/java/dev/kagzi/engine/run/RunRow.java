@@ -37,6 +37,7 @@ public final class RunRow {
   private int endedEpoch;
   private final @Nullable Integer freeEpoch;
   private final @Nullable Integer heardEpoch;
+  private final @Nullable Integer lostEpoch;
   private @Nullable WorkerId lockedBy;
   private @Nullable WorkerId takenFrom;
   private @Nullable Integer takenEpoch;
@@ -66,6 +67,7 @@ public final class RunRow {
     this.endedEpoch = state.endedEpoch();
     this.freeEpoch = state.freeEpoch();
     this.heardEpoch = state.heardEpoch();
+    this.lostEpoch = state.lostEpoch();
     this.lockedBy = state.lockedBy();
     this.takenFrom = state.takenFrom();
     this.takenEpoch = state.takenEpoch();
@@ -95,6 +97,7 @@ public final class RunRow {
       int endedEpoch,
       @Nullable Integer freeEpoch,
       @Nullable Integer heardEpoch,
+      @Nullable Integer lostEpoch,
       @Nullable WorkerId lockedBy,
       @Nullable WorkerId takenFrom,
       @Nullable Integer takenEpoch,
@@ -191,6 +194,7 @@ public final class RunRow {
   /** The claim is taken from a worker that hangs; that counts nowhere. */
   public void takeFromHungWorker(long untilUs) {
     giveBack(RunStatus.PENDING, untilUs);
+    this.takenEpoch = epoch;
   }
 
   /** The claim lasts longer; it is the given worker's, who has registered anew perhaps. */
@@ -308,10 +312,9 @@ public final class RunRow {
     return heardEpoch != null && heardEpoch == epoch;
   }
 
-  /** True when the claim before the last one did not give the run back itself. */
+  /** True when a claim before the last one was taken from its worker. */
   public boolean isTakenOver() {
-    int last = lastClaim();
-    return last > 1 && endedEpoch != last - 1;
+    return lostEpoch != null && lostEpoch < lastClaim();
   }
 
   /** The epoch of the last claim that a worker had, whether or not it still has it. */
@@ -332,7 +335,7 @@ public final class RunRow {
     return takenFrom;
   }
 
-  /** The epoch of the claim that was taken; null when {@link #takenFrom} is. */
+  /** The epoch of the claim that was taken; null unless the run waits for its next claim since. */
   public @Nullable Integer takenEpoch() {
     return takenEpoch;
   }

@@ -27,6 +27,7 @@ public final class UpdateRuns {
              locked_by = n.locked_by,
              taken_from = n.taken_from,
              taken_epoch = n.taken_epoch,
+             lost_epoch = coalesce(r.lost_epoch, n.taken_epoch),
              ended_epoch = n.ended_epoch,
              attempts = n.attempts,
              crashes = n.crashes,

@@ -76,6 +76,8 @@ public final class ClaimRuns {
                locked_by = CASE WHEN c.aside THEN NULL ELSE (?::uuid[])[c.slot] END,
                taken_from = CASE WHEN c.aside AND c.was = 'RUNNING' THEN w.locked_by END,
                taken_epoch = CASE WHEN c.aside AND c.was = 'RUNNING' THEN w.epoch END,
+               lost_epoch = CASE WHEN c.was = 'RUNNING'
+                                 THEN coalesce(w.lost_epoch, w.epoch) ELSE w.lost_epoch END,
                claimed_at = kagzi.clock(),
                available_at = kagzi.clock()
                  + CASE WHEN c.aside

@@ -90,6 +90,15 @@ CREATE TABLE kagzi.workflow_runs (
   free_epoch            integer,
   -- The last claim whose worker sent a call about the run, which proves that its task arrived.
   heard_epoch           integer,
+  -- The first claim that was taken from its worker. From then on several workers may believe that they
+  -- hold the run.
+  lost_epoch            integer,
+  -- The worker whose claim was taken, while the run waits for its next claim; else null. A simple client
+  -- may still end the run then.
+  taken_from            uuid,
+  -- The epoch of the claim that was taken, while the run waits for its next claim; else null. A run that
+  -- waits because its lease expired again has a higher one.
+  taken_epoch           integer,
   locked_by             uuid,
   claimed_at            timestamptz,
   -- When the run may be claimed: start, wake-up, retry or end of the lease. 'infinity': the run waits

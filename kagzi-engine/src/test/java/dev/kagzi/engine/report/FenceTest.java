@@ -199,6 +199,25 @@ class FenceTest {
         .isEqualTo(RunStatus.COMPLETED);
   }
 
+  /** That the worker in between gave the run back does not make the first one its holder again. */
+  @ParameterizedTest
+  @EnumSource(Loss.class)
+  void a_simple_client_that_lost_its_run_stays_fenced_when_the_next_worker_gave_it_back(Loss how) {
+    RunId run = engine.start();
+    Task next = lose(engine.claimOne(first), how);
+    engine.report(new Report.Released(next.claim(), 0, null));
+    engine.claimOne(second);
+    String before = stored.everythingOf(run);
+    Reports reports = engine.engine().reports();
+
+    Caller loser = new Caller(null, null, Set.of(first));
+    assertClaimLost(reports.begin(NAMESPACE, run, "a", StepKind.FUNCTION, null, null, 0, loser));
+    assertClaimLost(reports.completeRun(NAMESPACE, run, payload("1"), loser));
+    assertClaimLost(reports.failRun(NAMESPACE, run, failure("late"), loser));
+
+    assertThat(stored.everythingOf(run)).isEqualTo(before);
+  }
+
   /** Both are in one batch: the second is judged by what the first makes of the run. */
   @Test
   void of_two_ends_in_one_batch_the_second_is_told_that_it_is_not_stored() throws Exception {

@@ -40,8 +40,8 @@ final class StreamPump<M> {
   /**
    * Listens to the stream. Called by the handler's own thread, before it returns.
    *
-   * @param onEnd runs when the client has cancelled the stream, and also when this server has closed
-   *     it: gRPC reports the two to different handlers. It may run more than once.
+   * @param onEnd runs when the client has cancelled the stream, and also when this server has
+   *     closed it: gRPC reports the two to different handlers. It may run more than once.
    */
   void start(Runnable onEnd) {
     stream.setOnCancelHandler(onEnd);
