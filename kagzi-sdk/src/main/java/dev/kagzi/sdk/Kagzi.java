@@ -395,10 +395,7 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
-    /**
-     * The last word on the gRPC channel: proxies, limits. An interceptor there sees one long stream
-     * in place of most calls: {@link #grpcInterceptor} is for calls.
-     */
+    /** The last word on the gRPC channel: proxies, limits. */
     public Builder channel(UnaryOperator<ManagedChannelBuilder<?>> options) {
       this.channelOptions = Objects.requireNonNull(options, "options");
       return this;
@@ -418,8 +415,7 @@ public final class Kagzi implements AutoCloseable {
       Connection connection =
           new Connection(
               channel,
-              ClientInterceptors.intercept(
-                  name == null ? Channels.sharing(channel) : channel, grpcInterceptors),
+              ClientInterceptors.intercept(channel, grpcInterceptors),
               name == null ? String.join(",", addresses) : "the server in this process",
               namespace,
               callTimeout);

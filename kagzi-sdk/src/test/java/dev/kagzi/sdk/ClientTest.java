@@ -73,6 +73,30 @@ class ClientTest extends FakeServerTest {
   }
 
   @Test
+  void a_start_whose_calls_pass_their_deadline_is_sent_again() {
+    server.fail("StartWorkflows", Status.DEADLINE_EXCEEDED);
+    CompletableFuture<RunHandle<String>> run = kagzi.workflow(GREET).startAsync("Ada");
+    await().until(() -> server.calls("StartWorkflows") > 1);
+
+    server.heal("StartWorkflows");
+
+    assertThat(run).succeedsWithin(SOON);
+    assertThat(server.state.all()).hasSize(1);
+  }
+
+  @Test
+  void a_start_whose_calls_all_pass_their_deadline_has_no_answer_within_the_call_timeout() {
+    server.fail("StartWorkflows", Status.DEADLINE_EXCEEDED);
+
+    try (Kagzi hasty =
+        Kagzi.builder().address(server.address()).callTimeout(Duration.ofSeconds(1)).connect()) {
+      assertThatThrownBy(() -> hasty.workflow(GREET).start("Ada"))
+          .isInstanceOf(ServerUnavailableException.class)
+          .hasMessageContaining("start at " + server.address() + ": no answer within 1000 ms");
+    }
+  }
+
+  @Test
   void a_start_that_nobody_answers_names_the_address_and_why() {
     try (Kagzi lost =
         Kagzi.builder().address("localhost:1").callTimeout(Duration.ofSeconds(2)).connect()) {

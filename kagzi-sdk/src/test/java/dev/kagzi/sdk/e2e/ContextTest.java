@@ -284,7 +284,6 @@ class ContextTest extends RealServerTest {
     try (Kagzi own =
         Kagzi.builder()
             .address(server.address())
-            // Sees each call, also those that share one stream.
             .grpcInterceptor(new Counting(calls, bytes))
             .connect()) {
       own.worker()

@@ -172,7 +172,7 @@ public final class Starts {
       lock.unlock();
     }
     if (!over.isEmpty()) {
-      fail(over, timedOut(reason));
+      fail(over, toException(reason));
     }
   }
 
@@ -198,10 +198,10 @@ public final class Starts {
     return Math.min(nowNanos - start.sinceNanos, nowNanos - answeredNanos);
   }
 
-  private KagziException timedOut(@Nullable Throwable reason) {
-    return reason != null
-        ? RpcErrors.toException(connection.at("start"), reason)
-        : connection.noAnswer("start", connection.callTimeout());
+  private KagziException toException(@Nullable Throwable reason) {
+    return reason == null || RpcErrors.isNoAnswer(reason)
+        ? connection.noAnswer("start", connection.callTimeout(), reason)
+        : RpcErrors.toException(connection.at("start"), reason);
   }
 
   private final class Answer implements StreamObserver<StartWorkflowsResponse> {
@@ -368,7 +368,7 @@ public final class Starts {
     } finally {
       lock.unlock();
     }
-    fail(given, RpcErrors.toException(connection.at("start"), error));
+    fail(given, toException(error));
     sendWhatWaits();
   }
 

@@ -1,6 +1,5 @@
 package dev.kagzi.sdk.internal.wire;
 
-import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
@@ -74,11 +73,6 @@ public final class Channels {
   public static ManagedChannel inProcess(
       String name, UnaryOperator<ManagedChannelBuilder<?>> options) {
     return options.apply(InProcessChannelBuilder.forName(name)).build();
-  }
-
-  /** The channel with its small calls on one stream: see {@link Exchange}. */
-  public static Channel sharing(Channel channel) {
-    return new Exchange(channel);
   }
 
   /** What leads to one of these servers: the first that answers. */

@@ -11,11 +11,9 @@ import dev.kagzi.sdk.ServerUnavailableException;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
-import io.grpc.ClientInterceptors;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
-import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import java.net.InetSocketAddress;
@@ -76,9 +74,8 @@ public final class Connection implements AutoCloseable {
     this.timers.setRemoveOnCancelPolicy(true);
     this.timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     this.timers.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
-    Channel watched = ClientInterceptors.intercept(calls, new CallWatch(this::after));
-    this.workflows = WorkflowServiceGrpc.newStub(watched);
-    this.workers = WorkerServiceGrpc.newStub(watched);
+    this.workflows = WorkflowServiceGrpc.newStub(calls);
+    this.workers = WorkerServiceGrpc.newStub(calls);
     new Reconnect(channel, this::after, addresses).watch();
   }
 
@@ -103,9 +100,9 @@ public final class Connection implements AutoCloseable {
     return workflows;
   }
 
-  /** For calls that are frequent: given up when no answer has come within about that time. */
+  /** With a deadline: a call fails with DEADLINE_EXCEEDED if no answer arrives within that time. */
   public WorkflowServiceStub workflows(long answerMs) {
-    return workflows.withOption(CallWatch.ANSWER_MS, answerMs);
+    return workflows.withDeadlineAfter(answerMs, TimeUnit.MILLISECONDS);
   }
 
   public WorkerServiceStub workers() {
@@ -114,7 +111,7 @@ public final class Connection implements AutoCloseable {
 
   /** The same for a worker's calls. */
   public WorkerServiceStub workers(long answerMs) {
-    return workers.withOption(CallWatch.ANSWER_MS, answerMs);
+    return workers.withDeadlineAfter(answerMs, TimeUnit.MILLISECONDS);
   }
 
   /** Runs the task after the delay, on the timers' thread; after {@link #close} never. */
@@ -128,12 +125,12 @@ public final class Connection implements AutoCloseable {
     return timers;
   }
 
-  /** What a caller gets that no server has answered at all. */
-  public ServerUnavailableException noAnswer(String what, Duration within) {
-    return noAnswer(what, within, null);
-  }
-
-  private ServerUnavailableException noAnswer(
+  /**
+   * Returns the exception for a call that no server answered in time.
+   *
+   * @param cause the error of the last try, if one has ended
+   */
+  public ServerUnavailableException noAnswer(
       String what, Duration within, @Nullable Throwable cause) {
     return new ServerUnavailableException(
         "%s: no answer within %s ms (expected: a server that answers; is it stopped, or does a proxy"
@@ -190,9 +187,7 @@ public final class Connection implements AutoCloseable {
       Duration timeout,
       @Nullable KagziException before,
       StatusRuntimeException error) {
-    boolean outOfTime =
-        RpcErrors.code(error) == Status.Code.DEADLINE_EXCEEDED && RpcErrors.detail(error).isEmpty();
-    if (!outOfTime) {
+    if (!RpcErrors.isNoAnswer(error)) {
       return RpcErrors.toException(at(method), error);
     }
     return before != null ? before : noAnswer(method, timeout, error);

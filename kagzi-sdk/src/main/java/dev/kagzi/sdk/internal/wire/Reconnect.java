@@ -13,12 +13,17 @@ final class Reconnect {
   private static final EventLog log = EventLog.of(Reconnect.class);
   private static final long TRY_MS = 1_000;
 
+  /** Runs a task after a delay in milliseconds. */
+  interface Timer {
+    void after(long delayMs, Runnable task);
+  }
+
   private final ManagedChannel channel;
-  private final CallWatch.Timer timer;
+  private final Timer timer;
   private final String addresses;
   private boolean away;
 
-  Reconnect(ManagedChannel channel, CallWatch.Timer timer, String addresses) {
+  Reconnect(ManagedChannel channel, Timer timer, String addresses) {
     this.channel = channel;
     this.timer = timer;
     this.addresses = addresses;

@@ -42,6 +42,11 @@ public final class RpcErrors {
     return code(error) == io.grpc.Status.Code.RESOURCE_EXHAUSTED && detail(error).isEmpty();
   }
 
+  /** Whether the deadline of the call passed before a server answered. */
+  public static boolean isNoAnswer(Throwable error) {
+    return code(error) == io.grpc.Status.Code.DEADLINE_EXCEEDED && detail(error).isEmpty();
+  }
+
   private static boolean isFromTransport(Throwable error) {
     boolean hasCause = io.grpc.Status.fromThrowable(error).getCause() instanceof IOException;
     boolean isCut = code(error) == io.grpc.Status.Code.INTERNAL && detail(error).isEmpty();
