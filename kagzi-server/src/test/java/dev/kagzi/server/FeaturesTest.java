@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Descriptors.FileDescriptor;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
-import dev.kagzi.protocol.v1.ExchangeServiceGrpc;
 import dev.kagzi.protocol.v1.GetServerInfoRequest;
 import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
@@ -121,7 +120,6 @@ class FeaturesTest {
                   "FailWorkflowRequest.epoch",
                   "SleepRequest.epoch",
                   "Workflow.epoch")),
-          entry("exchange", List.of("ExchangeService.Exchange")),
           entry(
               "failure-handlers",
               List.of(
@@ -301,8 +299,7 @@ class FeaturesTest {
             WorkerServiceGrpc.getServiceDescriptor(),
             WorkflowScheduleServiceGrpc.getServiceDescriptor(),
             AdminServiceGrpc.getServiceDescriptor(),
-            NamespaceServiceGrpc.getServiceDescriptor(),
-            ExchangeServiceGrpc.getServiceDescriptor())
+            NamespaceServiceGrpc.getServiceDescriptor())
         .map(service -> (ProtoFileDescriptorSupplier) service.getSchemaDescriptor())
         .map(ProtoFileDescriptorSupplier::getFileDescriptor)
         .flatMap(file -> Stream.concat(Stream.of(file), file.getDependencies().stream()))

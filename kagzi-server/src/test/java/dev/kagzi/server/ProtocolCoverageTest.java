@@ -12,7 +12,6 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
-import dev.kagzi.protocol.v1.ExchangeServiceGrpc;
 import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
@@ -83,8 +82,7 @@ class ProtocolCoverageTest {
             WorkerServiceGrpc.getServiceDescriptor(),
             WorkflowScheduleServiceGrpc.getServiceDescriptor(),
             AdminServiceGrpc.getServiceDescriptor(),
-            NamespaceServiceGrpc.getServiceDescriptor(),
-            ExchangeServiceGrpc.getServiceDescriptor())
+            NamespaceServiceGrpc.getServiceDescriptor())
         .map(service -> (ProtoFileDescriptorSupplier) service.getSchemaDescriptor())
         .map(ProtoFileDescriptorSupplier::getFileDescriptor)
         .toList();

@@ -25,7 +25,6 @@ import dev.kagzi.protocol.v1.DisableNamespaceRequest;
 import dev.kagzi.protocol.v1.DrainWorkerRequest;
 import dev.kagzi.protocol.v1.EnableNamespaceRequest;
 import dev.kagzi.protocol.v1.ErrorDetail;
-import dev.kagzi.protocol.v1.ExchangeServiceGrpc;
 import dev.kagzi.protocol.v1.FailStepRequest;
 import dev.kagzi.protocol.v1.FailWorkflowRequest;
 import dev.kagzi.protocol.v1.ForceOfflineWorkerRequest;
@@ -128,8 +127,7 @@ class RepeatedCallsTest {
           Map.entry("AdminService/GetQueueDepth", "reads"),
           Map.entry("AdminService/ListWorkflowTypes", "reads"),
           Map.entry("AdminService/ListWorkerEvents", "reads"),
-          Map.entry("AdminService/GetHealth", "reads"),
-          Map.entry("ExchangeService/Exchange", "carries the other calls"));
+          Map.entry("AdminService/GetHealth", "reads"));
 
   private static final AtomicInteger NAMES = new AtomicInteger();
 
@@ -501,8 +499,7 @@ class RepeatedCallsTest {
             WorkerServiceGrpc.getServiceDescriptor(),
             WorkflowScheduleServiceGrpc.getServiceDescriptor(),
             NamespaceServiceGrpc.getServiceDescriptor(),
-            AdminServiceGrpc.getServiceDescriptor(),
-            ExchangeServiceGrpc.getServiceDescriptor())
+            AdminServiceGrpc.getServiceDescriptor())
         .<MethodDescriptor<?, ?>>flatMap(service -> service.getMethods().stream())
         .toList();
   }

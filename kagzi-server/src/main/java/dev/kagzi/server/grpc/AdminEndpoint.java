@@ -66,7 +66,6 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "default-versions",
           "epochs",
           "exact-counts",
-          "exchange",
           "failure-handlers",
           "force-offline-worker",
           "get-health",

@@ -4,7 +4,6 @@ import com.google.protobuf.MessageLite;
 import dev.kagzi.engine.memory.ByteBudget;
 import dev.kagzi.engine.memory.MemoryConfig;
 import dev.kagzi.engine.value.Refusal;
-import dev.kagzi.protocol.v1.ExchangeServiceGrpc;
 import io.grpc.Context;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
@@ -27,8 +26,6 @@ import org.jspecify.annotations.Nullable;
  * memory with halves of messages. Thread-safe.
  */
 final class CallMemory implements ServerInterceptor {
-  private static final String EXCHANGE =
-      ExchangeServiceGrpc.getExchangeMethod().getFullMethodName();
   private static final int SMALL_BYTES_MAX = 16 << 10;
   private static final Context.Key<Reading> READING = Context.key("kagzi-reading");
 
@@ -38,17 +35,6 @@ final class CallMemory implements ServerInterceptor {
   CallMemory(MemoryConfig config) {
     this.requests = new ByteBudget(config.requestBytesMax());
     this.answers = new ByteBudget(config.answerBytesMax());
-  }
-
-  /** Takes room for a request that came over a shared stream. */
-  void acquireRequest(long bytes) {
-    if (!acquire(requests, bytes, bytes)) {
-      throw full("requests being executed", requests);
-    }
-  }
-
-  void releaseRequest(long bytes) {
-    requests.release(bytes);
   }
 
   /** Takes room for an answer that is about to be written. */
@@ -168,10 +154,6 @@ final class CallMemory implements ServerInterceptor {
     if (reading != null) {
       reading.call = call;
     }
-    if (call.getMethodDescriptor().getFullMethodName().equals(EXCHANGE)) {
-      // Its answers are those of the calls that it carries, which count themselves.
-      return new Listener<>(next.startCall(call, headers), reading, null);
-    }
     Writing<Q, A> writing = new Writing<>(call);
     return new Listener<>(next.startCall(writing, headers), reading, writing);
   }
@@ -209,12 +191,12 @@ final class CallMemory implements ServerInterceptor {
 
   private static final class Listener<Q> extends SimpleForwardingServerCallListener<Q> {
     private final @Nullable Reading reading;
-    private final CallMemory.@Nullable Writing<?, ?> writing;
+    private final CallMemory.Writing<?, ?> writing;
 
     Listener(
         ServerCall.Listener<Q> handler,
         @Nullable Reading reading,
-        CallMemory.@Nullable Writing<?, ?> writing) {
+        CallMemory.Writing<?, ?> writing) {
       super(handler);
       this.reading = reading;
       this.writing = writing;
@@ -240,28 +222,20 @@ final class CallMemory implements ServerInterceptor {
 
     @Override
     public void onReady() {
-      if (writing != null) {
-        writing.release();
-      }
+      writing.release();
       super.onReady();
     }
 
     @Override
     public void onComplete() {
-      endWriting();
+      writing.end();
       super.onComplete();
     }
 
     @Override
     public void onCancel() {
-      endWriting();
+      writing.end();
       super.onCancel();
-    }
-
-    private void endWriting() {
-      if (writing != null) {
-        writing.end();
-      }
     }
   }
 }

@@ -3,7 +3,6 @@ package dev.kagzi.server.grpc;
 import dev.kagzi.engine.Engine;
 import io.grpc.BindableService;
 import io.grpc.ServerBuilder;
-import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
 import java.time.Duration;
@@ -110,10 +109,7 @@ public final class GrpcEdge implements AutoCloseable {
       boolean reflection) {
     server.intercept(room.memory());
     server.addService(serving.service());
-    List<ServerServiceDefinition> guarded =
-        services.stream().map(service -> ReadableRequests.guard(service.bindService())).toList();
-    guarded.forEach(server::addService);
-    server.addService(ReadableRequests.guard(new ExchangeEndpoint(room, guarded).bindService()));
+    services.forEach(service -> server.addService(ReadableRequests.guard(service.bindService())));
     if (reflection) {
       server.addService(ProtoReflectionServiceV1.newInstance());
     }
