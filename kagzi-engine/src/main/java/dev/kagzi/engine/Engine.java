@@ -35,7 +35,6 @@ import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.report.StepCounts;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.DefaultVersions;
-import dev.kagzi.engine.run.EarlyStarts;
 import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.LargePayloads;
 import dev.kagzi.engine.run.RunWrite;
@@ -166,18 +165,9 @@ public final class Engine implements AutoCloseable {
             config.workers().lease().toMillis());
     StartChecks starts =
         new StartChecks(config.limits(), large, config.workers().heartbeat().toMillis());
-    EarlyStarts early = new EarlyStarts(database, gates.book()::holds);
     this.runs =
-        new Runs(
-            database,
-            journal,
-            namespaces,
-            config.limits(),
-            starts,
-            versions,
-            early,
-            gates::reserve);
-    this.reports = new Reports(journal, config.limits(), starts, stepCounts, early);
+        new Runs(database, journal, namespaces, config.limits(), starts, versions, gates::reserve);
+    this.reports = new Reports(journal, config.limits(), starts, stepCounts);
     this.fireSchedules =
         new FireSchedules(
             pulse,

@@ -34,11 +34,6 @@ public final class EngineMeter {
     return journal.written();
   }
 
-  /** True while no lane writes anything, and nothing waits for one. */
-  public boolean isJournalIdle() {
-    return journal.isIdle();
-  }
-
   /** Writes that wait for a lane now. */
   public int journalWaiting() {
     return journal.waiting();

@@ -24,7 +24,6 @@ import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.Registration;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,7 +31,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -136,20 +134,6 @@ public final class TestEngine implements AutoCloseable {
                 queue(), worker, List.of(new PollRequest.Wanted(TYPE, "", 0)), tasksMax, 10_000));
   }
 
-  /** The same by a worker that can do with a run whose start is being written. */
-  public Poll pollEarly(WorkerId worker, int tasksMax) {
-    return engine
-        .tasks()
-        .poll(
-            new PollRequest(
-                queue(),
-                worker,
-                List.of(new PollRequest.Wanted(TYPE, "", 0)),
-                tasksMax,
-                10_000,
-                true));
-  }
-
   /** The next task, waited for. */
   public Task claimOne(WorkerId worker) {
     return await(poll(worker, 1).tasks()).get(0);
@@ -170,15 +154,6 @@ public final class TestEngine implements AutoCloseable {
       quiet = looked || engine.meter().dispatch().handedOver() == handedOver ? 0 : quiet + 1;
       quietSince = quiet == 0 ? System.nanoTime() : quietSince;
     }
-    awaitIdleJournal();
-  }
-
-  /** A caller has its answer a moment before the lane that wrote for it counts as idle. */
-  public void awaitIdleJournal() {
-    Awaitility.await()
-        .atMost(Duration.ofSeconds(30))
-        .pollInterval(Duration.ofMillis(1))
-        .until(() -> engine.meter().isJournalIdle());
   }
 
   public ReportResult report(Report report) {

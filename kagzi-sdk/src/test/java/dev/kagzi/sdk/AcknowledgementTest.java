@@ -57,6 +57,21 @@ class AcknowledgementTest extends FakeServerTest {
   }
 
   @Test
+  void the_end_of_a_run_that_was_deleted_is_not_reported_again() {
+    CountDownLatch reports = server.hold("Report");
+    Worker worker = worker((ctx, name) -> name).start();
+    RunHandle<String> run = start();
+    await().until(() -> server.calls("Report") == 1);
+    server.state.with(run.runId(), it -> it.gone = true);
+    reports.countDown();
+
+    await().until(() -> worker.activeCount() == 0);
+    assertThat(server.workers.reports.stream().flatMap(request -> request.getItemsList().stream()))
+        .extracting(ReportItem::getWhatCase)
+        .containsExactly(ReportItem.WhatCase.WORKFLOW_DONE);
+  }
+
+  @Test
   void an_interrupt_by_the_code_itself_neither_ends_the_wait_nor_makes_it_spin() {
     CountDownLatch reports = server.hold("Report");
     worker(

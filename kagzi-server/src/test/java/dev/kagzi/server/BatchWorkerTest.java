@@ -19,7 +19,6 @@ import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.HeartbeatResponse;
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.Payload;
-import dev.kagzi.protocol.v1.PollTasksResponse;
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
@@ -276,50 +275,6 @@ class BatchWorkerTest {
                           .build())
                   .hasNext());
     }
-  }
-
-  @Test
-  void a_task_that_is_starting_is_confirmed_before_anything_else_is_said() throws Exception {
-    try (BatchWorker worker = new BatchWorker(server, "starting", "order");
-        BatchWorker stranger = new BatchWorker(server, "starting", "order")) {
-      Task task = startingTask(worker);
-
-      List<ReportResult> early =
-          worker.report(
-              stepDone(task, "charge", payload("1")).setStarting(true),
-              item(task).setConfirm(ReportItem.Confirm.getDefaultInstance()));
-      ReportResult others =
-          stranger.report(item(task).setConfirm(ReportItem.Confirm.getDefaultInstance())).get(0);
-      ReportResult othersEnd = stranger.report(done(task).setStarting(true)).get(0);
-      ReportResult end = worker.report(done(task).setStarting(true)).get(0);
-
-      assertThat(task.hasCreatedAt()).isFalse();
-      assertThat(early.get(0).getRefused().getMessage())
-          .isEqualTo(
-              "starting: true for step_done"
-                  + " (expected: only for workflow_done, workflow_failed and released)");
-      assertThat(early.get(1).getAccepted().getCreatedAt())
-          .isEqualTo(server.run(task.getRunId()).getCreatedAt());
-      assertThat(others.hasClaimLost()).isTrue();
-      assertThat(othersEnd.hasClaimLost()).isTrue();
-      assertThat(end.getAccepted().getStatus()).isEqualTo(WorkflowStatus.WORKFLOW_STATUS_COMPLETED);
-    }
-  }
-
-  /** The gate must have seen that nothing else is due. */
-  private static Task startingTask(BatchWorker worker) throws Exception {
-    for (int i = 0; i < 100; i++) {
-      ListenableFuture<PollTasksResponse> poll =
-          WorkerServiceGrpc.newFutureStub(server.sharedChannel())
-              .pollTasks(worker.pollRequest(1).toBuilder().setTakesStarting(true).build());
-      server.startRun("starting", "order");
-      Task task = poll.get(20, TimeUnit.SECONDS).getTasks(0);
-      if (task.getStarting()) {
-        return task;
-      }
-      worker.report(done(task));
-    }
-    throw new AssertionError("no task was starting (expected: one of 100)");
   }
 
   @Test

@@ -62,9 +62,7 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
     return new Scenario(name, code, End.COMPLETED, Duration.ZERO, Set.of());
   }
 
-  /**
-   * Code that does nothing at all, and keeps no ledger either: it may end before it has started.
-   */
+  /** Code without any step, which keeps no ledger either: it ends with its first report. */
   static Scenario withoutEffects(String name) {
     return completing(name, NOTHING);
   }

@@ -63,8 +63,6 @@ final class Script {
 
   /** An execution begins. */
   static Script begin(WorkflowContext ctx, String input, WorkerDesk desk) {
-    // A task may come before its run has started, and come to nothing: that is no execution.
-    var unused = ctx.startedAt();
     Delivered claim = desk.claims().begins(ctx.runId());
     Author author = new Author(desk.process(), UUID.randomUUID().toString(), claim.epoch());
     Script script = new Script(ctx, desk, claim, author, input, "");

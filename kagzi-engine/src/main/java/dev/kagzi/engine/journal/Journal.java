@@ -130,16 +130,6 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     return written.sum();
   }
 
-  /** True while nothing is being written, nor waits for that. */
-  public boolean isIdle() {
-    for (Lane<W> lane : lanes) {
-      if (!lane.isIdle()) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   /** How many writes wait now. */
   public int waiting() {
     int sum = 0;

@@ -35,7 +35,6 @@ final class Lane<W extends Write<?>> {
   private @Nullable Session session;
   private @Nullable Backend backend;
   private volatile boolean away;
-  private volatile boolean writing;
   private volatile boolean closed;
 
   Lane(
@@ -65,11 +64,6 @@ final class Lane<W extends Write<?>> {
     return away;
   }
 
-  /** True while nothing is being written, nor waits for that. */
-  boolean isIdle() {
-    return !writing && intake.size() == 0;
-  }
-
   private void drain() {
     List<W> batch = List.of();
     try {
@@ -80,9 +74,7 @@ final class Lane<W extends Write<?>> {
         }
         batches.increment();
         written.add(batch.size());
-        writing = true;
         commitOrSplit(batch);
-        writing = false;
         batch = List.of();
       }
     } catch (InterruptedException stopped) {

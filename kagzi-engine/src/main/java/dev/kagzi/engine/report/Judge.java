@@ -66,8 +66,6 @@ final class Judge {
           case Report.Released r -> runs.released(row, r);
           case Report.ChildStarted r -> children.started(row, r);
           case Report.Awaited r -> children.awaited(row, r);
-          case Report.Early r ->
-              throw new IllegalStateException("report: " + r + " (expected: one that is decided)");
         });
   }
 }

@@ -6,7 +6,6 @@ import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.StepKind;
-import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -182,13 +181,6 @@ public sealed interface Report {
     }
   }
 
-  /**
-   * Said by a worker that was given the run while its start was being written.
-   *
-   * @param then takes effect if the claim is the worker's indeed; null: the worker only asks
-   */
-  record Early(Claim claim, WorkerId worker, @Nullable Report then) implements Report {}
-
   /** How much of a budget this report takes. */
   default int bytes() {
     return switch (this) {
@@ -202,7 +194,6 @@ public sealed interface Report {
       case Released r -> r.blockedBy == null ? 0 : r.blockedBy.bytes();
       case ChildStarted r -> r.stepKey.length() + r.start.input().bytes();
       case Awaited r -> r.steps.size() * 100;
-      case Early r -> r.then == null ? 0 : r.then.bytes();
     };
   }
 

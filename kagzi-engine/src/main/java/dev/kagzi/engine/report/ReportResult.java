@@ -12,9 +12,6 @@ public sealed interface ReportResult {
   /** It is so, durably; the status is the run's after the report. */
   record Accepted(RunStatus status) implements ReportResult {}
 
-  /** The run has started, and the claim is the worker's. */
-  record Confirmed(Instant createdAt) implements ReportResult {}
-
   /** The step is a run of its own from now on. */
   record ChildAccepted(RunId child) implements ReportResult {}
 

@@ -2,7 +2,6 @@ package dev.kagzi.engine.report;
 
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.retry.RetryPolicy;
-import dev.kagzi.engine.run.EarlyStarts;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.StartChecks;
 import dev.kagzi.engine.step.StepRef;
@@ -18,11 +17,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -36,15 +32,9 @@ public final class Reports {
   private final Limits limits;
   private final StartChecks starts;
   private final StepCounts steps;
-  private final EarlyStarts early;
 
   public Reports(
-      Journal<RunWrite<?>> journal,
-      Limits limits,
-      StartChecks starts,
-      StepCounts steps,
-      EarlyStarts early) {
-    this.early = early;
+      Journal<RunWrite<?>> journal, Limits limits, StartChecks starts, StepCounts steps) {
     this.starts = starts;
     this.journal = journal;
     this.limits = limits;
@@ -53,41 +43,9 @@ public final class Reports {
 
   /** One result for each, in order; completes when all of them are durable. */
   public CompletableFuture<List<ReportResult>> accept(String namespace, List<Report> reports) {
-    for (Report report : reports) {
-      CompletableFuture<?> start = early.underWay(report.claim().runId());
-      if (start != null) {
-        return acceptAfter(start, report.claim().runId(), namespace, reports);
-      }
-    }
-    return acceptNow(namespace, reports);
-  }
-
-  /** What is said of a run that is starting has to find it, whatever becomes of its start. */
-  private CompletableFuture<List<ReportResult>> acceptAfter(
-      CompletableFuture<?> start, RunId run, String namespace, List<Report> reports) {
-    List<Report> itsReports = new ArrayList<>();
-    List<Report> ofTheRest = new ArrayList<>();
-    reports.forEach(
-        report -> (report.claim().runId().equals(run) ? itsReports : ofTheRest).add(report));
-    CompletableFuture<List<ReportResult>> now = acceptNow(namespace, ofTheRest);
-    CompletableFuture<List<ReportResult>> then =
-        start.handle((result, failure) -> itsReports).thenCompose(its -> acceptNow(namespace, its));
-    return then.thenCombine(
-        now,
-        (its, others) -> {
-          Iterator<ReportResult> ofRun = its.iterator();
-          Iterator<ReportResult> ofOthers = others.iterator();
-          return reports.stream()
-              .map(report -> (report.claim().runId().equals(run) ? ofRun : ofOthers).next())
-              .toList();
-        });
-  }
-
-  private CompletableFuture<List<ReportResult>> acceptNow(String namespace, List<Report> reports) {
     List<CompletableFuture<ReportResult>> answers = new ArrayList<>(reports.size());
     List<RunWrite<?>> writes = new ArrayList<>(reports.size());
     Map<Claim, Map<String, Refusal>> refused = new HashMap<>();
-    Set<Claim> unsure = unsure(reports);
     for (Report report : reports) {
       Refusal before = refusedBefore(refused.getOrDefault(report.claim(), Map.of()), report);
       if (before != null) {
@@ -97,16 +55,6 @@ public final class Reports {
       }
       try {
         check(report);
-        if (report instanceof Report.Early first) {
-          answers.add(acceptEarly(namespace, first));
-          continue;
-        }
-        if (unsure.contains(report.claim())) {
-          throw Refusal.invalid(
-              "items",
-              "what happened in run " + report.claim().runId() + " beside what asks for its start",
-              "the answer to that first");
-        }
         ReportWrite write = new ReportWrite(namespace, report);
         writes.add(write);
         answers.add(write.done());
@@ -122,42 +70,6 @@ public final class Reports {
     }
     return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
         .handle((ignored, failure) -> results(answers));
-  }
-
-  /** Claims of which a worker is not sure that they are its own. */
-  private static Set<Claim> unsure(List<Report> reports) {
-    Set<Claim> claims = Set.of();
-    for (Report report : reports) {
-      if (report instanceof Report.Early) {
-        claims = claims.isEmpty() ? new HashSet<>() : claims;
-        claims.add(report.claim());
-      }
-    }
-    return claims;
-  }
-
-  /**
-   * The epoch says too little: the same run may have been started by another call, for another
-   * worker.
-   */
-  private CompletableFuture<ReportResult> acceptEarly(String namespace, Report.Early first) {
-    return early
-        .find(namespace, first.claim(), first.worker())
-        .thenCompose(
-            found -> {
-              Report then = first.then();
-              if (!found.isHeld()) {
-                return CompletableFuture.completedFuture(
-                    new ReportResult.ClaimLost(found.status()));
-              }
-              if (then == null) {
-                return CompletableFuture.completedFuture(
-                    new ReportResult.Confirmed(found.createdAt()));
-              }
-              ReportWrite write = new ReportWrite(namespace, then);
-              journal.append(write);
-              return write.done();
-            });
   }
 
   /** What was refused of the same branch of the run; of any branch, if the run waits or ends. */
@@ -189,7 +101,6 @@ public final class Reports {
       case Report.Failed ignored -> null;
       case Report.Released ignored -> null;
       case Report.Awaited ignored -> null;
-      case Report.Early ignored -> null;
     };
   }
 
@@ -271,11 +182,6 @@ public final class Reports {
       case Report.Awaited r -> {
         checkWait("duration_ms", r.durationMs() == null ? 0 : r.durationMs());
         r.steps().forEach(step -> limits.checkStepKey("step_key", step));
-      }
-      case Report.Early r -> {
-        if (r.then() != null) {
-          checkContent(r.then());
-        }
       }
     }
     steps.check(report);

@@ -200,7 +200,6 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       case Report.Done ignored -> {}
       case Report.Failed ignored -> {}
       case Report.Released ignored -> {}
-      case Report.Early ignored -> {}
     }
   }
 

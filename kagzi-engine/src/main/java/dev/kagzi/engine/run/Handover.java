@@ -14,12 +14,6 @@ public interface Handover {
   /** How long its first lease is. */
   long leaseMs();
 
-  /**
-   * The worker may have the run now, although its start is still being written; then what is below
-   * only tells how that ended. Does nothing if the worker cannot do with that.
-   */
-  void handEarly(StartRun run);
-
   /** The run is durable, claimed by the worker with epoch 1. */
   void started(StartRun run, Instant createdAt);
 

@@ -22,7 +22,6 @@ public final class Runs {
   private final Database database;
   private final Journal<RunWrite<?>> journal;
   private final EarlierStarts earlier;
-  private final EarlyStarts early;
   private final Namespaces namespaces;
   private final Limits limits;
   private final StartChecks checks;
@@ -42,7 +41,6 @@ public final class Runs {
       Limits limits,
       StartChecks checks,
       Versions versions,
-      EarlyStarts early,
       BiFunction<QueueName, TypeVersion, @Nullable Handover> slots) {
     this.database = database;
     this.journal = journal;
@@ -50,7 +48,6 @@ public final class Runs {
     this.limits = limits;
     this.checks = checks;
     this.versions = versions;
-    this.early = early;
     this.slots = slots;
     this.earlier = new EarlierStarts(database);
   }
@@ -123,11 +120,7 @@ public final class Runs {
       }
     }
     if (!writes.isEmpty()) {
-      boolean lone = writes.size() == 1 && journal.isIdle();
       journal.append(writes);
-      if (lone) {
-        early.offer((StartRun) writes.get(0));
-      }
     }
     return answers;
   }

@@ -1,11 +1,9 @@
 package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
-import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +13,6 @@ public final class StartRun extends RunWrite<StartResult> {
   private final StartRequest request;
   private final Lineage lineage;
   private final @Nullable Handover handover;
-  private volatile @Nullable Instant claimedAt;
 
   /**
    * Where the run comes from, and where it reports its end.
@@ -71,21 +68,6 @@ public final class StartRun extends RunWrite<StartResult> {
 
   public @Nullable Handover handover() {
     return handover;
-  }
-
-  /** It has started, and is claimed by the worker of its slot. */
-  public void claimed(Instant createdAt) {
-    claimedAt = createdAt;
-  }
-
-  /** When the run was started; null unless it is known to be claimed so. */
-  @Nullable Instant claimedAt(String namespace, Claim claim, WorkerId worker) {
-    return handover != null
-            && handover.worker().equals(worker)
-            && claim.equals(new Claim(runId(), 1))
-            && namespace.equals(request.namespace())
-        ? claimedAt
-        : null;
   }
 
   /** True when it needs only the columns that every run has. */

@@ -32,17 +32,6 @@ public final class ClaimBook {
     return before == null || before.epoch != claim.epoch();
   }
 
-  /** Whether somebody has the run, as far as this server knows. */
-  boolean knows(RunId run) {
-    return held.containsKey(run);
-  }
-
-  /** Whether the worker has the claim, as far as this server knows. */
-  public boolean holds(WorkerId worker, Claim claim) {
-    Held now = held.get(claim.runId());
-    return now != null && now.epoch == claim.epoch() && now.worker.equals(worker);
-  }
-
   /** The claim has ended; answers who had it, if this server knows. */
   public @Nullable Held ended(Claim claim) {
     Held before = held.get(claim.runId());

@@ -5,7 +5,6 @@ import java.util.concurrent.atomic.LongAdder;
 /** Counts how runs reached their workers. Thread-safe. */
 public final class DispatchMeter {
   final LongAdder handedOver = new LongAdder();
-  final LongAdder handedEarly = new LongAdder();
   final LongAdder claimed = new LongAdder();
   final LongAdder looks = new LongAdder();
   final LongAdder fallbackClaimed = new LongAdder();
@@ -14,11 +13,6 @@ public final class DispatchMeter {
   /** Runs that went from start to worker through memory. */
   public long handedOver() {
     return handedOver.sum();
-  }
-
-  /** Runs that a worker had before their start was durable; those that have started are above. */
-  public long handedEarly() {
-    return handedEarly.sum();
   }
 
   /** Runs that were found by a look. */

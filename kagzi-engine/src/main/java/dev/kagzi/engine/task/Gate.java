@@ -198,20 +198,12 @@ final class Gate {
         : than.polls.isEmpty();
   }
 
-  /** How far a reservation is. */
-  private enum Stage {
-    OPEN,
-    /** The worker has the run, which has not started yet. */
-    EARLY,
-    CLOSED
-  }
-
   private final class Reservation implements Handover {
     private final Desk desk;
     private final TypeVersion type;
 
     /** Guarded by the gate's lock. */
-    private Stage stage = Stage.OPEN;
+    private boolean open = true;
 
     Reservation(Desk desk, TypeVersion type) {
       this.desk = desk;
@@ -229,70 +221,35 @@ final class Gate {
     }
 
     @Override
-    public void handEarly(StartRun run) {
-      Later later = new Later();
+    public void started(StartRun run, Instant createdAt) {
+      Task task =
+          new Task(
+              new Claim(run.runId(), 1),
+              run.request().workflowType(),
+              run.request().version(),
+              1,
+              run.request().input().isEmpty() ? null : run.request().input(),
+              0,
+              List.of(),
+              false,
+              run.request().externalId(),
+              createdAt,
+              run.expiresMs(createdAt),
+              stepTimeoutMs(run));
       lock.lock();
       try {
-        StandingPoll poll = desk.polls.peek();
-        if (poll == null
-            || !poll.request.takesStarting()
-            || desk.hasTasks()
-            || stage != Stage.OPEN
-            || desks.get(desk.worker) != desk
-            || gates.book().knows(run.runId())) {
+        if (!open) {
           return;
         }
-        stage = Stage.EARLY;
+        open = false;
         desk.unreserve();
-        desk.send(task(run, null, null));
-        gates.meter().handedEarly.increment();
-        answer(desk, later);
-      } finally {
-        lock.unlock();
-      }
-      later.run();
-    }
-
-    @Override
-    public void started(StartRun run, Instant createdAt) {
-      Task task = task(run, createdAt, run.expiresMs(createdAt));
-      lock.lock();
-      try {
-        Stage before = stage;
-        stage = Stage.CLOSED;
-        boolean isNew =
-            switch (before) {
-              case OPEN -> {
-                desk.unreserve();
-                yield hand(desk, task);
-              }
-              case EARLY -> gates.book().handed(desk.worker, task.claim(), queue);
-              case CLOSED -> false;
-            };
-        if (isNew) {
+        if (hand(desk, task)) {
           gates.meter().handedOver.increment();
         }
       } finally {
         lock.unlock();
       }
-      run.claimed(createdAt);
       gates.dirty(Gate.this);
-    }
-
-    private Task task(StartRun run, @Nullable Instant createdAt, @Nullable Long expiresMs) {
-      return new Task(
-          new Claim(run.runId(), 1),
-          run.request().workflowType(),
-          run.request().version(),
-          1,
-          run.request().input().isEmpty() ? null : run.request().input(),
-          0,
-          List.of(),
-          false,
-          run.request().externalId(),
-          createdAt,
-          expiresMs,
-          stepTimeoutMs(run));
     }
 
     private long stepTimeoutMs(StartRun run) {
@@ -304,16 +261,11 @@ final class Gate {
     public void notStarted() {
       lock.lock();
       try {
-        switch (stage) {
-          case OPEN -> {
-            desk.unreserve();
-            desk.arrived(type);
-          }
-          // The worker finds out before its first effect, and has a free slot then.
-          case EARLY -> desk.freed();
-          case CLOSED -> {}
+        if (open) {
+          open = false;
+          desk.unreserve();
+          desk.arrived(type);
         }
-        stage = Stage.CLOSED;
       } finally {
         lock.unlock();
       }

@@ -10,15 +10,9 @@ import java.util.List;
  * @param types what it serves; an entry without version takes any
  * @param tasksMax its free slots
  * @param waitMs how long it waits for the first task
- * @param takesStarting it can do with runs whose start is being written
  */
 public record PollRequest(
-    QueueName queue,
-    WorkerId workerId,
-    List<Wanted> types,
-    int tasksMax,
-    long waitMs,
-    boolean takesStarting) {
+    QueueName queue, WorkerId workerId, List<Wanted> types, int tasksMax, long waitMs) {
 
   /** Served in any version: what clients ask for that know no versions. */
   public static final String ANY_VERSION = "*";
@@ -27,14 +21,8 @@ public record PollRequest(
     types = List.copyOf(types);
   }
 
-  /** For runs that have started. */
-  public PollRequest(
-      QueueName queue, WorkerId workerId, List<Wanted> types, int tasksMax, long waitMs) {
-    this(queue, workerId, types, tasksMax, waitMs, false);
-  }
-
   PollRequest withWaitMs(long millis) {
-    return new PollRequest(queue, workerId, types, tasksMax, millis, takesStarting);
+    return new PollRequest(queue, workerId, types, tasksMax, millis);
   }
 
   /**

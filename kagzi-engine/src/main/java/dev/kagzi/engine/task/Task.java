@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param stepsRecorded how many steps the run has
  * @param steps recorded by earlier claims, in the order in which they were recorded
  * @param historyApart the recorded steps are too many for a task; the worker fetches them apart
- * @param createdAt when the run was started; null: it is starting
+ * @param createdAt when the run was started
  * @param deadlineInMs how long the run may still take; null: as long as it takes
  * @param stepTimeoutMs how long an attempt of a step may take that says nothing else
  */
@@ -28,14 +28,9 @@ public record Task(
     List<RecordedStep> steps,
     boolean historyApart,
     String externalId,
-    @Nullable Instant createdAt,
+    Instant createdAt,
     @Nullable Long deadlineInMs,
     long stepTimeoutMs) {
-
-  /** The run's start is being written: it may fail, and nobody knows its time yet. */
-  public boolean isStarting() {
-    return createdAt == null;
-  }
 
   /** Of which type and version its run is. */
   TypeVersion type() {

@@ -9,15 +9,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.CutProxy;
 import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.db.Connector;
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.message.DeliverMessages;
-import dev.kagzi.engine.report.Report;
-import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.report.Rules;
 import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.task.DispatchConfig;
@@ -31,6 +31,7 @@ import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.WorkerConfig;
 import java.lang.reflect.Proxy;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -38,6 +39,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,6 +48,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A run that starts goes to a waiting worker from memory: once, and only if it is that worker's,
@@ -58,6 +61,8 @@ class HandoverTest {
   private static final String STORED = "SELECT 1";
 
   private static final String HINDERED = "SELECT 0";
+
+  private static final int COMMIT_LOCK = 7_103;
 
   private static final JournalConfig ONE_LANE =
       new JournalConfig(1, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
@@ -210,9 +215,6 @@ class HandoverTest {
     }
 
     @Override
-    public void handEarly(StartRun run) {}
-
-    @Override
     public void started(StartRun run, Instant createdAt) {
       heard.add("started");
     }
@@ -276,28 +278,65 @@ class HandoverTest {
     assertThat(claims(second)).containsExactly(new Claim(next, 1));
   }
 
-  /** The worker has the run, and the server does not know whether it has started. */
-  @Test
-  void an_early_run_whose_start_was_stored_unheard_ends_all_the_same() {
-    TestEngine here = serverBehindProxy();
+  /** One start commits by its own statement, several by the transaction of their batch. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void no_poll_receives_a_task_before_the_start_of_its_run_is_committed(int count)
+      throws SQLException {
+    TestEngine here = server();
     WorkerId worker = here.register();
     here.settle(worker);
-    Poll poll = here.pollEarly(worker, 1);
-    RunId run = RunId.next();
+    List<Poll> polls = Stream.generate(() -> here.poll(worker, 1)).limit(count).toList();
+    List<StartRequest> requests =
+        Stream.generate(() -> here.request("", RunId.next())).limit(count).toList();
+    List<CompletableFuture<StartResult>> starts;
+    try (Session holder = holdCommits()) {
+      starts = here.engine().runs().startAll(requests);
+      Awaitility.await().until(HandoverTest::commitIsHeld);
 
-    proxy.cutAnswer(STORED::equals);
-    CompletableFuture<StartResult> started = start(here, run);
-    Claim claim = claims(poll).getFirst();
-    CompletableFuture<List<ReportResult>> ended =
-        here.engine()
-            .reports()
-            .accept(
-                NAMESPACE, List.of(new Report.Early(claim, worker, TestEngine.done(claim, "7"))));
+      assertThat(starts).noneMatch(CompletableFuture::isDone);
+      assertThat(polls).noneMatch(poll -> poll.tasks().isDone());
+      holder.query("SELECT pg_advisory_unlock(%d)".formatted(COMMIT_LOCK)).execute();
+      starts.forEach(TestEngine::await);
+    } finally {
+      database.execute("DROP TRIGGER hold_commit ON kagzi.workflow_runs");
+    }
 
-    assertThat(await(started)).isEqualTo(StartResult.made(run));
-    assertThat(await(ended)).containsExactly(new ReportResult.Accepted(RunStatus.COMPLETED));
-    assertThat(proxy.cuts()).containsExactly(STORED);
-    assertThat(here.run(run).status()).isEqualTo(RunStatus.COMPLETED);
+    assertThat(polls.stream().flatMap(poll -> claims(poll).stream()))
+        .containsExactlyInAnyOrderElementsOf(
+            starts.stream().map(start -> new Claim(await(start).runId(), 1)).toList());
+  }
+
+  /**
+   * A deferred trigger runs when a transaction commits, after all of its statements. This one waits
+   * there for the returned session to release its lock.
+   */
+  private static Session holdCommits() throws SQLException {
+    database.execute(
+        """
+        CREATE OR REPLACE FUNCTION public.hold_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          PERFORM pg_advisory_xact_lock_shared(%d);
+          RETURN NULL;
+        END $$
+        """
+            .formatted(COMMIT_LOCK));
+    database.execute(
+        """
+        CREATE CONSTRAINT TRIGGER hold_commit AFTER INSERT ON kagzi.workflow_runs
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.hold_commit()
+        """);
+    Session holder = database.open().open("holder");
+    holder.query("SELECT pg_advisory_lock(%d)".formatted(COMMIT_LOCK)).execute();
+    return holder;
+  }
+
+  private static boolean commitIsHeld() {
+    return new Stored(database)
+            .count(
+                "SELECT count(*) AS value FROM pg_stat_activity"
+                    + " WHERE datname = current_database() AND wait_event = 'advisory'")
+        > 0;
   }
 
   /** It hears so twice: from the lane that found a stranger, and by its own answer. */

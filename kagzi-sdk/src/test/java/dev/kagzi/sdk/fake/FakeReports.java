@@ -39,7 +39,6 @@ final class FakeReports {
       case RELEASED -> released(run, item.getReleased());
       case CHILD_STARTED -> childStarted(run, item.getChildStarted());
       case AWAITED -> awaited(run, item.getAwaited());
-      case CONFIRM -> confirmed(run);
       case WHAT_NOT_SET -> throw new IllegalArgumentException("empty item");
     };
   }
@@ -47,15 +46,6 @@ final class FakeReports {
   private static ReportResult accepted(FakeRun run) {
     return ReportResult.newBuilder()
         .setAccepted(ReportResult.Accepted.newBuilder().setStatus(run.status))
-        .build();
-  }
-
-  private static ReportResult confirmed(FakeRun run) {
-    return ReportResult.newBuilder()
-        .setAccepted(
-            ReportResult.Accepted.newBuilder()
-                .setStatus(run.status)
-                .setCreatedAt(FakeRun.CREATED_AT))
         .build();
   }
 

@@ -84,13 +84,6 @@ public final class FakeServer implements AutoCloseable {
     }
   }
 
-  /** First claims of runs are handed out before it is known whether they have started. */
-  public void handOutEarly() {
-    synchronized (state) {
-      state.starting = true;
-    }
-  }
-
   /** Polls bring runs as if they were of this type. */
   public void handOutAs(String workflowType) {
     synchronized (state) {

@@ -31,7 +31,6 @@ public final class FakeState {
   final Map<String, Boolean> onlineWorkers = new HashMap<>();
   boolean historyApart;
   boolean limitsIgnored;
-  boolean starting;
   @Nullable String handedOutAs;
 
   /** Reads or changes a run. */
@@ -148,12 +147,8 @@ public final class FakeState {
             .setAttempt(run.attempt)
             .setInput(run.start.getInput())
             .setExternalId(run.start.getExternalId())
-            .setStepTimeoutMs(run.start.getStepTimeoutMs());
-    if (starting && run.epoch == 1) {
-      task.setStarting(true);
-    } else {
-      task.setCreatedAt(FakeRun.CREATED_AT);
-    }
+            .setStepTimeoutMs(run.start.getStepTimeoutMs())
+            .setCreatedAt(FakeRun.CREATED_AT);
     if (run.start.getExecutionTimeoutMs() > 0) {
       task.setDeadlineInMs(run.start.getExecutionTimeoutMs());
     }

@@ -183,11 +183,8 @@ final class Protos {
             .setAttempt(task.attempt())
             .setHistoryApart(task.historyApart())
             .setExternalId(task.externalId())
-            .setStarting(task.isStarting())
+            .setCreatedAt(timestamp(task.createdAt()))
             .setStepTimeoutMs(task.stepTimeoutMs());
-    if (task.createdAt() != null) {
-      message.setCreatedAt(timestamp(task.createdAt()));
-    }
     if (task.deadlineInMs() != null) {
       message.setDeadlineInMs(task.deadlineInMs());
     }
@@ -234,11 +231,6 @@ final class Protos {
     switch (result) {
       case ReportResult.Accepted(RunStatus status) ->
           message.getAcceptedBuilder().setStatus(status(status));
-      case ReportResult.Confirmed(Instant createdAt) ->
-          message
-              .getAcceptedBuilder()
-              .setStatus(WorkflowStatus.WORKFLOW_STATUS_RUNNING)
-              .setCreatedAt(timestamp(createdAt));
       case ReportResult.ChildAccepted(RunId child) ->
           message
               .getAcceptedBuilder()

@@ -41,7 +41,7 @@ final class ReportCall {
     for (int i = 0; i < count; i++) {
       ReportItem item = request.getItems(i);
       try {
-        readable.add(ReportItems.read(item, request.getWorkerId(), defaults));
+        readable.add(ReportItems.read(item, defaults));
       } catch (Refusal refusal) {
         refused[i] = refusal;
       }

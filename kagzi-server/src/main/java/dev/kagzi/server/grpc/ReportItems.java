@@ -7,38 +7,15 @@ import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.ReportItem;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Reads what a worker reports. */
 final class ReportItems {
   private ReportItems() {}
 
-  /**
-   * @param workerId of whoever reports; empty if that is not said
-   * @param defaults for what retry policies leave out
-   */
-  static Report read(ReportItem item, String workerId, RetryPolicy defaults) {
+  /** The defaults fill in what retry policies leave out. */
+  static Report read(ReportItem item, RetryPolicy defaults) {
     Claim claim = Arguments.claim(item.getRunId(), item.getEpoch());
-    if (item.hasConfirm()) {
-      return new Report.Early(claim, Arguments.workerId(workerId), null);
-    }
-    Report report = read(claim, item, defaults);
-    if (!item.getStarting()) {
-      return report;
-    }
-    return switch (item.getWhatCase()) {
-      case WORKFLOW_DONE, WORKFLOW_FAILED, RELEASED ->
-          new Report.Early(claim, Arguments.workerId(workerId), report);
-      default ->
-          throw Refusal.invalid(
-              "starting",
-              "true for " + item.getWhatCase().name().toLowerCase(Locale.ROOT),
-              "only for workflow_done, workflow_failed and released");
-    };
-  }
-
-  private static Report read(Claim claim, ReportItem item, RetryPolicy defaults) {
     return switch (item.getWhatCase()) {
       case STEP_STARTED -> stepStarted(claim, item.getStepStarted(), defaults);
       case STEP_DONE -> stepDone(claim, item.getStepDone());
@@ -54,7 +31,7 @@ final class ReportItems {
       case RELEASED -> released(claim, item.getReleased());
       case CHILD_STARTED -> childStarted(claim, item.getChildStarted(), defaults);
       case AWAITED -> awaited(claim, item.getAwaited());
-      case CONFIRM, WHAT_NOT_SET ->
+      case WHAT_NOT_SET ->
           throw Refusal.invalid(
               "what", "nothing that this server knows", "one thing that happened");
     };

@@ -123,7 +123,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
           connection.add(Arguments.workerId(request.getWorkerId()));
           return Protos.oneTask(tasks);
         },
-        tasks -> giveBack(request.getNamespace(), request.getWorkerId(), tasks));
+        tasks -> giveBack(request.getNamespace(), tasks));
   }
 
   @Override
@@ -137,18 +137,14 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
           connection.add(Arguments.workerId(request.getWorkerId()));
           return Protos.tasks(tasks);
         },
-        tasks -> giveBack(request.getNamespace(), request.getWorkerId(), tasks));
+        tasks -> giveBack(request.getNamespace(), tasks));
   }
 
   // Nobody waits for the answer: if it fails, the short first lease of the tasks ends by itself.
-  private void giveBack(String namespace, String workerId, List<Task> tasks) {
+  private void giveBack(String namespace, List<Task> tasks) {
     List<Report> released = new ArrayList<>(tasks.size());
     for (Task task : tasks) {
-      Report given = new Report.Released(task.claim(), 0, null);
-      released.add(
-          task.isStarting()
-              ? new Report.Early(task.claim(), Arguments.workerId(workerId), given)
-              : given);
+      released.add(new Report.Released(task.claim(), 0, null));
     }
     reports().accept(Arguments.namespace(namespace), released);
   }
@@ -167,8 +163,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         Arguments.workerId(request.getWorkerId()),
         types,
         Arguments.positive("max_tasks", request.getMaxTasks()),
-        LongPoll.waitMs(Arguments.notNegative("wait_ms", request.getWaitMs())),
-        request.getTakesStarting());
+        LongPoll.waitMs(Arguments.notNegative("wait_ms", request.getWaitMs())));
   }
 
   private static QueueName queue(String namespace, String taskQueue) {

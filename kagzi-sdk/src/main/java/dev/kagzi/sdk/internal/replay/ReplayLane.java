@@ -76,8 +76,7 @@ final class ReplayLane implements ReportLane {
         }
         result.getAcceptedBuilder();
       }
-      case STEP_STARTED, STEP_DONE, CHILD_STARTED, CONFIRM, WHAT_NOT_SET ->
-          result.getAcceptedBuilder();
+      case STEP_STARTED, STEP_DONE, CHILD_STARTED, WHAT_NOT_SET -> result.getAcceptedBuilder();
     }
     return result.build();
   }

@@ -11,26 +11,17 @@ import org.jspecify.annotations.Nullable;
 final class Acknowledgement implements ReportListener {
   private final Thread waiter;
 
-  /** Hears the answer before whoever waits for it. */
-  private final ReportListener first;
-
   /** Further waiters, which are seldom. */
   private volatile List<Thread> others = List.of();
 
   private volatile @Nullable ReportResult result;
 
   Acknowledgement(Thread waiter) {
-    this(waiter, result -> {});
-  }
-
-  Acknowledgement(Thread waiter, ReportListener first) {
     this.waiter = waiter;
-    this.first = first;
   }
 
   @Override
   public void answered(ReportResult result) {
-    first.answered(result);
     this.result = result;
     LockSupport.unpark(waiter);
     others.forEach(LockSupport::unpark);

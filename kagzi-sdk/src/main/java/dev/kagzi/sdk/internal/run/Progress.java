@@ -5,14 +5,11 @@ import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.ReportListener;
-import dev.kagzi.sdk.internal.wire.Protos;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -24,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * methods that say so want the lock to be held.
  */
 final class Progress {
-  private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-
   private final ReportLane lane;
   private final Deadline deadline;
   private final ReentrantLock lock = new ReentrantLock();
@@ -43,56 +38,10 @@ final class Progress {
   /** When the record was as it is known here. */
   private volatile long recordedNanos;
 
-  /** Null until the run is known to have started. */
-  private volatile @Nullable Instant startedAt;
-
   Progress(ReportLane lane, Task task) {
     this.lane = lane;
     this.deadline = Deadline.of(task);
     this.recordedNanos = deadline.fromNanos();
-    this.startedAt = task.getStarting() ? null : Protos.instant(task.getCreatedAt());
-  }
-
-  @Nullable Instant startedAt() {
-    return startedAt;
-  }
-
-  /** Asks whether the run has started, and waits for the answer. Thread-safe. */
-  Instant awaitStarted() {
-    while (true) {
-      Instant known = startedAt;
-      if (known != null) {
-        return known;
-      }
-      lock.lock();
-      try {
-        if (ending != null || finished) {
-          throw new IllegalStateException(
-              "startedAt: run %s is no longer executed here".formatted(runId()));
-        }
-        strands.forEach(Strand::sendConfirm);
-      } finally {
-        lock.unlock();
-      }
-      LockSupport.parkNanos(this, ASK_NANOS);
-      if (Thread.currentThread().isInterrupted()) {
-        throw new IllegalStateException("startedAt: interrupted");
-      }
-    }
-  }
-
-  /** The last report of the run, which has to ask itself whether the run has started. */
-  ReportItem asLast(ReportItem item) {
-    return startedAt == null ? item.toBuilder().setStarting(true).build() : item;
-  }
-
-  /** Hears whether the run has started. Thread-safe. */
-  void confirmed(ReportResult result) {
-    if (result.hasAccepted()) {
-      startedAt = Protos.instant(result.getAccepted().getCreatedAt());
-    } else {
-      stop(new Ending.Lost());
-    }
   }
 
   String runId() {
@@ -382,12 +331,12 @@ final class Progress {
     List<ReportListener> listeners = new ArrayList<>();
     for (Strand strand : strands) {
       ReportItem held = strand.takeHeld();
-      if (held != null && !held.hasConfirm()) {
+      if (held != null) {
         items.add(held);
         listeners.add(strand.expect(held));
       }
     }
-    items.add(asLast(item));
+    items.add(item);
     listeners.add(listener);
     lane.sendAll(items, listeners);
   }

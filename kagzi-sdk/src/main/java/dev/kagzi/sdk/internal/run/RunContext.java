@@ -460,14 +460,7 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public Instant startedAt() {
-    Instant known = strand.progress().startedAt();
-    if (known != null) {
-      return known;
-    }
-    if (Strand.current() == strand) {
-      strand.settle();
-    }
-    return strand.progress().awaitStarted();
+    return Protos.instant(task.getCreatedAt());
   }
 
   @Override

@@ -58,9 +58,6 @@ public final class RunExecution {
     this.thread = Thread.ofVirtual().name(task.getWorkflowType()).unstarted(this::execute);
     this.progress = new Progress(host.lane(task), task);
     this.trunk = progress.open(thread, null);
-    if (task.getStarting()) {
-      trunk.hold(progress.item().setConfirm(ReportItem.Confirm.getDefaultInstance()).build());
-    }
     this.stuck = new StuckCode(task);
     this.silent = new SilentCode(task);
   }
@@ -79,11 +76,6 @@ public final class RunExecution {
 
   public void start() {
     thread.start();
-  }
-
-  /** Whether the run's start may not be durable, as far as is known here. */
-  public boolean isStarting() {
-    return progress.startedAt() == null;
   }
 
   /** Called many times per second, by one thread. */
@@ -373,7 +365,7 @@ public final class RunExecution {
   // it.
   private void endRefused(ErrorDetail why) {
     if (why.getCode() == ErrorCode.ERROR_CODE_NOT_FOUND) {
-      // Its start has failed, or somebody has deleted it: there is nothing to end.
+      // The run was deleted: there is nothing to end.
       reportsEnded();
       return;
     }

@@ -219,10 +219,7 @@ final class Strand {
   }
 
   Acknowledgement expect(ReportItem item) {
-    Acknowledgement acknowledgement =
-        item.hasConfirm()
-            ? new Acknowledgement(thread, progress::confirmed)
-            : new Acknowledgement(thread);
+    Acknowledgement acknowledgement = new Acknowledgement(thread);
     unsettled.add(new Unsettled(item, acknowledgement));
     return acknowledgement;
   }
@@ -235,12 +232,6 @@ final class Strand {
     ReportItem item = takeHeld();
     if (item != null) {
       progress.lane().send(item, expect(item));
-    }
-  }
-
-  void sendConfirm() {
-    if (isConfirm(held)) {
-      sendHeld();
     }
   }
 
@@ -346,7 +337,7 @@ final class Strand {
       progress.lock();
       try {
         check();
-        if (mayBeFollowed(held) && unsettled.size() < UNSETTLED_MAX) {
+        if (!isLarge(held) && unsettled.size() < UNSETTLED_MAX) {
           sendHeld();
           Acknowledgement acknowledgement = expect(item);
           progress.lane().send(item, acknowledgement);
@@ -372,15 +363,11 @@ final class Strand {
       progress.lock();
       try {
         check();
-        if (unsettled.isEmpty() && last && isConfirm(held)) {
-          // The end of a run without effects need not wait for the answer: it asks by itself.
-          held = null;
-        }
-        if (unsettled.isEmpty() && mayBeFollowed(held)) {
+        if (unsettled.isEmpty() && !isLarge(held)) {
           if (last) {
             progress.markFinished();
           }
-          sendWithHeld(last ? progress.asLast(item) : item, listener);
+          sendWithHeld(item, listener);
           return;
         }
       } finally {
@@ -390,13 +377,8 @@ final class Strand {
     }
   }
 
-  // What is large may be refused, and a run that has not started must have no effect.
-  private static boolean mayBeFollowed(@Nullable ReportItem item) {
-    return item == null || !(isConfirm(item) || item.getSerializedSize() > HELD_BYTES_MAX);
-  }
-
-  private static boolean isConfirm(@Nullable ReportItem item) {
-    return item != null && item.hasConfirm();
+  private static boolean isLarge(@Nullable ReportItem item) {
+    return item != null && item.getSerializedSize() > HELD_BYTES_MAX;
   }
 
   /** Waits for an answer; leaves the code if the run is stopped meanwhile. */
@@ -438,9 +420,6 @@ final class Strand {
   // The value was handed to the code before it was recorded. If something else is on record, the
   // code has gone on from a value that never was: it starts over.
   private void judge(ReportItem item, ReportResult result) {
-    if (item.hasConfirm() && !result.hasAccepted()) {
-      throw end(new Ending.Lost());
-    }
     switch (result.getResultCase()) {
       case ACCEPTED -> {}
       case CLAIM_LOST -> throw end(new Ending.Lost());

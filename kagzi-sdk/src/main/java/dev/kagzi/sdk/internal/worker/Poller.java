@@ -206,7 +206,6 @@ final class Poller {
               .setMaxTasks(tasks)
               .addAllTypes(types)
               .setWaitMs(WAIT_MS)
-              .setTakesStarting(true)
               .build();
       try {
         connection.workers(ANSWER_MS).pollTasks(request, this);

@@ -210,10 +210,6 @@ final class QueueWorker implements RunHost {
 
   private void listClaims(HeartbeatRequest.Builder request) {
     for (RunExecution run : claims.values()) {
-      if (run.isStarting()) {
-        // The database may not know of it yet, and would say that it is lost.
-        continue;
-      }
       request.addClaims(ClaimRef.newBuilder().setRunId(run.runId()).setEpoch(run.epoch()).build());
     }
     request.setActiveCount(slots.held());
