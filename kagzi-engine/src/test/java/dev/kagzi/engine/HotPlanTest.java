@@ -86,7 +86,6 @@ class HotPlanTest {
               "workflow_runs_external_id"),
           hot("InsertRuns.OPTIONS_SQL", InsertRuns.OPTIONS_SQL, ""),
           hot("InsertRuns.ENDED_SQL", InsertRuns.ENDED_SQL, "", "workflow_runs_external_id"),
-          hot("EarlierStarts.SQL", constant("run.EarlierStarts", "SQL"), "", PKEY),
           hot("InsertRuns.DELETE_SQL", constant("run.InsertRuns", "DELETE_SQL"), "", PKEY),
           hot(
               "ResumeNews.SQL",

@@ -259,7 +259,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
   }
 
   private @Nullable Effects startAlone(Session session, StartRun start) throws SQLException {
-    if (!start.lineage().equals(StartRun.Lineage.CLIENT)
+    if (start.refusal() != null
+        || !start.lineage().equals(StartRun.Lineage.CLIENT)
         || !start.request().options().equals(StartOptions.NONE)) {
       return null;
     }

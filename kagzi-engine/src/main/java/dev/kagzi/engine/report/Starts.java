@@ -6,6 +6,7 @@ import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.InsertRuns.Rival;
 import dev.kagzi.engine.run.RunEvents;
+import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.value.Origin;
@@ -45,8 +46,11 @@ final class Starts {
     // Two starts with one run id in one batch are one call that was sent twice.
     Map<RunId, StartRun> firsts = new LinkedHashMap<>();
     List<StartRun> repeats = new ArrayList<>();
+    List<StartRun> refused = new ArrayList<>();
     for (StartRun start : starts) {
-      if (firsts.putIfAbsent(start.runId(), start) != null) {
+      if (start.refusal() != null) {
+        refused.add(start);
+      } else if (firsts.putIfAbsent(start.runId(), start) != null) {
         repeats.add(start);
       }
     }
@@ -54,6 +58,31 @@ final class Starts {
     if (!repeats.isEmpty()) {
       insertRounds(repeats);
     }
+    if (!refused.isEmpty()) {
+      answerRefused(refused);
+    }
+  }
+
+  /** Answers a start that the namespace refuses with its run if the start was accepted before. */
+  private void answerRefused(List<StartRun> starts) throws SQLException {
+    Map<RunId, List<Rival>> rivals = InsertRuns.rivals(tx, starts);
+    for (StartRun start : starts) {
+      boolean made =
+          rivals.getOrDefault(start.runId(), List.of()).stream()
+              .anyMatch(rival -> rival.runId().equals(start.runId()) && isSame(start, rival));
+      if (made) {
+        start.answer(StartResult.made(start.runId()));
+      } else {
+        start.refuse(Objects.requireNonNull(start.refusal()));
+      }
+    }
+  }
+
+  private static boolean isSame(StartRun start, Rival rival) {
+    StartRequest request = start.request();
+    return rival.namespace().equals(request.namespace())
+        && rival.workflowType().equals(request.workflowType())
+        && Objects.requireNonNullElse(rival.externalId(), "").equals(request.externalId());
   }
 
   /** A parent that is not there makes a lineage that nobody can follow. */

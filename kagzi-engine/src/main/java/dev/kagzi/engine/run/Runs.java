@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 public final class Runs {
   private final Database database;
   private final Journal<RunWrite<?>> journal;
-  private final EarlierStarts earlier;
   private final Namespaces namespaces;
   private final Limits limits;
   private final StartChecks checks;
@@ -49,7 +48,6 @@ public final class Runs {
     this.checks = checks;
     this.versions = versions;
     this.slots = slots;
-    this.earlier = new EarlierStarts(database);
   }
 
   /** Completes when the run is durable. */
@@ -116,7 +114,13 @@ public final class Runs {
         writes.add(start);
         answers.add(start.done());
       } catch (Refusal refusal) {
-        answers.add(earlier.refuse(wish, refusal));
+        StartRun repeated = repeated(wish, refusal);
+        if (repeated == null) {
+          answers.add(CompletableFuture.failedFuture(refusal));
+        } else {
+          writes.add(repeated);
+          answers.add(repeated.done());
+        }
       }
     }
     if (!writes.isEmpty()) {
@@ -127,14 +131,30 @@ public final class Runs {
 
   /** Starts a run that comes from another. */
   public CompletableFuture<StartResult> startFor(StartRequest request, StartRun.Lineage lineage) {
+    StartRun start;
     try {
       check(request);
+      start = write(request, lineage);
     } catch (Refusal refusal) {
-      return earlier.refuse(request, refusal);
+      start = repeated(request, refusal);
+      if (start == null) {
+        return CompletableFuture.failedFuture(refusal);
+      }
     }
-    StartRun start = write(request, lineage);
     journal.append(start);
     return start.done();
+  }
+
+  /**
+   * A disabled namespace refuses new starts, but a client that lost the answer to an accepted start
+   * must get that answer when it repeats the call with the same run id. Returns null if the refused
+   * start cannot be such a repeat.
+   */
+  private static @Nullable StartRun repeated(StartRequest request, Refusal refusal) {
+    RunId runId = request.runId();
+    return runId == null || refusal.code() != Refusal.Code.NAMESPACE_DISABLED
+        ? null
+        : StartRun.repeated(runId, request, refusal);
   }
 
   private static StartRun.Lineage lineage(StartRequest request) {

@@ -2,6 +2,7 @@ package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
 import java.time.Instant;
@@ -13,6 +14,7 @@ public final class StartRun extends RunWrite<StartResult> {
   private final StartRequest request;
   private final Lineage lineage;
   private final @Nullable Handover handover;
+  private final @Nullable Refusal refusal;
 
   /**
    * Where the run comes from, and where it reports its end.
@@ -52,10 +54,25 @@ public final class StartRun extends RunWrite<StartResult> {
 
   /** The request's run id is the caller's, or a new one. */
   public StartRun(RunId runId, StartRequest request, Lineage lineage, @Nullable Handover handover) {
+    this(runId, request, lineage, handover, null);
+  }
+
+  private StartRun(
+      RunId runId,
+      StartRequest request,
+      Lineage lineage,
+      @Nullable Handover handover,
+      @Nullable Refusal refusal) {
     super(runId, request.input().bytes() + request.externalId().length());
     this.request = request;
     this.lineage = lineage;
     this.handover = handover;
+    this.refusal = refusal;
+  }
+
+  /** Inserts nothing: returns the run if the same start has made it before, else refuses. */
+  static StartRun repeated(RunId runId, StartRequest request, Refusal refusal) {
+    return new StartRun(runId, request, Lineage.CLIENT, null, refusal);
   }
 
   public StartRequest request() {
@@ -68,6 +85,11 @@ public final class StartRun extends RunWrite<StartResult> {
 
   public @Nullable Handover handover() {
     return handover;
+  }
+
+  /** Why no new run may be inserted; null if one may. */
+  public @Nullable Refusal refusal() {
+    return refusal;
   }
 
   /** True when it needs only the columns that every run has. */
