@@ -140,6 +140,7 @@ class HotPlanTest {
               "uuid, text, int",
               PKEY),
           hot("ClaimRuns.SQL", ClaimRuns.SQL, "text, text, int", CLAIM, PKEY, PAYLOADS),
+          hot("ClaimRuns.DELAY_SQL", ClaimRuns.DELAY_SQL, "", PKEY),
           hot("ClaimRuns.NEXT_DUE_SQL", ClaimRuns.NEXT_DUE_SQL, "text, text, bigint", CLAIM),
           hot("ClaimRuns.VERSIONS_SQL", ClaimRuns.VERSIONS_SQL, "text, text, text, text", CLAIM),
           hot(

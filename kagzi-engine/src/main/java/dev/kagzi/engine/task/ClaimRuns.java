@@ -22,7 +22,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.ToLongFunction;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** Takes due runs for waiting slots: the i-th run for the i-th slot. */
@@ -30,13 +32,13 @@ public final class ClaimRuns {
   /**
    * Each type and version is probed with its own limit, so that a million runs of a type that
    * nobody serves are not walked. An expired lease is a take-over: the first in a row is immediate,
-   * a later one makes the run wait, so that a run that kills its workers does not kill them all at
-   * once. Runs are taken while their inputs fit into memory.
+   * a later one sets the run aside, and {@link #DELAY_SQL} makes it wait, so that a run that kills
+   * its workers does not kill them all at once. Runs are taken while their inputs fit into memory.
    */
   public static final String SQL =
       """
       WITH c AS MATERIALIZED (
-        SELECT x.run_id, x.status AS from_status, x.crashes, x.found,
+        SELECT x.run_id, x.status AS from_status, x.found,
                x.status = 'RUNNING' AND x.crashes > 0
                  OR x.crashes + (x.status = 'RUNNING')::int > k.crashes_max AS aside,
                row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
@@ -74,16 +76,13 @@ public final class ClaimRuns {
                                  THEN coalesce(w.free_epoch, w.epoch - 1) ELSE w.epoch END,
                status = CASE WHEN c.aside THEN 'PENDING' ELSE 'RUNNING' END,
                locked_by = CASE WHEN c.aside THEN NULL ELSE (?::uuid[])[c.slot] END,
-               taken_from = CASE WHEN c.aside AND c.was = 'RUNNING' THEN w.locked_by END,
-               taken_epoch = CASE WHEN c.aside AND c.was = 'RUNNING' THEN w.epoch END,
-               lost_epoch = CASE WHEN c.was = 'RUNNING'
+               taken_from = CASE WHEN c.aside AND c.from_status = 'RUNNING' THEN w.locked_by END,
+               taken_epoch = CASE WHEN c.aside AND c.from_status = 'RUNNING' THEN w.epoch END,
+               lost_epoch = CASE WHEN c.from_status = 'RUNNING'
                                  THEN coalesce(w.lost_epoch, w.epoch) ELSE w.lost_epoch END,
                claimed_at = kagzi.clock(),
                available_at = kagzi.clock()
-                 + CASE WHEN c.aside
-                        THEN least(?::bigint, ?::bigint * 2 ^ greatest(0, least(c.crashes - 1, 30))
-                                                * (0.75 + 0.5 * random()))
-                        ELSE ?::bigint END * interval '1 millisecond',
+                 + CASE WHEN c.aside THEN 0 ELSE ?::bigint END * interval '1 millisecond',
                crashes = w.crashes + CASE WHEN c.from_status = 'RUNNING' THEN 1 ELSE 0 END,
                started_at = coalesce(w.started_at, kagzi.clock()),
                waits_for = NULL
@@ -105,6 +104,15 @@ public final class ClaimRuns {
         FROM u
         LEFT JOIN kagzi.workflow_payloads p ON p.run_id = u.run_id AND p.kind = 'INPUT'
        ORDER BY u.slot
+      """;
+
+  /** Makes runs that a claim set aside wait, for as long as {@link CrashPolicy} decides. */
+  public static final String DELAY_SQL =
+      """
+      UPDATE kagzi.workflow_runs w
+         SET available_at = kagzi.clock() + n.delay_ms * interval '1 millisecond'
+        FROM unnest(?::uuid[], ?::int[], ?::bigint[]) AS n (run_id, epoch, delay_ms)
+       WHERE w.run_id = n.run_id AND w.epoch = n.epoch
       """;
 
   /** Milliseconds until the next run of these is due, not above zero when one is overdue. */
@@ -175,7 +183,13 @@ public final class ClaimRuns {
       int crashes,
       @Nullable Long stepTimeoutMs,
       @Nullable Long deadlineInMs,
-      @Nullable Payload input) {}
+      @Nullable Payload input) {
+
+    /** How often the run had been taken over before this time. */
+    int crashesBefore() {
+      return was == RunStatus.RUNNING ? crashes - 1 : crashes;
+    }
+  }
 
   /**
    * What is wanted.
@@ -214,22 +228,26 @@ public final class ClaimRuns {
             .bind(crashes.limit())
             .bind(wish.bytesMax)
             .bindUuids(wish.slots, WorkerId::value)
-            .bind(crashes.delayMaxMs())
-            .bind(crashes.delayFirstMs())
             .bind(wish.leaseMs)
             .list(ClaimRuns::map);
     List<RunId> slept = new ArrayList<>();
+    List<Taken> aside = new ArrayList<>();
     Map<RunId, Integer> claimedBefore = new LinkedHashMap<>();
     for (Taken run : taken) {
       if (run.was == RunStatus.SLEEPING) {
         slept.add(run.claim.runId());
       }
-      if (run.claim.epoch() > 1 && run.status == RunStatus.RUNNING) {
+      if (run.status == RunStatus.PENDING) {
+        aside.add(run);
+      } else if (run.claim.epoch() > 1) {
         claimedBefore.put(run.claim.runId(), run.attempts);
       }
     }
     if (!slept.isEmpty()) {
       CloseSteps.endSleeps(tx, slept);
+    }
+    if (!aside.isEmpty()) {
+      delay(tx, aside, crashes);
     }
     Map<RunId, ReadSteps.Size> sizes =
         claimedBefore.isEmpty() ? Map.of() : ReadSteps.sizes(tx, claimedBefore.keySet());
@@ -255,6 +273,17 @@ public final class ClaimRuns {
       }
     }
     return new Found(claimed, crashed, !taken.isEmpty() && taken.getFirst().found > taken.size());
+  }
+
+  private static void delay(Session tx, List<Taken> aside, CrashPolicy crashes)
+      throws SQLException {
+    RandomGenerator random = ThreadLocalRandom.current();
+    tx.query(DELAY_SQL)
+        .bindUuids(aside, run -> run.claim.runId().value())
+        .bindInts(aside, run -> run.claim.epoch())
+        // A run over the limit waits too: until it has failed, no look shall find it at once.
+        .bindLongs(aside, run -> crashes.delayMs(Math.max(1, run.crashesBefore()), random))
+        .update();
   }
 
   /**
