@@ -40,7 +40,8 @@ final class FilledDatabase {
     PURGED;
 
     RunId id() {
-      return RunId.parse("00000000-0000-7000-8000-0000000001%02d".formatted(ordinal()))
+      return RunId.parse(
+              "00000000-0000-7000-8000-0000000001%02d".formatted(List.of(values()).indexOf(this)))
           .orElseThrow();
     }
   }

@@ -37,8 +37,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** From every schema version to the newest, with data, and with servers that are running. */
 class UpgradeTest {
   private static final Set<Filled> ENDED =
-      EnumSet.of(
-          Filled.COMPLETED, Filled.CHILD, Filled.FAILED, Filled.CANCELLED, Filled.TIMED_OUT);
+      EnumSet.of(Filled.COMPLETED, Filled.CHILD, Filled.FAILED, Filled.CANCELLED, Filled.TIMED_OUT);
 
   private static final Set<Filled> OPEN =
       EnumSet.of(
@@ -86,21 +85,19 @@ class UpgradeTest {
 
   @ParameterizedTest
   @MethodSource("versions")
-  void what_a_server_of_each_version_left_continues_under_the_newest(int version)
-      throws Exception {
+  void what_a_server_of_each_version_left_continues_under_the_newest(int version) throws Exception {
     VersionedDatabase database = FilledDatabase.at(version);
     EngineConfig config = EngineConfig.defaults().withCoordinatorInterval(Duration.ofMillis(100));
 
-    try (TestEngine engine =
-        TestEngine.start(database.config(), FilledDatabase.QUEUE, config)) {
+    try (TestEngine engine = TestEngine.start(database.config(), FilledDatabase.QUEUE, config)) {
       assertThat(database.values("SELECT max(version::int) FROM kagzi.schema_history"))
           .containsExactly(Integer.toString(newest()));
       assertLists(engine);
 
       complete(engine, ids(OPEN));
-      RunId triggered =
-          engine.engine().schedules().trigger(NAMESPACE, Filled.TEMPLATE.id(), null);
-      RunId retried = await(engine.engine().runs().retry(NAMESPACE, Filled.FAILED.id(), null)).runId();
+      RunId triggered = engine.engine().schedules().trigger(NAMESPACE, Filled.TEMPLATE.id(), null);
+      RunId retried =
+          await(engine.engine().runs().retry(NAMESPACE, Filled.FAILED.id(), null)).runId();
       assertThat(engine.start("d").existed()).as("external id of an ended run").isFalse();
       RunId restarted = engine.engine().queries().byExternalId(NAMESPACE, "d").runId();
       complete(engine, Set.of(triggered, retried, restarted));
@@ -151,14 +148,17 @@ class UpgradeTest {
           .forEach(task -> tasks.put(task.claim().runId(), task));
     }
     assertThat(tasks).containsOnlyKeys(runs);
-    if (tasks.get(Filled.RUNNING.id()) instanceof Task taken) {
+    Task taken = tasks.get(Filled.RUNNING.id());
+    if (taken != null) {
       assertThat(taken.claim().epoch()).isEqualTo(2);
       assertSteps(taken, "charge");
     }
-    if (tasks.get(Filled.SLEEPING.id()) instanceof Task awake) {
+    Task awake = tasks.get(Filled.SLEEPING.id());
+    if (awake != null) {
       assertSteps(awake, "nap");
     }
-    if (tasks.get(Filled.PARENT.id()) instanceof Task parent) {
+    Task parent = tasks.get(Filled.PARENT.id());
+    if (parent != null) {
       assertSteps(parent, "child");
     }
     tasks.values().forEach(task -> engine.report(stepDone(task.claim(), "last", "1")));

@@ -403,11 +403,26 @@ class CheckerTest {
     made.started();
     made.claim(1).exec("a", 1, "A");
     made.run("cancel", "CANCELLED", 1, "")
+        .timePasses(4_000_000)
         .completed("a", 1, "A")
         .cancelAnswered("true")
         .result("CANCELLED", "");
 
     assertFound("ended is ended");
+  }
+
+  /** Its time is that of its beginning, and the cancel may have waited for its lock. */
+  @Test
+  void a_step_whose_transaction_began_while_the_cancel_waited_is_no_problem() {
+    made.started();
+    made.claim(1).exec("a", 1, "A");
+    made.run("cancel", "CANCELLED", 1, "")
+        .timePasses(1_000_000)
+        .completed("a", 1, "A")
+        .cancelAnswered("true")
+        .result("CANCELLED", "");
+
+    assertThat(made.check()).isEmpty();
   }
 
   @Test

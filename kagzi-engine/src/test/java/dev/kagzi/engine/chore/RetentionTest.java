@@ -137,7 +137,8 @@ class RetentionTest {
 
     assertThat(number("SELECT sum(steps) FROM deleted")).isEqualTo(5_001);
     assertThat(number("SELECT max(steps) FROM deleted")).isBetween(100L, 2_000L);
-    assertThat(number("SELECT count(*) FROM kagzi.maintenance_tasks WHERE task LIKE 'STEPS%'")).isZero();
+    assertThat(number("SELECT count(*) FROM kagzi.maintenance_tasks WHERE task LIKE 'STEPS%'"))
+        .isZero();
   }
 
   @Test
@@ -232,12 +233,14 @@ class RetentionTest {
   void steps_that_a_server_left_behind_are_deleted_by_the_next() {
     RunId gone = RunId.next();
     addSteps(gone, 10);
-    database.execute("INSERT INTO kagzi.maintenance_tasks (task) VALUES ('STEPS %s')".formatted(gone));
+    database.execute(
+        "INSERT INTO kagzi.maintenance_tasks (task) VALUES ('STEPS %s')".formatted(gone));
 
     chore(DAY).run();
 
     assertThat(rows(gone)).isZero();
-    assertThat(number("SELECT count(*) FROM kagzi.maintenance_tasks WHERE task LIKE 'STEPS%'")).isZero();
+    assertThat(number("SELECT count(*) FROM kagzi.maintenance_tasks WHERE task LIKE 'STEPS%'"))
+        .isZero();
   }
 
   private static void addSteps(RunId run, int count) {

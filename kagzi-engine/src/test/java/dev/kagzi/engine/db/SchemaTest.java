@@ -82,7 +82,8 @@ class SchemaTest {
     for (Runnable open : openings(database)) {
       assertThatThrownBy(open::run)
           .isInstanceOf(SchemaException.class)
-          .hasMessageStartingWith("database schema: " + found + " (expected: \"schema\" with checksum ")
+          .hasMessageStartingWith(
+              "database schema: " + found + " (expected: \"schema\" with checksum ")
           .hasMessageContaining("a build before the first release made this schema")
           .hasMessageEndingWith(
               "export what you need, drop the schema kagzi or use another database, then start"

@@ -327,8 +327,7 @@ class LateEndTest {
     CompletableFuture<RunStatus> other;
     CompletableFuture<BegunStep> before;
     try (Holds.Hold batch = holds.commitAfter(BATCH_LOCK)) {
-      before =
-          reports.begin(NAMESPACE, run, "a", StepKind.FUNCTION, null, null, 0, named(first));
+      before = reports.begin(NAMESPACE, run, "a", StepKind.FUNCTION, null, null, 0, named(first));
       batch.awaitReached();
       one = reports.completeRun(NAMESPACE, run, payload("1"), named(first));
       same = reports.completeRun(NAMESPACE, run, payload("1"), named(first));

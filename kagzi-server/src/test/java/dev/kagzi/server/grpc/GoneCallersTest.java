@@ -1,5 +1,6 @@
 package dev.kagzi.server.grpc;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
@@ -79,7 +80,7 @@ class GoneCallersTest {
                 }));
     listener.onMessage(GetWorkflowRequest.getDefaultInstance());
     listener.onHalfClose();
-    return caller.get();
+    return requireNonNull(caller.get());
   }
 
   private static void answer(StreamObserver<GetWorkflowResponse> caller) {
