@@ -137,6 +137,23 @@ class StartAgainTest extends FakeServerTest {
     assertThat(server.calls("StartWorkflows")).isEqualTo(1);
   }
 
+  @Test
+  void a_start_without_an_answer_is_not_reported_as_refused_because_another_call_was() {
+    try (Kagzi hasty = connect(Duration.ofSeconds(1))) {
+      int before = server.workflows.starts.size();
+      server.hold("StartWorkflows");
+      CompletableFuture<RunHandle<String>> unanswered = hasty.workflow(GREET).startAsync("Ada");
+      await().until(() -> server.workflows.starts.size() == before + 1);
+      server.fail("StartWorkflows", Status.INVALID_ARGUMENT);
+      CompletableFuture<RunHandle<String>> refused = hasty.workflow(GREET).startAsync("Bob");
+
+      assertThatThrownBy(() -> refused.get(10, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(RequestRefusedException.class);
+      assertThatThrownBy(() -> unanswered.get(10, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(ServerUnavailableException.class);
+    }
+  }
+
   private static ErrorDetail refusal(ErrorCode code) {
     return ErrorDetail.newBuilder().setCode(code).setMessage("refused by the test").build();
   }

@@ -50,7 +50,7 @@ public final class Starts {
   /** When the server last answered a start. */
   private long answeredNanos = System.nanoTime();
 
-  /** Why the latest call failed; null since the server has answered again. */
+  /** Why the latest call that is sent again failed; null since the server has answered again. */
   private @Nullable Throwable lastError;
 
   private boolean closed;
@@ -358,7 +358,10 @@ public final class Starts {
     lock.lock();
     try {
       calls.remove(call);
-      lastError = error;
+      // A refusal is the answer to this call alone: other starts may have been written.
+      if (again) {
+        lastError = error;
+      }
       if (again && !closed) {
         putBack(batch, given);
         pause();
