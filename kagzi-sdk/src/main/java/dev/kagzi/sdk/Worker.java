@@ -31,7 +31,8 @@ public interface Worker extends AutoCloseable {
    * server reaches it is open, and the server has answered the latest heartbeat. Asks nobody: a
    * connection that breaks is noticed at once, a server that no longer answers with the next
    * heartbeat, within two of their intervals (3 s each unless the server says otherwise). For
-   * health checks; false before the first registration and after {@link #close}.
+   * health checks; false before the first registration, and from the beginning of a drain on:
+   * {@link #shutdown}, {@link #close}, or a drain that the server asked for.
    */
   boolean isConnected();
 

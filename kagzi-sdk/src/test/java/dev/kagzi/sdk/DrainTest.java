@@ -92,6 +92,22 @@ class DrainTest extends FakeServerTest {
     }
   }
 
+  @Test
+  void a_draining_worker_is_not_connected_while_its_last_run_goes_on() throws Exception {
+    Worker draining = worker(this::execute).drainTimeout(Duration.ofSeconds(20)).start();
+    RunHandle<String> run = start();
+    assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
+    await().until(draining::isConnected);
+
+    draining.shutdown();
+
+    assertThat(draining.isConnected()).isFalse();
+    assertThat(draining.activeCount()).isEqualTo(1);
+    end.countDown();
+    assertThat(draining.awaitTermination(SOON)).isTrue();
+    assertThat(run.result(SOON)).isEqualTo("Ada");
+  }
+
   /** A worker that is handed more than it can execute at once. */
   private Worker oneAtATime() {
     server.ignoreLimits();

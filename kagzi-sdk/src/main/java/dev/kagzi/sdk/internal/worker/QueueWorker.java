@@ -145,7 +145,7 @@ final class QueueWorker implements RunHost {
   }
 
   boolean isConnected() {
-    return registration.isAttached() && heartbeat.isAnswered();
+    return registration.isAttached() && heartbeat.isAnswered() && !drain.hasBegun();
   }
 
   Registration registration() {
