@@ -357,7 +357,7 @@ class FailureDocsTest {
 
   static RunHandle<String> act(RunHandle<String> run) {
     // docs: failure.md
-    run.cancel(); // false if it had ended before
+    run.cancel(); // false if it had ended otherwise
     run.terminate("wrong customer");
     RunHandle<String> again = run.retry(); // existed(): another run is active in its place
     run.resume(); // after the cause was repaired
