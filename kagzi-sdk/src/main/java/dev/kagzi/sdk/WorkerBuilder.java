@@ -177,10 +177,14 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Whether a run is blocked whose code does not do at a replay what it did before: it asks for
-   * steps in another order, or for a new name in place of a recorded one. Off if not set: the
-   * worker logs a warning, once per workflow type, and the run goes on. Steps that a deploy inserts
-   * or removes are no such difference.
+   * Whether a run is blocked whose code does not do at a replay what it did before: it asks for a
+   * new name in place of a recorded one, or not for the steps that it asked this worker for
+   * earlier. Off if not set: the worker logs a warning, once per workflow type, and the run goes
+   * on. Steps that a deploy inserts or removes are no such difference.
+   *
+   * <p>Recorded steps in another order than that of their recorded times are only logged, also if
+   * this is on: each of them has its result on record and is not executed again, and the times are
+   * out of order as well if the database's clock was set back, by a failover for example.
    *
    * <p>A blocked run does not fail. This worker does not go on with it any more; one with other
    * code does. {@code kagzi workflow get} shows the reason, under the code {@code

@@ -246,6 +246,30 @@ class NondeterminismTest {
     assertThat(run.result()).isEqualTo("fits");
   }
 
+  /** As after a clock that was set back: the steps are all on record, none is executed again. */
+  @Test
+  void a_worker_that_blocks_goes_on_if_only_the_order_by_recorded_times_differs(KagziEnv env) {
+    Workflow<String, String> code =
+        (ctx, name) -> {
+          List<String> names = new ArrayList<>(List.of("a", "b", "c"));
+          Collections.rotate(names, random.getAndIncrement());
+          step(ctx, names.toArray(String[]::new));
+          day(ctx, "nap");
+          return "done";
+        };
+    RunHandle<String> run = start(env);
+
+    oneDay(env, code);
+    try (Worker worker = worker(env, code).blockNondeterminism(true).start()) {
+      env.advance(Duration.ofMinutes(30));
+      assertThat(worker.isRegistered()).isTrue();
+    }
+
+    assertThat(run.status()).isEqualTo(RunStatus.COMPLETED);
+    assertThat(warnings()).hasSize(1);
+    assertThat(warnings().getFirst()).contains("the record has a before c");
+  }
+
   // ---- what is not
 
   private static Workflow<String, String> steps(String... names) {

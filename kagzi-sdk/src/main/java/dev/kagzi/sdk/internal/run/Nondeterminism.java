@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a worker does about code that does not do at a replay what it did before: it warns, once for
- * each workflow type, or blocks the run. Thread-safe.
+ * each workflow type, or blocks the run. An order that only recorded times show is never a reason
+ * to block: a clock that was set back would block the run for ever. Thread-safe.
  */
 public final class Nondeterminism {
   private static final EventLog log = EventLog.of(Nondeterminism.class);
@@ -80,15 +81,16 @@ public final class Nondeterminism {
   /** Called by the code that asks. Returns if the run may go on. */
   void found(Strand strand, Task task, ReplayCheck.Mismatch mismatch) {
     boolean warns = warnedTypes.add(task.getWorkflowType());
-    if (!warns && !blocks) {
+    boolean stops = blocks && mismatch.isCertain();
+    if (!warns && !stops) {
       return;
     }
     String at = callerOfContext();
     if (warns) {
       log.warn(
               "workflow code does not do what it did before: names and order of steps must not"
-                  + " depend on time, random numbers or anything else that changes; take such values"
-                  + " in a step (warned once per type)")
+                  + " depend on time, random numbers or anything else that changes; take such"
+                  + " values in a step (warned once per type)")
           .with("run", task.getRunId())
           .with("type", task.getWorkflowType())
           .with("before", mismatch.before())
@@ -96,7 +98,7 @@ public final class Nondeterminism {
           .with("at", at)
           .write();
     }
-    if (blocks) {
+    if (stops) {
       String why =
           "workflow %s: %s, and the code %s at %s; does it depend on time, random numbers or order of a set?"
               .formatted(task.getWorkflowType(), mismatch.before(), mismatch.now(), at);

@@ -39,20 +39,27 @@ final class ReplayCheck {
   private final List<String> asked = new ArrayList<>();
 
   /** By claim, the last of its steps in the record that the code has asked for. */
-  private final Map<Integer, Found> lastOfClaim = new HashMap<>();
+  private final Map<Integer, RecordedStep> lastOfClaim = new HashMap<>();
 
   /** Whether all that the code was given so far is what it was given before. */
   private boolean certain = true;
 
   private int place;
+
+  /** Where the code asked for a step of the record last, of whatever claim. */
+  private int recordedPlace;
+
   private int searches;
   private @Nullable String newcomer;
   private int newcomerPlace;
 
-  private record Found(RecordedStep step, int place) {}
-
-  /** What the code did before and what it does now. */
-  record Mismatch(String before, String now) {}
+  /**
+   * What the code did before and what it does now.
+   *
+   * @param isCertain false for an order that only the recorded times show: the database's clock may
+   *     have been set back between two steps
+   */
+  record Mismatch(String before, String now, boolean isCertain) {}
 
   /**
    * @param recorded the steps of this scope that have a place in the order of their claim
@@ -99,42 +106,47 @@ final class ReplayCheck {
     }
     return new Mismatch(
         "an earlier execution in this process asked for " + before.get(place - 1),
-        "asks for " + key);
+        "asks for " + key,
+        true);
   }
 
   private @Nullable Mismatch compareWithRecord(RecordedStep step) {
     if (!hasPlace(step)) {
       return null;
     }
-    Found last = lastOfClaim.get(step.getEpoch());
-    if (last != null && recordedAt(step).isBefore(recordedAt(last.step))) {
+    int formerPlace = recordedPlace;
+    recordedPlace = place;
+    RecordedStep last = lastOfClaim.get(step.getEpoch());
+    if (last != null && recordedAt(step).isBefore(recordedAt(last))) {
       return new Mismatch(
-          "the record has %s before %s".formatted(step.getStepKey(), last.step.getStepKey()),
-          "asks for %s after it".formatted(step.getStepKey()));
+          "the record has %s before %s".formatted(step.getStepKey(), last.getStepKey()),
+          "asks for %s after it".formatted(step.getStepKey()),
+          false);
     }
     Mismatch mismatch = null;
-    if (newcomer != null && newcomerPlace > (last == null ? 0 : last.place)) {
+    if (newcomer != null && newcomerPlace > formerPlace) {
       RecordedStep missed = missedBefore(step, last);
       if (missed != null) {
         mismatch =
             new Mismatch(
                 "the record has %s before %s".formatted(missed.getStepKey(), step.getStepKey()),
-                "asks for %s in its place".formatted(newcomer));
+                "asks for %s in its place".formatted(newcomer),
+                true);
       }
     }
-    lastOfClaim.put(step.getEpoch(), new Found(step, place));
+    lastOfClaim.put(step.getEpoch(), step);
     return mismatch;
   }
 
   /** A step that the same claim recorded between the two, and that the code has not asked for. */
-  private @Nullable RecordedStep missedBefore(RecordedStep step, @Nullable Found last) {
+  private @Nullable RecordedStep missedBefore(RecordedStep step, @Nullable RecordedStep last) {
     if (++searches > SEARCHES_MAX) {
       return null;
     }
     for (RecordedStep each : recorded) {
       if (each.getEpoch() == step.getEpoch()
           && recordedAt(each).isBefore(recordedAt(step))
-          && (last == null || recordedAt(last.step).isBefore(recordedAt(each)))
+          && (last == null || recordedAt(last).isBefore(recordedAt(each)))
           && isLeft.test(each.getStepKey())) {
         return each;
       }
