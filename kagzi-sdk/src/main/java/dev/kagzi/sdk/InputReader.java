@@ -2,27 +2,39 @@ package dev.kagzi.sdk;
 
 import dev.kagzi.sdk.internal.log.EventLog;
 import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
-import tools.jackson.core.Version;
 import tools.jackson.databind.AnnotationIntrospector;
+import tools.jackson.databind.BeanDescription;
+import tools.jackson.databind.DeserializationConfig;
 import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ValueDeserializer;
-import tools.jackson.databind.cfg.MapperConfig;
+import tools.jackson.databind.ValueSerializer;
+import tools.jackson.databind.deser.BeanDeserializerBuilder;
 import tools.jackson.databind.deser.DeserializationProblemHandler;
+import tools.jackson.databind.deser.SettableBeanProperty;
+import tools.jackson.databind.deser.ValueDeserializerModifier;
+import tools.jackson.databind.deser.ValueInstantiator;
+import tools.jackson.databind.deser.bean.PropertyValueBuffer;
+import tools.jackson.databind.deser.std.StdValueInstantiator;
 import tools.jackson.databind.exc.MismatchedInputException;
-import tools.jackson.databind.introspect.AnnotatedMember;
-import tools.jackson.databind.introspect.AnnotatedParameter;
-import tools.jackson.databind.introspect.NopAnnotationIntrospector;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
+import tools.jackson.databind.ser.BeanPropertyWriter;
+import tools.jackson.databind.ser.bean.BeanSerializerBase;
+import tools.jackson.databind.util.LinkedNode;
 
 /**
  * Reads inputs of runs that have not begun: refuses those that lack a primitive component of a
@@ -31,6 +43,9 @@ import tools.jackson.databind.json.JsonMapper;
 final class InputReader {
   private static final EventLog log = EventLog.of(InputReader.class);
   private static final String UNKNOWN_FIELDS = "kagzi-unknown-fields";
+
+  /** How Jackson's own message of a required parameter begins. */
+  private static final String MISSING = "Missing required creator property";
 
   private final JsonMapper mapper;
   private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
@@ -42,15 +57,30 @@ final class InputReader {
   InputReader(JsonMapper application, boolean strict) {
     JsonMapper.Builder builder = application.rebuild();
     if (application.isEnabled(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)) {
-      builder.annotationIntrospector(
-          AnnotationIntrospector.pair(
-              new RequiredPrimitives(),
-              application.deserializationConfig().getAnnotationIntrospector()));
+      builder.addModule(
+          new SimpleModule("kagzi-inputs")
+              .setDeserializerModifier(new RequiredPrimitives(application)));
     }
-    this.mapper =
-        strict
-            ? builder.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build()
-            : builder.addHandler(new UnknownFields()).build();
+    if (strict) {
+      builder.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+    } else {
+      addLastHandler(builder, new UnknownFields());
+    }
+    this.mapper = builder.build();
+  }
+
+  /** Adds a handler that Jackson calls only if none of the application's accepts the problem. */
+  private static void addLastHandler(
+      JsonMapper.Builder builder, DeserializationProblemHandler last) {
+    List<DeserializationProblemHandler> handlers = new ArrayList<>();
+    for (LinkedNode<DeserializationProblemHandler> node = builder.deserializationProblemHandlers();
+        node != null;
+        node = node.next()) {
+      handlers.add(node.value());
+    }
+    // The builder puts each new handler before the others.
+    builder.clearProblemHandlers().addHandler(last);
+    handlers.reversed().forEach(builder::addHandler);
   }
 
   @Nullable Object read(byte[] data, Type type) {
@@ -74,7 +104,7 @@ final class InputReader {
   /** What is wrong with an input that could not be read. */
   String reason(byte[] data, JacksonException error) {
     if (!(error instanceof MismatchedInputException mismatch)
-        || !mismatch.getOriginalMessage().startsWith("Missing required creator property")
+        || !mismatch.getOriginalMessage().startsWith(MISSING)
         || mismatch.getPath().isEmpty()) {
       return error.getOriginalMessage();
     }
@@ -90,19 +120,112 @@ final class InputReader {
         .formatted(path, mismatch.getTargetType().getSimpleName(), found);
   }
 
-  /** Makes Jackson refuse a missing primitive; by itself it would be 0 or false. */
-  private static final class RequiredPrimitives extends NopAnnotationIntrospector {
+  /**
+   * Makes Jackson refuse a missing primitive creator parameter; by itself it would be 0 or false.
+   * Parameters that the application's mapper may leave out of the JSON, or ignores in it, stay
+   * optional.
+   */
+  private static final class RequiredPrimitives extends ValueDeserializerModifier {
     private static final long serialVersionUID = 1;
 
-    @Override
-    public @Nullable Boolean hasRequiredMarker(MapperConfig<?> config, AnnotatedMember member) {
-      boolean primitive = member.getRawType().isPrimitive();
-      return (primitive && member instanceof AnnotatedParameter) ? Boolean.TRUE : null;
+    private final JsonMapper application;
+
+    RequiredPrimitives(JsonMapper application) {
+      this.application = application;
     }
 
     @Override
-    public Version version() {
-      return Version.unknownVersion();
+    public BeanDeserializerBuilder updateBuilder(
+        DeserializationConfig config,
+        BeanDescription.Supplier type,
+        BeanDeserializerBuilder builder) {
+      ValueInstantiator creator = builder.getValueInstantiator();
+      // The instantiator of a module may have default values of its own, as in Kotlin.
+      if (creator.getClass() == StdValueInstantiator.class && creator.canCreateFromObjectWith()) {
+        List<Integer> required = new ArrayList<>();
+        Predicate<String> isWritten = alwaysWritten(type);
+        for (SettableBeanProperty each : creator.getFromObjectArguments(config)) {
+          if (each.getType().isPrimitive()
+              && each.getInjectableValueId() == null
+              && !builder.hasIgnorable(each.getName())
+              && isWritten.test(each.getName())) {
+            required.add(each.getCreatorIndex());
+          }
+        }
+        if (!required.isEmpty()) {
+          builder.setValueInstantiator(new CompleteInstantiator(creator, required));
+        }
+      }
+      return builder;
+    }
+
+    /** Which properties of the type the application's mapper writes, whatever their values. */
+    private Predicate<String> alwaysWritten(BeanDescription.Supplier type) {
+      AnnotationIntrospector annotations =
+          application.serializationConfig().getAnnotationIntrospector();
+      if (annotations.findFilterId(application.serializationConfig(), type.getClassInfo())
+          != null) {
+        return name -> false;
+      }
+      ValueSerializer<?> serializer;
+      try {
+        serializer =
+            application._serializationContext().findRootValueSerializer(type.getBeanClass());
+      } catch (JacksonException e) {
+        // The mapper cannot write the type, so it leaves nothing out.
+        return name -> true;
+      }
+      if (!(serializer instanceof BeanSerializerBase)) {
+        return name -> true;
+      }
+      Set<String> written = new HashSet<>();
+      serializer
+          .properties()
+          .forEachRemaining(
+              property -> {
+                if (!(property instanceof BeanPropertyWriter writer)
+                    || !new Suppression(writer).omitsPrimitives()) {
+                  written.add(property.getName());
+                }
+              });
+      return written::contains;
+    }
+  }
+
+  /** Shows which values a writer leaves out; Jackson has no method for that. */
+  private static final class Suppression extends BeanPropertyWriter {
+    private static final long serialVersionUID = 1;
+
+    Suppression(BeanPropertyWriter writer) {
+      super(writer);
+    }
+
+    boolean omitsPrimitives() {
+      // No number and no boolean is empty.
+      return _suppressableValue != null && !_suppressableValue.equals(MARKER_FOR_EMPTY);
+    }
+  }
+
+  private static final class CompleteInstantiator extends ValueInstantiator.Delegating {
+    private static final long serialVersionUID = 1;
+
+    private final int[] required;
+
+    CompleteInstantiator(ValueInstantiator creator, List<Integer> required) {
+      super(creator);
+      this.required = required.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    @Override
+    public Object createFromObjectWith(
+        DeserializationContext context, SettableBeanProperty[] all, PropertyValueBuffer found) {
+      for (int index : required) {
+        if (!found.hasParameter(all[index])) {
+          context.reportInputMismatch(
+              all[index], MISSING + " '%s' (index %d)", all[index].getName(), index);
+        }
+      }
+      return super.createFromObjectWith(context, all, found);
     }
   }
 
@@ -118,8 +241,8 @@ final class InputReader {
       if (context.getAttribute(UNKNOWN_FIELDS) instanceof Set<?> unknown) {
         ((Set<String>) unknown).add(name);
       }
-      parser.skipChildren();
-      return true;
+      // Jackson skips the value, as it does at a replay.
+      return false;
     }
   }
 }

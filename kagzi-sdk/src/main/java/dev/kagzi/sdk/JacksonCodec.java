@@ -18,8 +18,9 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>The input of a run that has not begun is checked: a primitive component of a record that is
  * missing blocks the run, since {@code cent} in place of {@code cents} would make it 0; fields that
  * the type does not know are logged once per type, or block the run with {@link #strict}. A
- * component that may be missing is an {@code Integer}, or another object: it is null then. What is
- * recorded already, by former code perhaps, is never refused for what it has or lacks.
+ * component that may be missing is an {@code Integer}, or another object: it is null then. A
+ * primitive that the mapper itself leaves out or ignores may be missing as well. What is recorded
+ * already, by former code perhaps, is never refused for what it has or lacks.
  */
 public final class JacksonCodec implements PayloadCodec {
   static final JacksonCodec DEFAULT = new JacksonCodec();

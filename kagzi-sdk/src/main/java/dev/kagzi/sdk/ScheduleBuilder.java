@@ -69,7 +69,7 @@ public final class ScheduleBuilder<I> {
 
   /** The input of every run; none if not set. */
   public ScheduleBuilder<I> input(I input) {
-    request.setInput(payloads.encode(input, type.inputType()));
+    request.setInput(payloads.encodeInput(input, type.inputType()));
     return this;
   }
 

@@ -38,7 +38,7 @@ public final class ScheduleChange {
         .setWorkflowType(type.name())
         .setVersion(type.version())
         .setTaskQueue(type.queue())
-        .setInput(payloads.encode(input, type.inputType()));
+        .setInput(payloads.encodeInput(input, type.inputType()));
     return this;
   }
 

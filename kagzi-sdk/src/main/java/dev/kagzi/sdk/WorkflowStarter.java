@@ -269,7 +269,7 @@ public final class WorkflowStarter<I, O> {
     StartWorkflowRequest.Builder request =
         options.toBuilder()
             .setExternalId(id)
-            .setInput(runs.payloads().encode(input, type.inputType()));
+            .setInput(runs.payloads().encodeInput(input, type.inputType()));
     StepScope step = StepScope.current();
     if (step != null && step.run().namespace().equals(runs.namespace())) {
       request.setParentRunId(step.run().runId()).setParentStepId(step.step());

@@ -31,6 +31,28 @@ class ClientTest extends FakeServerTest {
     assertThat(run.existed()).isFalse();
   }
 
+  /** Jackson writes the total, and a strict codec refuses to read it: the run would be blocked. */
+  record Priced(int cents) {
+    public int getTotal() {
+      return cents;
+    }
+  }
+
+  @Test
+  void an_input_that_its_run_would_refuse_to_read_is_not_started() {
+    WorkflowType<Priced, String> type = WorkflowType.of("priced", Priced.class, String.class);
+    try (Kagzi strict =
+        Kagzi.builder().address(server.address()).codec(new JacksonCodec().strict()).connect()) {
+      for (int i = 0; i < 2; i++) {
+        assertThatThrownBy(() -> strict.workflow(type).start(new Priced(1)))
+            .isInstanceOf(PayloadException.class)
+            .hasMessageContaining("total");
+      }
+    }
+
+    assertThat(server.workflows.starts).isEmpty();
+  }
+
   @Test
   void starts_that_arrive_during_a_call_share_the_next_one() throws Exception {
     CountDownLatch gate = server.hold("StartWorkflows");

@@ -7,8 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.lang.reflect.RecordComponent;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -18,7 +23,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import tools.jackson.core.JsonParser;
+import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.ValueDeserializer;
+import tools.jackson.databind.deser.DeserializationProblemHandler;
 import tools.jackson.databind.json.JsonMapper;
 
 class JacksonCodecTest {
@@ -193,5 +203,119 @@ class JacksonCodecTest {
 
     assertThat(new JacksonCodec(lenient).decodeInput(json("{'name':'a'}"), Item.class))
         .isEqualTo(new Item("a", 0));
+  }
+
+  @JsonInclude(JsonInclude.Include.NON_DEFAULT)
+  record SparseType(String name, int quantity) {}
+
+  record SparseProperty(
+      String name, @JsonInclude(JsonInclude.Include.NON_DEFAULT) int quantity, int cents) {}
+
+  record Hidden(String name, @JsonIgnore int cached) {}
+
+  @JsonIgnoreProperties("cached")
+  record HiddenByType(String name, int cached) {}
+
+  record Computed(String name, @JsonProperty(access = JsonProperty.Access.READ_ONLY) int total) {}
+
+  record NotEmpty(@JsonInclude(JsonInclude.Include.NON_EMPTY) int quantity) {}
+
+  @Test
+  void a_primitive_that_the_mapper_leaves_out_or_ignores_may_be_missing() {
+    JsonMapper sparse =
+        JsonMapper.builder()
+            .changeDefaultPropertyInclusion(
+                each -> each.withValueInclusion(JsonInclude.Include.NON_DEFAULT))
+            .build();
+
+    for (Object value :
+        List.of(
+            new SparseType("a", 0),
+            new SparseProperty("a", 0, 1),
+            new Hidden("a", 0),
+            new HiddenByType("a", 0),
+            new Computed("a", 0))) {
+      Encoded encoded = codec.encode(value, value.getClass());
+      assertThat(codec.decodeInput(encoded, value.getClass())).isEqualTo(value);
+    }
+    JacksonCodec sparseCodec = new JacksonCodec(sparse);
+    Item none = new Item("a", 0);
+    assertThat(sparseCodec.decodeInput(sparseCodec.encode(none, Item.class), Item.class))
+        .isEqualTo(none);
+  }
+
+  @Test
+  void a_primitive_beside_one_that_may_be_missing_is_required() {
+    assertThatThrownBy(() -> codec.decodeInput(json("{'name':'a'}"), SparseProperty.class))
+        .hasMessageContaining("field cents (int) is missing");
+    assertThatThrownBy(() -> codec.decodeInput(json("{}"), NotEmpty.class))
+        .hasMessageContaining("field quantity (int) is missing");
+  }
+
+  record Renamed(@JsonProperty("unit_cents") int cents, int itemCount) {}
+
+  @Test
+  void a_primitive_with_another_name_in_json_is_required_by_that_name() {
+    JacksonCodec snake =
+        new JacksonCodec(
+            JsonMapper.builder()
+                .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+                .build());
+
+    assertThatThrownBy(() -> snake.decodeInput(json("{'unit_cents':1}"), Renamed.class))
+        .hasMessageContaining("field item_count (int) is missing");
+    assertThatThrownBy(() -> snake.decodeInput(json("{'item_count':1}"), Renamed.class))
+        .hasMessageContaining("field unit_cents (int) is missing");
+  }
+
+  /** Reads the former name of a field, wherever it occurs. */
+  private static final class FormerName extends DeserializationProblemHandler {
+    private final List<String> handled = new ArrayList<>();
+
+    @Override
+    public boolean handleUnknownProperty(
+        DeserializationContext context,
+        JsonParser parser,
+        ValueDeserializer<?> deserializer,
+        Object beanOrClass,
+        String name) {
+      if (!name.equals("colour")) {
+        return false;
+      }
+      handled.add(name);
+      parser.skipChildren();
+      return true;
+    }
+  }
+
+  @Test
+  void the_handler_of_the_application_sees_unknown_fields_of_inputs_as_of_what_is_recorded() {
+    FormerName handler = new FormerName();
+    JacksonCodec own = new JacksonCodec(JsonMapper.builder().addHandler(handler).build());
+    Encoded item = json("{'name':'a','quantity':1,'colour':{'red':1},'size':[1]}");
+    ListAppender<ILoggingEvent> logged = new ListAppender<>();
+    Logger logger = (Logger) LoggerFactory.getLogger(InputReader.class);
+    logged.start();
+    logger.addAppender(logged);
+    try {
+      assertThat(own.decodeInput(item, Item.class)).isEqualTo(new Item("a", 1));
+      assertThat(handler.handled).containsExactly("colour");
+      assertThat(own.decode(item, Item.class)).isEqualTo(new Item("a", 1));
+      assertThat(handler.handled).containsExactly("colour", "colour");
+    } finally {
+      logger.detachAppender(logged);
+    }
+
+    assertThat(logged.list)
+        .as("only what no handler accepts")
+        .singleElement()
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .asString()
+        .contains("[size]");
+    assertThatThrownBy(() -> own.strict().decodeInput(item, Item.class))
+        .isInstanceOf(PayloadException.class)
+        .hasMessageContaining("size");
+    assertThat(own.strict().decodeInput(json("{'name':'a','quantity':1,'colour':1}"), Item.class))
+        .isEqualTo(new Item("a", 1));
   }
 }

@@ -106,7 +106,7 @@ final class Children {
           case SLEEPS_MS, RESULT_NOT_SET -> throw Records.unreadable(strand, recorded);
         }
       }
-      start.setInput(context.payloads().encode(input, type.inputType()));
+      start.setInput(context.payloads().encodeInput(input, type.inputType()));
       ReportItem.ChildStarted started =
           ReportItem.ChildStarted.newBuilder()
               .setStepKey(key)

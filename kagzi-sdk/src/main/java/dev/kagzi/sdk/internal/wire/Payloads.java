@@ -8,12 +8,14 @@ import dev.kagzi.sdk.PayloadException;
 import java.lang.reflect.Type;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Values to payload messages and back, by the application's codec. Thread-safe. */
 public final class Payloads {
   private final PayloadCodec codec;
   private final Set<Type> readable = ConcurrentHashMap.newKeySet();
+  private final Set<Type> readableInputs = ConcurrentHashMap.newKeySet();
 
   public Payloads(PayloadCodec codec) {
     this.codec = codec;
@@ -25,7 +27,17 @@ public final class Payloads {
 
   public Payload encode(@Nullable Object value, Type type) {
     Encoded encoded = encoded(value, type);
-    checkReadable(value, encoded, type);
+    checkReadable(value, encoded, type, readable, codec::decode);
+    return payload(encoded);
+  }
+
+  /**
+   * Encodes the input of a run. What {@link #decodeInput} would refuse is refused here: the caller
+   * then has an exception instead of a blocked run.
+   */
+  public Payload encodeInput(@Nullable Object value, Type type) {
+    Encoded encoded = encoded(value, type);
+    checkReadable(value, encoded, type, readableInputs, codec::decodeInput);
     return payload(encoded);
   }
 
@@ -83,14 +95,19 @@ public final class Payloads {
    * What can be written but not read back would only be noticed when a run goes on after a sleep or
    * a crash, and then for ever. Once for each type is enough.
    */
-  private void checkReadable(@Nullable Object value, Encoded encoded, Type type) {
-    if (value == null || type == Void.class || !readable.add(type)) {
+  private static void checkReadable(
+      @Nullable Object value,
+      Encoded encoded,
+      Type type,
+      Set<Type> checked,
+      BiFunction<Encoded, Type, @Nullable Object> decode) {
+    if (value == null || type == Void.class || !checked.add(type)) {
       return;
     }
     try {
-      codec.decode(encoded, type);
+      Object unused = decode.apply(encoded, type);
     } catch (RuntimeException | StackOverflowError e) {
-      readable.remove(type);
+      checked.remove(type);
       throw notReadBack(type, unreadable(type, e));
     }
   }
