@@ -28,6 +28,16 @@ final class TypeCommand extends CommandGroup {
     return version.isEmpty() ? "-" : version;
   }
 
+  static Listed<WorkflowTypeInfo> page(RemoteServer server, PageRequest page) {
+    ListWorkflowTypesRequest request =
+        ListWorkflowTypesRequest.newBuilder()
+            .setNamespace(server.namespace())
+            .setPage(page)
+            .build();
+    ListWorkflowTypesResponse found = server.call(() -> server.admin().listWorkflowTypes(request));
+    return Listed.of(found.getWorkflowTypesList(), found.getPage());
+  }
+
   @Command(
       name = "list",
       description = "Lists types that have runs, with their unfinished runs by version.")
@@ -37,18 +47,7 @@ final class TypeCommand extends CommandGroup {
 
     @Override
     int run(RemoteServer server, Answer answer) {
-      Listed<WorkflowTypeInfo> types =
-          part.read(
-              page -> {
-                ListWorkflowTypesRequest request =
-                    ListWorkflowTypesRequest.newBuilder()
-                        .setNamespace(server.namespace())
-                        .setPage(page)
-                        .build();
-                ListWorkflowTypesResponse found =
-                    server.call(() -> server.admin().listWorkflowTypes(request));
-                return Listed.of(found.getWorkflowTypesList(), found.getPage());
-              });
+      Listed<WorkflowTypeInfo> types = part.read(page -> TypeCommand.page(server, page));
       answer.give("workflowTypes", types, () -> table(types).text(""));
       return ExitCode.DONE;
     }

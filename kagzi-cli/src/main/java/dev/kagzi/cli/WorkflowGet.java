@@ -10,10 +10,12 @@ import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.WorkerStatus;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
+import dev.kagzi.protocol.v1.WorkflowTypeInfo;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.ArrayNode;
@@ -109,21 +111,41 @@ final class WorkflowGet extends RemoteCommand {
                 workers.isEmpty()
                     ? "none"
                     : workers.size() + ", serving " + String.join(", ", served))
-        + otherVersions(run, versions);
+        + otherVersions(server, run, versions);
   }
 
   /** What to do with a run whose version nobody serves while others of its type are served. */
-  private static String otherVersions(Workflow run, Set<String> served) {
+  private static String otherVersions(RemoteServer server, Workflow run, Set<String> served) {
     if (served.isEmpty()) {
       return "";
     }
-    List<String> named = served.stream().map(version -> "'" + version + "'").toList();
     return "; nobody there serves version '%s', only %s: start such a worker, or cancel the run and repeat it with kagzi workflow retry %s --workflow-version %s"
         .formatted(
             run.getVersion(),
-            String.join(", ", named),
+            served.stream().map(WorkflowGet::quoted).collect(Collectors.joining(", ")),
             run.getRunId(),
-            named.get(named.size() - 1));
+            wantedVersion(server, run, served));
+  }
+
+  /**
+   * The version to repeat a run in: the only one that is served, or the type's default if it is
+   * served. Which of several others is meant cannot be told from their names.
+   */
+  private static String wantedVersion(RemoteServer server, Workflow run, Set<String> served) {
+    if (served.size() == 1) {
+      return quoted(served.iterator().next());
+    }
+    return ListOptions.readAll(page -> TypeCommand.page(server, page)).items().stream()
+        .filter(type -> type.getWorkflowType().equals(run.getWorkflowType()))
+        .map(WorkflowTypeInfo::getDefaultVersion)
+        .filter(served::contains)
+        .findFirst()
+        .map(WorkflowGet::quoted)
+        .orElse("VERSION");
+  }
+
+  private static String quoted(String version) {
+    return "'" + version + "'";
   }
 
   /** By so much that no worker is about to take it. */

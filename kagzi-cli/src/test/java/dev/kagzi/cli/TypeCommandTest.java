@@ -109,6 +109,31 @@ class TypeCommandTest extends ServedCommandTest {
 
   @Test
   @SuppressWarnings("try") // the worker works while it is open
+  void of_several_served_versions_only_the_default_is_suggested() throws Exception {
+    WorkflowType<String, String> type =
+        WorkflowType.of("several", String.class, String.class).queue("several");
+    try (Worker worker =
+        kagzi
+            .worker()
+            .workflow(type.version("9"), (ctx, input) -> input)
+            .workflow(type.version("10"), (ctx, input) -> input)
+            .start()) {
+      assertThat(worker.awaitRegistered(SOON)).isTrue();
+      RunHandle<String> run = kagzi.workflow(type.version("8")).start("x");
+      String retry = "kagzi workflow retry " + run.runId() + " --workflow-version ";
+
+      assertThat(workflow("get", run.runId())).isZero();
+      assertThat(out.toString()).contains("only '10', '9'").contains(retry + "VERSION");
+
+      assertThat(kagzi("type", "set-default", "several", "10")).isZero();
+      assertThat(workflow("get", run.runId())).isZero();
+      assertThat(out.toString()).contains("only '10', '9'").contains(retry + "'10'");
+      run.cancel();
+    }
+  }
+
+  @Test
+  @SuppressWarnings("try") // the worker works while it is open
   void a_run_shows_what_its_steps_have_started() {
     WorkflowType<String, String> parent =
         WorkflowType.of("starter", String.class, String.class).queue("starters");
