@@ -52,9 +52,9 @@ final class EndRules {
   }
 
   /**
-   * When others than its own code have ended a run, nothing is recorded in it any more. Times in the
-   * tables are those at which transactions began: the one that ended the run may have begun first
-   * and waited for the lock of one that recorded a step, for as long as a lock is waited for.
+   * When others than its own code have ended a run, nothing is recorded in it any more. Times in
+   * the tables are those at which transactions began: the one that ended the run may have begun
+   * first and waited for the lock of one that recorded a step, for as long as a lock is waited for.
    */
   static void nothingAfterEnd(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
