@@ -119,7 +119,7 @@ public final class Workers implements AutoCloseable {
     return register(r, null);
   }
 
-  private record Registered(WorkerId id, List<WorkerRows.Known> replaced) {}
+  private record Registered(WorkerId id, WorkerStatus status, List<WorkerRows.Known> replaced) {}
 
   /**
    * Every registration is a new worker; a repeated one, with the same request id, is the same.
@@ -143,7 +143,7 @@ public final class Workers implements AutoCloseable {
           registered.replaced.forEach(worker -> forget(worker.id()));
           long now = System.nanoTime();
           WorkerLimits workerLimits = new WorkerLimits(r.concurrencyLimit(), r.typeLimits());
-          seen.put(id, new Seen(r.queue(), WorkerStatus.ONLINE, workerLimits, now, now));
+          seen.put(id, new Seen(r.queue(), registered.status, workerLimits, now, now));
           log.atInfo()
               .addKeyValue("worker", id)
               .addKeyValue("queue", r.queue().queue())
@@ -162,17 +162,17 @@ public final class Workers implements AutoCloseable {
     }
     WorkerRows.event(tx, ids(before), "OFFLINE", "registered again");
     WorkerRows.event(tx, List.of(id), "ONLINE", "registered");
-    return new Registered(id, before);
+    return new Registered(id, WorkerStatus.ONLINE, before);
   }
 
   /** A worker that was silent for too long before it repeated its call is registered anew. */
   private static Registered registeredBefore(Session tx, Registration r, Call call, String stored)
       throws SQLException {
     WorkerId id = WorkerId.parse(stored).orElseThrow();
-    boolean present =
-        WorkerRows.find(tx, id).filter(row -> row.status() != WorkerStatus.OFFLINE).isPresent();
-    if (present) {
-      return new Registered(id, List.of());
+    Optional<WorkerRows.Known> present =
+        WorkerRows.find(tx, id).filter(row -> row.status() != WorkerStatus.OFFLINE);
+    if (present.isPresent()) {
+      return new Registered(id, present.get().status(), List.of());
     }
     Registered anew = insert(tx, r);
     Requests.leave(tx, call, anew.id.toString());

@@ -25,6 +25,7 @@ import dev.kagzi.engine.value.WorkerStatus;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -78,20 +79,21 @@ class WorkersTest {
   }
 
   private WorkerId register(String instanceId) {
-    return await(
-        workers()
-            .register(
-                new Registration(
-                    engine.queue(),
-                    List.of(new TypeVersion(TYPE, "")),
-                    false,
-                    "host",
-                    1,
-                    "1.2.3",
-                    Map.of("zone", "a"),
-                    7,
-                    Map.of(TYPE, 3),
-                    instanceId)));
+    return await(workers().register(registration(instanceId)));
+  }
+
+  private Registration registration(String instanceId) {
+    return new Registration(
+        engine.queue(),
+        List.of(new TypeVersion(TYPE, "")),
+        false,
+        "host",
+        1,
+        "1.2.3",
+        Map.of("zone", "a"),
+        7,
+        Map.of(TYPE, 3),
+        instanceId);
   }
 
   private static void assertRefused(CompletableFuture<?> answer, Refusal.Reason reason) {
@@ -310,6 +312,18 @@ class WorkersTest {
     await(stream.drained);
     assertThat(view(worker).status()).isEqualTo(WorkerStatus.DRAINING);
     assertThat(await(beat(worker, List.of())).shouldDrain()).isTrue();
+    assertRefused(engine.poll(worker, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
+  }
+
+  @Test
+  void a_draining_worker_that_repeats_its_registration_gets_no_more_work() {
+    UUID request = UUID.randomUUID();
+    WorkerId worker = await(workers().register(registration(""), request));
+    await(workers().drain(null, worker));
+
+    WorkerId again = await(workers().register(registration(""), request));
+
+    assertThat(again).isEqualTo(worker);
     assertRefused(engine.poll(worker, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
   }
 
