@@ -432,7 +432,12 @@ final class Gate {
         desk.sent(run.task().type());
         hand(desk, run.task());
       }
-      if (claimed.size() < group.slots().size() && !isCut) {
+      if (isCut) {
+        // What was left is due, and no event announces it a second time. A worker with limits would
+        // wait for the fallback: the end of this look asks for no other on its behalf.
+        group.doubt(backlogs);
+        requestLook();
+      } else if (claimed.size() < group.slots().size()) {
         group.drained(backlogs, claimed);
         lastShortNanos = lastLookNanos;
       } else if (lastLookNanos - lastShortNanos > gates.config().fallbackLook().toNanos()) {

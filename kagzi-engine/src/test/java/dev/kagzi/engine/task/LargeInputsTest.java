@@ -4,6 +4,7 @@ import static dev.kagzi.engine.TestEngine.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.memory.MemoryConfig;
@@ -11,10 +12,14 @@ import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.Registration;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -102,6 +107,61 @@ class LargeInputsTest {
     }
 
     assertThat(received).containsExactlyInAnyOrderElementsOf(runs);
+  }
+
+  /** What a claim leaves because of its size is claimed next, and not by the slow fallback. */
+  @Test
+  void a_worker_with_limits_gets_what_did_not_fit_into_memory_at_once() throws Exception {
+    engine.close();
+    Holds holds = new Holds(database.config());
+    engine =
+        TestEngine.start(
+            database.config(),
+            engine.queue().queue(),
+            config()
+                .withDispatch(
+                    DispatchConfig.defaults()
+                        .withFallbackLook(Duration.ofHours(1))
+                        .withFirstLease(Duration.ofMinutes(1))),
+            holds);
+    List<RunId> runs = start();
+    WorkerId worker = registerWithLimit(2 * RUNS);
+    List<Poll> polls = new ArrayList<>();
+    // All polls but the first wait while the first is served: the second claim goes for all of
+    // them, and no later poll asks for a third.
+    try (Holds.Hold claim = holds.commitAfter("WITH c AS MATERIALIZED")) {
+      polls.add(engine.poll(worker, 1));
+      claim.awaitReached();
+      for (int i = 1; i < RUNS; i++) {
+        polls.add(engine.poll(worker, 1));
+      }
+    }
+
+    Set<RunId> received = new HashSet<>();
+    for (Poll poll : polls) {
+      await(poll.tasks()).forEach(task -> received.add(task.claim().runId()));
+    }
+
+    assertThat(received).containsExactlyInAnyOrderElementsOf(runs);
+  }
+
+  private WorkerId registerWithLimit(int runsMax) {
+    return await(
+        engine
+            .engine()
+            .workers()
+            .register(
+                new Registration(
+                    engine.queue(),
+                    List.of(new TypeVersion(TestEngine.TYPE, "")),
+                    false,
+                    "host",
+                    1,
+                    "",
+                    Map.of(),
+                    runsMax,
+                    Map.of(),
+                    "")));
   }
 
   @Test
