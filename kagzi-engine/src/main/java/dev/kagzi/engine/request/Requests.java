@@ -4,7 +4,7 @@ import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -72,7 +72,6 @@ public final class Requests {
     if (tx.query(INSERT_SQL).bind(call.id()).bind(call.what()).update() > 0) {
       return null;
     }
-    record Stored(String what, @Nullable String answer) {}
     // Absent only if it was purged this very moment: then it is as good as new.
     Stored stored =
         tx.query(FIND_SQL)
@@ -95,14 +94,24 @@ public final class Requests {
 
   /** Whether the call has been executed. */
   public static boolean isKnown(Database database, Call call) {
+    return find(database, call).isPresent();
+  }
+
+  /** Returns what {@link #leave} stored last, without a lock; null for a call that is new. */
+  public static @Nullable String answer(Database database, Call call) {
+    return find(database, call).map(Stored::answer).orElse(null);
+  }
+
+  private record Stored(String what, @Nullable String answer) {}
+
+  private static Optional<Stored> find(Database database, Call call) {
     return database.read(
         session ->
             session
-                .query("SELECT call FROM kagzi.requests WHERE request_id = ?")
+                .query("SELECT call, answer FROM kagzi.requests WHERE request_id = ?")
                 .bind(call.id())
-                .first(row -> row.text("call"))
-                .filter(what -> Objects.equals(what, call.what()))
-                .isPresent());
+                .first(row -> new Stored(row.text("call"), row.textOrNull("answer")))
+                .filter(stored -> stored.what.equals(call.what())));
   }
 
   /** Deletes calls that are too old to be repeated; returns how many. */

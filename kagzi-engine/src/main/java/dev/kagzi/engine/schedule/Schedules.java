@@ -430,10 +430,16 @@ public final class Schedules {
     return backfill(namespace, id, from, before, null);
   }
 
-  /** The same; a call with the same request id makes no further runs and counts like the first. */
+  /** The same; a call with the same request id makes no further runs and is answered the same. */
   public Backfilled backfill(
       String namespace, RunId id, Instant from, Instant before, @Nullable UUID requestId) {
+    limits.checkName("namespace", namespace);
     Call call = Call.of(requestId, "BackfillSchedule", namespace, id, from, before);
+    // Before the schedule is read: it may have been changed or deleted since the first call.
+    Progress progress = Progress.parse(Requests.answer(database, call));
+    if (progress.isDone()) {
+      return progress.sum;
+    }
     ScheduleView schedule = get(namespace, id);
     requireEnabled(namespace, call);
     Instant now = database.read(ScheduleRows::now);
@@ -451,19 +457,18 @@ public final class Schedules {
       throw Refusal.invalid(
           "from, to", count + " slots", "at most " + BACKFILL_MAX + " in one call");
     }
-    Progress progress = Progress.NONE;
     int batch = new Room().runs(schedule.spec().input().bytes());
     long slot = slots.after(after);
-    while (slot != Slots.NONE && slot <= last) {
-      List<FireRuns.Wanted> wanted = new ArrayList<>();
-      while (slot != Slots.NONE && slot <= last && wanted.size() < batch) {
-        wanted.add(new FireRuns.Wanted(RunId.next(), id, slot, 0));
+    while (!progress.isDone()) {
+      List<Long> some = new ArrayList<>();
+      while (slot != Slots.NONE && slot <= last && some.size() < batch) {
+        some.add(slot);
         slot = slots.after(slot);
       }
-      progress = backfill(call, namespace, id, wanted);
+      boolean isLast = slot == Slots.NONE || slot > last;
+      progress = backfill(call, namespace, id, some, isLast);
     }
-    return new Backfilled(
-        progress.started, (int) count - progress.started - progress.conflicts, progress.conflicts);
+    return progress.sum;
   }
 
   /**
@@ -471,40 +476,60 @@ public final class Schedules {
    *
    * @param last the last slot that it has dealt with
    */
-  private record Progress(long last, int started, int conflicts) {
-    static final Progress NONE = new Progress(Long.MIN_VALUE, 0, 0);
+  private record Progress(long last, Backfilled sum) {
+    private static final long DONE = Long.MAX_VALUE;
 
-    static Progress parse(String stored) {
+    /** {@code stored} is null for a call that is new. */
+    static Progress parse(@Nullable String stored) {
+      if (stored == null) {
+        return new Progress(Long.MIN_VALUE, new Backfilled(0, 0, 0));
+      }
       String[] parts = stored.split(" ", -1);
       return new Progress(
-          Long.parseLong(parts[0]), Integer.parseInt(parts[1]), Integer.parseInt(parts[2]));
+          Long.parseLong(parts[0]),
+          new Backfilled(
+              Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), Integer.parseInt(parts[3])));
+    }
+
+    /** Then the sum is the answer, also for calls that are repeated later. */
+    boolean isDone() {
+      return last == DONE;
     }
 
     String text() {
-      return last + " " + started + " " + conflicts;
+      return last + " " + sum.started + " " + sum.existed + " " + sum.conflicts;
     }
   }
 
-  private Progress backfill(Call call, String namespace, RunId id, List<FireRuns.Wanted> wanted) {
-    long last = Objects.requireNonNull(wanted.getLast().slot());
+  /** Makes runs of the slots that no earlier batch of the call has dealt with. */
+  private Progress backfill(
+      Call call, String namespace, RunId id, List<Long> slots, boolean isLast) {
     List<FiredRun> fired = new ArrayList<>();
     Progress progress =
         database.writeRepeatable(
             tx -> {
-              String stored = Requests.enter(tx, call);
-              Progress before = stored == null ? Progress.NONE : Progress.parse(stored);
-              if (before.last >= last) {
+              fired.clear();
+              Progress before = Progress.parse(Requests.enter(tx, call));
+              List<FireRuns.Wanted> wanted =
+                  slots.stream()
+                      .filter(slot -> slot > before.last)
+                      .map(slot -> new FireRuns.Wanted(RunId.next(), id, slot, 0))
+                      .toList();
+              if (before.isDone() || (wanted.isEmpty() && !isLast)) {
                 return before;
               }
               locked(tx, namespace, id);
               FireRuns.Inserted inserted = started(tx, id, wanted);
-              fired.clear();
               fired.addAll(inserted.runs());
+              int made = inserted.runs().size();
+              int conflicts = inserted.conflicts().size();
               Progress now =
                   new Progress(
-                      last,
-                      before.started + inserted.runs().size(),
-                      before.conflicts + inserted.conflicts().size());
+                      isLast ? Progress.DONE : slots.getLast(),
+                      new Backfilled(
+                          before.sum.started + made,
+                          before.sum.existed + wanted.size() - made - conflicts,
+                          before.sum.conflicts + conflicts));
               Requests.leave(tx, call, now.text());
               return now;
             });

@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -481,24 +482,7 @@ class FiringTest {
     firing.close();
     firing = new Firing(database.open(), new ScheduleConfig(1, 1), Duration.ofHours(1), told);
     ScheduleView minutely = create(minutely("minutely"));
-    ScheduleView seconds =
-        create(
-            new ScheduleSpec(
-                "seconds",
-                "q",
-                "report",
-                "",
-                "* * * * * *",
-                "UTC",
-                payload("1"),
-                Overlap.ALLOW,
-                0,
-                0,
-                null,
-                null,
-                null,
-                "",
-                ""));
+    ScheduleView seconds = create(secondly("seconds"));
     Instant slot = next(minutely);
     // The newest comes first.
     database.execute(
@@ -533,6 +517,25 @@ class FiringTest {
     assertThat(told.due).hasSize(2);
     assertThat(stored.count("SELECT sum(total_runs) AS value FROM kagzi.workflow_runs"))
         .isEqualTo(3);
+  }
+
+  private static ScheduleSpec secondly(String name) {
+    return new ScheduleSpec(
+        name,
+        "q",
+        "report",
+        "",
+        "* * * * * *",
+        "UTC",
+        payload("1"),
+        Overlap.ALLOW,
+        0,
+        0,
+        null,
+        null,
+        null,
+        "",
+        "");
   }
 
   @Test
@@ -711,6 +714,61 @@ class FiringTest {
         .hasMessageContaining("a time that is over");
     assertThatThrownBy(() -> schedules.backfill(NAMESPACE, schedule.id(), Instant.EPOCH, before))
         .hasMessageContaining("at most 10000 in one call");
+  }
+
+  @Test
+  void a_repeated_back_fill_is_answered_as_the_first_whatever_became_of_the_schedule() {
+    ScheduleView schedule = create(ScheduleSpec.of("hourly", "q", "report", "0 * * * *"));
+    Instant from = BEGIN.minus(Duration.ofDays(1));
+    UUID day = UUID.randomUUID();
+    UUID moment = UUID.randomUUID();
+
+    Schedules.Backfilled first = schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
+    schedules.backfill(NAMESPACE, schedule.id(), BEGIN.minusSeconds(5), BEGIN, moment);
+    schedules.update(NAMESPACE, schedule.id(), cron("0 0 * * *"));
+    Schedules.Backfilled fewer = schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
+    schedules.update(NAMESPACE, schedule.id(), cron("* * * * * *"));
+    Schedules.Backfilled none =
+        schedules.backfill(NAMESPACE, schedule.id(), BEGIN.minusSeconds(5), BEGIN, moment);
+    schedules.update(NAMESPACE, schedule.id(), cron("*/30 * * * *"));
+    Schedules.Backfilled more = schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
+    schedules.delete(NAMESPACE, schedule.id());
+    Schedules.Backfilled deleted = schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
+
+    assertThat(first).isEqualTo(new Schedules.Backfilled(24, 0, 0));
+    assertThat(List.of(fewer, more, deleted)).containsOnly(first);
+    assertThat(none).isEqualTo(new Schedules.Backfilled(0, 0, 0));
+    assertThat(slots(schedule)).hasSize(24);
+    assertThatThrownBy(
+            () -> schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN.minusSeconds(1), day))
+        .hasMessageContaining("not found");
+  }
+
+  /** The first server dies between two batches, and the schedule is changed before the retry. */
+  @Test
+  void a_back_fill_that_was_cut_off_counts_each_slot_once_when_it_is_repeated() {
+    Payload large = new Payload(new byte[(2 << 20) - 100], Map.of());
+    ScheduleView schedule = create(with("large", Overlap.ALLOW, 100, large));
+    Instant from = BEGIN.minus(Duration.ofMinutes(12));
+    UUID request = UUID.randomUUID();
+    told.then =
+        () -> {
+          throw new IllegalStateException("cut off");
+        };
+    assertThatThrownBy(() -> schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, request))
+        .hasMessage("cut off");
+    int before = slots(schedule).size();
+    told.then = () -> {};
+    schedules.create(
+        new Schedules.Creation(
+            NAMESPACE, with("large", Overlap.ALLOW, 100, payload("1")), null, null, true));
+
+    Schedules.Backfilled repeated =
+        schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, request);
+
+    assertThat(before).isBetween(1, 11);
+    assertThat(repeated).isEqualTo(new Schedules.Backfilled(12, 0, 0));
+    assertThat(slots(schedule)).hasSize(12);
   }
 
   @Test
