@@ -44,6 +44,9 @@ public final class Firing implements AutoCloseable {
   private @Nullable Session session;
   private final Shared shared;
 
+  /** The last tick succeeded and left no slot that was on time, so the next one starts afresh. */
+  private boolean isCaughtUp = true;
+
   /** What those have in common who fire on one server. */
   private record Shared(LateBudget late, OnTime onTime, AtomicBoolean ended) {}
 
@@ -89,13 +92,21 @@ public final class Firing implements AutoCloseable {
 
   /** The same; tells when there is enough to do for others too. */
   public @Nullable Long tick(Runnable crowded) {
-    shared.onTime.begin();
+    // A tick that failed, or found schedules locked, is continued by this one. What was on time
+    // then must not become missed by the retry.
+    if (isCaughtUp) {
+      shared.onTime.begin();
+    }
+    isCaughtUp = false;
     try {
       fireAll(crowded);
       Long nextMs = Templates.nextDueMs(session());
       if (nextMs == null || nextMs > 0) {
+        isCaughtUp = true;
         return nextMs;
       }
+      Templates.Left left = Templates.newestLeft(session());
+      isCaughtUp = left == null || !shared.onTime.isDueNow(left.dueSecond(), left.nowSecond());
       return shared.late.isSpent() ? interval.toMillis() : LOCKED_MS;
     } catch (SQLException e) {
       throw refusal(e);

@@ -6,7 +6,9 @@ import java.time.Duration;
  * Which slots are on time: those that are at most two seconds old when somebody begins to fire, and
  * all that are due while they are at it. Many that are due at once must not become late by being
  * many. Slots that are at most one coordinator interval old are due now: they become runs whatever
- * the limit on catching up is. Seconds are since 1970, by the database's clock. Thread-safe.
+ * the limit on catching up is. The window stays open over ticks that fail or find schedules locked,
+ * unless nothing was done for ten seconds. Seconds are since 1970, by the database's clock.
+ * Thread-safe.
  */
 final class OnTime {
   static final long SECONDS = 2;
@@ -35,6 +37,11 @@ final class OnTime {
   /** The first second whose slots are due now for a batch of now: those before it are missed. */
   long dueNowFrom(long now) {
     return begun(now) - dueNowSeconds;
+  }
+
+  /** Whether a slot of that second is due now for a batch of now, and not missed. */
+  boolean isDueNow(long second, long now) {
+    return second >= dueNowFrom(now);
   }
 
   private synchronized long begun(long now) {

@@ -109,6 +109,19 @@ final class Templates {
        LIMIT 1
       """;
 
+  /** The newest that is due, by one step of the index; locked or not. */
+  static final String NEWEST_LEFT_SQL =
+      """
+      SELECT floor(extract(epoch FROM t.available_at))::bigint AS due_second,
+             floor(extract(epoch FROM kagzi.clock()))::bigint AS now_second
+        FROM kagzi.workflow_runs t
+        JOIN kagzi.namespaces m ON m.namespace = t.namespace AND m.enabled
+       WHERE t.cron_expr IS NOT NULL AND t.status = 'SCHEDULED'
+         AND t.available_at <= kagzi.clock()
+       ORDER BY t.available_at DESC
+       LIMIT 1
+      """;
+
   private static final long US_PER_SECOND = 1_000_000;
   private static final long NEVER_US = Long.MAX_VALUE;
 
@@ -232,6 +245,17 @@ final class Templates {
 
   static @Nullable Long nextDueMs(Session session) throws SQLException {
     return session.query(NEXT_SQL).first(row -> row.bigint("due_ms")).orElse(null);
+  }
+
+  /** A template that is due after a tick: another session has it locked, or it waits as late. */
+  record Left(long dueSecond, long nowSecond) {}
+
+  /** Null when nothing is due. */
+  static @Nullable Left newestLeft(Session session) throws SQLException {
+    return session
+        .query(NEWEST_LEFT_SQL)
+        .first(row -> new Left(row.bigint("due_second"), row.bigint("now_second")))
+        .orElse(null);
   }
 
   private static long us(long second) {

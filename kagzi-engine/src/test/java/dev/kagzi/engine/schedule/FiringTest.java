@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
@@ -16,8 +17,10 @@ import dev.kagzi.engine.run.LargePayloads;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -517,6 +520,93 @@ class FiringTest {
     assertThat(told.due).hasSize(2);
     assertThat(stored.count("SELECT sum(total_runs) AS value FROM kagzi.workflow_runs"))
         .isEqualTo(3);
+  }
+
+  private List<ScheduleView> withoutCatchUp(int count) {
+    List<ScheduleView> all = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      all.add(create(with("none" + i, Overlap.ALLOW, 0)));
+    }
+    return all;
+  }
+
+  @Test
+  void slots_that_a_failed_tick_left_are_not_missed() {
+    firing.close();
+    firing = new Firing(database.open(), new ScheduleConfig(2, 1_000), INTERVAL, told);
+    List<ScheduleView> all = withoutCatchUp(9);
+    Instant slot = next(all.getFirst());
+    database.execute(
+        "CREATE FUNCTION kagzi.fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE"
+            + " EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END $$");
+    clock.at(slot);
+    told.then =
+        () -> {
+          clock.at(slot.plusSeconds(3));
+          database.execute(
+              "CREATE TRIGGER fails BEFORE INSERT ON kagzi.workflow_runs FOR EACH ROW EXECUTE"
+                  + " FUNCTION kagzi.fails()");
+          told.then = () -> {};
+        };
+    try {
+      assertThatThrownBy(firing::tick).isInstanceOf(Refusal.class);
+    } finally {
+      database.execute("DROP FUNCTION kagzi.fails() CASCADE");
+    }
+    clock.at(slot.plusSeconds(4));
+
+    firing.tick();
+
+    assertThat(all).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(slot));
+    assertThat(all).allSatisfy(schedule -> assertThat(view(schedule).missedRuns()).isZero());
+  }
+
+  @Test
+  void slots_that_another_server_had_locked_when_it_died_are_not_missed() throws SQLException {
+    ScheduleView schedule = create(with("none", Overlap.ALLOW, 0));
+    Instant slot = next(schedule);
+    List<Long> waitMs = new ArrayList<>();
+    try (Session other = database.open().open("test")) {
+      other.inTransaction(
+          tx -> {
+            tx.query("SELECT run_id FROM kagzi.workflow_runs FOR UPDATE").list(row -> row);
+            for (int late = 0; late <= 12; late += 3) {
+              clock.at(slot.plusSeconds(late));
+              waitMs.add(firing.tick());
+            }
+            return true;
+          });
+    }
+    clock.at(slot.plusSeconds(13));
+
+    firing.tick();
+
+    assertThat(waitMs).hasSize(5).containsOnly(50L);
+    assertThat(slots(schedule)).containsExactly(slot);
+    assertThat(view(schedule).missedRuns()).isZero();
+  }
+
+  /** Also while late slots wait for their budget: those are no reason to keep the window open. */
+  @Test
+  void slots_are_missed_between_two_ticks_of_which_the_first_left_none_on_time() {
+    firing.close();
+    firing = new Firing(database.open(), new ScheduleConfig(100, 1), INTERVAL, told);
+    ScheduleView late = create(minutely("late"));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET fire_at = fire_at - interval '1 hour',"
+            + " available_at = available_at - interval '1 hour' WHERE cron_expr IS NOT NULL");
+    ScheduleView none = create(secondly("none"));
+    Instant slot = next(none);
+    clock.at(slot);
+
+    firing.tick();
+    clock.at(slot.plusSeconds(7));
+    firing.tick();
+
+    assertThat(slots(late)).hasSizeLessThan(10);
+    assertThat(slots(none))
+        .containsExactly(slot, slot.plusSeconds(5), slot.plusSeconds(6), slot.plusSeconds(7));
+    assertThat(view(none).missedRuns()).isEqualTo(4);
   }
 
   private static ScheduleSpec secondly(String name) {
