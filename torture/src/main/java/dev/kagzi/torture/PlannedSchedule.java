@@ -54,7 +54,13 @@ record PlannedSchedule(
       double kind = (i + 0.5) / count;
       PlannedSchedule plan;
       if (i == 0) {
-        plan = of(i, random, Set.of(0, 30), every(0, 60, 1), Set.of(), Set.of(), Set.of());
+        plan =
+            of(i, random, Set.of(0, 30), every(0, 60, 1), Set.of(), Set.of(), Set.of())
+                .catchingUp(ALL_CAUGHT_UP);
+      } else if (i == 1) {
+        // The one before shows when servers fire; this one must fire then, and only then.
+        plan =
+            of(i, random, Set.of(0), every(0, 60, 1), Set.of(), Set.of(), Set.of()).catchingUp(0);
       } else if (kind < 0.002) {
         plan = of(i, random, Set.of(0), every(0, 60, 1), Set.of(), Set.of(), Set.of());
       } else if (kind < 0.055) {
@@ -125,6 +131,10 @@ record PlannedSchedule(
           default -> ALL_CAUGHT_UP;
         },
         Overlap.ALLOW);
+  }
+
+  private PlannedSchedule catchingUp(int max) {
+    return new PlannedSchedule(name, zone, seconds, minutes, hours, days, weekdays, max, overlap);
   }
 
   private PlannedSchedule apart(Overlap other) {

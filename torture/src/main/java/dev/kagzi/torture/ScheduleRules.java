@@ -5,20 +5,24 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** Holds the runs that schedules have made against the slots that they should have had. */
 final class ScheduleRules {
   private static final int FETCH = 10_000;
   private static final long US_PER_SECOND = 1_000_000;
+  private static final long ON_TIME_SECONDS = 1;
+
+  /** With fewer, a few faults in a row could have hit them all. */
+  private static final int ON_TIME_SLOTS_MIN = 10;
 
   private final Map<String, PlannedSchedule> plans;
   private final Map<String, List<Long>> expected;
@@ -61,19 +65,63 @@ final class ScheduleRules {
   }
 
   void check(Connection connection) throws SQLException {
-    Map<String, List<Fired>> fired = fired(connection);
-    Map<String, Counts> counts = counts(connection);
+    check(fired(connection), counts(connection));
+  }
+
+  void check(Map<String, List<Fired>> fired, Map<String, Counts> counts) {
+    Set<Long> onTime = firedOnTime(fired);
     plans.forEach(
-        (id, plan) ->
-            check(
-                plan,
-                expected.getOrDefault(id, List.of()),
-                fired.getOrDefault(id, List.of()),
-                counts.getOrDefault(id, Counts.NONE)));
+        (id, plan) -> {
+          List<Long> slots = expected.getOrDefault(id, List.of());
+          List<Fired> made = fired.getOrDefault(id, List.of());
+          check(plan, slots, made, counts.getOrDefault(id, Counts.NONE));
+          if (plan.maxCatchup() == 0 && !plan.isApart()) {
+            checkOnTime(name(plan), slots, made, onTime);
+          }
+        });
+  }
+
+  /**
+   * The slots at which servers certainly fired: those that the busiest schedule that catches up
+   * with all has fired on time. No other schedule is decided on after it, since the one that has
+   * been due for the longest time is the last.
+   */
+  private Set<Long> firedOnTime(Map<String, List<Fired>> fired) {
+    List<Fired> most = List.of();
+    for (Map.Entry<String, List<Fired>> entry : fired.entrySet()) {
+      PlannedSchedule plan = plans.get(entry.getKey());
+      boolean isEvidence = plan != null && plan.catchesUp() && !plan.isApart();
+      if (isEvidence && entry.getValue().size() > most.size()) {
+        most = entry.getValue();
+      }
+    }
+    return most.stream()
+        .filter(run -> !run.isOlderThan(ON_TIME_SECONDS))
+        .map(Fired::slot)
+        .collect(Collectors.toSet());
+  }
+
+  /**
+   * Without catch-up a slot may be missed whenever no server fires. While one does, most become
+   * runs; not all, since a fault may hit between the two schedules.
+   */
+  private void checkOnTime(String name, List<Long> slots, List<Fired> made, Set<Long> onTime) {
+    long due = slots.stream().filter(onTime::contains).count();
+    long fired = made.stream().filter(run -> onTime.contains(run.slot)).count();
+    if (due >= ON_TIME_SLOTS_MIN && 2 * fired < due) {
+      problems.add(
+          name
+              + "%d of %d slots have a run at which another schedule was fired on time (expected: most)"
+                  .formatted(fired, due));
+    }
+  }
+
+  private static String name(PlannedSchedule plan) {
+    return plan.name() + " (" + plan.cron() + ", " + plan.zone() + "): ";
   }
 
   void check(PlannedSchedule plan, List<Long> slots, List<Fired> made, Counts counts) {
-    String name = plan.name() + " (" + plan.cron() + ", " + plan.zone() + "): ";
+    String name = name(plan);
     List<Long> fired = made.stream().map(Fired::slot).toList();
     Set<Long> distinct = new HashSet<>(fired);
     if (distinct.size() != fired.size()) {
@@ -100,32 +148,26 @@ final class ScheduleRules {
   }
 
   /**
-   * A decision makes runs of at most {@code maxCatchup} slots that are late, and those are the
-   * newest: a slot is missed only if as many newer ones were caught up with. Without catch-up
-   * nothing shows when a slot was decided on, and only what became a run is looked at.
+   * A late slot becomes a run only if it is among the newest {@code maxCatchup} that are due, and
+   * is missed only if it is not. The time of a run is that of its decision. Without catch-up
+   * nothing shows when a slot was decided on, and only what became a run is checked.
    */
   private void checkCatchUp(String name, int maxCatchup, List<Long> slots, List<Fired> made) {
-    NavigableMap<Long, List<Fired>> decisions = new TreeMap<>();
-    made.forEach(run -> decisions.computeIfAbsent(run.atUs, at -> new ArrayList<>()).add(run));
-    decisions.forEach(
-        (at, runs) -> {
-          List<Fired> late = runs.stream().filter(run -> run.isOlderThan(lateSeconds)).toList();
-          if (late.size() > maxCatchup) {
-            problems.add(
-                name
-                    + "%d slots were fired at once that were missed, first %d, although at most %d are caught up with"
-                        .formatted(late.size(), late.getFirst().slot, maxCatchup));
-          }
-        });
+    checkLate(name, maxCatchup, slots, made);
     if (maxCatchup == 0) {
       return;
     }
+    NavigableSet<Long> decisions = new TreeSet<>();
     NavigableSet<Long> fired = new TreeSet<>();
-    made.forEach(run -> fired.add(run.slot));
+    for (Fired run : made) {
+      decisions.add(run.atUs);
+      fired.add(run.slot);
+    }
     for (long slot : slots) {
-      Long at = decisions.ceilingKey(slot * US_PER_SECOND);
-      if (!fired.contains(slot) && at != null) {
-        int newer = fired.subSet(slot, false, at / US_PER_SECOND, true).size();
+      if (!fired.contains(slot)) {
+        // Without a later run it was among the newest when it was decided on.
+        Long at = decisions.ceiling(slot * US_PER_SECOND);
+        int newer = at == null ? 0 : fired.subSet(slot, false, at / US_PER_SECOND, true).size();
         if (newer < maxCatchup) {
           problems.add(
               name
@@ -134,6 +176,34 @@ final class ScheduleRules {
         }
       }
     }
+  }
+
+  private void checkLate(String name, int maxCatchup, List<Long> slots, List<Fired> made) {
+    if (slots.size() <= maxCatchup) {
+      return;
+    }
+    List<Fired> wrong =
+        made.stream()
+            .filter(run -> run.isOlderThan(lateSeconds))
+            .filter(run -> newerWhenFired(slots, run) >= maxCatchup)
+            .toList();
+    if (!wrong.isEmpty()) {
+      Fired first = wrong.getFirst();
+      problems.add(
+          name
+              + "%d slots were fired that were missed, first %d, when %d newer ones were due, although at most %d are caught up with"
+                  .formatted(wrong.size(), first.slot, newerWhenFired(slots, first), maxCatchup));
+    }
+  }
+
+  /** How many slots lie after that of the run and not after its decision. */
+  private static int newerWhenFired(List<Long> slots, Fired run) {
+    return countUntil(slots, run.atUs / US_PER_SECOND) - countUntil(slots, run.slot);
+  }
+
+  private static int countUntil(List<Long> sorted, long last) {
+    int at = Collections.binarySearch(sorted, last);
+    return at >= 0 ? at + 1 : -at - 1;
   }
 
   private static String difference(List<Long> slots, List<Long> fired) {

@@ -11,6 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Schedules among the load: some fire every few seconds, one is triggered by a client. Afterwards
@@ -36,6 +38,9 @@ final class ScheduledLoad implements AutoCloseable {
   /** No fault keeps all servers away for longer, so that nothing is caught up with after it. */
   private static final long LATE_SECONDS = 15;
 
+  /** All servers are up when the schedules stop, so that no older slot is undecided. */
+  private static final long UNDECIDED_SECONDS_MAX = 20;
+
   private static final String TRIGGERED = "triggered";
 
   private final Kagzi kagzi;
@@ -45,6 +50,7 @@ final class ScheduledLoad implements AutoCloseable {
   private final Queue<String> troubles = new ConcurrentLinkedQueue<>();
   private final Thread triggering;
   private volatile boolean stopped;
+  private volatile long stoppedSecond;
 
   private ScheduledLoad(Kagzi kagzi) {
     this.kagzi = kagzi;
@@ -95,6 +101,7 @@ final class ScheduledLoad implements AutoCloseable {
     stopped = true;
     try {
       triggering.join();
+      stoppedSecond = Instant.now().getEpochSecond();
       plans.values().forEach(plan -> kagzi.schedule(plan.name()).pause());
     } catch (InterruptedException e) {
       throw TortureException.interrupted(e);
@@ -107,7 +114,10 @@ final class ScheduledLoad implements AutoCloseable {
   List<String> problems(Connection connection) throws SQLException {
     List<String> problems = new ArrayList<>(troubles);
     Map<String, List<Long>> expected = new HashMap<>();
-    nextSlots(connection).forEach((id, next) -> expected.put(id, slots(id, next)));
+    Map<String, Long> nextSlots = nextSlots(connection);
+    nextSlots.forEach((id, next) -> expected.put(id, slots(id, next)));
+    plans.forEach(
+        (id, plan) -> checkDecided(plan.name(), nextSlots.get(id), stoppedSecond, problems));
     new ScheduleRules(plans, expected, LATE_SECONDS, problems).check(connection);
     checkTriggered(new HashSet<>(triggered), runsOf(connection), problems);
     return problems;
@@ -125,6 +135,22 @@ final class ScheduledLoad implements AutoCloseable {
       }
     }
     return slots;
+  }
+
+  /**
+   * A schedule that decides on nothing has no slots that could lack a run.
+   *
+   * @param next the first slot that is not decided on; null if there is none
+   */
+  static void checkDecided(
+      String name, @Nullable Long next, long stoppedSecond, List<String> problems) {
+    if (next == null) {
+      problems.add(name + ": no next slot (expected: one, of a schedule without an end)");
+    } else if (next < stoppedSecond - UNDECIDED_SECONDS_MAX) {
+      problems.add(
+          "%s: slot %d was not decided on when the schedules stopped, %d s later (expected: within %d s)"
+              .formatted(name, next, stoppedSecond - next, UNDECIDED_SECONDS_MAX));
+    }
   }
 
   /** A trigger that was sent again must not have made a second run. */
