@@ -1,6 +1,6 @@
 package dev.kagzi.bench;
 
-import dev.kagzi.engine.EngineMeter;
+import dev.kagzi.engine.EngineMetrics;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
 import dev.kagzi.server.config.Settings;
@@ -42,7 +42,7 @@ public final class ServerMain {
   }
 
   /** The statements alone first; the rest is for people. */
-  private static String counters(EngineMeter meter) {
+  private static String counters(EngineMetrics meter) {
     return "%d commits=%d batches=%d writes=%d handed_over=%d claimed=%d looks=%d fallback=%d"
         .formatted(
             meter.statements().statements(),

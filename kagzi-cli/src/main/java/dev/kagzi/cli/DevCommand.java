@@ -92,7 +92,7 @@ final class DevCommand implements Callable<Integer> {
     // All that can be refused is refused before PostgreSQL is started, which takes a while.
     ServerConfig.Builder config = ServerFlags.made(() -> ServerConfig.builder(settings));
     ServerFlags.checkPorts(ServerFlags.made(config::listen));
-    Started started = new Started();
+    StartedParts started = new StartedParts();
     try {
       EmbeddedPostgres postgres = started.add("postgres", startPostgres());
       KagziServer server = started.add("server", startServer(postgres, config));
@@ -170,7 +170,7 @@ final class DevCommand implements Callable<Integer> {
     spec.commandLine().getOut().flush();
   }
 
-  private static int runUntilPostgresEnds(EmbeddedPostgres postgres, Started started)
+  private static int runUntilPostgresEnds(EmbeddedPostgres postgres, StartedParts started)
       throws Exception {
     postgres.onExit().get();
     if (!started.mayStop()) {

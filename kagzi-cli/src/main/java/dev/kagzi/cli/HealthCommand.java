@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class HealthCommand extends RemoteCommand {
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     HealthCheckResponse serving =
         server.call(() -> server.admin().healthCheck(HealthCheckRequest.getDefaultInstance()));
     GetHealthResponse health =

@@ -34,7 +34,7 @@ final class ListOptions {
   private String token = "";
 
   /** Asks for one page after the other until there are enough. */
-  <M extends Message> Listed<M> read(Function<PageRequest, Listed<M>> page) {
+  <M extends Message> ListPart<M> read(Function<PageRequest, ListPart<M>> page) {
     if (limit < 1) {
       throw new ParameterException(
           command.commandLine(), "--limit: " + limit + " (expected: at least 1)");
@@ -43,16 +43,16 @@ final class ListOptions {
   }
 
   /** All that there is. */
-  static <M extends Message> Listed<M> readAll(Function<PageRequest, Listed<M>> page) {
+  static <M extends Message> ListPart<M> readAll(Function<PageRequest, ListPart<M>> page) {
     return read(Integer.MAX_VALUE, "", page);
   }
 
-  private static <M extends Message> Listed<M> read(
-      int limit, String from, Function<PageRequest, Listed<M>> page) {
+  private static <M extends Message> ListPart<M> read(
+      int limit, String from, Function<PageRequest, ListPart<M>> page) {
     List<M> items = new ArrayList<>();
     String token = from;
     do {
-      Listed<M> part =
+      ListPart<M> part =
           page.apply(
               PageRequest.newBuilder()
                   .setPageSize(Math.min(PAGE_SIZE_MAX, limit - items.size()))
@@ -61,6 +61,6 @@ final class ListOptions {
       items.addAll(part.items());
       token = part.nextPageToken();
     } while (!token.isEmpty() && items.size() < limit);
-    return new Listed<>(items, token);
+    return new ListPart<>(items, token);
   }
 }

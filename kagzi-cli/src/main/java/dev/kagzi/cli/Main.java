@@ -2,7 +2,7 @@ package dev.kagzi.cli;
 
 import dev.kagzi.postgres.EmbeddedPostgresException;
 import dev.kagzi.server.ServerStartException;
-import dev.kagzi.server.config.Nearest;
+import dev.kagzi.server.config.DidYouMean;
 import dev.kagzi.server.config.ServerOption;
 import dev.kagzi.server.config.SettingsException;
 import java.util.Map;
@@ -119,7 +119,7 @@ public final class Main implements Callable<Integer> {
     if (wrong instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()) {
       String unknown = unmatched.getUnmatched().getFirst();
       String name = unknown.contains("=") ? unknown.substring(0, unknown.indexOf('=')) : unknown;
-      return Nearest.to(name, command.getCommandSpec().optionsMap().keySet())
+      return DidYouMean.to(name, command.getCommandSpec().optionsMap().keySet())
           .map(near -> "%s: no such option (expected: %s; %s)".formatted(name, near, help))
           .orElse("%s: no such option (%s)".formatted(name, help));
     }

@@ -32,7 +32,7 @@ final class NamespaceCommand extends CommandGroup {
     abstract Namespace call(RemoteServer server, String name);
 
     @Override
-    final int run(RemoteServer server, Answer answer) {
+    final int run(RemoteServer server, Output answer) {
       Namespace now = call(server, name);
       answer.give(now, () -> text(now));
       return ExitCode.DONE;
@@ -48,7 +48,7 @@ final class NamespaceCommand extends CommandGroup {
     @Option(names = "--description", paramLabel = "TEXT")
     private @Nullable String description;
 
-    @Mixin private Retention retention = new Retention();
+    @Mixin private RetentionOption retention = new RetentionOption();
 
     @Override
     Namespace call(RemoteServer server, String name) {
@@ -71,21 +71,21 @@ final class NamespaceCommand extends CommandGroup {
     @Mixin private ListOptions part = new ListOptions();
 
     @Override
-    int run(RemoteServer server, Answer answer) {
-      Listed<Namespace> namespaces =
+    int run(RemoteServer server, Output answer) {
+      ListPart<Namespace> namespaces =
           part.read(
               page -> {
                 ListNamespacesRequest request =
                     ListNamespacesRequest.newBuilder().setPage(page).build();
                 ListNamespacesResponse found =
                     server.call(() -> server.namespaces().listNamespaces(request));
-                return Listed.of(found.getNamespacesList(), found.getPage());
+                return ListPart.of(found.getNamespacesList(), found.getPage());
               });
       answer.give("namespaces", namespaces, () -> table(namespaces).text(""));
       return ExitCode.DONE;
     }
 
-    private static Table table(Listed<Namespace> namespaces) {
+    private static Table table(ListPart<Namespace> namespaces) {
       Table table = new Table().row("NAMESPACE", "ENABLED", "RETENTION", "CREATED", "DISPLAY NAME");
       for (Namespace each : namespaces.items()) {
         table.row(
@@ -123,7 +123,7 @@ final class NamespaceCommand extends CommandGroup {
         description = "Forgets the handler of all failures, until a worker registers one again.")
     private boolean clearFailureHandler;
 
-    @Mixin private Retention retention = new Retention();
+    @Mixin private RetentionOption retention = new RetentionOption();
 
     @Override
     Namespace call(RemoteServer server, String name) {
@@ -187,7 +187,7 @@ final class NamespaceCommand extends CommandGroup {
 
   private static String retention(Namespace namespace) {
     return namespace.hasRetentionMs()
-        ? Retention.text(Duration.ofMillis(namespace.getRetentionMs()))
+        ? RetentionOption.text(Duration.ofMillis(namespace.getRetentionMs()))
         : "default";
   }
 }

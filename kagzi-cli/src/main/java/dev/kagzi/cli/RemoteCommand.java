@@ -21,7 +21,7 @@ abstract class RemoteCommand implements Callable<Integer> {
   @Mixin ServerOptions options = new ServerOptions();
 
   /** Returns the exit code. */
-  abstract int run(RemoteServer server, Answer answer);
+  abstract int run(RemoteServer server, Output answer);
 
   @Override
   public final Integer call() {
@@ -29,7 +29,7 @@ abstract class RemoteCommand implements Callable<Integer> {
     try (RemoteServer server = all.connect()) {
       return run(
           server,
-          new Answer(all.isJson(), spec.commandLine().getOut(), spec.commandLine().getErr()));
+          new Output(all.isJson(), spec.commandLine().getOut(), spec.commandLine().getErr()));
     }
   }
 

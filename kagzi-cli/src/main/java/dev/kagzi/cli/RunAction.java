@@ -22,7 +22,7 @@ abstract class RunAction extends RemoteCommand {
   abstract Outcome act(RemoteServer server, String runId);
 
   @Override
-  final int run(RemoteServer server, Answer answer) {
+  final int run(RemoteServer server, Output answer) {
     String id = server.runId(run);
     Outcome outcome = server.call(() -> act(server, id));
     String line = "run " + id + " " + outcome.text();

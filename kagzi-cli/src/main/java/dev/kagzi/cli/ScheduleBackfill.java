@@ -24,7 +24,7 @@ final class ScheduleBackfill extends ScheduleCommand.OfOne {
   private String to = "";
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     Timestamp first = TimeOption.read(this, "--from", from);
     Timestamp end = TimeOption.read(this, "--to", to);
     BackfillScheduleRequest request =

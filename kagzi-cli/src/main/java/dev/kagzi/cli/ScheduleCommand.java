@@ -39,7 +39,7 @@ final class ScheduleCommand extends CommandGroup {
       return server.schedule(schedule).getScheduleId();
     }
 
-    static int show(Answer answer, WorkflowSchedule schedule) {
+    static int show(Output answer, WorkflowSchedule schedule) {
       answer.give(schedule, () -> ScheduleText.details(schedule));
       return ExitCode.DONE;
     }
@@ -48,7 +48,7 @@ final class ScheduleCommand extends CommandGroup {
   @Command(name = "get", description = "Shows a schedule.")
   static final class Get extends OfOne {
     @Override
-    int run(RemoteServer server, Answer answer) {
+    int run(RemoteServer server, Output answer) {
       return show(answer, server.schedule(named()));
     }
   }
@@ -56,7 +56,7 @@ final class ScheduleCommand extends CommandGroup {
   @Command(name = "pause", description = "Keeps a schedule from firing.")
   static final class Pause extends OfOne {
     @Override
-    int run(RemoteServer server, Answer answer) {
+    int run(RemoteServer server, Output answer) {
       PauseWorkflowScheduleRequest request =
           PauseWorkflowScheduleRequest.newBuilder()
               .setNamespace(server.namespace())
@@ -73,7 +73,7 @@ final class ScheduleCommand extends CommandGroup {
       description = "Lets a paused schedule fire again, and catch up with what it missed.")
   static final class Resume extends OfOne {
     @Override
-    int run(RemoteServer server, Answer answer) {
+    int run(RemoteServer server, Output answer) {
       ResumeWorkflowScheduleRequest request =
           ResumeWorkflowScheduleRequest.newBuilder()
               .setNamespace(server.namespace())
@@ -88,7 +88,7 @@ final class ScheduleCommand extends CommandGroup {
   @Command(name = "trigger", description = "Starts a run of a schedule now, paused or not.")
   static final class Trigger extends OfOne {
     @Override
-    int run(RemoteServer server, Answer answer) {
+    int run(RemoteServer server, Output answer) {
       TriggerWorkflowScheduleRequest request =
           TriggerWorkflowScheduleRequest.newBuilder()
               .setNamespace(server.namespace())
@@ -104,7 +104,7 @@ final class ScheduleCommand extends CommandGroup {
   @Command(name = "delete", description = "Deletes a schedule; its runs stay.")
   static final class Delete extends OfOne {
     @Override
-    int run(RemoteServer server, Answer answer) {
+    int run(RemoteServer server, Output answer) {
       DeleteWorkflowScheduleRequest request =
           DeleteWorkflowScheduleRequest.newBuilder()
               .setNamespace(server.namespace())

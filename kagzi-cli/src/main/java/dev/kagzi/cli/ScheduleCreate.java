@@ -13,7 +13,7 @@ final class ScheduleCreate extends RemoteCommand {
   @Option(names = "--name", paramLabel = "NAME", required = true, description = "Its name.")
   private String name = "";
 
-  @Mixin private ScheduleWanted wanted = new ScheduleWanted();
+  @Mixin private ScheduleOptions wanted = new ScheduleOptions();
 
   @Option(names = "--paused", description = "It does not fire until it is resumed.")
   private boolean paused;
@@ -24,7 +24,7 @@ final class ScheduleCreate extends RemoteCommand {
   private boolean orUpdate;
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     CreateWorkflowScheduleRequest.Builder request =
         CreateWorkflowScheduleRequest.newBuilder()
             .setNamespace(server.namespace())

@@ -27,19 +27,19 @@ final class ScheduleList extends RemoteCommand {
   @Mixin private ListOptions part = new ListOptions();
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     ListWorkflowSchedulesRequest.Builder filter =
         ListWorkflowSchedulesRequest.newBuilder().setNamespace(server.namespace());
     ifSaid(queue, filter::setTaskQueue);
     ifSaid(workflow, filter::setWorkflowType);
     ifSaid(enabled, filter::setEnabled);
-    Listed<WorkflowSchedule> schedules =
+    ListPart<WorkflowSchedule> schedules =
         part.read(
             page -> {
               ListWorkflowSchedulesRequest request = filter.setPage(page).build();
               ListWorkflowSchedulesResponse found =
                   server.call(() -> server.schedules().listWorkflowSchedules(request));
-              return Listed.of(found.getSchedulesList(), found.getPage());
+              return ListPart.of(found.getSchedulesList(), found.getPage());
             });
     answer.give("schedules", schedules, () -> ScheduleText.list(schedules.items()));
     return ExitCode.DONE;

@@ -26,7 +26,7 @@ final class ScheduleNext extends RemoteCommand {
   private int count;
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     if (count < 1) {
       throw wrong("--count", Integer.toString(count), "at least 1");
     }

@@ -12,18 +12,18 @@ final class ScheduleRuns extends ScheduleCommand.OfOne {
   @Mixin private ListOptions part = new ListOptions();
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     ListScheduleRunsRequest.Builder filter =
         ListScheduleRunsRequest.newBuilder()
             .setNamespace(server.namespace())
             .setScheduleId(server.scheduleId(named()));
-    Listed<Workflow> runs =
+    ListPart<Workflow> runs =
         part.read(
             page -> {
               ListScheduleRunsRequest request = filter.setPage(page).build();
               ListScheduleRunsResponse found =
                   server.call(() -> server.schedules().listScheduleRuns(request));
-              return Listed.of(found.getRunsList(), found.getPage());
+              return ListPart.of(found.getRunsList(), found.getPage());
             });
     answer.give("runs", runs, () -> ScheduleText.runs(runs.items()));
     return ExitCode.DONE;

@@ -12,7 +12,7 @@ final class ScheduleUpdate extends ScheduleCommand.OfOne {
   @Option(names = "--name", paramLabel = "NAME", description = "Its new name.")
   private @Nullable String name;
 
-  @Mixin private ScheduleWanted wanted = new ScheduleWanted();
+  @Mixin private ScheduleOptions wanted = new ScheduleOptions();
 
   @Option(
       names = "--next",
@@ -21,7 +21,7 @@ final class ScheduleUpdate extends ScheduleCommand.OfOne {
   private @Nullable String next;
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     UpdateWorkflowScheduleRequest.Builder request =
         UpdateWorkflowScheduleRequest.newBuilder()
             .setNamespace(server.namespace())

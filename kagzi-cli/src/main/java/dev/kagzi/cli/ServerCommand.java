@@ -54,7 +54,7 @@ final class ServerCommand implements Callable<Integer> {
         ServerFlags.made(
             () -> ServerConfig.builder(settings).onFailure(ProcessEnd::failed).build());
     ServerFlags.checkPorts(config.listen());
-    Started started = new Started();
+    StartedParts started = new StartedParts();
     KagziServer server = started.add("server", KagziServer.start(config));
     Runtime.getRuntime().addShutdownHook(new Thread(started::stopBySignal, "stop"));
     stopWithLauncher(started);
@@ -65,7 +65,7 @@ final class ServerCommand implements Callable<Integer> {
   }
 
   /** A launcher that watches over this process may be killed: then nobody would end the server. */
-  private static void stopWithLauncher(Started started) {
+  private static void stopWithLauncher(StartedParts started) {
     Long pid = Long.getLong("kagzi.launcher");
     if (pid != null) {
       ProcessHandle.of(pid)

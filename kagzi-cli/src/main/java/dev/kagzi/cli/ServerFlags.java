@@ -4,7 +4,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.server.config.ConfigFile;
-import dev.kagzi.server.config.Kind;
+import dev.kagzi.server.config.OptionType;
 import dev.kagzi.server.config.ServerOption;
 import dev.kagzi.server.config.Setting;
 import dev.kagzi.server.config.Settings;
@@ -71,7 +71,7 @@ final class ServerFlags {
                   command.addOption(
                       OptionSpec.builder(flag)
                           .type(String.class)
-                          .arity(option.kind() instanceof Kind.Switch ? "0..1" : "1")
+                          .arity(option.kind() instanceof OptionType.Switch ? "0..1" : "1")
                           .fallbackValue("true")
                           .paramLabel(option.kind().label())
                           .hidden(!COMMON.contains(option))

@@ -1,7 +1,7 @@
 package dev.kagzi.cli;
 
 import com.google.protobuf.Timestamp;
-import dev.kagzi.server.config.Kind;
+import dev.kagzi.server.config.OptionType;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,7 +11,7 @@ import java.time.ZoneOffset;
 
 /** A time on the command line: RFC 3339, or a day. */
 final class TimeOption {
-  private static final Kind AGO = new Kind.Time("0s", "36500d");
+  private static final OptionType AGO = new OptionType.Time("0s", "36500d");
 
   private TimeOption() {}
 

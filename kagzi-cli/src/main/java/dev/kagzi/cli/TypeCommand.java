@@ -28,14 +28,14 @@ final class TypeCommand extends CommandGroup {
     return version.isEmpty() ? "-" : version;
   }
 
-  static Listed<WorkflowTypeInfo> page(RemoteServer server, PageRequest page) {
+  static ListPart<WorkflowTypeInfo> page(RemoteServer server, PageRequest page) {
     ListWorkflowTypesRequest request =
         ListWorkflowTypesRequest.newBuilder()
             .setNamespace(server.namespace())
             .setPage(page)
             .build();
     ListWorkflowTypesResponse found = server.call(() -> server.admin().listWorkflowTypes(request));
-    return Listed.of(found.getWorkflowTypesList(), found.getPage());
+    return ListPart.of(found.getWorkflowTypesList(), found.getPage());
   }
 
   @Command(
@@ -46,13 +46,13 @@ final class TypeCommand extends CommandGroup {
     @Mixin private ListOptions part = new ListOptions();
 
     @Override
-    int run(RemoteServer server, Answer answer) {
-      Listed<WorkflowTypeInfo> types = part.read(page -> TypeCommand.page(server, page));
+    int run(RemoteServer server, Output answer) {
+      ListPart<WorkflowTypeInfo> types = part.read(page -> TypeCommand.page(server, page));
       answer.give("workflowTypes", types, () -> table(types).text(""));
       return ExitCode.DONE;
     }
 
-    private static Table table(Listed<WorkflowTypeInfo> types) {
+    private static Table table(ListPart<WorkflowTypeInfo> types) {
       Table table = new Table().row("TYPE", "DEFAULT", "RUNS", "OPEN", "OPEN BY VERSION");
       for (WorkflowTypeInfo type : types.items()) {
         List<String> versions = new ArrayList<>();
@@ -90,7 +90,7 @@ final class TypeCommand extends CommandGroup {
     private String version = "";
 
     @Override
-    int run(RemoteServer server, Answer answer) {
+    int run(RemoteServer server, Output answer) {
       SetDefaultVersionRequest request =
           SetDefaultVersionRequest.newBuilder()
               .setNamespace(server.namespace())

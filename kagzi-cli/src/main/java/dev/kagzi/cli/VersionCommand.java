@@ -32,7 +32,7 @@ final class VersionCommand implements Runnable {
       json.set("server", MessageJson.of(server));
       text.append("\nserver ").append(PlainLine.of(server.getVersion()));
     }
-    new Answer(all.isJson(), spec.commandLine().getOut(), spec.commandLine().getErr())
+    new Output(all.isJson(), spec.commandLine().getOut(), spec.commandLine().getErr())
         .give(json, text::toString);
   }
 

@@ -43,7 +43,7 @@ final class WorkerCommand extends CommandGroup {
     @Mixin private ListOptions part = new ListOptions();
 
     @Override
-    int run(RemoteServer server, Answer answer) {
+    int run(RemoteServer server, Output answer) {
       ListWorkersRequest.Builder filter =
           ListWorkersRequest.newBuilder().setNamespace(server.namespace());
       if (queue != null) {
@@ -52,18 +52,18 @@ final class WorkerCommand extends CommandGroup {
       if (status != null) {
         filter.setStatusFilter(WorkerStatus.valueOf("WORKER_STATUS_" + status));
       }
-      Listed<Worker> workers =
+      ListPart<Worker> workers =
           part.read(
               page -> {
                 ListWorkersRequest request = filter.setPage(page).build();
                 ListWorkersResponse found = server.call(() -> server.admin().listWorkers(request));
-                return Listed.of(found.getWorkersList(), found.getPage());
+                return ListPart.of(found.getWorkersList(), found.getPage());
               });
       answer.give("workers", workers, () -> table(workers).text(""));
       return ExitCode.DONE;
     }
 
-    private static Table table(Listed<Worker> workers) {
+    private static Table table(ListPart<Worker> workers) {
       Table table = new Table().row("WORKER", "QUEUE", "STATUS", "RUNS", "HOST", "SEEN", "TYPES");
       for (Worker worker : workers.items()) {
         table.row(
@@ -96,7 +96,7 @@ final class WorkerCommand extends CommandGroup {
     private String worker = "";
 
     @Override
-    int run(RemoteServer server, Answer answer) {
+    int run(RemoteServer server, Output answer) {
       DrainWorkerRequest request =
           DrainWorkerRequest.newBuilder()
               .setNamespace(server.namespace())

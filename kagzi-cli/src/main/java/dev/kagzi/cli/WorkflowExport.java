@@ -20,7 +20,7 @@ final class WorkflowExport extends RemoteCommand {
   private String run = "";
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     // The run first: what it says of its end holds for all steps that are read after it.
     Workflow found = WorkflowGet.find(server, server.runId(run));
     List<Step> steps =

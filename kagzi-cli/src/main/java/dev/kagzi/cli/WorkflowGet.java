@@ -31,7 +31,7 @@ final class WorkflowGet extends RemoteCommand {
   private String run = "";
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     Workflow found = find(server, server.runId(run));
     List<Step> steps = WorkflowSteps.of(server, found.getRunId()).items();
     ObjectNode json = MessageJson.of(found);

@@ -48,7 +48,7 @@ final class WorkflowList extends RemoteCommand {
   @Mixin private ListOptions part = new ListOptions();
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     ListWorkflowsRequest.Builder filter =
         ListWorkflowsRequest.newBuilder().setNamespace(server.namespace());
     for (RunStatus status : statuses) {
@@ -67,13 +67,13 @@ final class WorkflowList extends RemoteCommand {
       filter.setCreatedAfter(TimeOption.readPast(this, "--since", since));
     }
     filter.setTopLevel(topLevel).setBlocked(blocked);
-    Listed<Workflow> runs =
+    ListPart<Workflow> runs =
         part.read(
             page -> {
               ListWorkflowsRequest request = filter.setPage(page).build();
               ListWorkflowsResponse found =
                   server.call(() -> server.workflows().listWorkflows(request));
-              return Listed.of(found.getWorkflowsList(), found.getPage());
+              return ListPart.of(found.getWorkflowsList(), found.getPage());
             });
     if (runs.items().isEmpty()) {
       // A namespace that is mistyped looks like one without runs.

@@ -4,7 +4,7 @@ import dev.kagzi.protocol.v1.AwaitWorkflowRequest;
 import dev.kagzi.protocol.v1.AwaitWorkflowResponse;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
-import dev.kagzi.server.config.Kind;
+import dev.kagzi.server.config.OptionType;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -23,7 +23,7 @@ final class WorkflowResult extends RemoteCommand {
   private static final long WAIT_MS_MAX = 5_000;
   private static final long AWAY_MS = 1_000;
 
-  private static final Kind TIME = new Kind.Time("0s", "36500d");
+  private static final OptionType TIME = new OptionType.Time("0s", "36500d");
 
   @Parameters(paramLabel = "RUN", description = "The run's id, or the id of its start.")
   private String run = "";
@@ -35,7 +35,7 @@ final class WorkflowResult extends RemoteCommand {
   private @Nullable String timeout;
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     long limitNanos = limit();
     long began = System.nanoTime();
     String runId = server.runId(run);
@@ -90,7 +90,7 @@ final class WorkflowResult extends RemoteCommand {
     return server.call(() -> server.workflows().awaitWorkflow(request));
   }
 
-  private static int give(Workflow ended, Answer answer) {
+  private static int give(Workflow ended, Output answer) {
     answer.give(ended, () -> RunText.wholePayload(ended.getOutput()));
     if (ended.getStatus() == WorkflowStatus.WORKFLOW_STATUS_COMPLETED) {
       return ExitCode.DONE;

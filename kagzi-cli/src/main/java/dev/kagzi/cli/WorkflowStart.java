@@ -43,7 +43,7 @@ final class WorkflowStart extends RemoteCommand {
   private @Nullable String version;
 
   @Override
-  int run(RemoteServer server, Answer answer) {
+  int run(RemoteServer server, Output answer) {
     StartWorkflowRequest.Builder request =
         StartWorkflowRequest.newBuilder()
             .setNamespace(server.namespace())

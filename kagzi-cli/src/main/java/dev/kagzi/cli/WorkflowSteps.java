@@ -15,17 +15,17 @@ final class WorkflowSteps extends RemoteCommand {
   private String run = "";
 
   @Override
-  int run(RemoteServer server, Answer answer) {
-    Listed<Step> steps = of(server, server.runId(run));
+  int run(RemoteServer server, Output answer) {
+    ListPart<Step> steps = of(server, server.runId(run));
     answer.give("steps", steps, () -> RunText.steps(steps.items()));
     return ExitCode.DONE;
   }
 
-  static Listed<Step> of(RemoteServer server, String runId) {
+  static ListPart<Step> of(RemoteServer server, String runId) {
     return of(server, runId, page -> page);
   }
 
-  static Listed<Step> of(RemoteServer server, String runId, UnaryOperator<PageRequest> pages) {
+  static ListPart<Step> of(RemoteServer server, String runId, UnaryOperator<PageRequest> pages) {
     return ListOptions.readAll(
         page -> {
           ListStepsRequest request =
@@ -35,7 +35,7 @@ final class WorkflowSteps extends RemoteCommand {
                   .setPage(pages.apply(page))
                   .build();
           ListStepsResponse answer = server.call(() -> server.admin().listSteps(request));
-          return Listed.of(answer.getStepsList(), answer.getPage());
+          return ListPart.of(answer.getStepsList(), answer.getPage());
         });
   }
 }

@@ -1,53 +1,53 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.chore.BuryStaleWorkers;
 import dev.kagzi.engine.chore.Coordinator;
-import dev.kagzi.engine.chore.DeliverForgottenMessages;
-import dev.kagzi.engine.chore.EndOverdue;
+import dev.kagzi.engine.chore.ExpireOverdue;
 import dev.kagzi.engine.chore.FireSchedules;
-import dev.kagzi.engine.chore.FoldCounts;
-import dev.kagzi.engine.chore.ForgetOldRuns;
-import dev.kagzi.engine.chore.FreeForgottenClaims;
-import dev.kagzi.engine.chore.RenewNamespaces;
-import dev.kagzi.engine.chore.RenewVersions;
-import dev.kagzi.engine.chore.TakePulse;
-import dev.kagzi.engine.db.Connector;
+import dev.kagzi.engine.chore.FoldRunCounts;
+import dev.kagzi.engine.chore.MarkStaleWorkersOffline;
+import dev.kagzi.engine.chore.PurgeExpiredRuns;
+import dev.kagzi.engine.chore.RedeliverMessages;
+import dev.kagzi.engine.chore.RefreshNamespaces;
+import dev.kagzi.engine.chore.RefreshVersions;
+import dev.kagzi.engine.chore.ReleaseOrphanedClaims;
+import dev.kagzi.engine.chore.ServerHeartbeat;
+import dev.kagzi.engine.db.ConnectionFactory;
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.dispatch.ClaimRules;
+import dev.kagzi.engine.dispatch.Dispatcher;
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.dispatch.Tasks;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.namespace.Namespaces;
-import dev.kagzi.engine.notice.InProcessNotifier;
-import dev.kagzi.engine.notice.Notice;
-import dev.kagzi.engine.notice.Notifier;
-import dev.kagzi.engine.notice.NotifierKind;
-import dev.kagzi.engine.notice.PostgresNotifier;
+import dev.kagzi.engine.notification.InProcessNotifier;
+import dev.kagzi.engine.notification.Notifier;
+import dev.kagzi.engine.notification.NotifierKind;
+import dev.kagzi.engine.notification.PostgresNotifier;
+import dev.kagzi.engine.notification.ServerMessage;
 import dev.kagzi.engine.query.Health;
 import dev.kagzi.engine.query.Queries;
-import dev.kagzi.engine.report.ExpireRun;
-import dev.kagzi.engine.report.ExpireStep;
-import dev.kagzi.engine.report.FailCrashed;
-import dev.kagzi.engine.report.FreeClaim;
-import dev.kagzi.engine.report.Report;
-import dev.kagzi.engine.report.ReportWrite;
-import dev.kagzi.engine.report.Reports;
-import dev.kagzi.engine.report.RunWriter;
-import dev.kagzi.engine.report.StepCounts;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.DefaultVersions;
-import dev.kagzi.engine.run.Endings;
 import dev.kagzi.engine.run.LargePayloads;
+import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.run.StartChecks;
-import dev.kagzi.engine.schedule.Firing;
+import dev.kagzi.engine.schedule.ScheduleFirer;
 import dev.kagzi.engine.schedule.Schedules;
-import dev.kagzi.engine.task.ClaimRules;
-import dev.kagzi.engine.task.Gates;
-import dev.kagzi.engine.task.Task;
-import dev.kagzi.engine.task.Tasks;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.thread.ThreadFailure;
+import dev.kagzi.engine.transition.ExpireRun;
+import dev.kagzi.engine.transition.ExpireStep;
+import dev.kagzi.engine.transition.FailCrashedRun;
+import dev.kagzi.engine.transition.ReleaseClaim;
+import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.transition.ReportWrite;
+import dev.kagzi.engine.transition.Reports;
+import dev.kagzi.engine.transition.RunWriter;
+import dev.kagzi.engine.transition.StepCounts;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.QueueName;
@@ -76,8 +76,8 @@ public final class Engine implements AutoCloseable {
   private final Journal<RunWrite<?>> journal;
   private final StepCounts stepCounts;
   private final DefaultVersions versions;
-  private final Gates gates;
-  private final Endings endings;
+  private final Dispatcher gates;
+  private final RunCompletions endings;
   private final Namespaces namespaces;
   private final Workers workers;
   private final Runs runs;
@@ -85,19 +85,19 @@ public final class Engine implements AutoCloseable {
   private final Tasks tasks;
   private final Queries queries;
   private final Notifier notifier;
-  private final TakePulse pulse;
+  private final ServerHeartbeat pulse;
   private final Schedules schedules;
   private final FireSchedules fireSchedules;
   private final Coordinator coordinator;
   private final Coordinator janitor;
-  private final EngineMeter meter;
+  private final EngineMetrics meter;
   private final RetryPolicy defaultRetryPolicy;
 
   private Engine(Database database, EngineConfig config) {
     this.database = database;
     this.defaultRetryPolicy = config.rules().defaultPolicy();
     UUID serverId = RunId.next().value();
-    this.endings = new Endings(database, config.memory().readBytesMax(), threads);
+    this.endings = new RunCompletions(database, config.memory().readBytesMax(), threads);
     this.namespaces =
         new Namespaces(
             database,
@@ -112,18 +112,20 @@ public final class Engine implements AutoCloseable {
               new InProcessNotifier(database.address(), serverId, this::hear, threads);
         };
     this.versions =
-        new DefaultVersions(database, config.limits(), () -> notifier.tell(new Notice.Versions()));
+        new DefaultVersions(
+            database, config.limits(), () -> notifier.tell(new ServerMessage.Versions()));
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
-    this.pulse = new TakePulse(database, serverId, notifier, config.rules().stepGraceMs());
-    EndOverdue endOverdue =
-        new EndOverdue(
+    this.pulse = new ServerHeartbeat(database, serverId, notifier, config.rules().stepGraceMs());
+    ExpireOverdue endOverdue =
+        new ExpireOverdue(
             pulse,
             database,
             config.rules().stepGraceMs(),
             run -> append(new ExpireRun(run)),
             step -> append(new ExpireStep(step)));
     LargePayloads large = new LargePayloads(config.limits());
-    Wiring wiring = new Wiring(endings, notifier, stepCounts, this::deliver, endOverdue::expires);
+    EngineEvents wiring =
+        new EngineEvents(endings, notifier, stepCounts, this::deliver, endOverdue::expires);
     this.journal =
         new Journal<>(
             database,
@@ -131,15 +133,15 @@ public final class Engine implements AutoCloseable {
             config.journal(),
             threads);
     this.gates =
-        new Gates(
+        new Dispatcher(
             database,
             config.dispatch(),
             new ClaimRules(
                 config.workers().lease().toMillis(),
                 config.rules().crashes(),
                 config.rules().stepTimeoutMs()),
-            claims -> free(claims, FreeClaim.Cause.NOT_TAKEN),
-            run -> append(new FailCrashed(run)),
+            claims -> free(claims, ReleaseClaim.Cause.NOT_TAKEN),
+            run -> append(new FailCrashedRun(run)),
             this::admit,
             namespaces::isOpen,
             config.memory(),
@@ -171,7 +173,7 @@ public final class Engine implements AutoCloseable {
     this.fireSchedules =
         new FireSchedules(
             pulse,
-            new Firing(database, config.schedules(), config.coordinatorInterval(), wiring),
+            new ScheduleFirer(database, config.schedules(), config.coordinatorInterval(), wiring),
             config.coordinatorInterval(),
             threads);
     this.schedules =
@@ -182,14 +184,14 @@ public final class Engine implements AutoCloseable {
             "coordinator",
             List.of(
                 pulse,
-                new BuryStaleWorkers(pulse, workers, config.workers().stale()),
-                new FreeForgottenClaims(workers, config.workers().stale()),
-                new DeliverForgottenMessages(pulse, database, this::deliver),
+                new MarkStaleWorkersOffline(pulse, workers, config.workers().stale()),
+                new ReleaseOrphanedClaims(workers, config.workers().stale()),
+                new RedeliverMessages(pulse, database, this::deliver),
                 endOverdue,
-                new FoldCounts(pulse, database),
+                new FoldRunCounts(pulse, database),
                 fireSchedules,
-                new RenewNamespaces(pulse, namespaces::renew),
-                new RenewVersions(pulse, versions),
+                new RefreshNamespaces(pulse, namespaces::renew),
+                new RefreshVersions(pulse, versions),
                 gates.book()::forgetOld,
                 workers::forgetOld,
                 stepCounts::forgetOld),
@@ -199,10 +201,10 @@ public final class Engine implements AutoCloseable {
     this.janitor =
         new Coordinator(
             "purge",
-            List.of(new ForgetOldRuns(database, namespaces, workers, config.retention())),
+            List.of(new PurgeExpiredRuns(database, namespaces, workers, config.retention())),
             config.coordinatorInterval(),
             threads);
-    this.meter = new EngineMeter(database.meter(), gates.meter(), journal);
+    this.meter = new EngineMetrics(database.meter(), gates.meter(), journal);
   }
 
   /** Migrates, checks the database, and starts. */
@@ -211,7 +213,7 @@ public final class Engine implements AutoCloseable {
   }
 
   /** The same with writers' connections from the given place. */
-  public static Engine start(DatabaseConfig db, EngineConfig config, Connector connector) {
+  public static Engine start(DatabaseConfig db, EngineConfig config, ConnectionFactory connector) {
     return start(Database.open(db, connector), config, Database::migrate);
   }
 
@@ -242,7 +244,7 @@ public final class Engine implements AutoCloseable {
       engine.fireSchedules.start();
       engine.versions.read();
       // The others have been silent while they were alone: now there is somebody to tell.
-      engine.notifier.tell(new Notice.Everything());
+      engine.notifier.tell(new ServerMessage.Everything());
       return engine;
     } catch (RuntimeException e) {
       engine.close();
@@ -250,16 +252,17 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  private void hear(Notice notice) {
+  private void hear(ServerMessage notice) {
     switch (notice) {
-      case Notice.Work work -> gates.someDue(work.queue(), work.type(), work.delayMs());
-      case Notice.Ended ended -> endings.endedElsewhere(ended.runId());
-      case Notice.Stop stop -> workers.stopAttached(stop.worker(), stop.claim(), stop.status());
-      case Notice.Wake wake -> workers.wakeAttached(wake.worker(), wake.claim());
-      case Notice.Drain drain -> workers.drainAttached(drain.worker());
-      case Notice.Namespace ignored -> namespaces.renew();
-      case Notice.Versions ignored -> versions.renew();
-      case Notice.Everything ignored -> {
+      case ServerMessage.Work work -> gates.someDue(work.queue(), work.type(), work.delayMs());
+      case ServerMessage.Ended ended -> endings.endedElsewhere(ended.runId());
+      case ServerMessage.Stop stop ->
+          workers.stopAttached(stop.worker(), stop.claim(), stop.status());
+      case ServerMessage.Wake wake -> workers.wakeAttached(wake.worker(), wake.claim());
+      case ServerMessage.Drain drain -> workers.drainAttached(drain.worker());
+      case ServerMessage.Namespace ignored -> namespaces.renew();
+      case ServerMessage.Versions ignored -> versions.renew();
+      case ServerMessage.Everything ignored -> {
         notifier.others(1);
         namespaces.renew();
         fireSchedules.dueIn(0);
@@ -280,7 +283,7 @@ public final class Engine implements AutoCloseable {
   }
 
   private void tellOfNamespace(String namespace) {
-    notifier.tell(new Notice.Namespace(namespace));
+    notifier.tell(new ServerMessage.Namespace(namespace));
   }
 
   private void deliver(RunId run) {
@@ -305,9 +308,9 @@ public final class Engine implements AutoCloseable {
     return tooMany.isEmpty();
   }
 
-  private void free(List<Claim> claims, FreeClaim.Cause cause) {
+  private void free(List<Claim> claims, ReleaseClaim.Cause cause) {
     List<RunWrite<?>> writes = new ArrayList<>(claims.size());
-    claims.forEach(claim -> writes.add(new FreeClaim(claim, cause)));
+    claims.forEach(claim -> writes.add(new ReleaseClaim(claim, cause)));
     if (!writes.isEmpty()) {
       journal.append(writes);
     }
@@ -345,7 +348,7 @@ public final class Engine implements AutoCloseable {
     return versions;
   }
 
-  public Endings endings() {
+  public RunCompletions endings() {
     return endings;
   }
 
@@ -356,7 +359,7 @@ public final class Engine implements AutoCloseable {
     return defaultRetryPolicy;
   }
 
-  public EngineMeter meter() {
+  public EngineMetrics meter() {
     return meter;
   }
 

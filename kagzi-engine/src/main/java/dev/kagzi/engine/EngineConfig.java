@@ -1,12 +1,12 @@
 package dev.kagzi.engine;
 
 import dev.kagzi.engine.chore.RetentionConfig;
+import dev.kagzi.engine.dispatch.DispatchConfig;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.memory.MemoryConfig;
-import dev.kagzi.engine.notice.NotifierKind;
-import dev.kagzi.engine.report.Rules;
+import dev.kagzi.engine.notification.NotifierKind;
 import dev.kagzi.engine.schedule.ScheduleConfig;
-import dev.kagzi.engine.task.DispatchConfig;
+import dev.kagzi.engine.transition.TransitionRules;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.worker.WorkerConfig;
 import java.time.Duration;
@@ -16,7 +16,7 @@ public record EngineConfig(
     JournalConfig journal,
     DispatchConfig dispatch,
     WorkerConfig workers,
-    Rules rules,
+    TransitionRules rules,
     Limits limits,
     Duration coordinatorInterval,
     boolean autoCreateNamespaces,
@@ -30,7 +30,7 @@ public record EngineConfig(
         JournalConfig.defaults(),
         DispatchConfig.defaults(),
         WorkerConfig.defaults(),
-        Rules.DEFAULT,
+        TransitionRules.DEFAULT,
         Limits.DEFAULT,
         Duration.ofSeconds(1),
         false,
@@ -115,7 +115,7 @@ public record EngineConfig(
         notifier);
   }
 
-  public EngineConfig withRules(Rules other) {
+  public EngineConfig withRules(TransitionRules other) {
     return new EngineConfig(
         journal,
         dispatch,

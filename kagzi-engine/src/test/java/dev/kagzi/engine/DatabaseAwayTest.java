@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.journal.JournalConfig;
-import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.run.StartResult;
-import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunStatus;
 import java.sql.Connection;

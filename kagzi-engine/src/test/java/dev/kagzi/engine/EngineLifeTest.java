@@ -8,13 +8,13 @@ import static dev.kagzi.engine.TestEngine.stepDone;
 import static dev.kagzi.engine.TestEngine.stepFailed;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.page.PageSpec;
-import dev.kagzi.engine.report.Report;
-import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.RecordedStep;
-import dev.kagzi.engine.task.Poll;
-import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;

@@ -1,6 +1,6 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.Connector;
+import dev.kagzi.engine.db.ConnectionFactory;
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.DatabaseConfig;
 import java.lang.reflect.InvocationTargetException;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A transaction that is held for more than five seconds is ended by PostgreSQL.
  */
 @NullMarked
-public final class Holds implements Connector {
+public final class Holds implements ConnectionFactory {
   private static final long LIMIT_SECONDS = 10;
 
   private final DatabaseConfig config;

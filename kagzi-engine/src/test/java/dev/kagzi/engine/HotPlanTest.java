@@ -4,14 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.dispatch.ClaimRuns;
+import dev.kagzi.engine.dispatch.HeldRuns;
 import dev.kagzi.engine.message.Messages;
-import dev.kagzi.engine.run.Endings;
+import dev.kagzi.engine.run.AcknowledgeHandOut;
 import dev.kagzi.engine.run.InsertPayloads;
 import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.LockRuns;
-import dev.kagzi.engine.run.MarkHeard;
 import dev.kagzi.engine.run.OverdueRuns;
-import dev.kagzi.engine.run.Reopen;
+import dev.kagzi.engine.run.ReopenRuns;
+import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.run.StoredEnd;
 import dev.kagzi.engine.run.UpdateRuns;
 import dev.kagzi.engine.step.CaughtFailures;
@@ -19,8 +21,6 @@ import dev.kagzi.engine.step.CloseSteps;
 import dev.kagzi.engine.step.OverdueSteps;
 import dev.kagzi.engine.step.ReadSteps;
 import dev.kagzi.engine.step.WriteSteps;
-import dev.kagzi.engine.task.ClaimRuns;
-import dev.kagzi.engine.task.HeldRuns;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
@@ -94,7 +94,7 @@ class HotPlanTest {
               PKEY,
               STEPS,
               "workflow_runs_external_id"),
-          hot("Reopen.RENEW_DEADLINES_SQL", Reopen.RENEW_DEADLINES_SQL, "", PKEY),
+          hot("Reopen.RENEW_DEADLINES_SQL", ReopenRuns.RENEW_DEADLINES_SQL, "", PKEY),
           hot("OverdueRuns.SQL", OverdueRuns.SQL, "int", "workflow_runs_deadline"),
           hot("OverdueSteps.SQL", OverdueSteps.SQL, "bigint, int", "step_runs_timeout"),
           hot("FormerRun.SQL", constant("run.FormerRun", "SQL"), "uuid, text", PKEY, PAYLOADS),
@@ -109,7 +109,7 @@ class HotPlanTest {
           hot("InsertPayloads.SQL", InsertPayloads.SQL, ""),
           hot("LockRuns.SQL", LockRuns.SQL, "", PKEY),
           hot("UpdateRuns.SQL", UpdateRuns.SQL, "", PKEY),
-          hot("Endings.SQL", Endings.SQL, "", PKEY, PAYLOADS),
+          hot("Endings.SQL", RunCompletions.SQL, "", PKEY, PAYLOADS),
           hot("WriteSteps.PLAIN_SQL", WriteSteps.PLAIN_SQL, ""),
           hot("WriteSteps.SQL", WriteSteps.SQL, ""),
           hot("ReadSteps.BY_KEY_SQL", ReadSteps.BY_KEY_SQL, "", STEPS),
@@ -156,7 +156,7 @@ class HotPlanTest {
               WORKERS,
               "workflow_runs_own_lease"),
           hot("HeldRuns.UNHEARD_SQL", HeldRuns.UNHEARD_SQL, "", PKEY, STEPS),
-          hot("MarkHeard.SQL", MarkHeard.SQL, "", PKEY),
+          hot("MarkHeard.SQL", AcknowledgeHandOut.SQL, "", PKEY),
           hot("Tasks.CLAIM_SQL", constant("task.Tasks", "CLAIM_SQL"), "uuid, text, int", PKEY),
           hot("Messages.POST_SQL", Messages.POST_SQL, ""),
           hot("Messages.TAKE_SQL", Messages.TAKE_SQL, "", MESSAGES),

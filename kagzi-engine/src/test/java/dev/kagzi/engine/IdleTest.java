@@ -2,9 +2,9 @@ package dev.kagzi.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.engine.db.StatementMeter;
-import dev.kagzi.engine.task.Poll;
-import dev.kagzi.engine.task.PollRequest;
+import dev.kagzi.engine.db.StatementMetrics;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.worker.WorkerConfig;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,7 +42,7 @@ class IdleTest {
                         10,
                         60_000)));
       }
-      StatementMeter meter = engine.engine().meter().statements();
+      StatementMetrics meter = engine.engine().meter().statements();
 
       // The first looks open their sessions: that is no idle cost, and over soon.
       long sent = sentWhileWatched(meter);
@@ -55,7 +55,7 @@ class IdleTest {
     }
   }
 
-  private static long sentWhileWatched(StatementMeter meter) {
+  private static long sentWhileWatched(StatementMetrics meter) {
     long before = meter.statements();
     Awaitility.await().pollDelay(WATCHED).until(() -> true);
     return meter.statements() - before;

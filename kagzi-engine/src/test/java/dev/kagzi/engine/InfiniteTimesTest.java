@@ -13,15 +13,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.query.RunFilter;
-import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.ScheduleView;
 import dev.kagzi.engine.schedule.Schedules;
+import dev.kagzi.engine.transition.Report;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
-import dev.kagzi.engine.worker.Heartbeat;
+import dev.kagzi.engine.worker.WorkerHeartbeat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -146,7 +146,7 @@ class InfiniteTimesTest extends FamilyTest {
   }
 
   private void beat(@Nullable List<Claim> claims) {
-    await(engine.engine().workers().heartbeat(new Heartbeat(worker, claims, 1, 0, 0)));
+    await(engine.engine().workers().heartbeat(new WorkerHeartbeat(worker, claims, 1, 0, 0)));
   }
 
   private Claim claim(RunId run) {

@@ -5,13 +5,13 @@ import static dev.kagzi.engine.TestEngine.done;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kagzi.engine.notice.InProcessNotifier;
-import dev.kagzi.engine.notice.NotifierKind;
-import dev.kagzi.engine.notice.UnreachedServerException;
+import dev.kagzi.engine.dispatch.DispatchConfig;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.notification.InProcessNotifier;
+import dev.kagzi.engine.notification.NotifierKind;
+import dev.kagzi.engine.notification.UnreachableServerException;
 import dev.kagzi.engine.run.RunEnd;
-import dev.kagzi.engine.task.DispatchConfig;
-import dev.kagzi.engine.task.Poll;
-import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
 import java.util.List;
@@ -72,7 +72,7 @@ class NotifierChoiceTest {
       assertThat(other.engine().trouble()).isEmpty();
 
       assertThatThrownBy(() -> start(NotifierKind.IN_PROCESS, "refused").close())
-          .isInstanceOf(UnreachedServerException.class)
+          .isInstanceOf(UnreachableServerException.class)
           .hasMessageStartingWith(
               "notifier: in-process (expected: postgres, since another server works on this"
                   + " database; or stop that one: ");

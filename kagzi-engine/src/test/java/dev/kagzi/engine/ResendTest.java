@@ -13,20 +13,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.message.DeliverMessages;
-import dev.kagzi.engine.report.BegunStep;
-import dev.kagzi.engine.report.Caller;
-import dev.kagzi.engine.report.ExpireRun;
-import dev.kagzi.engine.report.ExpireStep;
-import dev.kagzi.engine.report.FailCrashed;
-import dev.kagzi.engine.report.FreeClaim;
-import dev.kagzi.engine.report.RenewLease;
-import dev.kagzi.engine.report.Report;
-import dev.kagzi.engine.report.ReportResult;
-import dev.kagzi.engine.report.Rules;
-import dev.kagzi.engine.report.RunWriter;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.RunEvents;
@@ -36,15 +27,24 @@ import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.step.StepRef;
-import dev.kagzi.engine.task.Poll;
-import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.transition.BegunStep;
+import dev.kagzi.engine.transition.Caller;
+import dev.kagzi.engine.transition.ExpireRun;
+import dev.kagzi.engine.transition.ExpireStep;
+import dev.kagzi.engine.transition.FailCrashedRun;
+import dev.kagzi.engine.transition.ReleaseClaim;
+import dev.kagzi.engine.transition.RenewLease;
+import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.transition.ReportResult;
+import dev.kagzi.engine.transition.RunWriter;
+import dev.kagzi.engine.transition.TransitionRules;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
-import dev.kagzi.engine.worker.Heartbeat;
+import dev.kagzi.engine.worker.WorkerHeartbeat;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -104,13 +104,13 @@ class ResendTest {
     journal =
         new Journal<>(
             side,
-            () -> new RunWriter(Rules.DEFAULT, SILENCE, new Random(1)),
+            () -> new RunWriter(TransitionRules.DEFAULT, SILENCE, new Random(1)),
             oneLane,
             new EssentialThreads());
     await(handIn(new DeliverMessages(RunId.next())));
     WorkerId worker = all.register();
     all.start();
-    await(all.engine().workers().heartbeat(new Heartbeat(worker, null, null, 0, 0)));
+    await(all.engine().workers().heartbeat(new WorkerHeartbeat(worker, null, null, 0, 0)));
   }
 
   private static final RunEvents SILENCE =
@@ -447,7 +447,7 @@ class ResendTest {
         RunId run = engine.start();
         database.execute(
             "UPDATE kagzi.workflow_runs SET crashes = 11 WHERE run_id = '" + run + "'");
-        return new Ready(() -> await(handIn(new FailCrashed(run))), () -> state(run));
+        return new Ready(() -> await(handIn(new FailCrashedRun(run))), () -> state(run));
       }
     },
     FAILED_WITH_AN_OPEN_STEP(COMMIT) {
@@ -536,7 +536,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         return new Ready(
-            () -> await(handIn(new FreeClaim(claim, FreeClaim.Cause.WORKER_GONE))),
+            () -> await(handIn(new ReleaseClaim(claim, ReleaseClaim.Cause.WORKER_GONE))),
             () -> state(claim.runId()));
       }
     },
@@ -545,7 +545,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         return new Ready(
-            () -> await(handIn(new FreeClaim(claim, FreeClaim.Cause.NOT_TAKEN))),
+            () -> await(handIn(new ReleaseClaim(claim, ReleaseClaim.Cause.NOT_TAKEN))),
             () -> state(claim.runId()));
       }
     },
@@ -612,7 +612,7 @@ class ResendTest {
                       engine
                           .engine()
                           .workers()
-                          .heartbeat(new Heartbeat(worker, List.of(claim, lost), 3, 5, 7)));
+                          .heartbeat(new WorkerHeartbeat(worker, List.of(claim, lost), 3, 5, 7)));
               return List.of(
                   answer.shouldDrain(), answer.lost().equals(List.of(lost)), answer.cancelled());
             },
@@ -650,9 +650,9 @@ class ResendTest {
   void heartbeats_of_one_worker_that_arrive_together_are_all_counted() {
     TestEngine engine = onNewQueue();
     WorkerId worker = engine.register();
-    List<Heartbeat> beats = new ArrayList<>();
+    List<WorkerHeartbeat> beats = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
-      beats.add(new Heartbeat(worker, List.of(), i, 2, 1));
+      beats.add(new WorkerHeartbeat(worker, List.of(), i, 2, 1));
     }
 
     beats.stream()

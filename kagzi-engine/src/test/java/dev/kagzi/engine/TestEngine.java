@@ -1,18 +1,18 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.Connector;
+import dev.kagzi.engine.db.ConnectionFactory;
 import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
-import dev.kagzi.engine.report.Report;
-import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
-import dev.kagzi.engine.task.Poll;
-import dev.kagzi.engine.task.PollRequest;
-import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
@@ -22,7 +22,7 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
-import dev.kagzi.engine.worker.Registration;
+import dev.kagzi.engine.worker.WorkerRegistration;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +59,7 @@ public final class TestEngine implements AutoCloseable {
   }
 
   public static TestEngine start(
-      DatabaseConfig config, String queue, EngineConfig settings, Connector connector) {
+      DatabaseConfig config, String queue, EngineConfig settings, ConnectionFactory connector) {
     return new TestEngine(Engine.start(config, settings, connector), queue);
   }
 
@@ -113,7 +113,7 @@ public final class TestEngine implements AutoCloseable {
         engine
             .workers()
             .register(
-                new Registration(
+                new WorkerRegistration(
                     queue(),
                     List.of(new TypeVersion(TYPE, "")),
                     false,

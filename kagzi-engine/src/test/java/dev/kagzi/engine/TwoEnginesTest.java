@@ -6,10 +6,10 @@ import static dev.kagzi.engine.TestEngine.done;
 import static dev.kagzi.engine.TestEngine.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.engine.report.Report;
-import dev.kagzi.engine.task.DispatchConfig;
-import dev.kagzi.engine.task.Poll;
-import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.dispatch.DispatchConfig;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.transition.Report;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;

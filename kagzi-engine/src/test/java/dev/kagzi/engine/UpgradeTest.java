@@ -8,12 +8,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.FilledDatabase.Filled;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.query.RunFilter;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.Stats;
 import dev.kagzi.engine.schedule.ScheduleView;
-import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;

@@ -1,6 +1,6 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.Connector;
+import dev.kagzi.engine.db.ConnectionFactory;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -16,15 +16,15 @@ import org.jspecify.annotations.NullMarked;
 
 /** Writers' connections that tell what is sent over them, and that can be held. Thread-safe. */
 @NullMarked
-public final class WatchedConnector implements Connector {
+public final class WatchedConnector implements ConnectionFactory {
   private static final String COMMIT = "COMMIT";
   private static final long LIMIT_SECONDS = 20;
 
-  private final Connector connector;
+  private final ConnectionFactory connector;
   private final List<Sent> sent = new CopyOnWriteArrayList<>();
   private final List<Hold> holds = new CopyOnWriteArrayList<>();
 
-  public WatchedConnector(Connector connector) {
+  public WatchedConnector(ConnectionFactory connector) {
     this.connector = connector;
   }
 

@@ -1,6 +1,6 @@
 package dev.kagzi.sdk;
 
-import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.run.NameRules;
 import java.util.Objects;
 
 /**
@@ -25,7 +25,7 @@ public final class Branch<R> {
    * name, so that branches may be reordered while runs are open.
    */
   public static <R> Branch<R> of(String name, BranchCode<R> code) {
-    return new Branch<>(Names.checkBranch(name), code, false);
+    return new Branch<>(NameRules.checkBranch(name), code, false);
   }
 
   /**

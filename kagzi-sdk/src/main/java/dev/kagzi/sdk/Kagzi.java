@@ -5,9 +5,9 @@ import dev.kagzi.protocol.v1.GetServerInfoRequest;
 import dev.kagzi.protocol.v1.GetServerInfoResponse;
 import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
 import dev.kagzi.protocol.v1.Workflow;
-import dev.kagzi.sdk.internal.client.Runs;
-import dev.kagzi.sdk.internal.run.Code;
-import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.client.RunCalls;
+import dev.kagzi.sdk.internal.run.NameRules;
+import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
 import dev.kagzi.sdk.internal.wire.Channels;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Credentials;
@@ -67,11 +67,11 @@ public final class Kagzi implements AutoCloseable {
 
   private final Connection connection;
   private final Payloads payloads;
-  private final Runs runs;
+  private final RunCalls runs;
   private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
   /** What its workers serve, or have served, by type and version. */
-  private final Map<String, Code<?, ?>> served = new ConcurrentHashMap<>();
+  private final Map<String, RegisteredWorkflow<?, ?>> served = new ConcurrentHashMap<>();
 
   private final List<ClientInterceptor> interceptors;
   private final List<WorkerInterceptor> workerInterceptors;
@@ -85,7 +85,7 @@ public final class Kagzi implements AutoCloseable {
     this.interceptors = List.copyOf(interceptors);
     this.workerInterceptors = List.copyOf(workerInterceptors);
     this.payloads = payloads;
-    this.runs = new Runs(connection, payloads);
+    this.runs = new RunCalls(connection, payloads);
   }
 
   /**
@@ -185,7 +185,7 @@ public final class Kagzi implements AutoCloseable {
 
   /** The schedule of this name, whether there is one or not. Does not ask the server. */
   public Schedule schedule(String name) {
-    return new Schedule(connection, runs, Names.check("name", name));
+    return new Schedule(connection, runs, NameRules.check("name", name));
   }
 
   /** Lists schedules. */
@@ -295,7 +295,7 @@ public final class Kagzi implements AutoCloseable {
     }
 
     public Builder namespace(String namespace) {
-      this.namespace = Names.check("namespace", namespace);
+      this.namespace = NameRules.check("namespace", namespace);
       return this;
     }
 

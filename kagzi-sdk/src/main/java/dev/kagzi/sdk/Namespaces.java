@@ -10,7 +10,7 @@ import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
 import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.UpdateNamespaceRequest;
 import dev.kagzi.sdk.internal.wire.Connection;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -41,13 +41,13 @@ public final class Namespaces {
             .setDisplayName(displayName)
             .setDescription(description)
             .build();
-    return Protos.namespace(
+    return ProtoMapper.namespace(
         connection.call(NamespaceServiceGrpc.getCreateNamespaceMethod(), request).getNamespace());
   }
 
   public NamespaceInfo get(String name) {
     GetNamespaceRequest request = GetNamespaceRequest.newBuilder().setNamespace(name).build();
-    return Protos.namespace(
+    return ProtoMapper.namespace(
         connection.call(NamespaceServiceGrpc.getGetNamespaceMethod(), request).getNamespace());
   }
 
@@ -60,7 +60,7 @@ public final class Namespaces {
                 last.filter(page -> page.getPage().getHasMore())
                     .map(page -> page(page.getPage().getNextPageToken())))
         .flatMap(page -> page.orElseThrow().getNamespacesList().stream())
-        .map(Protos::namespace);
+        .map(ProtoMapper::namespace);
   }
 
   private ListNamespacesResponse page(String token) {
@@ -103,7 +103,7 @@ public final class Namespaces {
   }
 
   private NamespaceInfo update(UpdateNamespaceRequest.Builder request) {
-    return Protos.namespace(
+    return ProtoMapper.namespace(
         connection
             .call(NamespaceServiceGrpc.getUpdateNamespaceMethod(), request.build())
             .getNamespace());
@@ -112,7 +112,7 @@ public final class Namespaces {
   /** It accepts starts and hands out work again. */
   public NamespaceInfo enable(String name) {
     EnableNamespaceRequest request = EnableNamespaceRequest.newBuilder().setNamespace(name).build();
-    return Protos.namespace(
+    return ProtoMapper.namespace(
         connection.call(NamespaceServiceGrpc.getEnableNamespaceMethod(), request).getNamespace());
   }
 
@@ -120,7 +120,7 @@ public final class Namespaces {
   public NamespaceInfo disable(String name) {
     DisableNamespaceRequest request =
         DisableNamespaceRequest.newBuilder().setNamespace(name).build();
-    return Protos.namespace(
+    return ProtoMapper.namespace(
         connection.call(NamespaceServiceGrpc.getDisableNamespaceMethod(), request).getNamespace());
   }
 }

@@ -1,6 +1,6 @@
 package dev.kagzi.sdk;
 
-import dev.kagzi.sdk.internal.replay.Difference;
+import dev.kagzi.sdk.internal.replay.HistoryDifference;
 
 /** The code does not do what is recorded of a run: {@link Replayer}. */
 public final class ReplayDiffersException extends KagziException {
@@ -9,7 +9,7 @@ public final class ReplayDiffersException extends KagziException {
   private final String recorded;
   private final String asked;
 
-  ReplayDiffersException(RunInfo run, Difference difference) {
+  ReplayDiffersException(RunInfo run, HistoryDifference difference) {
     super(
         ClientCode.REPLAY_DIFFERS,
         "run %s of %s: %s; was the workflow changed without a new version?"

@@ -1,9 +1,9 @@
 package dev.kagzi.sdk;
 
 import dev.kagzi.sdk.internal.history.HistoryFile;
-import dev.kagzi.sdk.internal.replay.Difference;
+import dev.kagzi.sdk.internal.replay.HistoryDifference;
 import dev.kagzi.sdk.internal.replay.Replay;
-import dev.kagzi.sdk.internal.run.Code;
+import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -23,7 +23,7 @@ import java.util.Objects;
  * whether one is meant to be, only its author can tell. Not thread-safe.
  */
 public final class Replayer {
-  private final Map<String, Code<?, ?>> codes = new LinkedHashMap<>();
+  private final Map<String, RegisteredWorkflow<?, ?>> codes = new LinkedHashMap<>();
   private Payloads payloads;
 
   /** With the default codec, and no workflow yet. */
@@ -37,7 +37,7 @@ public final class Replayer {
 
   /** The code for runs of this type and version. */
   public <I, O> Replayer workflow(WorkflowType<I, O> type, Workflow<I, O> code) {
-    return serve(new Code<>(type, Objects.requireNonNull(code, "code")));
+    return serve(new RegisteredWorkflow<>(type, Objects.requireNonNull(code, "code")));
   }
 
   /** The codec of those who started and executed the runs; JSON by Jackson if not set. */
@@ -46,7 +46,7 @@ public final class Replayer {
     return this;
   }
 
-  Replayer serve(Code<?, ?> code) {
+  Replayer serve(RegisteredWorkflow<?, ?> code) {
     codes.put(code.type().toString(), code);
     return this;
   }
@@ -61,14 +61,15 @@ public final class Replayer {
     HistoryFile file = history.file();
     String name = file.run().getWorkflowType();
     String version = file.run().getVersion();
-    Code<?, ?> code = codes.get(version.isEmpty() ? name : name + " (version " + version + ")");
+    RegisteredWorkflow<?, ?> code =
+        codes.get(version.isEmpty() ? name : name + " (version " + version + ")");
     if (code == null) {
       throw new IllegalArgumentException(
           "workflow: %s%s (expected: one of %s)"
               .formatted(
                   name, version.isEmpty() ? "" : " (version " + version + ")", codes.keySet()));
     }
-    Difference difference = Replay.compare(file, code, payloads);
+    HistoryDifference difference = Replay.compare(file, code, payloads);
     if (difference != null) {
       throw new ReplayDiffersException(history.run(), difference);
     }

@@ -2,8 +2,8 @@ package dev.kagzi.sdk;
 
 import dev.kagzi.protocol.v1.RetryWorkflowResponse;
 import dev.kagzi.protocol.v1.Workflow;
-import dev.kagzi.sdk.internal.client.Runs;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.client.RunCalls;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  * @param <O> the workflow's output
  */
 public final class RunHandle<O> {
-  private final Runs runs;
+  private final RunCalls runs;
   private final WorkflowType<?, O> type;
   private final String runId;
   private final boolean existed;
 
-  RunHandle(Runs runs, WorkflowType<?, O> type, String runId, boolean existed) {
+  RunHandle(RunCalls runs, WorkflowType<?, O> type, String runId, boolean existed) {
     this.runs = runs;
     this.type = type;
     this.runId = runId;
@@ -64,7 +64,7 @@ public final class RunHandle<O> {
   }
 
   public RunStatus status() {
-    return Protos.status(runs.get(runId).getStatus());
+    return ProtoMapper.status(runs.get(runId).getStatus());
   }
 
   /** All that is known of the run. */
@@ -72,8 +72,8 @@ public final class RunHandle<O> {
     return info(runs, runs.get(runId));
   }
 
-  static RunInfo info(Runs runs, Workflow run) {
-    return Protos.runInfo(run, Encoded.outputOf(run, runs.payloads().codec()));
+  static RunInfo info(RunCalls runs, Workflow run) {
+    return ProtoMapper.runInfo(run, Encoded.outputOf(run, runs.payloads().codec()));
   }
 
   /** What is recorded of the run, with every attempt of its steps: to look at, or to replay. */

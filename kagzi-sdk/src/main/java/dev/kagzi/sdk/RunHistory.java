@@ -1,7 +1,7 @@
 package dev.kagzi.sdk;
 
 import dev.kagzi.sdk.internal.history.HistoryFile;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -22,12 +22,12 @@ public final class RunHistory {
 
   /** The run itself. */
   public RunInfo run() {
-    return Protos.runInfo(file.run(), Encoded.outputOf(file.run(), JacksonCodec.DEFAULT));
+    return ProtoMapper.runInfo(file.run(), Encoded.outputOf(file.run(), JacksonCodec.DEFAULT));
   }
 
   /** Every attempt of every step, in the order in which they were recorded. */
   public List<StepInfo> steps() {
-    return file.steps().stream().map(Protos::stepInfo).toList();
+    return file.steps().stream().map(ProtoMapper::stepInfo).toList();
   }
 
   /** As a JSON document, which {@link #parse} reads; docs/testing.md describes it. */

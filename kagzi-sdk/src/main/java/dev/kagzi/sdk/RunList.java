@@ -3,8 +3,8 @@ package dev.kagzi.sdk;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsResponse;
 import dev.kagzi.protocol.v1.PageRequest;
-import dev.kagzi.sdk.internal.client.Runs;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.client.RunCalls;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -14,11 +14,11 @@ import java.util.stream.Stream;
  * Not thread-safe.
  */
 public final class RunList {
-  private final Runs runs;
+  private final RunCalls runs;
   private final ListWorkflowsRequest.Builder request = ListWorkflowsRequest.newBuilder();
   private final PageRequest.Builder page = PageRequest.newBuilder();
 
-  RunList(Runs runs) {
+  RunList(RunCalls runs) {
     this.runs = runs;
   }
 
@@ -26,7 +26,7 @@ public final class RunList {
   public RunList status(RunStatus... statuses) {
     request.clearStatuses();
     for (RunStatus status : statuses) {
-      request.addStatuses(Protos.status(status));
+      request.addStatuses(ProtoMapper.status(status));
     }
     return this;
   }
@@ -82,13 +82,13 @@ public final class RunList {
 
   /** Runs that were created then or later. */
   public RunList createdAfter(Instant instant) {
-    request.setCreatedAfter(Protos.timestamp(instant));
+    request.setCreatedAfter(ProtoMapper.timestamp(instant));
     return this;
   }
 
   /** Runs that were created earlier. */
   public RunList createdBefore(Instant instant) {
-    request.setCreatedBefore(Protos.timestamp(instant));
+    request.setCreatedBefore(ProtoMapper.timestamp(instant));
     return this;
   }
 

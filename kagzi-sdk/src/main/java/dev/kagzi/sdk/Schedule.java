@@ -8,9 +8,9 @@ import dev.kagzi.protocol.v1.PauseWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.ResumeWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.TriggerWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
-import dev.kagzi.sdk.internal.client.Runs;
+import dev.kagzi.sdk.internal.client.RunCalls;
 import dev.kagzi.sdk.internal.wire.Connection;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Instant;
 
 /**
@@ -33,10 +33,10 @@ import java.time.Instant;
  */
 public final class Schedule {
   private final Connection connection;
-  private final Runs runs;
+  private final RunCalls runs;
   private final String name;
 
-  Schedule(Connection connection, Runs runs, String name) {
+  Schedule(Connection connection, RunCalls runs, String name) {
     this.connection = connection;
     this.runs = runs;
     this.name = name;
@@ -57,7 +57,7 @@ public final class Schedule {
             .setNamespace(connection.namespace())
             .setName(name)
             .build();
-    return Protos.schedule(
+    return ProtoMapper.schedule(
         connection
             .call(WorkflowScheduleServiceGrpc.getGetWorkflowScheduleMethod(), request)
             .getSchedule());
@@ -75,7 +75,7 @@ public final class Schedule {
             .setNamespace(connection.namespace())
             .setScheduleId(get().id())
             .build();
-    return Protos.schedule(
+    return ProtoMapper.schedule(
         connection
             .call(WorkflowScheduleServiceGrpc.getPauseWorkflowScheduleMethod(), request)
             .getSchedule());
@@ -88,7 +88,7 @@ public final class Schedule {
             .setNamespace(connection.namespace())
             .setScheduleId(get().id())
             .build();
-    return Protos.schedule(
+    return ProtoMapper.schedule(
         connection
             .call(WorkflowScheduleServiceGrpc.getResumeWorkflowScheduleMethod(), request)
             .getSchedule());
@@ -124,8 +124,8 @@ public final class Schedule {
         BackfillScheduleRequest.newBuilder()
             .setNamespace(connection.namespace())
             .setScheduleId(get().id())
-            .setFrom(Protos.timestamp(from))
-            .setTo(Protos.timestamp(to))
+            .setFrom(ProtoMapper.timestamp(from))
+            .setTo(ProtoMapper.timestamp(to))
             .build();
     return connection
         .call(WorkflowScheduleServiceGrpc.getBackfillScheduleMethod(), request)

@@ -5,10 +5,10 @@ import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleResponse;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.sdk.internal.log.EventLog;
-import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.time.Instant;
@@ -58,7 +58,7 @@ public final class ScheduleBuilder<I> {
 
   /** The time zone of the expression, by its IANA name; UTC if not set. */
   public ScheduleBuilder<I> zone(String zone) {
-    request.setTimeZone(Names.check("zone", zone));
+    request.setTimeZone(NameRules.check("zone", zone));
     return this;
   }
 
@@ -75,13 +75,13 @@ public final class ScheduleBuilder<I> {
 
   /** The task queue of the runs. Without it, the queue that the type carries. */
   public ScheduleBuilder<I> queue(String queue) {
-    request.setTaskQueue(Names.check("queue", queue));
+    request.setTaskQueue(NameRules.check("queue", queue));
     return this;
   }
 
   /** What becomes of a slot while an earlier run has not ended; {@link Overlap#ALLOW}. */
   public ScheduleBuilder<I> overlap(Overlap overlap) {
-    request.setOverlapPolicy(Protos.overlap(overlap));
+    request.setOverlapPolicy(ProtoMapper.overlap(overlap));
     return this;
   }
 
@@ -106,19 +106,19 @@ public final class ScheduleBuilder<I> {
 
   /** As {@link WorkflowStarter#retry}. */
   public ScheduleBuilder<I> retry(Retry retry) {
-    request.setRetryPolicy(Protos.retryPolicy(retry));
+    request.setRetryPolicy(ProtoMapper.retryPolicy(retry));
     return this;
   }
 
   /** As {@link WorkflowStarter#executionTimeout}, from when the run is due. */
   public ScheduleBuilder<I> executionTimeout(Duration timeout) {
-    request.setExecutionTimeoutMs(Protos.timeoutMs("executionTimeout", timeout));
+    request.setExecutionTimeoutMs(ProtoMapper.timeoutMs("executionTimeout", timeout));
     return this;
   }
 
   /** As {@link WorkflowStarter#stepTimeout}. */
   public ScheduleBuilder<I> stepTimeout(Duration timeout) {
-    request.setStepTimeoutMs(Protos.timeoutMs("stepTimeout", timeout));
+    request.setStepTimeoutMs(ProtoMapper.timeoutMs("stepTimeout", timeout));
     return this;
   }
 
@@ -180,7 +180,7 @@ public final class ScheduleBuilder<I> {
             () -> {
               try {
                 saved.complete(
-                    Protos.schedule(
+                    ProtoMapper.schedule(
                         connection.callUntilAnswered(CREATE_SCHEDULE, wanted).getSchedule()));
               } catch (RuntimeException e) {
                 if (!(e instanceof ServerUnavailableException)) {
@@ -198,7 +198,7 @@ public final class ScheduleBuilder<I> {
   }
 
   private ScheduleInfo save(boolean orUpdate) {
-    return Protos.schedule(connection.call(CREATE_SCHEDULE, wanted(orUpdate)).getSchedule());
+    return ProtoMapper.schedule(connection.call(CREATE_SCHEDULE, wanted(orUpdate)).getSchedule());
   }
 
   // The id is chosen here, so that the call can be sent again until it is answered.

@@ -2,10 +2,10 @@ package dev.kagzi.sdk;
 
 import dev.kagzi.protocol.v1.UpdateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
-import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -28,7 +28,7 @@ public final class ScheduleChange {
   }
 
   public ScheduleChange name(String name) {
-    request.setName(Names.check("name", name));
+    request.setName(NameRules.check("name", name));
     return this;
   }
 
@@ -43,7 +43,7 @@ public final class ScheduleChange {
   }
 
   public ScheduleChange queue(String queue) {
-    request.setTaskQueue(Names.check("queue", queue));
+    request.setTaskQueue(NameRules.check("queue", queue));
     return this;
   }
 
@@ -54,12 +54,12 @@ public final class ScheduleChange {
   }
 
   public ScheduleChange zone(String zone) {
-    request.setTimeZone(Names.check("zone", zone));
+    request.setTimeZone(NameRules.check("zone", zone));
     return this;
   }
 
   public ScheduleChange overlap(Overlap overlap) {
-    request.setOverlapPolicy(Protos.overlap(overlap));
+    request.setOverlapPolicy(ProtoMapper.overlap(overlap));
     return this;
   }
 
@@ -75,17 +75,17 @@ public final class ScheduleChange {
   }
 
   public ScheduleChange retry(Retry retry) {
-    request.setRetryPolicy(Protos.retryPolicy(retry));
+    request.setRetryPolicy(ProtoMapper.retryPolicy(retry));
     return this;
   }
 
   public ScheduleChange executionTimeout(Duration timeout) {
-    request.setExecutionTimeoutMs(Protos.timeoutMs("executionTimeout", timeout));
+    request.setExecutionTimeoutMs(ProtoMapper.timeoutMs("executionTimeout", timeout));
     return this;
   }
 
   public ScheduleChange stepTimeout(Duration timeout) {
-    request.setStepTimeoutMs(Protos.timeoutMs("stepTimeout", timeout));
+    request.setStepTimeoutMs(ProtoMapper.timeoutMs("stepTimeout", timeout));
     return this;
   }
 
@@ -124,12 +124,12 @@ public final class ScheduleChange {
 
   /** Its next slot, whatever the expression says; those after it follow the expression. */
   public ScheduleChange nextFireAt(Instant slot) {
-    request.setNextFireAt(Protos.timestamp(slot));
+    request.setNextFireAt(ProtoMapper.timestamp(slot));
     return this;
   }
 
   public ScheduleInfo save() {
-    return Protos.schedule(
+    return ProtoMapper.schedule(
         connection
             .call(WorkflowScheduleServiceGrpc.getUpdateWorkflowScheduleMethod(), request.build())
             .getSchedule());

@@ -6,7 +6,7 @@ import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.PreviewScheduleRequest;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.sdk.internal.wire.Connection;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -50,7 +50,7 @@ public final class Schedules {
                 last.filter(page -> page.getPage().getHasMore())
                     .map(page -> page(page.getPage().getNextPageToken())))
         .flatMap(page -> page.orElseThrow().getSchedulesList().stream())
-        .map(Protos::schedule);
+        .map(ProtoMapper::schedule);
   }
 
   private ListWorkflowSchedulesResponse page(String token) {
@@ -80,7 +80,7 @@ public final class Schedules {
         .call(WorkflowScheduleServiceGrpc.getPreviewScheduleMethod(), request)
         .getFireTimesList()
         .stream()
-        .map(Protos::instant)
+        .map(ProtoMapper::instant)
         .toList();
   }
 }

@@ -1,10 +1,10 @@
 package dev.kagzi.sdk;
 
-import dev.kagzi.sdk.internal.run.Around;
-import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
-import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.run.InterceptorChain;
+import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.run.Nondeterminism;
+import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
 import dev.kagzi.sdk.internal.worker.WorkerSettings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -33,7 +33,7 @@ public final class WorkerBuilder {
 
   private final Kagzi kagzi;
   private final Set<String> queues;
-  private final List<Code<?, ?>> codes = new ArrayList<>();
+  private final List<RegisteredWorkflow<?, ?>> codes = new ArrayList<>();
   private final Map<String, Integer> typeLimits = new LinkedHashMap<>();
   private final Map<String, String> labels = new LinkedHashMap<>();
   private int maxConcurrent = MAX_CONCURRENT;
@@ -41,7 +41,7 @@ public final class WorkerBuilder {
   private String hostname = "";
   private Duration drainTimeout = DRAIN_TIMEOUT;
   private boolean drainOnShutdown = true;
-  private @Nullable Code<?, ?> anyFailure;
+  private @Nullable RegisteredWorkflow<?, ?> anyFailure;
   private ErrorSanitizer errorSanitizer = FailureRecorder.KEEP_ALL;
   private Function<? super Throwable, ErrorKind> errorKinds = thrown -> ErrorKind.UNKNOWN;
   private boolean recordStacks = true;
@@ -53,7 +53,7 @@ public final class WorkerBuilder {
     this.interceptors.addAll(interceptors);
     this.queues = new LinkedHashSet<>();
     for (String queue : queues) {
-      this.queues.add(Names.check("queue", queue));
+      this.queues.add(NameRules.check("queue", queue));
     }
   }
 
@@ -64,7 +64,7 @@ public final class WorkerBuilder {
   public <I, O> WorkerBuilder workflow(WorkflowType<I, O> type, Workflow<I, O> code) {
     Objects.requireNonNull(code, "code");
     checkNew(type);
-    codes.add(new Code<>(type, code));
+    codes.add(new RegisteredWorkflow<>(type, code));
     return this;
   }
 
@@ -83,7 +83,7 @@ public final class WorkerBuilder {
     WorkflowType<WorkflowFailedEvent, Object> type =
         WorkflowType.of(ANY_FAILURE_TYPE, WorkflowFailedEvent.class, Object.class);
     checkNew(type);
-    anyFailure = new Code<>(type, handler::run);
+    anyFailure = new RegisteredWorkflow<>(type, handler::run);
     return this;
   }
 
@@ -100,7 +100,7 @@ public final class WorkerBuilder {
     }
   }
 
-  private Stream<Code<?, ?>> allCodes() {
+  private Stream<RegisteredWorkflow<?, ?>> allCodes() {
     return Stream.concat(codes.stream(), Stream.ofNullable(anyFailure));
   }
 
@@ -118,19 +118,19 @@ public final class WorkerBuilder {
 
   /** Shown with the worker: region, team, image. */
   public WorkerBuilder label(String key, String value) {
-    labels.put(Names.check("label", key), Objects.requireNonNull(value, "value"));
+    labels.put(NameRules.check("label", key), Objects.requireNonNull(value, "value"));
     return this;
   }
 
   /** Version of the deployment, shown with the worker; it chooses nothing. */
   public WorkerBuilder version(String version) {
-    this.version = Names.check("version", version);
+    this.version = NameRules.check("version", version);
     return this;
   }
 
   /** Shown with the worker instead of the machine's own name. */
   public WorkerBuilder hostname(String hostname) {
-    this.hostname = Names.check("hostname", hostname);
+    this.hostname = NameRules.check("hostname", hostname);
     return this;
   }
 
@@ -220,8 +220,8 @@ public final class WorkerBuilder {
   }
 
   private List<WorkerSettings> settings() {
-    Map<String, List<Code<?, ?>>> byQueue = new LinkedHashMap<>();
-    for (Code<?, ?> code : codes) {
+    Map<String, List<RegisteredWorkflow<?, ?>>> byQueue = new LinkedHashMap<>();
+    for (RegisteredWorkflow<?, ?> code : codes) {
       Set<String> its = queues.isEmpty() ? Set.of(code.type().queue()) : queues;
       for (String queue : its) {
         byQueue.computeIfAbsent(queue, unused -> new ArrayList<>()).add(code);
@@ -237,7 +237,8 @@ public final class WorkerBuilder {
   }
 
   // Where there is nothing else to serve, the handler's queues are the worker's own.
-  private void addToAll(Map<String, List<Code<?, ?>>> byQueue, Code<?, ?> handler) {
+  private void addToAll(
+      Map<String, List<RegisteredWorkflow<?, ?>>> byQueue, RegisteredWorkflow<?, ?> handler) {
     if (byQueue.isEmpty()) {
       Set<String> its = queues.isEmpty() ? Set.of(handler.type().queue()) : queues;
       its.forEach(queue -> byQueue.put(queue, new ArrayList<>()));
@@ -246,9 +247,9 @@ public final class WorkerBuilder {
   }
 
   private WorkerSettings settings(
-      String queue, List<Code<?, ?>> served, Nondeterminism nondeterminism) {
+      String queue, List<RegisteredWorkflow<?, ?>> served, Nondeterminism nondeterminism) {
     Map<String, Integer> limits = new LinkedHashMap<>();
-    for (Code<?, ?> code : served) {
+    for (RegisteredWorkflow<?, ?> code : served) {
       Integer limit = typeLimits.get(code.type().name());
       if (limit != null) {
         limits.put(code.type().name(), limit);
@@ -265,7 +266,7 @@ public final class WorkerBuilder {
         host,
         drainTimeout,
         new FailureRecorder(errorSanitizer, errorKinds, recordStacks),
-        new Around(interceptors),
+        new InterceptorChain(interceptors),
         nondeterminism);
   }
 

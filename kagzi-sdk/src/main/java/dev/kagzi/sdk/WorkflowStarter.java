@@ -3,10 +3,10 @@ package dev.kagzi.sdk;
 import dev.kagzi.protocol.v1.IdConflictPolicy;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
-import dev.kagzi.sdk.internal.client.Runs;
-import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.client.RunCalls;
+import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.run.StepScope;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -33,13 +33,13 @@ import org.jspecify.annotations.Nullable;
  * @param <O> output
  */
 public final class WorkflowStarter<I, O> {
-  private final Runs runs;
+  private final RunCalls runs;
   private final List<ClientInterceptor> interceptors;
   private final WorkflowType<I, O> type;
   private StartWorkflowRequest options;
   private String id = "";
 
-  WorkflowStarter(Runs runs, WorkflowType<I, O> type, List<ClientInterceptor> interceptors) {
+  WorkflowStarter(RunCalls runs, WorkflowType<I, O> type, List<ClientInterceptor> interceptors) {
     this.runs = runs;
     this.interceptors = interceptors;
     this.type = type;
@@ -51,7 +51,7 @@ public final class WorkflowStarter<I, O> {
             .build();
   }
 
-  private static String queue(Runs runs, WorkflowType<?, ?> type) {
+  private static String queue(RunCalls runs, WorkflowType<?, ?> type) {
     return type.queue().equals(Kagzi.DEFAULT_QUEUE)
         ? runs.queueHints().onlyQueueOf(type.name()).orElse(Kagzi.DEFAULT_QUEUE)
         : type.queue();
@@ -64,7 +64,7 @@ public final class WorkflowStarter<I, O> {
    * them.
    */
   public WorkflowStarter<I, O> id(String id) {
-    this.id = Names.check("id", id);
+    this.id = NameRules.check("id", id);
     return this;
   }
 
@@ -85,7 +85,7 @@ public final class WorkflowStarter<I, O> {
    * one; else {@value Kagzi#DEFAULT_QUEUE}.
    */
   public WorkflowStarter<I, O> queue(String queue) {
-    return with(options -> options.setTaskQueue(Names.check("queue", queue)));
+    return with(options -> options.setTaskQueue(NameRules.check("queue", queue)));
   }
 
   /**
@@ -100,7 +100,7 @@ public final class WorkflowStarter<I, O> {
    * fails is not tried again as a whole.
    */
   public WorkflowStarter<I, O> retry(Retry retry) {
-    return with(options -> options.setRetryPolicy(Protos.retryPolicy(retry)));
+    return with(options -> options.setRetryPolicy(ProtoMapper.retryPolicy(retry)));
   }
 
   /**
@@ -120,7 +120,8 @@ public final class WorkflowStarter<I, O> {
    */
   public WorkflowStarter<I, O> executionTimeout(Duration timeout) {
     return with(
-        options -> options.setExecutionTimeoutMs(Protos.timeoutMs("executionTimeout", timeout)));
+        options ->
+            options.setExecutionTimeoutMs(ProtoMapper.timeoutMs("executionTimeout", timeout)));
   }
 
   /**
@@ -128,7 +129,7 @@ public final class WorkflowStarter<I, O> {
    * comes first.
    */
   public WorkflowStarter<I, O> deadline(Instant deadline) {
-    return with(options -> options.setDeadline(Protos.timestamp(deadline)));
+    return with(options -> options.setDeadline(ProtoMapper.timestamp(deadline)));
   }
 
   /**
@@ -136,7 +137,7 @@ public final class WorkflowStarter<I, O> {
    * of its own. Without it, the server's default of ten minutes.
    */
   public WorkflowStarter<I, O> stepTimeout(Duration timeout) {
-    return with(options -> options.setStepTimeoutMs(Protos.timeoutMs("stepTimeout", timeout)));
+    return with(options -> options.setStepTimeoutMs(ProtoMapper.timeoutMs("stepTimeout", timeout)));
   }
 
   /**
@@ -150,7 +151,8 @@ public final class WorkflowStarter<I, O> {
    */
   public WorkflowStarter<I, O> heartbeatTimeout(Duration timeout) {
     return with(
-        options -> options.setHeartbeatTimeoutMs(Protos.timeoutMs("heartbeatTimeout", timeout)));
+        options ->
+            options.setHeartbeatTimeoutMs(ProtoMapper.timeoutMs("heartbeatTimeout", timeout)));
   }
 
   /**
@@ -166,7 +168,7 @@ public final class WorkflowStarter<I, O> {
   /** As {@link #onFailure(WorkflowType)}, on a queue of its own. */
   public WorkflowStarter<I, O> onFailure(
       WorkflowType<WorkflowFailedEvent, ?> handler, String queue) {
-    return onFailureAt(handler, Names.check("queue", queue));
+    return onFailureAt(handler, NameRules.check("queue", queue));
   }
 
   private WorkflowStarter<I, O> onFailureAt(
@@ -194,7 +196,7 @@ public final class WorkflowStarter<I, O> {
    * @throws ServerUnavailableException if no server answered in time
    */
   public RunHandle<O> start(I input) {
-    return handle(Runs.await(begin(input, id)));
+    return handle(RunCalls.await(begin(input, id)));
   }
 
   /** Starts a run without waiting; the future completes on a thread of its own. */
@@ -225,8 +227,8 @@ public final class WorkflowStarter<I, O> {
     }
     CompletableFuture<Void> all =
         CompletableFuture.allOf(answers.toArray(new CompletableFuture<?>[0]));
-    Runs.await(all.handle((done, error) -> true));
-    return answers.stream().map(answer -> handle(Runs.await(answer))).toList();
+    RunCalls.await(all.handle((done, error) -> true));
+    return answers.stream().map(answer -> handle(RunCalls.await(answer))).toList();
   }
 
   private CompletableFuture<StartWorkflowResponse> begin(I input, String id) {

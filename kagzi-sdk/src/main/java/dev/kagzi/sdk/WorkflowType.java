@@ -1,6 +1,6 @@
 package dev.kagzi.sdk;
 
-import dev.kagzi.sdk.internal.run.Names;
+import dev.kagzi.sdk.internal.run.NameRules;
 import java.lang.reflect.Type;
 import java.util.Objects;
 
@@ -24,9 +24,9 @@ public final class WorkflowType<I, O> {
   private final Type outputType;
 
   private WorkflowType(String name, String version, String queue, Type inputType, Type outputType) {
-    this.name = Names.check("workflow type", name);
+    this.name = NameRules.check("workflow type", name);
     this.version = version;
-    this.queue = Names.check("queue", queue);
+    this.queue = NameRules.check("queue", queue);
     this.inputType = Objects.requireNonNull(inputType, "inputType");
     this.outputType = Objects.requireNonNull(outputType, "outputType");
   }
@@ -46,7 +46,8 @@ public final class WorkflowType<I, O> {
    * workers that serve that version receive it.
    */
   public WorkflowType<I, O> version(String version) {
-    return new WorkflowType<>(name, Names.check("version", version), queue, inputType, outputType);
+    return new WorkflowType<>(
+        name, NameRules.check("version", version), queue, inputType, outputType);
   }
 
   /** The same type with another queue for its runs. */

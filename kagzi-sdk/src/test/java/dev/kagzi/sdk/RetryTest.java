@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.protocol.v1.RetryPolicy;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -13,7 +13,7 @@ class RetryTest {
   @Test
   void a_policy_travels_with_all_that_was_set() {
     RetryPolicy policy =
-        Protos.retryPolicy(
+        ProtoMapper.retryPolicy(
             Retry.exponential(5)
                 .initial(Duration.ofMillis(200))
                 .coefficient(3)
@@ -45,7 +45,7 @@ class RetryTest {
   @Test
   void what_is_not_tried_again_is_named_by_class_kind_and_beginning_of_the_message() {
     RetryPolicy policy =
-        Protos.retryPolicy(
+        ProtoMapper.retryPolicy(
             Retry.exponential(3)
                 .notOn(IllegalStateException.class)
                 .notOn(ErrorKind.VALIDATION, ErrorKind.NOT_FOUND)
@@ -61,24 +61,26 @@ class RetryTest {
   @Test
   void what_is_tried_again_can_be_limited_to_kinds() {
     assertThat(
-            Protos.retryPolicy(
+            ProtoMapper.retryPolicy(
                     Retry.exponential(3).onlyOn(ErrorKind.TIMEOUT).onlyOn(ErrorKind.NETWORK))
                 .getRetryableKindsList())
         .containsExactly("NETWORK", "TIMEOUT");
-    assertThat(Protos.retryPolicy(Retry.exponential(3).onlyOnRetryable()).getRetryableKindsList())
+    assertThat(
+            ProtoMapper.retryPolicy(Retry.exponential(3).onlyOnRetryable()).getRetryableKindsList())
         .containsExactly("NETWORK", "TIMEOUT", "DATABASE", "RATE_LIMIT", "UNAVAILABLE");
   }
 
   @Test
   void jitter_is_left_to_the_server_unless_set() {
-    assertThat(Protos.retryPolicy(Retry.exponential(2)).hasJitter()).isFalse();
-    assertThat(Protos.retryPolicy(Retry.exponential(2).jitter(0.1)).getJitter()).isEqualTo(0.1);
+    assertThat(ProtoMapper.retryPolicy(Retry.exponential(2)).hasJitter()).isFalse();
+    assertThat(ProtoMapper.retryPolicy(Retry.exponential(2).jitter(0.1)).getJitter())
+        .isEqualTo(0.1);
   }
 
   @Test
   void none_is_one_attempt_and_unlimited_is_minus_one() {
-    assertThat(Protos.retryPolicy(Retry.none()).getMaximumAttempts()).isEqualTo(1);
-    assertThat(Protos.retryPolicy(Retry.exponential(Retry.UNLIMITED)).getMaximumAttempts())
+    assertThat(ProtoMapper.retryPolicy(Retry.none()).getMaximumAttempts()).isEqualTo(1);
+    assertThat(ProtoMapper.retryPolicy(Retry.exponential(Retry.UNLIMITED)).getMaximumAttempts())
         .isEqualTo(-1);
   }
 
@@ -106,8 +108,8 @@ class RetryTest {
 
   @Test
   void part_of_a_millisecond_is_rounded_up() {
-    assertThat(Protos.millis(Duration.ofNanos(1))).isEqualTo(1);
-    assertThat(Protos.millis(Duration.ofMillis(7))).isEqualTo(7);
-    assertThat(Protos.millis(Duration.ofSeconds(Long.MAX_VALUE))).isEqualTo(Long.MAX_VALUE);
+    assertThat(ProtoMapper.millis(Duration.ofNanos(1))).isEqualTo(1);
+    assertThat(ProtoMapper.millis(Duration.ofMillis(7))).isEqualTo(7);
+    assertThat(ProtoMapper.millis(Duration.ofSeconds(Long.MAX_VALUE))).isEqualTo(Long.MAX_VALUE);
   }
 }

@@ -4,14 +4,14 @@ import static dev.kagzi.server.config.ServerOption.*;
 
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.chore.RetentionConfig;
+import dev.kagzi.engine.dispatch.DispatchConfig;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.memory.MemoryConfig;
-import dev.kagzi.engine.notice.NotifierKind;
-import dev.kagzi.engine.report.Rules;
+import dev.kagzi.engine.notification.NotifierKind;
 import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.schedule.ScheduleConfig;
-import dev.kagzi.engine.task.DispatchConfig;
+import dev.kagzi.engine.transition.TransitionRules;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.worker.WorkerConfig;
 import dev.kagzi.server.config.Settings;
@@ -67,8 +67,8 @@ final class EngineSettings {
         from.time(WORKER_DETACHED_TIMEOUT));
   }
 
-  private static Rules rules(Settings from) {
-    return new Rules(
+  private static TransitionRules rules(Settings from) {
+    return new TransitionRules(
         new RetryPolicy(
             from.integer(RETRY_ATTEMPTS_MAX),
             from.time(RETRY_DELAY_FIRST).toMillis(),

@@ -3,9 +3,9 @@ package dev.kagzi.server;
 import dev.kagzi.engine.Engine;
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.DatabaseConfig;
-import dev.kagzi.server.grpc.GrpcEdge;
+import dev.kagzi.server.grpc.GrpcServer;
 import dev.kagzi.server.grpc.GrpcSettings;
-import dev.kagzi.server.http.HttpEdge;
+import dev.kagzi.server.http.HttpApi;
 import dev.kagzi.server.listen.ListenConfig;
 import java.io.IOException;
 import java.util.Optional;
@@ -33,18 +33,18 @@ public final class KagziServer implements AutoCloseable {
 
   private final String inProcessName;
   private final Readiness readiness;
-  private final HttpEdge http;
+  private final HttpApi http;
   private final Engine engine;
-  private final GrpcEdge grpc;
+  private final GrpcServer grpc;
   private final Consumer<Throwable> onFailure;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private KagziServer(
       String inProcessName,
       Readiness readiness,
-      HttpEdge http,
+      HttpApi http,
       Engine engine,
-      GrpcEdge grpc,
+      GrpcServer grpc,
       Consumer<Throwable> onFailure) {
     this.inProcessName = inProcessName;
     this.readiness = readiness;
@@ -64,14 +64,14 @@ public final class KagziServer implements AutoCloseable {
   public static KagziServer start(ServerConfig config) {
     Readiness readiness = new Readiness();
     // Beside the engine, not before it: each takes a good part of the time until ready.
-    CompletableFuture<HttpEdge> http =
+    CompletableFuture<HttpApi> http =
         CompletableFuture.supplyAsync(
-            () -> HttpEdge.start(config.listen(), ServerVersion.read(), readiness::trouble),
+            () -> HttpApi.start(config.listen(), ServerVersion.read(), readiness::trouble),
             task -> Thread.ofVirtual().name("kagzi-http-start").start(task));
     try {
       return start(config, readiness, http);
     } catch (RuntimeException e) {
-      http.thenAccept(HttpEdge::close);
+      http.thenAccept(HttpApi::close);
       throw e;
     }
   }
@@ -86,12 +86,12 @@ public final class KagziServer implements AutoCloseable {
     try (Database database = Database.open(config)) {
       return database.migrate();
     } catch (RuntimeException e) {
-      throw StartTrouble.ofDatabase(config, e);
+      throw StartupErrors.ofDatabase(config, e);
     }
   }
 
   private static KagziServer start(
-      ServerConfig config, Readiness readiness, CompletableFuture<HttpEdge> http) {
+      ServerConfig config, Readiness readiness, CompletableFuture<HttpApi> http) {
     Engine engine = startEngine(config);
     try {
       readiness.engineStarted(engine::trouble);
@@ -108,14 +108,14 @@ public final class KagziServer implements AutoCloseable {
           ? Engine.start(config.database(), config.engine())
           : Engine.startMigrated(config.database(), config.engine());
     } catch (RuntimeException e) {
-      throw StartTrouble.ofDatabase(config.database(), e);
+      throw StartupErrors.ofDatabase(config.database(), e);
     }
   }
 
   private static KagziServer start(
-      ServerConfig config, Readiness readiness, CompletableFuture<HttpEdge> http, Engine engine) {
+      ServerConfig config, Readiness readiness, CompletableFuture<HttpApi> http, Engine engine) {
     String inProcessName = "kagzi-" + UUID.randomUUID();
-    GrpcEdge grpc = openGrpc(config, inProcessName, readiness, engine);
+    GrpcServer grpc = openGrpc(config, inProcessName, readiness, engine);
     try {
       KagziServer server =
           new KagziServer(
@@ -149,7 +149,7 @@ public final class KagziServer implements AutoCloseable {
         .log("server is ready");
   }
 
-  private static GrpcEdge openGrpc(
+  private static GrpcServer openGrpc(
       ServerConfig config, String inProcessName, Readiness readiness, Engine engine) {
     GrpcSettings settings =
         new GrpcSettings(
@@ -159,17 +159,17 @@ public final class KagziServer implements AutoCloseable {
             ServerVersion.read(),
             config.engine().memory());
     try {
-      return GrpcEdge.start(settings, engine, readiness::trouble, config.closeTimeout());
+      return GrpcServer.start(settings, engine, readiness::trouble, config.closeTimeout());
     } catch (IOException e) {
-      throw StartTrouble.ofPort(config.listen(), "--port", config.listen().grpcPort(), e);
+      throw StartupErrors.ofPort(config.listen(), "--port", config.listen().grpcPort(), e);
     }
   }
 
-  private static HttpEdge opened(ServerConfig config, CompletableFuture<HttpEdge> http) {
+  private static HttpApi opened(ServerConfig config, CompletableFuture<HttpApi> http) {
     try {
       return http.join();
     } catch (CompletionException e) {
-      throw StartTrouble.ofPort(config.listen(), "--http-port", config.listen().httpPort(), e);
+      throw StartupErrors.ofPort(config.listen(), "--http-port", config.listen().httpPort(), e);
     }
   }
 

@@ -331,8 +331,7 @@ class BareClientTest {
     assertThat(worker.complete(runId, payload("\"out\"")))
         .isEqualTo(WorkflowStatus.WORKFLOW_STATUS_COMPLETED);
     assertThat(instant(failed.getRetryAt())).isBefore(instant(server.run(runId).getFinishedAt()));
-    assertThat(instant(server.run(runId).getCreatedAt()))
-        .isBefore(instant(failed.getRetryAt()));
+    assertThat(instant(server.run(runId).getCreatedAt())).isBefore(instant(failed.getRetryAt()));
   }
 
   private static BeginStepResponse begin(

@@ -2,8 +2,6 @@ package dev.kagzi.server;
 
 import dev.kagzi.protocol.v1.AttachRequest;
 import dev.kagzi.protocol.v1.AwaitWorkflowRequest;
-import dev.kagzi.protocol.v1.ExchangeRequest;
-import dev.kagzi.protocol.v1.ExchangeServiceGrpc;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.PollTasksRequest;
@@ -74,7 +72,6 @@ final class OpenCallsClient {
       worker.pollTasks(poll(), counting());
       workflows.listWorkflows(list(), counting());
       watch(workflows.watchWorkflows(counting()), runs);
-      exchange(ExchangeServiceGrpc.newStub(channel).exchange(counting()));
       for (String run : runs) {
         workflows.awaitWorkflow(
             AwaitWorkflowRequest.newBuilder().setRunId(run).setWaitMs(WAIT_MS).build(), counting());
@@ -105,17 +102,6 @@ final class OpenCallsClient {
             .addAllWatchRunIds(runs)
             .addAllWatchRunIds(Collections.nCopies(UNREADABLE_IDS, "not the id of any run"))
             .build());
-  }
-
-  private static void exchange(StreamObserver<ExchangeRequest> stream) {
-    for (int id = 0; id < 3; id++) {
-      stream.onNext(
-          ExchangeRequest.newBuilder()
-              .setCallId(id)
-              .setMethod(WorkflowServiceGrpc.getListWorkflowsMethod().getFullMethodName())
-              .setRequest(list().toByteString())
-              .build());
-    }
   }
 
   private <T> StreamObserver<T> counting() {

@@ -1,6 +1,6 @@
 package dev.kagzi.server;
 
-import dev.kagzi.server.config.Kind;
+import dev.kagzi.server.config.OptionType;
 import dev.kagzi.server.config.ServerOption;
 import java.util.HashMap;
 import java.util.Map;
@@ -10,7 +10,7 @@ final class OptionSamples {
   private OptionSamples() {}
 
   static boolean isFile(ServerOption option) {
-    return option.kind() instanceof Kind.File;
+    return option.kind() instanceof OptionType.File;
   }
 
   static Map<String, String> with(ServerOption option) {
@@ -26,16 +26,16 @@ final class OptionSamples {
       case JOURNAL_QUEUE_BYTES_MAX -> "65MiB";
       default ->
           switch (option.kind()) {
-            case Kind.Text ignored -> "other";
-            case Kind.Secret ignored -> "other";
-            case Kind.File ignored -> "other";
-            case Kind.Choice choice -> choice.words().getFirst();
-            case Kind.Switch ignored -> option.fallback().equals("true") ? "false" : "true";
-            case Kind.Whole number -> number.max() == 200 || number.max() == 500 ? "7" : "5";
-            case Kind.Times ignored -> "-1";
-            case Kind.Decimal ignored -> "1.0";
-            case Kind.Bytes ignored -> "1500KiB";
-            case Kind.Time ignored -> time(option);
+            case OptionType.Text ignored -> "other";
+            case OptionType.Secret ignored -> "other";
+            case OptionType.File ignored -> "other";
+            case OptionType.Choice choice -> choice.words().getFirst();
+            case OptionType.Switch ignored -> option.fallback().equals("true") ? "false" : "true";
+            case OptionType.Whole number -> number.max() == 200 || number.max() == 500 ? "7" : "5";
+            case OptionType.Times ignored -> "-1";
+            case OptionType.Decimal ignored -> "1.0";
+            case OptionType.Bytes ignored -> "1500KiB";
+            case OptionType.Time ignored -> time(option);
           };
     };
   }

@@ -3,7 +3,7 @@ package dev.kagzi.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.EngineConfig;
-import dev.kagzi.engine.report.Rules;
+import dev.kagzi.engine.transition.TransitionRules;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.BeginStepRequest;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
@@ -42,13 +42,13 @@ class RetryDefaultsTest {
 
   @BeforeAll
   static void startServer() {
-    Rules rules =
-        new Rules(
+    TransitionRules rules =
+        new TransitionRules(
             new dev.kagzi.engine.retry.RetryPolicy(7, 20, 1.5, 9_000, 0.5, List.of()),
-            Rules.DEFAULT.shortWaitMs(),
-            Rules.DEFAULT.crashes(),
-            Rules.DEFAULT.stepTimeoutMs(),
-            Rules.DEFAULT.stepGraceMs());
+            TransitionRules.DEFAULT.shortWaitMs(),
+            TransitionRules.DEFAULT.crashes(),
+            TransitionRules.DEFAULT.stepTimeoutMs(),
+            TransitionRules.DEFAULT.stepGraceMs());
     server =
         TestServer.start(
             SharedPostgres.createDatabase(),

@@ -241,7 +241,7 @@ public final class KagziEnv implements AutoCloseable {
    *     differs
    */
   public void replay(Path history) {
-    new Histories(kagzi.replayer()).replay(history);
+    new HistoryFiles(kagzi.replayer()).replay(history);
   }
 
   /**
@@ -251,7 +251,7 @@ public final class KagziEnv implements AutoCloseable {
    *     none
    */
   public void replayAll(Path folder) {
-    new Histories(kagzi.replayer()).replayAll(folder);
+    new HistoryFiles(kagzi.replayer()).replayAll(folder);
   }
 
   @Override

@@ -1,8 +1,8 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.dispatch.DispatchConfig;
 import dev.kagzi.engine.schedule.ScheduleConfig;
-import dev.kagzi.engine.task.DispatchConfig;
 import dev.kagzi.engine.worker.WorkerConfig;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;

@@ -1,6 +1,6 @@
 package dev.kagzi.engine.chore;
 
-import dev.kagzi.engine.db.DatabaseFailures;
+import dev.kagzi.engine.db.DatabaseFailureLog;
 import dev.kagzi.engine.thread.EssentialThreads;
 import java.time.Duration;
 import java.util.List;
@@ -36,7 +36,7 @@ public final class Coordinator implements AutoCloseable {
     try {
       chore.run();
     } catch (RuntimeException e) {
-      if (!DatabaseFailures.isLogged(e)) {
+      if (!DatabaseFailureLog.isLogged(e)) {
         log.atWarn()
             .addKeyValue("chore", chore.getClass().getSimpleName())
             .addKeyValue("cause", e.getMessage())

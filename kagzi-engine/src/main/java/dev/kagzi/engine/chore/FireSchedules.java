@@ -1,7 +1,7 @@
 package dev.kagzi.engine.chore;
 
-import dev.kagzi.engine.db.DatabaseFailures;
-import dev.kagzi.engine.schedule.Firing;
+import dev.kagzi.engine.db.DatabaseFailureLog;
+import dev.kagzi.engine.schedule.ScheduleFirer;
 import dev.kagzi.engine.thread.EssentialThreads;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
@@ -23,8 +23,8 @@ public final class FireSchedules implements Chore, AutoCloseable {
   private static final long DAY_MS = TimeUnit.DAYS.toMillis(1);
   private static final Duration CLOSE_MAX = Duration.ofSeconds(5);
 
-  private final TakePulse pulse;
-  private final Firing firing;
+  private final ServerHeartbeat pulse;
+  private final ScheduleFirer firing;
   private final long intervalMs;
   private final long zeroNanos = System.nanoTime();
   private final ReentrantLock lock = new ReentrantLock();
@@ -32,13 +32,13 @@ public final class FireSchedules implements Chore, AutoCloseable {
   private final Thread thread;
   private final Thread helper;
   private final Semaphore crowd = new Semaphore(0);
-  private TakePulse.@Nullable Reading seen;
+  private ServerHeartbeat.@Nullable Reading seen;
   private long nextNanos = NEVER;
   private boolean lookForForgotten;
   private boolean closed;
 
   public FireSchedules(
-      TakePulse pulse, Firing firing, Duration interval, EssentialThreads threads) {
+      ServerHeartbeat pulse, ScheduleFirer firing, Duration interval, EssentialThreads threads) {
     this.pulse = pulse;
     this.firing = firing;
     this.intervalMs = interval.toMillis();
@@ -54,7 +54,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
   /** Hears what the pulse has found. */
   @Override
   public void run() {
-    TakePulse.Reading reading = pulse.last();
+    ServerHeartbeat.Reading reading = pulse.last();
     if (!reading.equals(seen)) {
       seen = reading;
       if (reading.buffered()) {
@@ -106,7 +106,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
         dueIn(nextMs);
       }
     } catch (RuntimeException e) {
-      if (!DatabaseFailures.isLogged(e)) {
+      if (!DatabaseFailureLog.isLogged(e)) {
         log.atWarn()
             .addKeyValue("cause", e.getMessage())
             .log("schedules were not fired, it will be tried again");
@@ -117,7 +117,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
 
   /** What one thread fires, the database writes on one core. */
   private void help() {
-    try (Firing second = firing.helper()) {
+    try (ScheduleFirer second = firing.helper()) {
       while (true) {
         crowd.acquire();
         crowd.drainPermits();
@@ -128,7 +128,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
     }
   }
 
-  private static void help(Firing second) {
+  private static void help(ScheduleFirer second) {
     try {
       second.help();
     } catch (RuntimeException e) {

@@ -48,20 +48,20 @@ public final class Database implements AutoCloseable {
   private static final int REPEATS_MAX = 3;
 
   private final DatabaseConfig config;
-  private final Connector connector;
-  private final StatementMeter meter = new StatementMeter();
+  private final ConnectionFactory connector;
+  private final StatementMetrics meter = new StatementMetrics();
   private final HikariDataSource pool;
   private final Semaphore askers;
-  private final DatabaseFailures failures;
+  private final DatabaseFailureLog failures;
 
-  private Database(DatabaseConfig config, Connector connector) {
+  private Database(DatabaseConfig config, ConnectionFactory connector) {
     this.config = config;
     this.connector = connector;
     this.pool = new HikariDataSource(poolConfig(config));
     this.askers = new Semaphore(Math.max(1, config.poolSize() - DUTY_CONNECTIONS), true);
     // What is left in the pool is from before the outage, and broken.
     this.failures =
-        new DatabaseFailures(
+        new DatabaseFailureLog(
             System::nanoTime, () -> pool.getHikariPoolMXBean().softEvictConnections());
   }
 
@@ -71,7 +71,7 @@ public final class Database implements AutoCloseable {
   }
 
   /** Opens the database with writers' connections from the given place. */
-  public static Database open(DatabaseConfig config, Connector connector) {
+  public static Database open(DatabaseConfig config, ConnectionFactory connector) {
     return new Database(config, connector);
   }
 
@@ -288,7 +288,7 @@ public final class Database implements AutoCloseable {
   private Refusal refusal(SQLException error, long connectedNanos) {
     // Who still asks while an engine is closing is told so; it is nothing to log.
     if (!pool.isClosed()) {
-      failures.failed(DatabaseFailures.caller(), error, connectedNanos);
+      failures.failed(DatabaseFailureLog.caller(), error, connectedNanos);
     }
     return SqlErrors.refusal(error);
   }
@@ -315,7 +315,7 @@ public final class Database implements AutoCloseable {
     return config.jdbcUrl();
   }
 
-  public StatementMeter meter() {
+  public StatementMetrics meter() {
     return meter;
   }
 

@@ -16,18 +16,18 @@ public final class Session implements AutoCloseable {
   private static final long PLANS_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
   private final Connection connection;
-  private final StatementMeter meter;
+  private final StatementMetrics meter;
   private final String name;
   private final int secondsMax;
   private final long openedNanos = System.nanoTime();
   private long plannedNanos = openedNanos;
 
-  Session(Connection connection, StatementMeter meter, String name) {
+  Session(Connection connection, StatementMetrics meter, String name) {
     this(connection, meter, name, 0);
   }
 
   /** {@code secondsMax} ends a statement that takes longer; 0 leaves it to the connection. */
-  Session(Connection connection, StatementMeter meter, String name, int secondsMax) {
+  Session(Connection connection, StatementMetrics meter, String name, int secondsMax) {
     this.connection = connection;
     this.meter = meter;
     this.name = name;

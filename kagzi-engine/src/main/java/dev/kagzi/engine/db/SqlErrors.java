@@ -50,7 +50,7 @@ public final class SqlErrors {
 
   /**
    * The same for a caller: data that PostgreSQL refuses is the caller's fault, the rest is ours.
-   * {@link DatabaseFailures} has logged it.
+   * {@link DatabaseFailureLog} has logged it.
    */
   public static Refusal refusal(SQLException error) {
     if (remedy(error) == Remedy.SPLIT) {

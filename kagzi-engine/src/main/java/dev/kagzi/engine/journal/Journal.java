@@ -79,7 +79,7 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
       refuseFull(writes);
       return;
     }
-    Intake.Place place = lane.intake.queueUp();
+    WriteQueue.Place place = lane.intake.queueUp();
     Thread.ofVirtual()
         .name("kagzi-journal-full")
         .start(

@@ -1,8 +1,8 @@
 package dev.kagzi.engine.journal;
 
-import dev.kagzi.engine.db.Backend;
+import dev.kagzi.engine.db.BackendProcess;
 import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.DatabaseFailures;
+import dev.kagzi.engine.db.DatabaseFailureLog;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.db.SqlErrors;
 import dev.kagzi.engine.thread.EssentialThreads;
@@ -30,10 +30,10 @@ final class Lane<W extends Write<?>> {
   private final LongAdder batches;
   private final LongAdder written;
   private final Thread thread;
-  final Intake<W> intake;
+  final WriteQueue<W> intake;
 
   private @Nullable Session session;
-  private @Nullable Backend backend;
+  private @Nullable BackendProcess backend;
   private volatile boolean away;
   private volatile boolean closed;
 
@@ -51,7 +51,7 @@ final class Lane<W extends Write<?>> {
     this.config = config;
     this.batches = batches;
     this.written = written;
-    this.intake = new Intake<>(config.queueBytesMax() / config.lanes());
+    this.intake = new WriteQueue<>(config.queueBytesMax() / config.lanes());
     this.thread = threads.loop("kagzi-" + name, this::drain);
   }
 
@@ -165,7 +165,7 @@ final class Lane<W extends Write<?>> {
     if (batch.size() == 1) {
       W write = batch.get(0);
       if (!commitInParts(write)) {
-        DatabaseFailures.logRefused(
+        DatabaseFailureLog.logRefused(
             write.refusedLevel(), write.call(), write.subject(), write.key(), cause);
         write.fail(SqlErrors.refusal(cause));
       }
@@ -231,7 +231,7 @@ final class Lane<W extends Write<?>> {
       if (backend != null) {
         backend.end(fresh);
       }
-      backend = Backend.of(fresh);
+      backend = BackendProcess.of(fresh);
       writer.prepare(fresh);
     } catch (SQLException e) {
       fresh.close();

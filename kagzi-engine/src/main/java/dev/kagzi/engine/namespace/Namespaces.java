@@ -7,8 +7,8 @@ import dev.kagzi.engine.page.Cursor;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Pager;
-import dev.kagzi.engine.request.Call;
-import dev.kagzi.engine.request.Requests;
+import dev.kagzi.engine.request.IdempotentCall;
+import dev.kagzi.engine.request.IdempotentCalls;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -202,7 +202,7 @@ public final class Namespaces {
     checkRetention(retentionMs);
     NamespaceView created =
         once(
-            Call.of(requestId, "CreateNamespace", namespace),
+            IdempotentCall.of(requestId, "CreateNamespace", namespace),
             namespace,
             tx -> {
               List<NamespaceView> made =
@@ -247,8 +247,10 @@ public final class Namespaces {
         .orElseThrow(() -> Refusal.notFound("namespace", namespace));
   }
 
-  private NamespaceView once(Call call, String namespace, Session.Work<NamespaceView> effect) {
-    return Requests.once(database, call, effect, view -> "", (tx, stored) -> find(tx, namespace));
+  private NamespaceView once(
+      IdempotentCall call, String namespace, Session.Work<NamespaceView> effect) {
+    return IdempotentCalls.once(
+        database, call, effect, view -> "", (tx, stored) -> find(tx, namespace));
   }
 
   private static void checkRetention(@Nullable Long retentionMs) {
@@ -299,7 +301,7 @@ public final class Namespaces {
     }
     checkRetention(update.retentionMs());
     return once(
-        Call.of(requestId, "UpdateNamespace", namespace),
+        IdempotentCall.of(requestId, "UpdateNamespace", namespace),
         namespace,
         tx ->
             tx.query(UPDATE)
@@ -357,7 +359,8 @@ public final class Namespaces {
     limits.checkName("namespace", namespace);
     NamespaceView changed =
         once(
-            Call.of(requestId, enabled ? "EnableNamespace" : "DisableNamespace", namespace),
+            IdempotentCall.of(
+                requestId, enabled ? "EnableNamespace" : "DisableNamespace", namespace),
             namespace,
             tx ->
                 tx.query(SET_ENABLED)

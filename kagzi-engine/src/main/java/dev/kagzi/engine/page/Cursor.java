@@ -22,7 +22,7 @@ public record Cursor(List<String> key) {
 
   /** A time as a part of a key. */
   public static String micros(Instant time) {
-    return Long.toString(Times.micros(time));
+    return Long.toString(EpochMicros.micros(time));
   }
 
   /** A part that is text. */

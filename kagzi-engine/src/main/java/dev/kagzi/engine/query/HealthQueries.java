@@ -85,7 +85,7 @@ final class HealthQueries {
   }
 
   Map<Health.Level, Long> levels(@Nullable String namespace) throws SQLException {
-    return new Sql()
+    return new SqlBuilder()
         .add(
             "SELECT count(*) FILTER (WHERE s.silent_ms < ?) AS healthy,",
             q -> q.bind(rules.lateMs()))
@@ -110,8 +110,8 @@ final class HealthQueries {
     return levels;
   }
 
-  private static Sql silent(@Nullable String namespace) {
-    Sql sql = new Sql().add(SILENT);
+  private static SqlBuilder silent(@Nullable String namespace) {
+    SqlBuilder sql = new SqlBuilder().add(SILENT);
     if (namespace != null) {
       sql.add("   AND namespace = ?", q -> q.bind(namespace));
     }

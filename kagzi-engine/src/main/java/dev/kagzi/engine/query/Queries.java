@@ -119,20 +119,20 @@ public final class Queries {
   /** The numbers of a namespace; null for all of them. */
   public Stats stats(@Nullable String namespace) {
     limits.checkOptionalName("namespace", namespace);
-    return database.answer(session -> new NumberQueries(session).stats(namespace));
+    return database.answer(session -> new StatsQueries(session).stats(namespace));
   }
 
   /** How much there is to do; in all queues of the namespace when none is named. */
   public QueueDepth depth(String namespace, @Nullable String queue) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("task_queue", queue);
-    return database.answer(session -> new NumberQueries(session).depth(namespace, queue));
+    return database.answer(session -> new StatsQueries(session).depth(namespace, queue));
   }
 
   /** The types of which there are runs, by name. */
   public Page<TypeView> types(String namespace, PageSpec page) {
     limits.checkName("namespace", namespace);
-    return database.answer(session -> new NumberQueries(session).types(namespace, page));
+    return database.answer(session -> new StatsQueries(session).types(namespace, page));
   }
 
   /** How the database is, and the workers of a namespace; of all when none is named. */

@@ -3,10 +3,10 @@ package dev.kagzi.engine.query;
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.page.Cursor;
+import dev.kagzi.engine.page.EpochMicros;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Pager;
-import dev.kagzi.engine.page.Times;
 import dev.kagzi.engine.retry.RetryPolicyJson;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Payload;
@@ -122,9 +122,9 @@ final class RunQueries {
     return byId(namespace, runId).on(session).first(RunQueries::view);
   }
 
-  static Sql byId(String namespace, RunId runId) {
-    Sql page =
-        new Sql()
+  static SqlBuilder byId(String namespace, RunId runId) {
+    SqlBuilder page =
+        new SqlBuilder()
             .add(COLUMNS)
             .add(", 1 AS n")
             .add(RUNS)
@@ -132,7 +132,7 @@ final class RunQueries {
                 " WHERE r.namespace = ? AND r.run_id = ?",
                 q -> q.bind(namespace),
                 q -> q.bind(runId.value()));
-    return withPayloads(page, Weight.SINGLE);
+    return withPayloads(page, PageByteLimits.SINGLE);
   }
 
   Optional<RunId> latest(String namespace, String externalId) throws SQLException {
@@ -143,12 +143,13 @@ final class RunQueries {
         : latestOf(namespace, externalId).on(session).first(row -> new RunId(row.uuid("run_id")));
   }
 
-  static Sql activeOf(String namespace, String externalId) {
-    return new Sql().add(ACTIVE_OF_EXTERNAL_ID, q -> q.bind(namespace), q -> q.bind(externalId));
+  static SqlBuilder activeOf(String namespace, String externalId) {
+    return new SqlBuilder()
+        .add(ACTIVE_OF_EXTERNAL_ID, q -> q.bind(namespace), q -> q.bind(externalId));
   }
 
-  static Sql latestOf(String namespace, String externalId) {
-    return new Sql()
+  static SqlBuilder latestOf(String namespace, String externalId) {
+    return new SqlBuilder()
         .add("SELECT r.run_id")
         .add(RUNS_OF_EXTERNAL_ID, q -> q.bind(namespace), q -> q.bind(externalId))
         .add(" WHERE true")
@@ -157,14 +158,14 @@ final class RunQueries {
   }
 
   Page<RunView> page(RunFilter filter, PageSpec spec) throws SQLException {
-    return Pager.page(spec, "runs " + filter, new Runs(filter, Weight.of(spec)));
+    return Pager.page(spec, "runs " + filter, new Runs(filter, PageByteLimits.of(spec)));
   }
 
   private final class Runs implements Pager.Source<RunView> {
     private final RunFilter filter;
-    private final Weight weight;
+    private final PageByteLimits weight;
 
-    Runs(RunFilter filter, Weight weight) {
+    Runs(RunFilter filter, PageByteLimits weight) {
       this.filter = filter;
       this.weight = weight;
     }
@@ -183,16 +184,20 @@ final class RunQueries {
     @Override
     public long count() throws SQLException {
       return isCounted(filter)
-          ? new NumberQueries(session).runs(numbers(filter))
+          ? new StatsQueries(session).runs(numbers(filter))
           : all(filter).on(session).first(row -> row.bigint("rows")).orElse(0L);
     }
   }
 
-  static Sql list(
-      RunFilter filter, @Nullable Cursor from, boolean forward, int rowsMax, Weight weight) {
+  static SqlBuilder list(
+      RunFilter filter,
+      @Nullable Cursor from,
+      boolean forward,
+      int rowsMax,
+      PageByteLimits weight) {
     String order = order(forward);
-    Sql page =
-        new Sql()
+    SqlBuilder page =
+        new SqlBuilder()
             .add("SELECT r.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
             .add(COLUMNS)
             .add(inOrder(filter, from, forward, rowsMax))
@@ -200,18 +205,18 @@ final class RunQueries {
     return withPayloads(page, weight);
   }
 
-  static Sql any(RunFilter filter, Cursor from, boolean forward) {
-    return new Sql().add("SELECT 1").add(inOrder(filter, from, forward, 1)).add(" LIMIT 1");
+  static SqlBuilder any(RunFilter filter, Cursor from, boolean forward) {
+    return new SqlBuilder().add("SELECT 1").add(inOrder(filter, from, forward, 1)).add(" LIMIT 1");
   }
 
   /**
    * The first so many rows of each status that is asked for: each is found sorted in an index, and
    * of two sorted lists the first rows are among the first of both.
    */
-  private static Sql inOrder(
+  private static SqlBuilder inOrder(
       RunFilter filter, @Nullable Cursor from, boolean forward, int rowsMax) {
     List<Set<RunStatus>> lists = apart(filter.statuses());
-    Sql sql = new Sql().add("  FROM (");
+    SqlBuilder sql = new SqlBuilder().add("  FROM (");
     String between = "";
     for (Set<RunStatus> statuses : lists) {
       sql.add(between)
@@ -252,13 +257,13 @@ final class RunQueries {
         && !filter.blocked();
   }
 
-  private static NumberQueries.Filter numbers(RunFilter filter) {
-    return new NumberQueries.Filter(
+  private static StatsQueries.Filter numbers(RunFilter filter) {
+    return new StatsQueries.Filter(
         filter.namespace(), filter.type(), filter.queue(), filter.version(), filter.statuses());
   }
 
-  static Sql all(RunFilter filter) {
-    return new Sql()
+  static SqlBuilder all(RunFilter filter) {
+    return new SqlBuilder()
         .add("SELECT count(*) AS rows FROM (SELECT 1")
         .add(matching(filter))
         .add(" LIMIT ?) r", q -> q.bind(COUNT_MAX));
@@ -268,16 +273,16 @@ final class RunQueries {
     return forward ? "r.created_at DESC, r.run_id DESC" : "r.created_at, r.run_id";
   }
 
-  private static Sql matching(RunFilter filter) {
+  private static SqlBuilder matching(RunFilter filter) {
     return matching(filter, filter.statuses());
   }
 
-  private static Sql matching(RunFilter filter, Set<RunStatus> statuses) {
+  private static SqlBuilder matching(RunFilter filter, Set<RunStatus> statuses) {
     String externalId = filter.externalId();
-    Sql sql =
+    SqlBuilder sql =
         externalId == null
-            ? new Sql().add(RUNS)
-            : new Sql()
+            ? new SqlBuilder().add(RUNS)
+            : new SqlBuilder()
                 .add(RUNS_OF_EXTERNAL_ID, q -> q.bind(filter.namespace()), q -> q.bind(externalId));
     sql.add(" WHERE r.namespace = ?", q -> q.bind(filter.namespace())).add(NO_TEMPLATES);
     if (!statuses.isEmpty()) {
@@ -308,43 +313,43 @@ final class RunQueries {
     return names.size() == 1 ? "= " + names.get(0) : "IN (" + String.join(", ", names) + ")";
   }
 
-  private static void equal(Sql sql, String column, @Nullable String value) {
+  private static void equal(SqlBuilder sql, String column, @Nullable String value) {
     if (value != null) {
       sql.add("   AND r." + column + " = ?", q -> q.bind(value));
     }
   }
 
-  private static void equal(Sql sql, String column, @Nullable UUID value) {
+  private static void equal(SqlBuilder sql, String column, @Nullable UUID value) {
     if (value != null) {
       sql.add("   AND r." + column + " = ?", q -> q.bind(value));
     }
   }
 
   // The next microsecond up, for both bounds: no stored time lies between it and the time given.
-  private static void since(Sql sql, String operator, @Nullable Instant time) {
+  private static void since(SqlBuilder sql, String operator, @Nullable Instant time) {
     if (time != null) {
-      Instant bounded = Times.bounded(time);
+      Instant bounded = EpochMicros.bounded(time);
       Instant whole = bounded.truncatedTo(ChronoUnit.MICROS);
-      long micros = Times.micros(whole) + (whole.equals(bounded) ? 0 : 1);
+      long micros = EpochMicros.micros(whole) + (whole.equals(bounded) ? 0 : 1);
       sql.add("   AND r.created_at " + operator + " kagzi.at(?)", q -> q.bind(micros));
     }
   }
 
-  private static Sql beyond(@Nullable Cursor from, boolean forward) {
+  private static SqlBuilder beyond(@Nullable Cursor from, boolean forward) {
     if (from == null) {
-      return new Sql();
+      return new SqlBuilder();
     }
     long micros = from.number(0);
     UUID runId = from.uuid(1);
-    return new Sql()
+    return new SqlBuilder()
         .add(
             "   AND (r.created_at, r.run_id) " + (forward ? "<" : ">") + " (kagzi.at(?), ?)",
             q -> q.bind(micros),
             q -> q.bind(runId));
   }
 
-  private static Sql withPayloads(Sql page, Weight weight) {
-    return new Sql()
+  private static SqlBuilder withPayloads(SqlBuilder page, PageByteLimits weight) {
+    return new SqlBuilder()
         .add("WITH page AS (")
         .add(page)
         .add(
@@ -362,7 +367,7 @@ final class RunQueries {
 
   private static RunView view(Row row) throws SQLException {
     String externalId = row.textOrNull("external_id");
-    Payload input = Weight.payload(row, "input");
+    Payload input = PageByteLimits.payload(row, "input");
     return new RunView(
         row.text("namespace"),
         new RunId(row.uuid("run_id")),
@@ -372,8 +377,8 @@ final class RunQueries {
         RunStatus.valueOf(row.text("status")),
         row.text("version"),
         input == null ? Payload.EMPTY : input,
-        Weight.payload(row, "output"),
-        Weight.failure(row, "error"),
+        PageByteLimits.payload(row, "output"),
+        PageByteLimits.failure(row, "error"),
         row.integer("attempts"),
         row.time("created_at"),
         row.timeOrNull("started_at"),
@@ -388,7 +393,7 @@ final class RunQueries {
         Origin.valueOf(row.text("origin")),
         row.integer("crashes"),
         row.integer("epoch"),
-        Weight.failure(row, "blocked_by"),
+        PageByteLimits.failure(row, "blocked_by"),
         setup(row));
   }
 

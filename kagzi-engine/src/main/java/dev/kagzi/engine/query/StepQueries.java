@@ -85,8 +85,8 @@ final class StepQueries {
     return isRunThere(ref.runId()) ? byRef(ref).on(session).first(this::view) : Optional.empty();
   }
 
-  static Sql byRef(StepRef ref) {
-    return new Sql()
+  static SqlBuilder byRef(StepRef ref) {
+    return new SqlBuilder()
         .add(
             COLUMNS,
             q -> q.bind(Integer.MAX_VALUE),
@@ -104,7 +104,7 @@ final class StepQueries {
       throw Refusal.notFound("run", runId);
     }
     String list = "steps " + runId + (name == null ? "" : " named " + name);
-    return Pager.page(spec, list, new Steps(runId, name, Weight.of(spec)));
+    return Pager.page(spec, list, new Steps(runId, name, PageByteLimits.of(spec)));
   }
 
   private boolean isRunThere(RunId runId) throws SQLException {
@@ -119,9 +119,9 @@ final class StepQueries {
   private final class Steps implements Pager.Source<StepView> {
     private final RunId runId;
     private final @Nullable String name;
-    private final Weight weight;
+    private final PageByteLimits weight;
 
-    Steps(RunId runId, @Nullable String name, Weight weight) {
+    Steps(RunId runId, @Nullable String name, PageByteLimits weight) {
       this.runId = runId;
       this.name = name;
       this.weight = weight;
@@ -146,15 +146,15 @@ final class StepQueries {
     }
   }
 
-  static Sql list(
+  static SqlBuilder list(
       RunId runId,
       @Nullable String name,
       @Nullable Cursor from,
       boolean forward,
       int rowsMax,
-      Weight weight) {
+      PageByteLimits weight) {
     String order = order(forward);
-    return new Sql()
+    return new SqlBuilder()
         .add("WITH page AS (")
         .add("SELECT s.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
         .add(
@@ -168,8 +168,8 @@ final class StepQueries {
         .add(WEIGHED, q -> q.bind(weight.pageBytesMax()));
   }
 
-  static Sql any(RunId runId, @Nullable String name, Cursor from, boolean forward) {
-    return new Sql()
+  static SqlBuilder any(RunId runId, @Nullable String name, Cursor from, boolean forward) {
+    return new SqlBuilder()
         .add("SELECT 1")
         .add(matching(runId, name))
         .add(beyond(from, forward))
@@ -177,8 +177,8 @@ final class StepQueries {
         .add(" ORDER BY " + order(forward) + " LIMIT 1");
   }
 
-  static Sql all(RunId runId, @Nullable String name) {
-    return new Sql().add("SELECT count(*) AS rows").add(matching(runId, name));
+  static SqlBuilder all(RunId runId, @Nullable String name) {
+    return new SqlBuilder().add("SELECT count(*) AS rows").add(matching(runId, name));
   }
 
   private static String order(boolean forward) {
@@ -187,19 +187,19 @@ final class StepQueries {
         : BEGAN + " DESC, s.step_id DESC, s.attempt DESC";
   }
 
-  private static Sql matching(RunId runId, @Nullable String name) {
-    Sql sql = new Sql().add(OF_RUN, q -> q.bind(runId.value()));
+  private static SqlBuilder matching(RunId runId, @Nullable String name) {
+    SqlBuilder sql = new SqlBuilder().add(OF_RUN, q -> q.bind(runId.value()));
     return name == null ? sql : sql.add(NAMED, q -> q.bind(name));
   }
 
-  private static Sql beyond(@Nullable Cursor from, boolean forward) {
+  private static SqlBuilder beyond(@Nullable Cursor from, boolean forward) {
     if (from == null) {
-      return new Sql();
+      return new SqlBuilder();
     }
     long micros = from.number(0);
     String stepKey = from.text(1);
     long attempt = from.number(2);
-    return new Sql()
+    return new SqlBuilder()
         .add(
             "   AND ("
                 + BEGAN
@@ -227,7 +227,7 @@ final class StepQueries {
     StepRef ref =
         new StepRef(runId, row.text("step_id"), row.integer("attempt"), row.integer("epoch"));
     String name = row.textOrNull("name");
-    Payload input = Weight.payload(row, "input");
+    Payload input = PageByteLimits.payload(row, "input");
     UUID child = row.uuidOrNull("child_run_id");
     return new StepView(
         namespace,
@@ -238,8 +238,8 @@ final class StepQueries {
         StepStatus.valueOf(row.text("status")),
         ref.attempt(),
         input == null ? Payload.EMPTY : input,
-        Weight.payload(row, "output"),
-        Weight.failure(row, "error"),
+        PageByteLimits.payload(row, "output"),
+        PageByteLimits.failure(row, "error"),
         row.time("created_at"),
         row.timeOrNull("started_at"),
         row.timeOrNull("finished_at"),
@@ -248,6 +248,6 @@ final class StepQueries {
         row.bool("final"),
         row.textOrNull("input_hash"),
         row.timeOrNull("due_at"),
-        Weight.payload(row, "progress"));
+        PageByteLimits.payload(row, "progress"));
   }
 }

@@ -139,8 +139,8 @@ final class WorkerQueries {
         .list(row -> held.put(new WorkerId(row.uuid("locked_by")), row.integer("runs")));
   }
 
-  static Sql held(Place place, List<WorkerId> workers, long leaseMs) {
-    return new Sql()
+  static SqlBuilder held(Place place, List<WorkerId> workers, long leaseMs) {
+    return new SqlBuilder()
         .add(
             HELD_SQL,
             q -> q.bind(place.namespace),
@@ -189,20 +189,22 @@ final class WorkerQueries {
     }
   }
 
-  static Sql list(Filter filter, @Nullable Cursor from, boolean forward, int rowsMax) {
+  static SqlBuilder list(Filter filter, @Nullable Cursor from, boolean forward, int rowsMax) {
     String order =
         forward
             ? "w.task_queue, w.registered_at, w.worker_id"
             : "w.task_queue DESC, w.registered_at DESC, w.worker_id DESC";
-    return new Sql()
+    return new SqlBuilder()
         .add(COLUMNS)
         .add(matching(filter))
         .add(beyond(from, forward))
         .add(" ORDER BY " + order + " LIMIT ?", q -> q.bind(rowsMax));
   }
 
-  static Sql all(Filter filter) {
-    return new Sql().add("SELECT count(*) AS rows FROM kagzi.workers w").add(matching(filter));
+  static SqlBuilder all(Filter filter) {
+    return new SqlBuilder()
+        .add("SELECT count(*) AS rows FROM kagzi.workers w")
+        .add(matching(filter));
   }
 
   Page<WorkerEvent> events(WorkerId worker, PageSpec spec) throws SQLException {
@@ -219,8 +221,8 @@ final class WorkerQueries {
     @Override
     public List<Pager.Found<WorkerEvent>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
-      Sql sql =
-          new Sql()
+      SqlBuilder sql =
+          new SqlBuilder()
               .add("SELECT event_id, event, reason, at FROM kagzi.worker_events")
               .add(" WHERE worker_id = ?", q -> q.bind(worker.value()));
       if (from != null) {
@@ -255,8 +257,9 @@ final class WorkerQueries {
     }
   }
 
-  private static Sql matching(Filter filter) {
-    Sql sql = new Sql().add(" WHERE w.namespace = ?", q -> q.bind(filter.namespace()));
+  private static SqlBuilder matching(Filter filter) {
+    SqlBuilder sql =
+        new SqlBuilder().add(" WHERE w.namespace = ?", q -> q.bind(filter.namespace()));
     String queue = filter.queue();
     if (queue != null) {
       sql.add("   AND w.task_queue = ?", q -> q.bind(queue));
@@ -268,14 +271,14 @@ final class WorkerQueries {
     return sql;
   }
 
-  private static Sql beyond(@Nullable Cursor from, boolean forward) {
+  private static SqlBuilder beyond(@Nullable Cursor from, boolean forward) {
     if (from == null) {
-      return new Sql();
+      return new SqlBuilder();
     }
     String queue = from.text(0);
     long micros = from.number(1);
     UUID workerId = from.uuid(2);
-    return new Sql()
+    return new SqlBuilder()
         .add(
             "   AND (w.task_queue, w.registered_at, w.worker_id) "
                 + (forward ? ">" : "<")
@@ -295,7 +298,7 @@ final class WorkerQueries {
       Cursor cursor =
           Cursor.of(
               view.taskQueue(), Cursor.micros(view.registeredAt()), view.workerId().toString());
-      return new Pager.Found<>(view, cursor, first || bytes <= Weight.PAGE_BYTES_MAX);
+      return new Pager.Found<>(view, cursor, first || bytes <= PageByteLimits.PAGE_BYTES_MAX);
     }
 
     private static long weight(WorkerView view) {

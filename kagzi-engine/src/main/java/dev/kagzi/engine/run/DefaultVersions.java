@@ -1,8 +1,8 @@
 package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.request.Call;
-import dev.kagzi.engine.request.Requests;
+import dev.kagzi.engine.request.IdempotentCall;
+import dev.kagzi.engine.request.IdempotentCalls;
 import dev.kagzi.engine.value.Limits;
 import java.util.HashMap;
 import java.util.Map;
@@ -78,9 +78,9 @@ public final class DefaultVersions implements Versions {
     limits.checkName("workflow_type", type);
     limits.checkOptionalName("version", version);
     String former =
-        Requests.once(
+        IdempotentCalls.once(
             database,
-            Call.of(requestId, "SetDefaultVersion", namespace, type, version),
+            IdempotentCall.of(requestId, "SetDefaultVersion", namespace, type, version),
             tx -> {
               String before =
                   tx.query(FORMER_SQL)

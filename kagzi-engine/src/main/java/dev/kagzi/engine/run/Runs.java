@@ -25,7 +25,7 @@ public final class Runs {
   private final Limits limits;
   private final StartChecks checks;
   private final Versions versions;
-  private final BiFunction<QueueName, TypeVersion, @Nullable Handover> slots;
+  private final BiFunction<QueueName, TypeVersion, @Nullable SlotReservation> slots;
 
   /**
    * Starts nothing yet.
@@ -40,7 +40,7 @@ public final class Runs {
       Limits limits,
       StartChecks checks,
       Versions versions,
-      BiFunction<QueueName, TypeVersion, @Nullable Handover> slots) {
+      BiFunction<QueueName, TypeVersion, @Nullable SlotReservation> slots) {
     this.database = database;
     this.journal = journal;
     this.namespaces = namespaces;
@@ -175,7 +175,7 @@ public final class Runs {
 
   private StartRun write(StartRequest request, StartRun.Lineage lineage) {
     RunId runId = request.runId() == null ? RunId.next() : request.runId();
-    Handover slot =
+    SlotReservation slot =
         slots.apply(
             new QueueName(request.namespace(), request.taskQueue()),
             new TypeVersion(request.workflowType(), request.version()));
@@ -224,9 +224,9 @@ public final class Runs {
       String namespace, RunId run, @Nullable RunId newId, @Nullable String version) {
     limits.checkOptionalName("version", version);
     RunId id = newId == null ? RunId.next() : newId;
-    FormerRun former =
+    PreviousRun former =
         database
-            .read(session -> FormerRun.find(session, namespace, run, id))
+            .read(session -> PreviousRun.find(session, namespace, run, id))
             .orElseThrow(() -> Refusal.notFound("run", run));
     if (!former.status().isFinal()) {
       return CompletableFuture.completedFuture(new RetryResult(run, true));

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class StartRun extends RunWrite<StartResult> {
   private final StartRequest request;
   private final Lineage lineage;
-  private final @Nullable Handover handover;
+  private final @Nullable SlotReservation handover;
   private final @Nullable Refusal refusal;
 
   /**
@@ -53,7 +53,8 @@ public final class StartRun extends RunWrite<StartResult> {
   }
 
   /** The request's run id is the caller's, or a new one. */
-  public StartRun(RunId runId, StartRequest request, Lineage lineage, @Nullable Handover handover) {
+  public StartRun(
+      RunId runId, StartRequest request, Lineage lineage, @Nullable SlotReservation handover) {
     this(runId, request, lineage, handover, null);
   }
 
@@ -61,7 +62,7 @@ public final class StartRun extends RunWrite<StartResult> {
       RunId runId,
       StartRequest request,
       Lineage lineage,
-      @Nullable Handover handover,
+      @Nullable SlotReservation handover,
       @Nullable Refusal refusal) {
     super(runId, request.input().bytes() + request.externalId().length());
     this.request = request;
@@ -83,7 +84,7 @@ public final class StartRun extends RunWrite<StartResult> {
     return lineage;
   }
 
-  public @Nullable Handover handover() {
+  public @Nullable SlotReservation handover() {
     return handover;
   }
 

@@ -8,8 +8,8 @@ import java.util.List;
  *
  * @param slots become runs now, oldest first
  * @param missed become none
- * @param buffered waits for the end of a run; {@link Slots#NONE} when none does
- * @param next the first slot that is not decided on; {@link Slots#NONE} when there is none
+ * @param buffered waits for the end of a run; {@link FireTimes#NONE} when none does
+ * @param next the first slot that is not decided on; {@link FireTimes#NONE} when there is none
  */
 record FirePlan(List<Long> slots, long missed, long buffered, long next) {
   /**
@@ -19,7 +19,7 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
    * @param open a run of it has not ended
    */
   record Due(
-      Slots slots, Overlap overlap, int maxCatchup, long cursor, long buffered, boolean open) {}
+      FireTimes slots, Overlap overlap, int maxCatchup, long cursor, long buffered, boolean open) {}
 
   /**
    * Decides, by at most {@code max} runs. More missed slots than are caught up with: the newest
@@ -53,7 +53,7 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
   private static FirePlan all(Due due, long first, long now, int max, long skipped) {
     List<Long> slots = new ArrayList<>();
     long slot = first;
-    while (slot != Slots.NONE && slot <= now && slots.size() < max) {
+    while (slot != FireTimes.NONE && slot <= now && slots.size() < max) {
       slots.add(slot);
       slot = due.slots.after(slot);
     }
@@ -65,9 +65,9 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
     List<Long> slots = new ArrayList<>();
     long buffered = due.buffered;
     boolean free = !due.open;
-    if (free && buffered != Slots.NONE) {
+    if (free && buffered != FireTimes.NONE) {
       slots.add(buffered);
-      buffered = Slots.NONE;
+      buffered = FireTimes.NONE;
       free = false;
     }
     long left = kept;
@@ -77,7 +77,7 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
       left--;
       slot = due.slots.after(slot);
     }
-    if (left > 0 && due.overlap == Overlap.BUFFER_ONE && buffered == Slots.NONE) {
+    if (left > 0 && due.overlap == Overlap.BUFFER_ONE && buffered == FireTimes.NONE) {
       buffered = slot;
       left--;
     }

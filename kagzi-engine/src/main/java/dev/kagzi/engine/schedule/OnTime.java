@@ -17,8 +17,8 @@ final class OnTime {
   private static final long AWAY_SECONDS = 10;
 
   private final long dueNowSeconds;
-  private long begun = Slots.NONE;
-  private long last = Slots.NONE;
+  private long begun = FireTimes.NONE;
+  private long last = FireTimes.NONE;
 
   OnTime(Duration interval) {
     this.dueNowSeconds = Math.max(SECONDS, interval.plusMillis(999).toSeconds());
@@ -26,7 +26,7 @@ final class OnTime {
 
   /** Whatever comes next is a new beginning. */
   synchronized void begin() {
-    begun = Slots.NONE;
+    begun = FireTimes.NONE;
   }
 
   /** The first second whose slots are on time for a batch of now. */
@@ -45,7 +45,7 @@ final class OnTime {
   }
 
   private synchronized long begun(long now) {
-    if (begun == Slots.NONE || now < begun || now - last > AWAY_SECONDS) {
+    if (begun == FireTimes.NONE || now < begun || now - last > AWAY_SECONDS) {
       begun = now;
       last = now;
     }

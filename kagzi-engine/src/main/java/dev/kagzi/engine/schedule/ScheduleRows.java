@@ -204,7 +204,10 @@ final class ScheduleRows {
         .bindLong(spec.stepTimeoutMs())
         .bind(orNull(spec.onFailureWorkflow()))
         .bind(orNull(spec.onFailureTaskQueue()))
-        .bind(schedule.nextFire == Slots.NONE ? Long.MAX_VALUE : schedule.nextFire * US_PER_SECOND);
+        .bind(
+            schedule.nextFire == FireTimes.NONE
+                ? Long.MAX_VALUE
+                : schedule.nextFire * US_PER_SECOND);
   }
 
   private static void insertInput(Session tx, Written schedule) throws SQLException {

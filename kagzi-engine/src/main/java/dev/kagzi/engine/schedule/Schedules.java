@@ -6,8 +6,8 @@ import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Pager;
-import dev.kagzi.engine.request.Call;
-import dev.kagzi.engine.request.Requests;
+import dev.kagzi.engine.request.IdempotentCall;
+import dev.kagzi.engine.request.IdempotentCalls;
 import dev.kagzi.engine.run.FailureHandler;
 import dev.kagzi.engine.run.LargePayloads;
 import dev.kagzi.engine.run.RunEvents;
@@ -113,8 +113,9 @@ public final class Schedules {
     FailureHandler.refuse("workflow_type", spec.workflowType());
     FailureHandler.refuse("on_failure_workflow", spec.onFailureWorkflow());
     check(namespace, spec);
-    Slots slots = Slots.of(spec.cronExpr(), spec.timeZone());
-    Call call = Call.of(creation.requestId, "CreateWorkflowSchedule", namespace, spec.name());
+    FireTimes slots = FireTimes.of(spec.cronExpr(), spec.timeZone());
+    IdempotentCall call =
+        IdempotentCall.of(creation.requestId, "CreateWorkflowSchedule", namespace, spec.name());
     requireEnabled(namespace, call);
     RunId id = creation.id == null ? RunId.next() : creation.id;
     boolean enabled = !Boolean.FALSE.equals(creation.enabled);
@@ -136,19 +137,20 @@ public final class Schedules {
   }
 
   /** A repeated call is answered as the first time, also when the namespace was disabled since. */
-  private void requireEnabled(String namespace, Call call) {
+  private void requireEnabled(String namespace, IdempotentCall call) {
     try {
       namespaces.requireEnabled(namespace);
     } catch (Refusal why) {
-      if (why.code() != Refusal.Code.NAMESPACE_DISABLED || !Requests.isKnown(database, call)) {
+      if (why.code() != Refusal.Code.NAMESPACE_DISABLED
+          || !IdempotentCalls.isKnown(database, call)) {
         throw why;
       }
     }
   }
 
   /** A repeated call changes nothing and answers with the schedule as it is now. */
-  private Changed once(Call call, String namespace, Session.Work<Changed> effect) {
-    return Requests.once(
+  private Changed once(IdempotentCall call, String namespace, Session.Work<Changed> effect) {
+    return IdempotentCalls.once(
         database,
         call,
         effect,
@@ -243,7 +245,10 @@ public final class Schedules {
   public ScheduleView update(
       String namespace, RunId id, ScheduleUpdate update, @Nullable UUID requestId) {
     return update(
-        Call.of(requestId, "UpdateWorkflowSchedule", namespace, id), namespace, id, update);
+        IdempotentCall.of(requestId, "UpdateWorkflowSchedule", namespace, id),
+        namespace,
+        id,
+        update);
   }
 
   /** The same for a caller who chose no request id. */
@@ -251,7 +256,8 @@ public final class Schedules {
     return update(namespace, id, update, null);
   }
 
-  private ScheduleView update(Call call, String namespace, RunId id, ScheduleUpdate update) {
+  private ScheduleView update(
+      IdempotentCall call, String namespace, RunId id, ScheduleUpdate update) {
     limits.checkName("namespace", namespace);
     FailureHandler.refuse("workflow_type", update.workflowType());
     FailureHandler.refuse("on_failure_workflow", update.onFailureWorkflow());
@@ -263,7 +269,7 @@ public final class Schedules {
     ScheduleView before = locked(tx, namespace, id);
     ScheduleSpec spec = before.spec().with(update);
     check(namespace, spec);
-    Slots slots = Slots.of(spec.cronExpr(), spec.timeZone());
+    FireTimes slots = FireTimes.of(spec.cronExpr(), spec.timeZone());
     Instant now = ScheduleRows.now(tx);
     boolean enabled = update.enabled() == null ? before.enabled() : update.enabled();
     if (!spec.name().isEmpty() && !spec.name().equals(before.spec().name())) {
@@ -295,7 +301,11 @@ public final class Schedules {
   }
 
   private static long nextFire(
-      ScheduleView before, ScheduleSpec spec, Slots slots, @Nullable Instant wanted, Instant now) {
+      ScheduleView before,
+      ScheduleSpec spec,
+      FireTimes slots,
+      @Nullable Instant wanted,
+      Instant now) {
     if (wanted != null) {
       if (wanted.isBefore(Instant.EPOCH) || wanted.isAfter(LATEST)) {
         throw Refusal.invalid("next_fire_at", wanted, Instant.EPOCH + " to " + LATEST);
@@ -310,18 +320,18 @@ public final class Schedules {
       long due = before.enabled() && next != null ? next.getEpochSecond() - 1 : Long.MAX_VALUE;
       return nextFire(spec, slots, now, due);
     }
-    return next == null ? Slots.NONE : next.getEpochSecond();
+    return next == null ? FireTimes.NONE : next.getEpochSecond();
   }
 
-  private static long nextFire(ScheduleSpec spec, Slots slots, Instant now) {
+  private static long nextFire(ScheduleSpec spec, FireTimes slots, Instant now) {
     return nextFire(spec, slots, now, Long.MAX_VALUE);
   }
 
   /** A slot that is due just now and not decided on fires if the new expression names it too. */
-  private static long nextFire(ScheduleSpec spec, Slots slots, Instant now, long decided) {
+  private static long nextFire(ScheduleSpec spec, FireTimes slots, Instant now, long decided) {
     long second = now.getEpochSecond();
     long next = slots.after(Math.min(second, Math.max(decided, second - OnTime.SECONDS - 1)));
-    if (next == Slots.NONE) {
+    if (next == FireTimes.NONE) {
       throw Refusal.invalid(
           "cron_expr", "\"" + spec.cronExpr() + "\" never fires again", "a time after " + now);
     }
@@ -334,7 +344,7 @@ public final class Schedules {
 
   /** The same; a call with the same request id is executed once. */
   public ScheduleView pause(String namespace, RunId id, @Nullable UUID requestId) {
-    Call call = Call.of(requestId, "PauseWorkflowSchedule", namespace, id);
+    IdempotentCall call = IdempotentCall.of(requestId, "PauseWorkflowSchedule", namespace, id);
     return update(call, namespace, id, ScheduleUpdate.enabled(false));
   }
 
@@ -344,7 +354,7 @@ public final class Schedules {
 
   /** The same; a call with the same request id is executed once. */
   public ScheduleView resume(String namespace, RunId id, @Nullable UUID requestId) {
-    Call call = Call.of(requestId, "ResumeWorkflowSchedule", namespace, id);
+    IdempotentCall call = IdempotentCall.of(requestId, "ResumeWorkflowSchedule", namespace, id);
     return update(call, namespace, id, ScheduleUpdate.enabled(true));
   }
 
@@ -356,9 +366,9 @@ public final class Schedules {
   /** The same; a call with the same request id is executed once. */
   public boolean delete(String namespace, RunId id, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
-    return Requests.once(
+    return IdempotentCalls.once(
         database,
-        Call.of(requestId, "DeleteWorkflowSchedule", namespace, id),
+        IdempotentCall.of(requestId, "DeleteWorkflowSchedule", namespace, id),
         tx -> ScheduleRows.lock(tx, namespace, id).isPresent() && ScheduleRows.delete(tx, id),
         deleted -> Boolean.toString(deleted),
         (tx, deleted) -> Boolean.parseBoolean(deleted));
@@ -434,9 +444,10 @@ public final class Schedules {
   public Backfilled backfill(
       String namespace, RunId id, Instant from, Instant before, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
-    Call call = Call.of(requestId, "BackfillSchedule", namespace, id, from, before);
+    IdempotentCall call =
+        IdempotentCall.of(requestId, "BackfillSchedule", namespace, id, from, before);
     // Before the schedule is read: it may have been changed or deleted since the first call.
-    Progress progress = Progress.parse(Requests.answer(database, call));
+    Progress progress = Progress.parse(IdempotentCalls.answer(database, call));
     if (progress.isDone()) {
       return progress.sum;
     }
@@ -449,7 +460,7 @@ public final class Schedules {
     if (before.isAfter(now)) {
       throw Refusal.invalid("to", before, "not after " + now + ": a time that is over");
     }
-    Slots slots = Slots.of(schedule.spec().cronExpr(), schedule.spec().timeZone());
+    FireTimes slots = FireTimes.of(schedule.spec().cronExpr(), schedule.spec().timeZone());
     long after = ceilSecond(from) - 1;
     long last = ceilSecond(before) - 1;
     long count = slots.count(after, last);
@@ -457,15 +468,15 @@ public final class Schedules {
       throw Refusal.invalid(
           "from, to", count + " slots", "at most " + BACKFILL_MAX + " in one call");
     }
-    int batch = new Room().runs(schedule.spec().input().bytes());
+    int batch = new BatchCapacity().runs(schedule.spec().input().bytes());
     long slot = slots.after(after);
     while (!progress.isDone()) {
       List<Long> some = new ArrayList<>();
-      while (slot != Slots.NONE && slot <= last && some.size() < batch) {
+      while (slot != FireTimes.NONE && slot <= last && some.size() < batch) {
         some.add(slot);
         slot = slots.after(slot);
       }
-      boolean isLast = slot == Slots.NONE || slot > last;
+      boolean isLast = slot == FireTimes.NONE || slot > last;
       progress = backfill(call, namespace, id, some, isLast);
     }
     return progress.sum;
@@ -503,13 +514,13 @@ public final class Schedules {
 
   /** Makes runs of the slots that no earlier batch of the call has dealt with. */
   private Progress backfill(
-      Call call, String namespace, RunId id, List<Long> slots, boolean isLast) {
+      IdempotentCall call, String namespace, RunId id, List<Long> slots, boolean isLast) {
     List<FiredRun> fired = new ArrayList<>();
     Progress progress =
         database.writeRepeatable(
             tx -> {
               fired.clear();
-              Progress before = Progress.parse(Requests.enter(tx, call));
+              Progress before = Progress.parse(IdempotentCalls.enter(tx, call));
               List<FireRuns.Wanted> wanted =
                   slots.stream()
                       .filter(slot -> slot > before.last)
@@ -530,7 +541,7 @@ public final class Schedules {
                           before.sum.started + made,
                           before.sum.existed + wanted.size() - made - conflicts,
                           before.sum.conflicts + conflicts));
-              Requests.leave(tx, call, now.text());
+              IdempotentCalls.leave(tx, call, now.text());
               return now;
             });
     tell(fired);
@@ -545,7 +556,7 @@ public final class Schedules {
       throws SQLException {
     FireRuns.Inserted inserted = FireRuns.insert(tx, wanted);
     if (!inserted.runs().isEmpty()) {
-      Templates.started(tx, id, inserted.runs().size());
+      ScheduleTemplates.started(tx, id, inserted.runs().size());
     }
     return inserted;
   }
@@ -561,11 +572,11 @@ public final class Schedules {
     if (count < 0 || count > PREVIEW_MAX) {
       throw Refusal.invalid("count", count, "1 to " + PREVIEW_MAX + ", or 0 for a few");
     }
-    Slots slots = Slots.of(cronExpr, timeZone);
+    FireTimes slots = FireTimes.of(cronExpr, timeZone);
     Instant from = Objects.requireNonNullElseGet(after, () -> database.read(ScheduleRows::now));
     List<Instant> times = new ArrayList<>();
     long slot = slots.after(from.getEpochSecond());
-    while (slot != Slots.NONE && times.size() < (count == 0 ? PREVIEW_DEFAULT : count)) {
+    while (slot != FireTimes.NONE && times.size() < (count == 0 ? PREVIEW_DEFAULT : count)) {
       times.add(Instant.ofEpochSecond(slot));
       slot = slots.after(slot);
     }

@@ -10,14 +10,14 @@ final class HeartbeatWrite extends Write<HeartbeatResult> {
   static final String CALL = "Heartbeat";
   private static final int BYTES_PER_CLAIM = 32;
 
-  private final Heartbeat heartbeat;
+  private final WorkerHeartbeat heartbeat;
   private @Nullable Long recordedUs;
 
-  HeartbeatWrite(Heartbeat heartbeat) {
+  HeartbeatWrite(WorkerHeartbeat heartbeat) {
     this.heartbeat = heartbeat;
   }
 
-  Heartbeat heartbeat() {
+  WorkerHeartbeat heartbeat() {
     return heartbeat;
   }
 

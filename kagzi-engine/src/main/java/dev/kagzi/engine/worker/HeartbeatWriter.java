@@ -1,11 +1,11 @@
 package dev.kagzi.engine.worker;
 
-import dev.kagzi.engine.db.DatabaseFailures;
+import dev.kagzi.engine.db.DatabaseFailureLog;
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.db.SqlErrors;
+import dev.kagzi.engine.dispatch.HeldRuns;
 import dev.kagzi.engine.journal.BatchWriter;
-import dev.kagzi.engine.task.HeldRuns;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -151,7 +151,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       long failedTotal) {
     static final Counts NONE = new Counts(null, 0, 0, 0, 0);
 
-    static Counts of(Heartbeat beat) {
+    static Counts of(WorkerHeartbeat beat) {
       return new Counts(
           beat.activeCount(),
           beat.completedDelta(),
@@ -200,7 +200,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   @Override
   public @Nullable Effects writeAlone(Session session, List<HeartbeatWrite> batch)
       throws SQLException {
-    Heartbeat first = batch.getFirst().heartbeat();
+    WorkerHeartbeat first = batch.getFirst().heartbeat();
     List<Claim> claims = first.claims();
     boolean alone =
         batch.size() == 1
@@ -259,7 +259,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
           throw e;
         }
-        DatabaseFailures.logRefused(Level.ERROR, HeartbeatWrite.CALL, "run", one.claim.runId(), e);
+        DatabaseFailureLog.logRefused(
+            Level.ERROR, HeartbeatWrite.CALL, "run", one.claim.runId(), e);
       }
     }
     Map<WorkerId, WorkerStatus> statuses = statuses(present);

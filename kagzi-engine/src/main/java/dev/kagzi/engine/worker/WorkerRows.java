@@ -2,8 +2,8 @@ package dev.kagzi.engine.worker;
 
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
-import dev.kagzi.engine.task.PollRequest;
-import dev.kagzi.engine.task.WorkerLimits;
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.dispatch.WorkerLimits;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.WorkerId;
@@ -141,7 +141,7 @@ final class WorkerRows {
     return session.query(FIND_SQL).bind(worker.value()).first(WorkerRows::map);
   }
 
-  static void insert(Session tx, WorkerId id, Registration r) throws SQLException {
+  static void insert(Session tx, WorkerId id, WorkerRegistration r) throws SQLException {
     List<String> types = new ArrayList<>();
     List<String> versions = new ArrayList<>();
     r.served()
@@ -166,7 +166,7 @@ final class WorkerRows {
         .update();
   }
 
-  static List<Known> replace(Session tx, Registration r) throws SQLException {
+  static List<Known> replace(Session tx, WorkerRegistration r) throws SQLException {
     return tx.query(REPLACE_SQL)
         .bind(r.queue().namespace())
         .bind(r.queue().queue())

@@ -2,20 +2,20 @@ package dev.kagzi.engine.worker;
 
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.dispatch.Dispatcher;
+import dev.kagzi.engine.dispatch.HeldRuns;
+import dev.kagzi.engine.dispatch.WorkerLimits;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.namespace.Namespaces;
-import dev.kagzi.engine.notice.Notice;
-import dev.kagzi.engine.notice.Notifier;
-import dev.kagzi.engine.report.FreeClaim;
-import dev.kagzi.engine.report.RenewLease;
-import dev.kagzi.engine.request.Call;
-import dev.kagzi.engine.request.Requests;
+import dev.kagzi.engine.notification.Notifier;
+import dev.kagzi.engine.notification.ServerMessage;
+import dev.kagzi.engine.request.IdempotentCall;
+import dev.kagzi.engine.request.IdempotentCalls;
 import dev.kagzi.engine.run.FailureHandler;
-import dev.kagzi.engine.task.Gates;
-import dev.kagzi.engine.task.HeldRuns;
-import dev.kagzi.engine.task.WorkerLimits;
 import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.transition.ReleaseClaim;
+import dev.kagzi.engine.transition.RenewLease;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.QueueName;
@@ -55,9 +55,9 @@ public final class Workers implements AutoCloseable {
   private final WorkerConfig config;
   private final Limits limits;
   private final Namespaces namespaces;
-  private final Gates gates;
+  private final Dispatcher gates;
   private final Notifier notifier;
-  private final BiConsumer<List<Claim>, FreeClaim.Cause> free;
+  private final BiConsumer<List<Claim>, ReleaseClaim.Cause> free;
   private final Consumer<RenewLease> renew;
   private final Journal<HeartbeatWrite> heartbeats;
   private final Executor blocking = Executors.newVirtualThreadPerTaskExecutor();
@@ -81,9 +81,9 @@ public final class Workers implements AutoCloseable {
       WorkerConfig config,
       Limits limits,
       Namespaces namespaces,
-      Gates gates,
+      Dispatcher gates,
       Notifier notifier,
-      BiConsumer<List<Claim>, FreeClaim.Cause> free,
+      BiConsumer<List<Claim>, ReleaseClaim.Cause> free,
       Consumer<RenewLease> renew,
       EssentialThreads threads) {
     this.database = database;
@@ -115,7 +115,7 @@ public final class Workers implements AutoCloseable {
   }
 
   /** The same for a worker that chose no request id. */
-  public CompletableFuture<WorkerId> register(Registration r) {
+  public CompletableFuture<WorkerId> register(WorkerRegistration r) {
     return register(r, null);
   }
 
@@ -126,14 +126,15 @@ public final class Workers implements AutoCloseable {
    *
    * @param requestId chosen by the worker, which may then repeat the call safely; null for none
    */
-  public CompletableFuture<WorkerId> register(Registration r, @Nullable UUID requestId) {
+  public CompletableFuture<WorkerId> register(WorkerRegistration r, @Nullable UUID requestId) {
     check(r);
     return async(
         () -> {
           namespaces.check(r.queue().namespace());
-          Call call = Call.of(requestId, "Register", r.queue().namespace(), r.queue().queue());
+          IdempotentCall call =
+              IdempotentCall.of(requestId, "Register", r.queue().namespace(), r.queue().queue());
           Registered registered =
-              Requests.once(
+              IdempotentCalls.once(
                   database,
                   call,
                   tx -> insert(tx, r),
@@ -153,7 +154,7 @@ public final class Workers implements AutoCloseable {
         });
   }
 
-  private static Registered insert(Session tx, Registration r) throws SQLException {
+  private static Registered insert(Session tx, WorkerRegistration r) throws SQLException {
     WorkerId id = WorkerId.next();
     List<WorkerRows.Known> before = WorkerRows.replace(tx, r);
     WorkerRows.insert(tx, id, r);
@@ -166,8 +167,8 @@ public final class Workers implements AutoCloseable {
   }
 
   /** A worker that was silent for too long before it repeated its call is registered anew. */
-  private static Registered registeredBefore(Session tx, Registration r, Call call, String stored)
-      throws SQLException {
+  private static Registered registeredBefore(
+      Session tx, WorkerRegistration r, IdempotentCall call, String stored) throws SQLException {
     WorkerId id = WorkerId.parse(stored).orElseThrow();
     Optional<WorkerRows.Known> present =
         WorkerRows.find(tx, id).filter(row -> row.status() != WorkerStatus.OFFLINE);
@@ -175,11 +176,11 @@ public final class Workers implements AutoCloseable {
       return new Registered(id, present.get().status(), List.of());
     }
     Registered anew = insert(tx, r);
-    Requests.leave(tx, call, anew.id.toString());
+    IdempotentCalls.leave(tx, call, anew.id.toString());
     return anew;
   }
 
-  private void check(Registration r) {
+  private void check(WorkerRegistration r) {
     limits.checkName("namespace", r.queue().namespace());
     limits.checkName("task_queue", r.queue().queue());
     if (r.served().isEmpty()) {
@@ -209,7 +210,7 @@ public final class Workers implements AutoCloseable {
   }
 
   /** Takes the beat, renews what is listed, and takes back what is not. */
-  public CompletableFuture<HeartbeatResult> heartbeat(Heartbeat h) {
+  public CompletableFuture<HeartbeatResult> heartbeat(WorkerHeartbeat h) {
     HeartbeatWrite write = new HeartbeatWrite(h);
     Seen before = seen.get(h.workerId());
     heartbeats.append(write);
@@ -235,7 +236,7 @@ public final class Workers implements AutoCloseable {
    * A claim that the worker does not list is free, but only if the worker had it before its
    * previous heartbeat: a younger one may still be on its way to it.
    */
-  private void freeUnlisted(Heartbeat h, long previousBeatNanos) {
+  private void freeUnlisted(WorkerHeartbeat h, long previousBeatNanos) {
     List<Claim> claims = h.claims() == null ? List.of() : h.claims();
     List<Claim> dropped = gates.book().unlisted(h.workerId(), claims, previousBeatNanos);
     if (!dropped.isEmpty()) {
@@ -245,7 +246,7 @@ public final class Workers implements AutoCloseable {
           .log("worker dropped claims, they are free again");
       // Whatever becomes of it, the memory has served: an entry that is wrong must not come again.
       dropped.forEach(gates.book()::ended);
-      free.accept(dropped, FreeClaim.Cause.NOT_TAKEN);
+      free.accept(dropped, ReleaseClaim.Cause.NOT_TAKEN);
     }
   }
 
@@ -270,7 +271,7 @@ public final class Workers implements AutoCloseable {
                 worker, (id, was) -> new Seen(was.queue, status, was.limits, now, now)));
   }
 
-  /** See {@link dev.kagzi.engine.task.Tasks.Presence#require}. */
+  /** See {@link dev.kagzi.engine.dispatch.Tasks.Presence#require}. */
   public CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue) {
     Seen known = seen.get(worker);
     if (known != null && System.nanoTime() - known.atNanos < FRESH_NANOS) {
@@ -349,9 +350,9 @@ public final class Workers implements AutoCloseable {
             return find(worker).map(this::held).filter(List::isEmpty).isPresent();
           }
           Optional<WorkerRows.Known> gone =
-              Requests.once(
+              IdempotentCalls.once(
                   database,
-                  Call.of(null, "Deregister", worker),
+                  IdempotentCall.of(null, "Deregister", worker),
                   tx -> {
                     Optional<WorkerRows.Known> row = WorkerRows.offline(tx, worker, false);
                     WorkerRows.event(tx, row, "OFFLINE", "deregistered");
@@ -361,7 +362,7 @@ public final class Workers implements AutoCloseable {
                   (tx, stored) -> WorkerRows.find(tx, worker));
           forget(worker);
           if (gone.isPresent()) {
-            freeAll(gone.get(), FreeClaim.Cause.WORKER_LEFT);
+            freeAll(gone.get(), ReleaseClaim.Cause.WORKER_LEFT);
             log.atInfo().addKeyValue("worker", worker).log("worker deregistered");
           }
           // A call that is sent again finds the worker gone.
@@ -415,9 +416,9 @@ public final class Workers implements AutoCloseable {
             throw Refusal.notFound("worker", worker);
           }
           Forced forced =
-              Requests.once(
+              IdempotentCalls.once(
                   database,
-                  Call.of(requestId, "ForceOfflineWorker", worker),
+                  IdempotentCall.of(requestId, "ForceOfflineWorker", worker),
                   tx -> takeOffline(tx, worker, reason),
                   done -> Integer.toString(done.heldRuns),
                   (tx, held) ->
@@ -480,7 +481,7 @@ public final class Workers implements AutoCloseable {
 
   private void tellDrain(WorkerId worker) {
     if (!drainAttached(worker)) {
-      notifier.tell(new Notice.Drain(worker));
+      notifier.tell(new ServerMessage.Drain(worker));
     }
   }
 
@@ -589,7 +590,7 @@ public final class Workers implements AutoCloseable {
         database.read(
             session -> HeldRuns.forgotten(session, config.stale().toMillis(), FORGOTTEN_MAX));
     if (!forgotten.isEmpty()) {
-      free.accept(forgotten, FreeClaim.Cause.WORKER_GONE);
+      free.accept(forgotten, ReleaseClaim.Cause.WORKER_GONE);
       log.atWarn()
           .addKeyValue("claims", forgotten.size())
           .log("claims of workers that are offline were still held, released");
@@ -611,7 +612,7 @@ public final class Workers implements AutoCloseable {
 
   private int bury(WorkerRows.Known worker, String message) {
     forget(worker.id());
-    int freed = freeAll(worker, FreeClaim.Cause.WORKER_GONE);
+    int freed = freeAll(worker, ReleaseClaim.Cause.WORKER_GONE);
     log.atWarn()
         .addKeyValue("worker", worker.id())
         .addKeyValue("queue", worker.queue().queue())
@@ -620,7 +621,7 @@ public final class Workers implements AutoCloseable {
     return freed;
   }
 
-  private int freeAll(WorkerRows.Known worker, FreeClaim.Cause cause) {
+  private int freeAll(WorkerRows.Known worker, ReleaseClaim.Cause cause) {
     List<HeldRuns.Held> held = held(worker);
     free.accept(held.stream().map(HeldRuns.Held::claim).toList(), cause);
     return held.size();
@@ -647,14 +648,14 @@ public final class Workers implements AutoCloseable {
   /** Tells a worker to stop executing a run, wherever it is attached. */
   public void stop(WorkerId worker, Claim claim, RunStatus status) {
     if (!stopAttached(worker, claim, status)) {
-      notifier.tell(new Notice.Stop(worker, claim, status));
+      notifier.tell(new ServerMessage.Stop(worker, claim, status));
     }
   }
 
   /** Tells a worker that what a run waits for may have come, wherever it is attached. */
   public void wake(WorkerId worker, Claim claim) {
     if (!wakeAttached(worker, claim)) {
-      notifier.tell(new Notice.Wake(worker, claim));
+      notifier.tell(new ServerMessage.Wake(worker, claim));
     }
   }
 

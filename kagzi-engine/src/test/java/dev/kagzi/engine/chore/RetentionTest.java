@@ -10,11 +10,11 @@ import static org.awaitility.Awaitility.await;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.namespace.NamespaceUpdate;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.run.ExpiredRuns;
 import dev.kagzi.engine.run.StartRequest;
-import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
@@ -64,8 +64,8 @@ class RetentionTest {
     return new RetentionConfig(runs, Duration.ofDays(7), Duration.ZERO);
   }
 
-  private ForgetOldRuns chore(Duration runs) {
-    return new ForgetOldRuns(
+  private PurgeExpiredRuns chore(Duration runs) {
+    return new PurgeExpiredRuns(
         database.open(), engine.engine().namespaces(), engine.engine().workers(), keeping(runs));
   }
 
@@ -208,7 +208,7 @@ class RetentionTest {
     Namespaces namespaces = engine.engine().namespaces();
     String regretted = namespaces.create("ns-" + UUID.randomUUID(), "", "", 3_600_000L).namespace();
     RunId run = cancelled(regretted);
-    ForgetOldRuns chore = chore(Duration.ZERO);
+    PurgeExpiredRuns chore = chore(Duration.ZERO);
     // While somebody else deletes, the chore knows what has expired, and waits for its turn.
     database
         .open()
@@ -360,7 +360,7 @@ class RetentionTest {
 
     try (ExecutorService servers = Executors.newFixedThreadPool(2)) {
       List<Future<?>> turns = new ArrayList<>();
-      for (ForgetOldRuns server : List.of(chore(DAY), chore(DAY))) {
+      for (PurgeExpiredRuns server : List.of(chore(DAY), chore(DAY))) {
         turns.add(
             servers.submit(
                 () -> {
@@ -430,8 +430,8 @@ class RetentionTest {
         """);
 
     // The first pass, for as many turns as it takes: the next one is far away.
-    ForgetOldRuns once =
-        new ForgetOldRuns(
+    PurgeExpiredRuns once =
+        new PurgeExpiredRuns(
             database.open(),
             engine.engine().namespaces(),
             engine.engine().workers(),
@@ -441,7 +441,7 @@ class RetentionTest {
   }
 
   /** A turn is short; on a busy machine it takes several. */
-  private static void runUntil(ForgetOldRuns chore, BooleanSupplier done) {
+  private static void runUntil(PurgeExpiredRuns chore, BooleanSupplier done) {
     await()
         .atMost(Duration.ofSeconds(20))
         .until(

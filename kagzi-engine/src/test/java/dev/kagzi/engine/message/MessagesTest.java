@@ -11,13 +11,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kagzi.engine.FamilyTest;
 import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestEngine;
-import dev.kagzi.engine.report.Report;
-import dev.kagzi.engine.report.ReportResult;
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.step.RecordedStep;
-import dev.kagzi.engine.task.PollRequest;
-import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.QueueName;
@@ -26,7 +26,7 @@ import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
-import dev.kagzi.engine.worker.Registration;
+import dev.kagzi.engine.worker.WorkerRegistration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -62,7 +62,7 @@ class MessagesTest extends FamilyTest {
             .engine()
             .workers()
             .register(
-                new Registration(
+                new WorkerRegistration(
                     childQueue(),
                     List.of(new TypeVersion(TYPE, "")),
                     false,

@@ -10,22 +10,22 @@ import static org.awaitility.Awaitility.await;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
-import dev.kagzi.engine.report.Report;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.RetryResult;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.ScheduleView;
 import dev.kagzi.engine.schedule.Schedules;
-import dev.kagzi.engine.task.Poll;
-import dev.kagzi.engine.task.PollRequest;
-import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.transition.Report;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
-import dev.kagzi.engine.worker.Registration;
+import dev.kagzi.engine.worker.WorkerRegistration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +68,7 @@ class DisabledTest {
             .engine()
             .workers()
             .register(
-                new Registration(
+                new WorkerRegistration(
                     queue,
                     List.of(new TypeVersion(TYPE, "")),
                     false,

@@ -92,10 +92,10 @@ class PageTokenTest {
   void times_keep_their_microseconds_and_stay_within_the_calendar() {
     Instant time = Instant.parse("2026-01-01T00:00:00.123456Z");
 
-    assertThat(Times.micros(time)).isEqualTo(1_767_225_600_123_456L);
-    assertThat(Times.bounded(time)).isEqualTo(time);
-    assertThat(Times.micros(Times.bounded(Instant.MAX))).isPositive();
-    assertThat(Times.micros(Times.bounded(Instant.MIN))).isNegative();
+    assertThat(EpochMicros.micros(time)).isEqualTo(1_767_225_600_123_456L);
+    assertThat(EpochMicros.bounded(time)).isEqualTo(time);
+    assertThat(EpochMicros.micros(EpochMicros.bounded(Instant.MAX))).isPositive();
+    assertThat(EpochMicros.micros(EpochMicros.bounded(Instant.MIN))).isNegative();
   }
 
   @Test

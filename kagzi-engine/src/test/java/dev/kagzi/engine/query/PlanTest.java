@@ -214,11 +214,11 @@ class PlanTest {
   @Test
   void steps_are_read_within_their_run() {
     Cursor cursor = Cursor.of(Cursor.micros(Instant.EPOCH), "step#5", "1");
-    Weight weight = Weight.of(PageSpec.FIRST);
+    PageByteLimits weight = PageByteLimits.of(PageSpec.FIRST);
     RunId shortRun = new RunId(UUID.fromString("94f6d7e0-4a4d-4520-3530-0f18b984988c"));
 
     for (RunId run : List.of(LONG_RUN, shortRun)) {
-      for (Sql sql :
+      for (SqlBuilder sql :
           List.of(
               StepQueries.list(run, null, null, true, 21, weight),
               StepQueries.list(run, "step", cursor, false, 21, weight),
@@ -266,8 +266,8 @@ class PlanTest {
     }
   }
 
-  private static Sql dead(@Nullable String namespace) {
-    return new Sql()
+  private static SqlBuilder dead(@Nullable String namespace) {
+    return new SqlBuilder()
         .add(
             HealthQueries.DEAD,
             q -> q.bind(namespace),
@@ -280,16 +280,16 @@ class PlanTest {
     assertPlan(list(filter, from, forward)).contains(index).contains("workflow_payloads_pkey");
   }
 
-  private static Sql list(RunFilter filter, @Nullable Cursor from, boolean forward) {
-    return RunQueries.list(filter, from, forward, 21, Weight.of(PageSpec.FIRST));
+  private static SqlBuilder list(RunFilter filter, @Nullable Cursor from, boolean forward) {
+    return RunQueries.list(filter, from, forward, 21, PageByteLimits.of(PageSpec.FIRST));
   }
 
-  private static AbstractStringAssert<?> assertPlan(Sql sql) {
+  private static AbstractStringAssert<?> assertPlan(SqlBuilder sql) {
     return assertThat(plan(sql)).doesNotContain("Seq Scan");
   }
 
   // On a connection for reading: writers' sessions would not scan in any case.
-  private static String plan(Sql sql) {
+  private static String plan(SqlBuilder sql) {
     return database
         .open()
         .read(

@@ -1,7 +1,7 @@
 package dev.kagzi.engine.query;
 
 import dev.kagzi.engine.TestDatabase;
-import dev.kagzi.engine.page.Times;
+import dev.kagzi.engine.page.EpochMicros;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import java.time.Instant;
@@ -107,7 +107,7 @@ final class Rows {
                 .bind(run.version)
                 .bind(run.status.name())
                 .bind(ended)
-                .bind(Times.micros(run.createdAt))
+                .bind(EpochMicros.micros(run.createdAt))
                 .update());
     return id;
   }
@@ -127,7 +127,7 @@ final class Rows {
                 .bind(key)
                 .bind(attempt)
                 .bind(output)
-                .bind(Times.micros(createdAt))
+                .bind(EpochMicros.micros(createdAt))
                 .update());
   }
 
@@ -140,7 +140,7 @@ final class Rows {
                 .bind(namespace)
                 .bind(queue)
                 .bind(status)
-                .bind(Times.micros(registeredAt))
+                .bind(EpochMicros.micros(registeredAt))
                 .update());
   }
 }

@@ -14,11 +14,11 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
-import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.RecordedStep;
-import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;

@@ -19,7 +19,7 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
-import dev.kagzi.engine.worker.Registration;
+import dev.kagzi.engine.worker.WorkerRegistration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -106,7 +106,7 @@ class ReservedIdsTest {
             .engine()
             .workers()
             .register(
-                new Registration(
+                new WorkerRegistration(
                     new QueueName(NAMESPACE, "handlers"),
                     List.of(new TypeVersion(FailureHandler.TYPE, "")),
                     false,

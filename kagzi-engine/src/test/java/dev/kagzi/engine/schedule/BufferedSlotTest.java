@@ -14,8 +14,8 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.CancelResult;
-import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
@@ -45,7 +45,7 @@ class BufferedSlotTest {
   private TestEngine engine;
   private String queue;
   private WorkerId worker;
-  private Firing firing;
+  private ScheduleFirer firing;
   private int days;
 
   @BeforeEach
@@ -63,7 +63,7 @@ class BufferedSlotTest {
             holds);
     worker = engine.register();
     firing =
-        new Firing(
+        new ScheduleFirer(
             database.open(), ScheduleConfig.defaults(), Duration.ofSeconds(1), new SilentEvents());
   }
 

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 
 /** What becomes of slots that are due (C16, C46). */
 class FirePlanTest {
-  private static final Slots EVERY_MINUTE = Slots.of("* * * * *", "UTC");
-  private static final Slots EVERY_SECOND = Slots.of("* * * * * *", "UTC");
+  private static final FireTimes EVERY_MINUTE = FireTimes.of("* * * * *", "UTC");
+  private static final FireTimes EVERY_SECOND = FireTimes.of("* * * * * *", "UTC");
   private static final long NOW = 6_030;
 
   private static FirePlan plan(Overlap overlap, int maxCatchup, boolean open, long buffered) {
@@ -23,7 +23,7 @@ class FirePlanTest {
 
   @Test
   void all_that_is_missed_fires_oldest_first_as_long_as_it_is_caught_up_with() {
-    FirePlan plan = plan(Overlap.ALLOW, 11, true, Slots.NONE);
+    FirePlan plan = plan(Overlap.ALLOW, 11, true, FireTimes.NONE);
 
     assertThat(plan.slots()).hasSize(11).isSorted().startsWith(5_400L).endsWith(6_000L);
     assertThat(plan.missed()).isZero();
@@ -32,7 +32,7 @@ class FirePlanTest {
 
   @Test
   void of_more_the_newest_fire_and_the_others_are_counted() {
-    FirePlan plan = plan(Overlap.ALLOW, 3, false, Slots.NONE);
+    FirePlan plan = plan(Overlap.ALLOW, 3, false, FireTimes.NONE);
 
     assertThat(plan.slots()).containsExactly(5_880L, 5_940L, 6_000L);
     assertThat(plan.missed()).isEqualTo(8);
@@ -43,14 +43,14 @@ class FirePlanTest {
     for (Overlap overlap : Overlap.values()) {
       FirePlan plan =
           FirePlan.of(
-              new FirePlan.Due(EVERY_MINUTE, overlap, 0, 5_400, Slots.NONE, false),
+              new FirePlan.Due(EVERY_MINUTE, overlap, 0, 5_400, FireTimes.NONE, false),
               6_001,
               5_999,
               1_000);
 
       assertThat(plan.slots()).as(overlap.name()).containsExactly(6_000L);
       assertThat(plan.missed()).isEqualTo(10);
-      assertThat(plan.buffered()).isEqualTo(Slots.NONE);
+      assertThat(plan.buffered()).isEqualTo(FireTimes.NONE);
       assertThat(plan.next()).isEqualTo(6_060);
     }
   }
@@ -58,11 +58,11 @@ class FirePlanTest {
   @Test
   void without_catch_up_slots_that_were_missed_are_counted_and_none_fires() {
     for (Overlap overlap : Overlap.values()) {
-      FirePlan plan = plan(overlap, 0, false, Slots.NONE);
+      FirePlan plan = plan(overlap, 0, false, FireTimes.NONE);
 
       assertThat(plan.slots()).as(overlap.name()).isEmpty();
       assertThat(plan.missed()).isEqualTo(11);
-      assertThat(plan.buffered()).isEqualTo(Slots.NONE);
+      assertThat(plan.buffered()).isEqualTo(FireTimes.NONE);
       assertThat(plan.next()).isEqualTo(6_060);
     }
   }
@@ -73,14 +73,14 @@ class FirePlanTest {
 
     assertThat(plan.slots()).containsExactly(5_340L);
     assertThat(plan.missed()).isEqualTo(11);
-    assertThat(plan.buffered()).isEqualTo(Slots.NONE);
+    assertThat(plan.buffered()).isEqualTo(FireTimes.NONE);
   }
 
   @Test
   void slots_that_are_on_time_are_not_limited() {
     FirePlan plan =
         FirePlan.of(
-            new FirePlan.Due(EVERY_SECOND, Overlap.ALLOW, 0, NOW - 2, Slots.NONE, false),
+            new FirePlan.Due(EVERY_SECOND, Overlap.ALLOW, 0, NOW - 2, FireTimes.NONE, false),
             NOW,
             NOW - 2,
             1_000);
@@ -93,7 +93,7 @@ class FirePlanTest {
   void what_does_not_fit_stays_due() {
     FirePlan plan =
         FirePlan.of(
-            new FirePlan.Due(EVERY_MINUTE, Overlap.ALLOW, 100, 5_400, Slots.NONE, false),
+            new FirePlan.Due(EVERY_MINUTE, Overlap.ALLOW, 100, 5_400, FireTimes.NONE, false),
             NOW,
             NOW - 2,
             4);
@@ -107,7 +107,7 @@ class FirePlanTest {
   void a_slot_that_somebody_set_fires_although_the_expression_does_not_name_it() {
     FirePlan plan =
         FirePlan.of(
-            new FirePlan.Due(EVERY_MINUTE, Overlap.ALLOW, 100, 5_950, Slots.NONE, false),
+            new FirePlan.Due(EVERY_MINUTE, Overlap.ALLOW, 100, 5_950, FireTimes.NONE, false),
             NOW,
             NOW - 2,
             9);
@@ -117,8 +117,8 @@ class FirePlanTest {
 
   @Test
   void skip_fires_one_at_a_time() {
-    FirePlan free = plan(Overlap.SKIP, 100, false, Slots.NONE);
-    FirePlan open = plan(Overlap.SKIP, 100, true, Slots.NONE);
+    FirePlan free = plan(Overlap.SKIP, 100, false, FireTimes.NONE);
+    FirePlan open = plan(Overlap.SKIP, 100, true, FireTimes.NONE);
 
     assertThat(free.slots()).containsExactly(5_400L);
     assertThat(free.missed()).isEqualTo(10);
@@ -129,8 +129,8 @@ class FirePlanTest {
 
   @Test
   void buffer_one_lets_one_wait() {
-    FirePlan free = plan(Overlap.BUFFER_ONE, 100, false, Slots.NONE);
-    FirePlan open = plan(Overlap.BUFFER_ONE, 100, true, Slots.NONE);
+    FirePlan free = plan(Overlap.BUFFER_ONE, 100, false, FireTimes.NONE);
+    FirePlan open = plan(Overlap.BUFFER_ONE, 100, true, FireTimes.NONE);
     FirePlan full = plan(Overlap.BUFFER_ONE, 100, true, 5_340);
     FirePlan forgotten = plan(Overlap.BUFFER_ONE, 100, false, 5_340);
 
@@ -153,7 +153,7 @@ class FirePlanTest {
     long year = 365L * 86_400;
     FirePlan plan =
         FirePlan.of(
-            new FirePlan.Due(EVERY_SECOND, Overlap.ALLOW, 100, 0, Slots.NONE, false),
+            new FirePlan.Due(EVERY_SECOND, Overlap.ALLOW, 100, 0, FireTimes.NONE, false),
             year,
             year - 2,
             1_000);
@@ -164,14 +164,14 @@ class FirePlanTest {
 
   @Test
   void to_find_the_newest_slots_after_a_night_is_quick() {
-    Slots slots = Slots.of("* * * * *", "Europe/Berlin");
+    FireTimes slots = FireTimes.of("* * * * *", "Europe/Berlin");
     long morning = 1_800_000_000;
     long begun = System.nanoTime();
 
     for (int i = 0; i < 5_000; i++) {
       FirePlan plan =
           FirePlan.of(
-              new FirePlan.Due(slots, Overlap.ALLOW, 3, morning - 36_000, Slots.NONE, false),
+              new FirePlan.Due(slots, Overlap.ALLOW, 3, morning - 36_000, FireTimes.NONE, false),
               morning,
               morning - 2,
               1_000);

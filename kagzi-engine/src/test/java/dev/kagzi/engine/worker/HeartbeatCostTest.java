@@ -73,7 +73,7 @@ class HeartbeatCostTest {
 
   private static void beat(TestEngine engine, WorkerId worker) {
     HeartbeatResult result =
-        await(engine.engine().workers().heartbeat(new Heartbeat(worker, List.of(), 0, 0, 0)));
+        await(engine.engine().workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 0, 0, 0)));
     assertThat(result.lost()).isEmpty();
   }
 

@@ -13,15 +13,15 @@ import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.dispatch.DispatchConfig;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
-import dev.kagzi.engine.report.BegunStep;
-import dev.kagzi.engine.report.Caller;
-import dev.kagzi.engine.report.Report;
-import dev.kagzi.engine.report.ReportResult;
 import dev.kagzi.engine.run.StartOptions;
-import dev.kagzi.engine.task.DispatchConfig;
-import dev.kagzi.engine.task.Poll;
-import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.transition.BegunStep;
+import dev.kagzi.engine.transition.Caller;
+import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
@@ -80,7 +80,7 @@ class LeaseTest {
   }
 
   private HeartbeatResult beat(WorkerId who, @Nullable List<Claim> claims) {
-    return await(engine.engine().workers().heartbeat(new Heartbeat(who, claims, null, 0, 0)));
+    return await(engine.engine().workers().heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0)));
   }
 
   private void leaveOnLease(RunId run, Duration left) {
@@ -232,7 +232,7 @@ class LeaseTest {
   }
 
   private CompletableFuture<HeartbeatResult> beating(WorkerId who, List<Claim> claims) {
-    return engine.engine().workers().heartbeat(new Heartbeat(who, claims, null, 0, 0));
+    return engine.engine().workers().heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0));
   }
 
   /** W6: what a worker no longer executes is not kept alive by it. */

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.CapturedLog;
 import dev.kagzi.engine.FamilyTest;
-import dev.kagzi.engine.db.DatabaseFailures;
+import dev.kagzi.engine.db.DatabaseFailureLog;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** What becomes of a heartbeat in which the database refuses something. */
 class RefusedHeartbeatTest extends FamilyTest {
-  private final CapturedLog log = CapturedLog.of(DatabaseFailures.class);
+  private final CapturedLog log = CapturedLog.of(DatabaseFailureLog.class);
 
   @AfterEach
   void closeLog() {
@@ -24,7 +24,7 @@ class RefusedHeartbeatTest extends FamilyTest {
   }
 
   private HeartbeatResult beat(List<Claim> claims) {
-    return await(engine.engine().workers().heartbeat(new Heartbeat(worker, claims, 2, 0, 0)));
+    return await(engine.engine().workers().heartbeat(new WorkerHeartbeat(worker, claims, 2, 0, 0)));
   }
 
   private void leaveSecondsOnLease(RunId run, int seconds) {

@@ -11,10 +11,10 @@ import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.WorkerView;
 import dev.kagzi.engine.run.StartOptions;
-import dev.kagzi.engine.task.Poll;
-import dev.kagzi.engine.task.Task;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -75,15 +75,15 @@ class WorkersTest {
   }
 
   private CompletableFuture<HeartbeatResult> beat(WorkerId who, @Nullable List<Claim> claims) {
-    return workers().heartbeat(new Heartbeat(who, claims, null, 0, 0));
+    return workers().heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0));
   }
 
   private WorkerId register(String instanceId) {
     return await(workers().register(registration(instanceId)));
   }
 
-  private Registration registration(String instanceId) {
-    return new Registration(
+  private WorkerRegistration registration(String instanceId) {
+    return new WorkerRegistration(
         engine.queue(),
         List.of(new TypeVersion(TYPE, "")),
         false,
@@ -347,7 +347,7 @@ class WorkersTest {
             () ->
                 workers()
                     .register(
-                        new Registration(
+                        new WorkerRegistration(
                             engine.queue(),
                             List.of(),
                             false,
@@ -422,13 +422,13 @@ class WorkersTest {
     List<CompletableFuture<HeartbeatResult>> beats;
     try (Holds.Hold hold = holds.commitAfter("UPDATE kagzi.workers w")) {
       CompletableFuture<HeartbeatResult> first =
-          workers().heartbeat(new Heartbeat(worker, List.of(), 9, 1, 0));
+          workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 9, 1, 0));
       hold.awaitReached();
       beats =
           List.of(
               first,
-              workers().heartbeat(new Heartbeat(worker, List.of(), 8, 10, 1)),
-              workers().heartbeat(new Heartbeat(worker, List.of(), 7, 100, 2)));
+              workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 8, 10, 1)),
+              workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 7, 100, 2)));
     }
 
     beats.forEach(TestEngine::await);

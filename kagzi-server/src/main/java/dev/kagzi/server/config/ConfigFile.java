@@ -57,7 +57,7 @@ public record ConfigFile(String path, Map<String, String> entries) {
         throw new SettingsException(
             "%s: no such key in %s (expected: %s)"
                 .formatted(
-                    key, path, Nearest.to(key, ServerOption.keys()).orElse(Settings.ANY_KNOWN)));
+                    key, path, DidYouMean.to(key, ServerOption.keys()).orElse(Settings.ANY_KNOWN)));
       }
     }
   }

@@ -38,7 +38,7 @@ public final class Settings {
   private final Map<ServerOption, Comparable<?>> values = new EnumMap<>(ServerOption.class);
 
   private Settings(Sources sources) {
-    Variables.check(sources.environment());
+    EnvironmentVariables.check(sources.environment());
     sources.file().check();
     for (ServerOption option : ServerOption.values()) {
       Setting setting = sources.find(option);
@@ -74,7 +74,7 @@ public final class Settings {
         return new Setting(flag, Setting.Source.FLAG, option.flag().orElse(""));
       }
       String variable = environment.getOrDefault(option.variable(), "");
-      if (!variable.isEmpty() && !Variables.isServiceLink(option.variable(), variable)) {
+      if (!variable.isEmpty() && !EnvironmentVariables.isServiceLink(option.variable(), variable)) {
         return new Setting(variable, Setting.Source.ENV, option.variable());
       }
       String line = file.entries().getOrDefault(option.key(), "").strip();

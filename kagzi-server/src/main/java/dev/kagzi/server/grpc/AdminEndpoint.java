@@ -99,7 +99,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "worker-namespaces",
           "worker-versions");
 
-  private final EdgeRoom room;
+  private final GrpcContext room;
   private final Supplier<Optional<String>> trouble;
   private final Set<String> services;
   private final String version;
@@ -110,7 +110,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
    * @param services whose health can be asked for
    */
   AdminEndpoint(
-      EdgeRoom room, Supplier<Optional<String>> trouble, Set<String> services, String version) {
+      GrpcContext room, Supplier<Optional<String>> trouble, Set<String> services, String version) {
     this.room = room;
     this.trouble = trouble;
     this.services = Set.copyOf(services);
@@ -137,8 +137,8 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   private static ListWorkersResponse workers(Page<WorkerView> page) {
     ListWorkersResponse.Builder message =
-        ListWorkersResponse.newBuilder().setPage(Protos.page(page));
-    page.items().forEach(worker -> message.addWorkers(Protos.worker(worker)));
+        ListWorkersResponse.newBuilder().setPage(ResponseMapper.page(page));
+    page.items().forEach(worker -> message.addWorkers(ResponseMapper.worker(worker)));
     return message.build();
   }
 
@@ -153,7 +153,8 @@ final class AdminEndpoint extends AdminServiceImplBase {
                     .worker(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
                         Arguments.workerId(request.getWorkerId())),
-            worker -> GetWorkerResponse.newBuilder().setWorker(Protos.worker(worker)).build());
+            worker ->
+                GetWorkerResponse.newBuilder().setWorker(ResponseMapper.worker(worker)).build());
   }
 
   @Override
@@ -167,7 +168,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
                     .step(
                         Arguments.namespace(request.getNamespace()),
                         StepRef.parse(request.getStepId())),
-            step -> GetStepResponse.newBuilder().setStep(Protos.step(step)).build());
+            step -> GetStepResponse.newBuilder().setStep(ResponseMapper.step(step)).build());
   }
 
   @Override
@@ -187,14 +188,15 @@ final class AdminEndpoint extends AdminServiceImplBase {
   }
 
   private static ListStepsResponse steps(Page<StepView> page) {
-    ListStepsResponse.Builder message = ListStepsResponse.newBuilder().setPage(Protos.page(page));
-    page.items().forEach(step -> message.addSteps(Protos.step(step)));
+    ListStepsResponse.Builder message =
+        ListStepsResponse.newBuilder().setPage(ResponseMapper.page(page));
+    page.items().forEach(step -> message.addSteps(ResponseMapper.step(step)));
     return message.build();
   }
 
   @Override
   public void drainWorker(DrainWorkerRequest request, StreamObserver<DrainWorkerResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () -> {
           WorkerId worker = Arguments.workerId(request.getWorkerId());
@@ -224,13 +226,13 @@ final class AdminEndpoint extends AdminServiceImplBase {
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
                         Arguments.workerId(request.getWorkerId()),
                         Arguments.page(request.getPage())),
-            Numbers::workerEvents);
+            StatsMapper::workerEvents);
   }
 
   @Override
   public void forceOfflineWorker(
       ForceOfflineWorkerRequest request, StreamObserver<ForceOfflineWorkerResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             room.engine()
@@ -253,7 +255,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
                     .queries()
                     .stats(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
-            Numbers::stats);
+            StatsMapper::stats);
   }
 
   @Override
@@ -268,7 +270,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
                     .depth(
                         Arguments.namespace(request.getNamespace()),
                         request.hasTaskQueue() ? request.getTaskQueue() : null),
-            Numbers::depth);
+            StatsMapper::depth);
   }
 
   @Override
@@ -304,7 +306,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
                         Arguments.namespace(request.getNamespace()),
                         Arguments.page(request.getPage())),
             page ->
-                Numbers.types(
+                StatsMapper.types(
                     page, Arguments.namespace(request.getNamespace()), room.engine().versions()));
   }
 
@@ -318,7 +320,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
                     .queries()
                     .health(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
-            Numbers::health);
+            StatsMapper::health);
   }
 
   @Override
@@ -337,14 +339,14 @@ final class AdminEndpoint extends AdminServiceImplBase {
                 ? ServingStatus.SERVING_STATUS_SERVING
                 : ServingStatus.SERVING_STATUS_NOT_SERVING)
         .setMessage(reason.orElse("ready"))
-        .setTimestamp(Protos.timestamp(clock.instant()))
+        .setTimestamp(ResponseMapper.timestamp(clock.instant()))
         .build();
   }
 
   @Override
   public void getServerInfo(
       GetServerInfoRequest request, StreamObserver<GetServerInfoResponse> caller) {
-    Calls.send(
+    UnaryResponses.send(
         caller,
         () ->
             GetServerInfoResponse.newBuilder()

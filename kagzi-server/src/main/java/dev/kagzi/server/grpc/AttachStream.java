@@ -26,14 +26,14 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
 
   private final OpenCalls calls;
   private final Queue<AttachResponse> events = new ArrayBlockingQueue<>(EVENTS_MAX);
-  private final StreamPump<AttachResponse> pump;
+  private final StreamSender<AttachResponse> pump;
   private volatile @Nullable Attachment attachment;
   private volatile boolean closed;
 
   private AttachStream(
       OpenCalls calls, ServerCallStreamObserver<AttachResponse> out, Executor executor) {
     this.calls = calls;
-    this.pump = new StreamPump<>(out, executor, events::poll);
+    this.pump = new StreamSender<>(out, executor, events::poll);
   }
 
   static void open(
@@ -43,7 +43,7 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
       WorkerId worker,
       StreamObserver<AttachResponse> caller,
       Executor executor) {
-    ServerCallStreamObserver<AttachResponse> out = Calls.stream(caller);
+    ServerCallStreamObserver<AttachResponse> out = UnaryResponses.stream(caller);
     AttachStream stream = new AttachStream(calls, out, executor);
     stream.pump.start(stream::close);
     calls.add(stream);
@@ -70,26 +70,26 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
       // The stream broke while the worker was being attached: let go of it once more.
       close();
     } else {
-      offer(Protos.attached());
+      offer(ResponseMapper.attached());
     }
   }
 
   @Override
   public void stop(List<Claim> claims, RunStatus status) {
-    offer(Protos.stop(claims, status));
+    offer(ResponseMapper.stop(claims, status));
   }
 
   // Dropped when nobody reads: workers ask from time to time in any case.
   @Override
   public void wake(List<Claim> claims) {
-    if (events.offer(Protos.wake(claims))) {
+    if (events.offer(ResponseMapper.wake(claims))) {
       pump.wake();
     }
   }
 
   @Override
   public void drain() {
-    offer(Protos.drain());
+    offer(ResponseMapper.drain());
   }
 
   @Override
@@ -117,7 +117,7 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
 
   private void fail(RuntimeException problem) {
     close();
-    pump.fail(Errors.of(problem));
+    pump.fail(GrpcErrors.of(problem));
   }
 
   private void close() {

@@ -2,7 +2,7 @@ package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunView;
-import dev.kagzi.engine.run.Endings;
+import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -25,9 +25,9 @@ final class AwaitCall implements OpenCalls.OpenCall {
   /** What every await of a server shares. */
   record Room(
       OpenCalls calls,
-      Endings endings,
+      RunCompletions endings,
       Queries queries,
-      Blocking blocking,
+      BlockingCalls blocking,
       ScheduledExecutorService timer) {}
 
   private final Room room;
@@ -35,7 +35,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
   private final RunId runId;
   private final ServerCallStreamObserver<AwaitWorkflowResponse> caller;
   private final AtomicBoolean ended = new AtomicBoolean();
-  private volatile Endings.@Nullable Watch watch;
+  private volatile RunCompletions.@Nullable Watch watch;
   private volatile @Nullable ScheduledFuture<?> limit;
 
   private AwaitCall(
@@ -43,7 +43,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
     this.room = room;
     this.namespace = namespace;
     this.runId = runId;
-    this.caller = Calls.stream(caller);
+    this.caller = UnaryResponses.stream(caller);
   }
 
   static void open(
@@ -66,7 +66,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
       limit = room.timer().schedule(this::answer, waitMs, TimeUnit.MILLISECONDS);
     } catch (RuntimeException e) {
       if (finish()) {
-        caller.onError(Errors.of(e));
+        caller.onError(GrpcErrors.of(e));
       }
     }
     if (ended.get()) {
@@ -78,7 +78,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
     if (end.isPresent()) {
       answer();
     } else if (finish()) {
-      caller.onError(Errors.of(Refusal.notFound("run", runId)));
+      caller.onError(GrpcErrors.of(Refusal.notFound("run", runId)));
     }
   }
 
@@ -90,23 +90,24 @@ final class AwaitCall implements OpenCalls.OpenCall {
     try {
       room.blocking()
           .run(
-              "await", () -> Calls.send(caller, () -> reply(room.queries().run(namespace, runId))));
+              "await",
+              () -> UnaryResponses.send(caller, () -> reply(room.queries().run(namespace, runId))));
     } catch (Refusal full) {
-      caller.onError(Errors.of(full));
+      caller.onError(GrpcErrors.of(full));
     }
   }
 
   private static AwaitWorkflowResponse reply(RunView run) {
     return AwaitWorkflowResponse.newBuilder()
         .setFinished(run.status().isFinal())
-        .setWorkflow(Protos.workflow(run))
+        .setWorkflow(ResponseMapper.workflow(run))
         .build();
   }
 
   @Override
   public void end(Refusal why) {
     if (finish()) {
-      caller.onError(Errors.of(why));
+      caller.onError(GrpcErrors.of(why));
     }
   }
 
@@ -120,7 +121,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
   }
 
   private void forget() {
-    Endings.Watch watched = watch;
+    RunCompletions.Watch watched = watch;
     if (watched != null) {
       watched.close();
     }

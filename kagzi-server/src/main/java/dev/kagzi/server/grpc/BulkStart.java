@@ -21,7 +21,7 @@ final class BulkStart {
   /** Completes with what writes the answer. */
   static CompletableFuture<Supplier<StartWorkflowsResponse>> begin(
       Runs runs, RetryPolicy defaults, StartWorkflowsRequest request) {
-    Starts.checkCount(request.getStartsCount(), STARTS_MAX);
+    StartRequests.checkCount(request.getStartsCount(), STARTS_MAX);
     int count = request.getStartsCount();
     List<StartRequest> readable = new ArrayList<>(count);
     // Per item why it could not be read; the others wait for the engine's word, in the same order.
@@ -29,7 +29,7 @@ final class BulkStart {
     for (int i = 0; i < count; i++) {
       StartWorkflowRequest start = request.getStarts(i);
       try {
-        readable.add(Starts.read(start, request.getNamespace(), defaults));
+        readable.add(StartRequests.read(start, request.getNamespace(), defaults));
       } catch (RuntimeException e) {
         refused[i] = refused(e);
       }
@@ -53,13 +53,13 @@ final class BulkStart {
     return answer.isCompletedExceptionally()
         ? refused(answer.exceptionNow())
         : dev.kagzi.protocol.v1.StartResult.newBuilder()
-            .setStarted(Protos.started(answer.join()))
+            .setStarted(ResponseMapper.started(answer.join()))
             .build();
   }
 
   private static dev.kagzi.protocol.v1.StartResult refused(Throwable problem) {
     return dev.kagzi.protocol.v1.StartResult.newBuilder()
-        .setRefused(Errors.detail(problem))
+        .setRefused(GrpcErrors.detail(problem))
         .build();
   }
 }

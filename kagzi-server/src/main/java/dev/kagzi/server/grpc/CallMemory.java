@@ -118,7 +118,7 @@ final class CallMemory implements ServerInterceptor {
       refused = true;
       ServerCall<?, ?> reads = call;
       if (reads != null) {
-        Errors.close(reads, full("requests being read", requests));
+        GrpcErrors.close(reads, full("requests being read", requests));
       }
       release();
     }

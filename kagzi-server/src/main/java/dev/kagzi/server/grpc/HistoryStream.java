@@ -1,7 +1,7 @@
 package dev.kagzi.server.grpc;
 
+import dev.kagzi.engine.dispatch.Tasks;
 import dev.kagzi.engine.step.RecordedStep;
-import dev.kagzi.engine.task.Tasks;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.GetHistoryResponse;
@@ -27,18 +27,18 @@ final class HistoryStream {
   }
 
   static void open(
-      Blocking blocking,
+      BlockingCalls blocking,
       Tasks tasks,
       String namespace,
       Claim claim,
       StreamObserver<GetHistoryResponse> caller) {
-    HistoryStream stream = new HistoryStream(Calls.stream(caller));
+    HistoryStream stream = new HistoryStream(UnaryResponses.stream(caller));
     stream.out.setOnCancelHandler(stream.changes::release);
     stream.out.setOnReadyHandler(stream.changes::release);
     try {
       blocking.run("history", () -> stream.send(tasks, namespace, claim));
     } catch (Refusal full) {
-      caller.onError(Errors.of(full));
+      caller.onError(GrpcErrors.of(full));
     }
   }
 
@@ -46,7 +46,7 @@ final class HistoryStream {
     try {
       tasks.history(namespace, claim, this::page);
     } catch (RuntimeException e) {
-      out.onError(Errors.of(e));
+      out.onError(GrpcErrors.of(e));
       return;
     }
     out.onCompleted();
@@ -55,7 +55,7 @@ final class HistoryStream {
   private void page(List<RecordedStep> steps) {
     GetHistoryResponse.Builder message = GetHistoryResponse.newBuilder();
     for (RecordedStep step : steps) {
-      message.addSteps(Protos.recordedStep(step));
+      message.addSteps(ResponseMapper.recordedStep(step));
     }
     out.onNext(message.build());
     // Before the next page is read: who waits for a slow reader holds none.
@@ -71,7 +71,7 @@ final class HistoryStream {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Errors.stopping();
+      throw GrpcErrors.stopping();
     }
     if (out.isCancelled()) {
       throw reader("has gone");

@@ -1,7 +1,7 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.task.Poll;
-import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.value.Refusal;
 import io.grpc.Context;
 import io.grpc.Deadline;
@@ -27,7 +27,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
   private static final long MARGIN_MS_MIN = 50;
   private static final long MARGIN_MS_MAX = 1_000;
 
-  private final EdgeRoom room;
+  private final GrpcContext room;
   private final ServerCallStreamObserver<M> caller;
   private final Function<List<Task>, M> reply;
   private final Consumer<List<Task>> giveBack;
@@ -39,18 +39,18 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
   private volatile @Nullable Poll poll;
 
   private LongPoll(
-      EdgeRoom room,
+      GrpcContext room,
       StreamObserver<M> caller,
       Function<List<Task>, M> reply,
       Consumer<List<Task>> giveBack) {
     this.room = room;
-    this.caller = Calls.stream(caller);
+    this.caller = UnaryResponses.stream(caller);
     this.reply = reply;
     this.giveBack = giveBack;
   }
 
   static <M> void open(
-      EdgeRoom room,
+      GrpcContext room,
       StreamObserver<M> caller,
       Supplier<Poll> start,
       Function<List<Task>, M> reply,
@@ -85,7 +85,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
       begun = start.get();
     } catch (RuntimeException e) {
       if (finish()) {
-        caller.onError(Errors.of(e));
+        caller.onError(GrpcErrors.of(e));
       }
       return;
     }
@@ -99,13 +99,13 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
   private void deliver(List<Task> tasks, @Nullable Throwable problem) {
     if (problem != null) {
       if (finish()) {
-        caller.onError(Errors.of(problem));
+        caller.onError(GrpcErrors.of(problem));
       }
       return;
     }
     unsent.set(tasks);
     if (finish() && !caller.isCancelled()) {
-      Calls.writer(tasks.size(), room.senders()).execute(() -> send(tasks));
+      UnaryResponses.writer(tasks.size(), room.senders()).execute(() -> send(tasks));
     } else {
       giveBackUnsent();
     }
@@ -117,7 +117,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
       caller.onNext(reply.apply(tasks));
     } catch (RuntimeException e) {
       giveBackUnsent();
-      caller.onError(Errors.of(e));
+      caller.onError(GrpcErrors.of(e));
       return;
     }
     caller.onCompleted();
@@ -141,7 +141,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
   public void end(Refusal why) {
     if (finish()) {
       cancel();
-      caller.onError(Errors.of(why));
+      caller.onError(GrpcErrors.of(why));
     }
   }
 

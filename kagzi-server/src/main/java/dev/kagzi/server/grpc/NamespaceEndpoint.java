@@ -21,10 +21,10 @@ import io.grpc.stub.StreamObserver;
 
 /** The tenants. */
 final class NamespaceEndpoint extends NamespaceServiceImplBase {
-  private final Blocking blocking;
+  private final BlockingCalls blocking;
   private final Namespaces namespaces;
 
-  NamespaceEndpoint(EdgeRoom room) {
+  NamespaceEndpoint(GrpcContext room) {
     this.blocking = room.blocking();
     this.namespaces = room.engine().namespaces();
   }
@@ -42,7 +42,10 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
                 request.getDescription(),
                 request.hasRetentionMs() ? request.getRetentionMs() : null,
                 Arguments.requestId(request.getRequestId())),
-        made -> CreateNamespaceResponse.newBuilder().setNamespace(Protos.namespace(made)).build());
+        made ->
+            CreateNamespaceResponse.newBuilder()
+                .setNamespace(ResponseMapper.namespace(made))
+                .build());
   }
 
   @Override
@@ -51,7 +54,10 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
     blocking.answer(
         caller,
         () -> namespaces.get(Arguments.namespace(request.getNamespace())),
-        found -> GetNamespaceResponse.newBuilder().setNamespace(Protos.namespace(found)).build());
+        found ->
+            GetNamespaceResponse.newBuilder()
+                .setNamespace(ResponseMapper.namespace(found))
+                .build());
   }
 
   @Override
@@ -65,8 +71,8 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
 
   private static ListNamespacesResponse namespaces(Page<NamespaceView> page) {
     ListNamespacesResponse.Builder message =
-        ListNamespacesResponse.newBuilder().setPage(Protos.page(page));
-    page.items().forEach(namespace -> message.addNamespaces(Protos.namespace(namespace)));
+        ListNamespacesResponse.newBuilder().setPage(ResponseMapper.page(page));
+    page.items().forEach(namespace -> message.addNamespaces(ResponseMapper.namespace(namespace)));
     return message.build();
   }
 
@@ -85,7 +91,10 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
                     request.hasRetentionMs() ? request.getRetentionMs() : null,
                     request.getClearRetention()),
                 Arguments.requestId(request.getRequestId())),
-        now -> UpdateNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
+        now ->
+            UpdateNamespaceResponse.newBuilder()
+                .setNamespace(ResponseMapper.namespace(now))
+                .build());
   }
 
   @Override
@@ -98,7 +107,10 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
                 Arguments.namespace(request.getNamespace()),
                 true,
                 Arguments.requestId(request.getRequestId())),
-        now -> EnableNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
+        now ->
+            EnableNamespaceResponse.newBuilder()
+                .setNamespace(ResponseMapper.namespace(now))
+                .build());
   }
 
   @Override
@@ -111,6 +123,9 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
                 Arguments.namespace(request.getNamespace()),
                 false,
                 Arguments.requestId(request.getRequestId())),
-        now -> DisableNamespaceResponse.newBuilder().setNamespace(Protos.namespace(now)).build());
+        now ->
+            DisableNamespaceResponse.newBuilder()
+                .setNamespace(ResponseMapper.namespace(now))
+                .build());
   }
 }

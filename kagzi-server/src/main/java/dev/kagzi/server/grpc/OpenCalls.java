@@ -22,7 +22,7 @@ final class OpenCalls {
     calls.add(call);
     // After adding: whoever adds before this is seen by endAll, whoever adds later sees the flag.
     if (stopping && calls.remove(call)) {
-      call.end(Errors.stopping());
+      call.end(GrpcErrors.stopping());
     }
   }
 
@@ -35,7 +35,7 @@ final class OpenCalls {
     stopping = true;
     for (OpenCall call : List.copyOf(calls)) {
       if (calls.remove(call)) {
-        call.end(Errors.stopping());
+        call.end(GrpcErrors.stopping());
       }
     }
   }

@@ -1,10 +1,10 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.report.Report;
-import dev.kagzi.engine.report.ReportResult;
-import dev.kagzi.engine.report.Reports;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.transition.ReportResult;
+import dev.kagzi.engine.transition.Reports;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportRequest;
@@ -63,7 +63,7 @@ final class ReportCall {
         result = asMuchAsFits(came, CAME_BYTES_MAX - cameBytes);
         cameBytes += bytes(((ReportResult.Came) result).steps());
       }
-      response.addResults(Protos.reportResult(result));
+      response.addResults(ResponseMapper.reportResult(result));
     }
     return response.build();
   }

@@ -1,7 +1,7 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.report.Report;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.transition.Report;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
@@ -105,7 +105,7 @@ final class ReportItems {
         claim,
         child.getStepKey(),
         Arguments.positive("attempt", child.getAttempt()),
-        Starts.readChild(child.getStart(), defaults),
+        StartRequests.readChild(child.getStart(), defaults),
         child.getDetached());
   }
 

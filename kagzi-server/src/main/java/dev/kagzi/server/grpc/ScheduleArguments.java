@@ -33,8 +33,8 @@ final class ScheduleArguments {
             request.hasRetryPolicy()
                 ? Arguments.retryPolicy(request.getRetryPolicy(), defaults)
                 : null,
-            Starts.timeMs("execution_timeout_ms", request.getExecutionTimeoutMs()),
-            Starts.timeMs("step_timeout_ms", request.getStepTimeoutMs()),
+            StartRequests.timeMs("execution_timeout_ms", request.getExecutionTimeoutMs()),
+            StartRequests.timeMs("step_timeout_ms", request.getStepTimeoutMs()),
             request.getOnFailureWorkflow(),
             request.getOnFailureTaskQueue());
     return new Schedules.Creation(
@@ -108,7 +108,7 @@ final class ScheduleArguments {
             .setCronExpr(spec.cronExpr())
             .setTimeZone(spec.timeZone())
             .setEnabled(view.enabled())
-            .setInput(Protos.payload(spec.input()))
+            .setInput(ResponseMapper.payload(spec.input()))
             .setMaxCatchup(spec.maxCatchup())
             .setOverlapPolicy(policy(spec.overlap()))
             .setJitterMs(spec.jitterMs())
@@ -121,15 +121,15 @@ final class ScheduleArguments {
             .setFailedRuns(view.failedRuns())
             .setMissedRuns(view.missedRuns())
             .setProblem(view.problem())
-            .setCreatedAt(Protos.timestamp(view.createdAt()))
-            .setUpdatedAt(Protos.timestamp(view.updatedAt()));
+            .setCreatedAt(ResponseMapper.timestamp(view.createdAt()))
+            .setUpdatedAt(ResponseMapper.timestamp(view.updatedAt()));
     RetryPolicy policy = spec.retryPolicy();
     if (policy != null) {
-      message.setRetryPolicy(Protos.retryPolicy(policy));
+      message.setRetryPolicy(ResponseMapper.retryPolicy(policy));
     }
-    Protos.setTime(view.nextFireAt(), message::setNextFireAt);
-    Protos.setTime(view.lastFiredAt(), message::setLastFiredAt);
-    Protos.setTime(view.waitingSlot(), message::setWaitingSlot);
+    ResponseMapper.setTime(view.nextFireAt(), message::setNextFireAt);
+    ResponseMapper.setTime(view.lastFiredAt(), message::setLastFiredAt);
+    ResponseMapper.setTime(view.waitingSlot(), message::setWaitingSlot);
     return message.build();
   }
 

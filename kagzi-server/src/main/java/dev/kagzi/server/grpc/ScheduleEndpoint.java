@@ -33,11 +33,11 @@ import io.grpc.stub.StreamObserver;
 
 /** Runs that start by the clock. */
 final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
-  private final EdgeRoom room;
-  private final Blocking blocking;
+  private final GrpcContext room;
+  private final BlockingCalls blocking;
   private final Schedules schedules;
 
-  ScheduleEndpoint(EdgeRoom room) {
+  ScheduleEndpoint(GrpcContext room) {
     this.room = room;
     this.blocking = room.blocking();
     this.schedules = room.engine().schedules();
@@ -91,7 +91,7 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
 
   private static ListWorkflowSchedulesResponse schedules(Page<ScheduleView> page) {
     ListWorkflowSchedulesResponse.Builder message =
-        ListWorkflowSchedulesResponse.newBuilder().setPage(Protos.page(page));
+        ListWorkflowSchedulesResponse.newBuilder().setPage(ResponseMapper.page(page));
     page.items().forEach(view -> message.addSchedules(ScheduleArguments.message(view)));
     return message.build();
   }
@@ -200,8 +200,8 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
 
   private static ListScheduleRunsResponse runs(Page<RunView> page) {
     ListScheduleRunsResponse.Builder message =
-        ListScheduleRunsResponse.newBuilder().setPage(Protos.page(page));
-    page.items().forEach(run -> message.addRuns(Protos.workflow(run)));
+        ListScheduleRunsResponse.newBuilder().setPage(ResponseMapper.page(page));
+    page.items().forEach(run -> message.addRuns(ResponseMapper.workflow(run)));
     return message.build();
   }
 
@@ -218,7 +218,7 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
                 request.hasAfter() ? Arguments.instant("after", request.getAfter()) : null),
         times -> {
           PreviewScheduleResponse.Builder message = PreviewScheduleResponse.newBuilder();
-          times.forEach(time -> message.addFireTimes(Protos.timestamp(time)));
+          times.forEach(time -> message.addFireTimes(ResponseMapper.timestamp(time)));
           return message.build();
         });
   }

@@ -25,7 +25,7 @@ final class TokenGuard implements ServerInterceptor {
     if (isHealth(call) || token.admits(headers.get(AUTHORIZATION))) {
       return next.startCall(call, headers);
     }
-    Errors.close(call, refusal());
+    GrpcErrors.close(call, refusal());
     return new ServerCall.Listener<>() {};
   }
 

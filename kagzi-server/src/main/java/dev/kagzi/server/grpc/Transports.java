@@ -57,7 +57,7 @@ final class Transports {
    */
   static Transports open(
       GrpcSettings settings,
-      EdgeThreads threads,
+      GrpcThreads threads,
       CallMemory memory,
       Consumer<ServerBuilder<?>> services)
       throws IOException {

@@ -1,6 +1,6 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.run.Endings;
+import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -26,35 +26,35 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
   static final int RUNS_MAX = 100_000;
 
   private final OpenCalls calls;
-  private final Endings endings;
-  private final EndQueue ends;
-  private final StreamPump<WatchWorkflowsResponse> pump;
+  private final RunCompletions endings;
+  private final CompletionQueue ends;
+  private final StreamSender<WatchWorkflowsResponse> pump;
   private final Map<RunId, Watched> open = new ConcurrentHashMap<>();
   private @Nullable String namespace;
   private volatile boolean named;
   private volatile boolean closed;
 
   private static final class Watched {
-    volatile Endings.@Nullable Watch watch;
+    volatile RunCompletions.@Nullable Watch watch;
 
     void close() {
-      Endings.Watch begun = watch;
+      RunCompletions.Watch begun = watch;
       if (begun != null) {
         begun.close();
       }
     }
   }
 
-  private WatchStream(EdgeRoom room, ServerCallStreamObserver<WatchWorkflowsResponse> out) {
+  private WatchStream(GrpcContext room, ServerCallStreamObserver<WatchWorkflowsResponse> out) {
     this.calls = room.calls();
     this.endings = room.engine().endings();
-    this.ends = new EndQueue(room.memory());
-    this.pump = new StreamPump<>(out, room.senders(), this::next);
+    this.ends = new CompletionQueue(room.memory());
+    this.pump = new StreamSender<>(out, room.senders(), this::next);
   }
 
   static StreamObserver<WatchWorkflowsRequest> open(
-      EdgeRoom room, StreamObserver<WatchWorkflowsResponse> caller) {
-    ServerCallStreamObserver<WatchWorkflowsResponse> out = Calls.stream(caller);
+      GrpcContext room, StreamObserver<WatchWorkflowsResponse> caller) {
+    ServerCallStreamObserver<WatchWorkflowsResponse> out = UnaryResponses.stream(caller);
     WatchStream stream = new WatchStream(room, out);
     stream.pump.start(stream::close);
     room.calls().add(stream);
@@ -99,7 +99,7 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
 
   private void fail(RuntimeException problem) {
     close();
-    pump.fail(Errors.of(problem));
+    pump.fail(GrpcErrors.of(problem));
   }
 
   private void close() {

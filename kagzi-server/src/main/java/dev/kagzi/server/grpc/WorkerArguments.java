@@ -1,12 +1,12 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.task.PollRequest;
+import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.TypeVersion;
-import dev.kagzi.engine.worker.Heartbeat;
-import dev.kagzi.engine.worker.Registration;
+import dev.kagzi.engine.worker.WorkerHeartbeat;
+import dev.kagzi.engine.worker.WorkerRegistration;
 import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.RegisterRequest;
 import dev.kagzi.protocol.v1.SleepRequest;
@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 final class WorkerArguments {
   private WorkerArguments() {}
 
-  static Registration registration(RegisterRequest request) {
+  static WorkerRegistration registration(RegisterRequest request) {
     boolean anyVersion = request.getServedCount() == 0;
-    return new Registration(
+    return new WorkerRegistration(
         new QueueName(Arguments.namespace(request.getNamespace()), request.getTaskQueue()),
         anyVersion ? anyVersionOf(request.getWorkflowTypesList()) : served(request),
         anyVersion,
@@ -78,9 +78,9 @@ final class WorkerArguments {
    * A client that counts or lists its claims is asked to mean it: only those are renewed. One that
    * does neither knows nothing of claims, and all that it holds is renewed.
    */
-  static Heartbeat heartbeat(HeartbeatRequest request) {
+  static WorkerHeartbeat heartbeat(HeartbeatRequest request) {
     boolean listed = request.hasActiveCount() || request.getClaimsCount() > 0;
-    return new Heartbeat(
+    return new WorkerHeartbeat(
         Arguments.workerId(request.getWorkerId()),
         listed ? claims(request) : null,
         request.hasActiveCount()

@@ -1,10 +1,10 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.report.BegunStep;
-import dev.kagzi.engine.report.Report;
-import dev.kagzi.engine.report.Reports;
-import dev.kagzi.engine.task.PollRequest;
-import dev.kagzi.engine.task.Task;
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.transition.BegunStep;
+import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.transition.Reports;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.worker.HeartbeatResult;
@@ -45,16 +45,16 @@ import java.util.function.Supplier;
 
 /** How workers join, take work, say what happened and leave. */
 final class WorkerEndpoint extends WorkerServiceImplBase {
-  private final EdgeRoom room;
+  private final GrpcContext room;
 
-  WorkerEndpoint(EdgeRoom room) {
+  WorkerEndpoint(GrpcContext room) {
     this.room = room;
   }
 
   @Override
   public void register(RegisterRequest request, StreamObserver<RegisterResponse> caller) {
     ConnectionWorkers connection = CallerContext.workers();
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             room.engine()
@@ -74,7 +74,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   @Override
   public void heartbeat(HeartbeatRequest request, StreamObserver<HeartbeatResponse> caller) {
     ConnectionWorkers connection = CallerContext.workers();
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () -> room.engine().workers().heartbeat(WorkerArguments.heartbeat(request)),
         result -> {
@@ -86,14 +86,14 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   private static HeartbeatResponse heartbeatAnswer(HeartbeatResult result) {
     HeartbeatResponse.Builder message =
         HeartbeatResponse.newBuilder().setAccepted(true).setShouldDrain(result.shouldDrain());
-    result.lost().forEach(claim -> message.addLost(Protos.claim(claim)));
-    result.cancelled().forEach(claim -> message.addCancelled(Protos.claim(claim)));
+    result.lost().forEach(claim -> message.addLost(ResponseMapper.claim(claim)));
+    result.cancelled().forEach(claim -> message.addCancelled(ResponseMapper.claim(claim)));
     return message.build();
   }
 
   @Override
   public void deregister(DeregisterRequest request, StreamObserver<DeregisterResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             room.engine()
@@ -121,7 +121,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     LongPoll.waitMs(0)),
         tasks -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
-          return Protos.oneTask(tasks);
+          return ResponseMapper.oneTask(tasks);
         },
         tasks -> giveBack(request.getNamespace(), tasks));
   }
@@ -135,7 +135,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         () -> room.engine().tasks().poll(pollRequest(request)),
         tasks -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
-          return Protos.tasks(tasks);
+          return ResponseMapper.tasks(tasks);
         },
         tasks -> giveBack(request.getNamespace(), tasks));
   }
@@ -172,9 +172,9 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
 
   @Override
   public void report(ReportRequest request, StreamObserver<ReportResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
-        Calls.writer(request.getItemsCount(), room.senders()),
+        UnaryResponses.writer(request.getItemsCount(), room.senders()),
         () -> ReportCall.begin(reports(), room.engine().defaultRetryPolicy(), request),
         Supplier::get);
   }
@@ -190,7 +190,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
           caller,
           room.senders());
     } catch (RuntimeException e) {
-      caller.onError(Errors.of(e));
+      caller.onError(GrpcErrors.of(e));
     }
   }
 
@@ -204,13 +204,13 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
           Arguments.claim(request.getRunId(), request.getEpoch()),
           caller);
     } catch (RuntimeException e) {
-      caller.onError(Errors.of(e));
+      caller.onError(GrpcErrors.of(e));
     }
   }
 
   @Override
   public void beginStep(BeginStepRequest request, StreamObserver<BeginStepResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             reports()
@@ -237,7 +237,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
             .setShouldExecute(step.execute());
     Payload cached = step.cachedOutput();
     if (cached != null) {
-      message.setCachedOutput(Protos.payload(cached));
+      message.setCachedOutput(ResponseMapper.payload(cached));
     }
     return message.build();
   }
@@ -246,7 +246,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   public void completeStep(
       CompleteStepRequest request, StreamObserver<CompleteStepResponse> caller) {
     String namespace = Arguments.namespace(request.getNamespace());
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             reports()
@@ -258,12 +258,12 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                 .thenCompose(
                     ref ->
                         room.blocking().call(() -> room.engine().queries().step(namespace, ref))),
-        step -> CompleteStepResponse.newBuilder().setStep(Protos.step(step)).build());
+        step -> CompleteStepResponse.newBuilder().setStep(ResponseMapper.step(step)).build());
   }
 
   @Override
   public void failStep(FailStepRequest request, StreamObserver<FailStepResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             reports()
@@ -279,7 +279,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     FailStepResponse.Builder message =
         FailStepResponse.newBuilder().setScheduledRetry(step.retryScheduled());
     if (step.retryAt() != null) {
-      message.setRetryAt(Protos.timestamp(step.retryAt()));
+      message.setRetryAt(ResponseMapper.timestamp(step.retryAt()));
     }
     return message.build();
   }
@@ -287,7 +287,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   @Override
   public void completeWorkflow(
       CompleteWorkflowRequest request, StreamObserver<CompleteWorkflowResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             reports()
@@ -296,13 +296,14 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     Arguments.runId(request.getRunId()),
                     request.hasOutput() ? Arguments.payload(request.getOutput()) : null,
                     CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
-        status -> CompleteWorkflowResponse.newBuilder().setStatus(Protos.status(status)).build());
+        status ->
+            CompleteWorkflowResponse.newBuilder().setStatus(ResponseMapper.status(status)).build());
   }
 
   @Override
   public void failWorkflow(
       FailWorkflowRequest request, StreamObserver<FailWorkflowResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             reports()
@@ -311,12 +312,13 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     Arguments.runId(request.getRunId()),
                     Arguments.failure(request.getError()),
                     CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
-        status -> FailWorkflowResponse.newBuilder().setStatus(Protos.status(status)).build());
+        status ->
+            FailWorkflowResponse.newBuilder().setStatus(ResponseMapper.status(status)).build());
   }
 
   @Override
   public void sleep(SleepRequest request, StreamObserver<SleepResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             reports()

@@ -39,10 +39,10 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   // Also the most: a call that waits longer is more likely to die on the way than to be answered.
   private static final long AWAIT_MS_MAX = 60_000;
 
-  private final EdgeRoom room;
+  private final GrpcContext room;
   private final AwaitCall.Room awaits;
 
-  WorkflowEndpoint(EdgeRoom room) {
+  WorkflowEndpoint(GrpcContext room) {
     this.room = room;
     this.awaits =
         new AwaitCall.Room(
@@ -56,21 +56,21 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   @Override
   public void startWorkflow(
       StartWorkflowRequest request, StreamObserver<StartWorkflowResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             room.engine()
                 .runs()
-                .start(Starts.read(request, "", room.engine().defaultRetryPolicy())),
-        Protos::started);
+                .start(StartRequests.read(request, "", room.engine().defaultRetryPolicy())),
+        ResponseMapper::started);
   }
 
   @Override
   public void startWorkflows(
       StartWorkflowsRequest request, StreamObserver<StartWorkflowsResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
-        Calls.writer(request.getStartsCount(), room.senders()),
+        UnaryResponses.writer(request.getStartsCount(), room.senders()),
         () -> BulkStart.begin(room.engine().runs(), room.engine().defaultRetryPolicy(), request),
         Supplier::get);
   }
@@ -86,7 +86,8 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
                     .run(
                         Arguments.namespace(request.getNamespace()),
                         Arguments.runId(request.getRunId())),
-            run -> GetWorkflowResponse.newBuilder().setWorkflow(Protos.workflow(run)).build());
+            run ->
+                GetWorkflowResponse.newBuilder().setWorkflow(ResponseMapper.workflow(run)).build());
   }
 
   @Override
@@ -103,7 +104,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
                         Arguments.namespace(request.getNamespace()), request.getExternalId()),
             run ->
                 GetWorkflowByExternalIdResponse.newBuilder()
-                    .setWorkflow(Protos.workflow(run))
+                    .setWorkflow(ResponseMapper.workflow(run))
                     .build());
   }
 
@@ -154,15 +155,15 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
 
   private static ListWorkflowsResponse workflows(Page<RunView> page) {
     ListWorkflowsResponse.Builder message =
-        ListWorkflowsResponse.newBuilder().setPage(Protos.page(page));
-    page.items().forEach(run -> message.addWorkflows(Protos.workflow(run)));
+        ListWorkflowsResponse.newBuilder().setPage(ResponseMapper.page(page));
+    page.items().forEach(run -> message.addWorkflows(ResponseMapper.workflow(run)));
     return message.build();
   }
 
   @Override
   public void cancelWorkflow(
       CancelWorkflowRequest request, StreamObserver<CancelWorkflowResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             room.engine()
@@ -176,14 +177,14 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   private static CancelWorkflowResponse cancelled(CancelResult result) {
     return CancelWorkflowResponse.newBuilder()
         .setCancelled(result.cancelled())
-        .setStatus(Protos.status(result.status()))
+        .setStatus(ResponseMapper.status(result.status()))
         .build();
   }
 
   @Override
   public void terminateWorkflow(
       TerminateWorkflowRequest request, StreamObserver<TerminateWorkflowResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             room.engine()
@@ -195,14 +196,14 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
         result ->
             TerminateWorkflowResponse.newBuilder()
                 .setTerminated(result.cancelled())
-                .setStatus(Protos.status(result.status()))
+                .setStatus(ResponseMapper.status(result.status()))
                 .build());
   }
 
   @Override
   public void resumeWorkflow(
       ResumeWorkflowRequest request, StreamObserver<ResumeWorkflowResponse> caller) {
-    Calls.answer(
+    UnaryResponses.answer(
         caller,
         () ->
             room.engine()
@@ -215,7 +216,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
         result ->
             ResumeWorkflowResponse.newBuilder()
                 .setResumed(result.resumed())
-                .setStatus(Protos.status(result.status()))
+                .setStatus(ResponseMapper.status(result.status()))
                 .build());
   }
 
@@ -255,7 +256,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
           waitMs == 0 ? AWAIT_MS_MAX : Math.min(waitMs, AWAIT_MS_MAX),
           caller);
     } catch (RuntimeException e) {
-      caller.onError(Errors.of(e));
+      caller.onError(GrpcErrors.of(e));
     }
   }
 

@@ -37,7 +37,7 @@ final class HttpGuard implements Handler {
 
   private static void refuse(Context context, String why) {
     context.status(UNAUTHORIZED);
-    HttpEdge.text(context, why);
+    HttpApi.text(context, why);
     context.skipRemainingHandlers();
   }
 }

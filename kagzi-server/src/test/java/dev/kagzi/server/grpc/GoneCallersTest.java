@@ -75,7 +75,7 @@ class GoneCallersTest {
             new Metadata(),
             ServerCalls.asyncUnaryCall(
                 (GetWorkflowRequest request, StreamObserver<GetWorkflowResponse> observer) -> {
-                  Calls.ignoreCancel(observer);
+                  UnaryResponses.ignoreCancel(observer);
                   caller.set(observer);
                 }));
     listener.onMessage(GetWorkflowRequest.getDefaultInstance());
@@ -84,7 +84,7 @@ class GoneCallersTest {
   }
 
   private static void answer(StreamObserver<GetWorkflowResponse> caller) {
-    Calls.send(caller, GetWorkflowResponse::getDefaultInstance);
+    UnaryResponses.send(caller, GetWorkflowResponse::getDefaultInstance);
   }
 
   @Test
@@ -127,6 +127,7 @@ class GoneCallersTest {
     StreamObserver<GetWorkflowResponse> caller = begin();
     call.loopEnded = true;
 
-    assertThatCode(() -> caller.onError(Errors.of(Errors.stopping()))).doesNotThrowAnyException();
+    assertThatCode(() -> caller.onError(GrpcErrors.of(GrpcErrors.stopping())))
+        .doesNotThrowAnyException();
   }
 }

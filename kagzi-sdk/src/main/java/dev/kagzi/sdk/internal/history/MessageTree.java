@@ -9,7 +9,7 @@ import com.google.protobuf.MapEntry;
 import com.google.protobuf.Message;
 import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.Payload;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Arrays;
@@ -88,7 +88,7 @@ final class MessageTree {
 
   private static JsonNode one(Object value) {
     return switch (value) {
-      case Timestamp time -> NODES.stringNode(Protos.instant(time).toString());
+      case Timestamp time -> NODES.stringNode(ProtoMapper.instant(time).toString());
       case Payload payload -> payload(payload);
       case Message message -> write(message, Set.of());
       case EnumValueDescriptor constant ->
@@ -221,7 +221,7 @@ final class MessageTree {
   private static Timestamp time(JsonNode json, String place) {
     String text = text(json, place);
     try {
-      return Protos.timestamp(Instant.parse(text));
+      return ProtoMapper.timestamp(Instant.parse(text));
     } catch (DateTimeParseException e) {
       throw HistoryFile.unreadable(
           "%s: %s (expected: a time such as 2026-03-01T12:00:00Z)".formatted(place, text));

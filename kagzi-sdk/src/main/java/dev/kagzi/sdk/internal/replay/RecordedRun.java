@@ -9,7 +9,7 @@ import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.internal.history.HistoryFile;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -74,12 +74,14 @@ record RecordedRun(Workflow run, List<Entry> entries) {
     Instant over =
         last.getKind() == StepKind.STEP_KIND_CHILD_WORKFLOW
             ? began
-            : ended && last.hasFinishedAt() ? Protos.instant(last.getFinishedAt()) : Instant.MAX;
+            : ended && last.hasFinishedAt()
+                ? ProtoMapper.instant(last.getFinishedAt())
+                : Instant.MAX;
     return new Entry(recorded, 0, began, over, last.getRunAttempt() == run.getAttempts());
   }
 
   private static Instant began(Step step) {
-    return Protos.instant(step.hasStartedAt() ? step.getStartedAt() : step.getCreatedAt());
+    return ProtoMapper.instant(step.hasStartedAt() ? step.getStartedAt() : step.getCreatedAt());
   }
 
   /** The step's last attempt as the server would tell a worker that goes on with the run. */
@@ -128,7 +130,7 @@ record RecordedRun(Workflow run, List<Entry> entries) {
   }
 
   String status() {
-    return Protos.status(run.getStatus()).name();
+    return ProtoMapper.status(run.getStatus()).name();
   }
 
   Task task() {

@@ -10,15 +10,15 @@ import dev.kagzi.sdk.internal.history.HistoryFile;
 import dev.kagzi.sdk.internal.replay.RecordedRun.Entry;
 import dev.kagzi.sdk.internal.replay.ReplayLane.End;
 import dev.kagzi.sdk.internal.report.ReportLane;
-import dev.kagzi.sdk.internal.run.Around;
-import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
+import dev.kagzi.sdk.internal.run.InterceptorChain;
+import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
+import dev.kagzi.sdk.internal.run.ReplayObserver;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.run.RunHost;
 import dev.kagzi.sdk.internal.run.RunOutcome;
-import dev.kagzi.sdk.internal.run.Witness;
 import dev.kagzi.sdk.internal.wire.Payloads;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.lang.reflect.Type;
 import java.util.Collections;
 import java.util.Iterator;
@@ -37,36 +37,37 @@ public final class Replay {
       Pattern.compile("(?:step|child|race|branches) (\\S+): ");
 
   private final RecordedRun record;
-  private final Code<?, ?> code;
+  private final RegisteredWorkflow<?, ?> code;
   private final Payloads payloads;
-  private final Comparison comparison;
+  private final HistoryComparator comparison;
   private final ReplayLane lane;
   private final CountDownLatch ended = new CountDownLatch(1);
 
-  private Replay(HistoryFile file, Code<?, ?> code, Payloads payloads) {
+  private Replay(HistoryFile file, RegisteredWorkflow<?, ?> code, Payloads payloads) {
     this.record = RecordedRun.of(file);
     this.code = code;
     this.payloads = payloads;
-    this.comparison = new Comparison(record);
+    this.comparison = new HistoryComparator(record);
     this.lane = new ReplayLane(file.run().getRunId());
   }
 
   /** The first difference; null if the code does what is recorded. */
-  public static @Nullable Difference compare(HistoryFile file, Code<?, ?> code, Payloads payloads) {
+  public static @Nullable HistoryDifference compare(
+      HistoryFile file, RegisteredWorkflow<?, ?> code, Payloads payloads) {
     return new Replay(file, code, payloads).compare();
   }
 
-  private @Nullable Difference compare() {
+  private @Nullable HistoryDifference compare() {
     RunExecution execution = new RunExecution(new Host(), record.task());
     execution.start();
     if (!hasEnded()) {
       execution.lose();
-      return Difference.of(
+      return HistoryDifference.of(
           0,
           "the code neither ended nor asked for a step for %d s (expected: what takes time is in steps)"
               .formatted(PATIENCE_SECONDS));
     }
-    Difference found = comparison.difference();
+    HistoryDifference found = comparison.difference();
     return found == null ? differenceAtEnd(lane.end()) : found;
   }
 
@@ -79,66 +80,69 @@ public final class Replay {
     }
   }
 
-  private @Nullable Difference differenceAtEnd(End end) {
+  private @Nullable HistoryDifference differenceAtEnd(End end) {
     Entry missed = comparison.missed();
     return switch (end) {
       case End.Blocked(ErrorDetail why) -> {
         Matcher about = ABOUT_STEP.matcher(why.getMessage());
         int number = about.lookingAt() ? comparison.number(about.group(1)) : 0;
-        yield Difference.of(number, why.getMessage());
+        yield HistoryDifference.of(number, why.getMessage());
       }
       case End.Returned(Payload output) -> {
         if (missed != null) {
-          yield Difference.of(missed.number(), Comparison.name(missed), "returns without it");
+          yield HistoryDifference.of(
+              missed.number(), HistoryComparator.name(missed), "returns without it");
         }
         if (!record.isEndedByCode()) {
           yield null;
         }
         yield record.isCompleted()
             ? differenceOf(record.run().getOutput(), output)
-            : Difference.of(0, failure(record.run().getError()), "completes");
+            : HistoryDifference.of(0, failure(record.run().getError()), "completes");
       }
       case End.Threw(ErrorDetail error) -> {
         if (missed != null) {
-          yield Difference.of(
-              missed.number(), Comparison.name(missed), "ends before it with " + failure(error));
+          yield HistoryDifference.of(
+              missed.number(),
+              HistoryComparator.name(missed),
+              "ends before it with " + failure(error));
         }
         yield record.isCompleted()
-            ? Difference.of(0, "COMPLETED", "ends with " + failure(error))
+            ? HistoryDifference.of(0, "COMPLETED", "ends with " + failure(error))
             : null;
       }
       case End.Waiting() ->
           record.isEndedByCode()
-              ? Difference.of(0, record.status(), "still waits for something")
+              ? HistoryDifference.of(0, record.status(), "still waits for something")
               : null;
     };
   }
 
   private static String failure(ErrorDetail error) {
-    return "FAILED (" + Protos.failure(error) + ")";
+    return "FAILED (" + ProtoMapper.failure(error) + ")";
   }
 
   /** Results are compared as the values that they stand for: encrypted ones never look the same. */
-  private @Nullable Difference differenceOf(Payload recorded, Payload returned) {
+  private @Nullable HistoryDifference differenceOf(Payload recorded, Payload returned) {
     Type type = code.type().outputType();
     Object before;
     try {
       before = payloads.decode(recorded, type);
     } catch (PayloadException e) {
-      return Difference.of(0, "the run's result: " + e.getMessage());
+      return HistoryDifference.of(0, "the run's result: " + e.getMessage());
     }
     Object now = payloads.decode(returned, type);
     boolean same =
         Objects.equals(before, now)
             || payloads.fingerprint(before).equals(payloads.fingerprint(now));
-    return same ? null : Difference.of(0, "the result " + before, "returns " + now);
+    return same ? null : HistoryDifference.of(0, "the result " + before, "returns " + now);
   }
 
   /** What a worker would be. */
   private final class Host implements RunHost {
     private final FailureRecorder failures =
         new FailureRecorder(FailureRecorder.KEEP_ALL, thrown -> ErrorKind.UNKNOWN, true);
-    private final Around around = new Around(List.of());
+    private final InterceptorChain around = new InterceptorChain(List.of());
 
     @Override
     public String namespace() {
@@ -161,17 +165,17 @@ public final class Replay {
     }
 
     @Override
-    public Around around() {
+    public InterceptorChain around() {
       return around;
     }
 
     @Override
-    public Witness witness() {
+    public ReplayObserver witness() {
       return comparison;
     }
 
     @Override
-    public Code<?, ?> code(Task task) {
+    public RegisteredWorkflow<?, ?> code(Task task) {
       return code;
     }
 

@@ -11,7 +11,7 @@ import dev.kagzi.sdk.BranchFailedException;
 import dev.kagzi.sdk.BranchResult;
 import dev.kagzi.sdk.InvalidArgumentException;
 import dev.kagzi.sdk.PayloadException;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,7 +30,7 @@ final class Branches {
   private static final String BRANCH = "branch";
 
   private final RunContext context;
-  private final Strand strand;
+  private final WorkflowThread strand;
   private final String key;
   private final List<? extends Branch<?>> branches;
   private final int maxParallel;
@@ -43,7 +43,7 @@ final class Branches {
 
   Branches(
       RunContext context,
-      Strand strand,
+      WorkflowThread strand,
       String key,
       List<? extends Branch<?>> branches,
       int maxParallel) {
@@ -71,7 +71,7 @@ final class Branches {
   private final class Running {
     private final int index;
     private final Branch<?> branch;
-    private final Strand own;
+    private final WorkflowThread own;
     private @Nullable Object value;
     private @Nullable Throwable failure;
     private boolean suspended;
@@ -236,9 +236,9 @@ final class Branches {
         running.add(new Running(i));
         Running again = awaitEnd();
         if (again.failure != null) {
-          throw Records.blocked(
+          throw HistoryMismatch.blocked(
               strand,
-              Blocking.BRANCHES_CHANGED.name(),
+              BlockReason.BRANCHES_CHANGED.name(),
               "race %s: branch %s has won, and fails now: %s"
                   .formatted(key, winner, again.failure.getMessage()),
               again.failure);
@@ -246,9 +246,9 @@ final class Branches {
         return again.value;
       }
     }
-    throw Records.blocked(
+    throw HistoryMismatch.blocked(
         strand,
-        Blocking.BRANCHES_CHANGED.name(),
+        BlockReason.BRANCHES_CHANGED.name(),
         "race %s: branch %s has won, and the code has no such branch; was the workflow changed while runs were open?"
             .formatted(key, winner),
         null);
@@ -275,7 +275,7 @@ final class Branches {
 
   /** What the record says of the branches together: the winner, if there is one. */
   private @Nullable String replay(RecordedStep recorded, boolean race) {
-    Records.requireKind(strand, recorded, StepKind.STEP_KIND_FUNCTION);
+    HistoryMismatch.requireKind(strand, recorded, StepKind.STEP_KIND_FUNCTION);
     switch (recorded.getResultCase()) {
       case FINAL_FAILURE -> {
         context.discard(key + "[");
@@ -286,13 +286,13 @@ final class Branches {
         if (race) {
           return winner(recorded);
         }
-        throw Records.blocked(
+        throw HistoryMismatch.blocked(
             strand,
-            Blocking.BRANCHES_CHANGED.name(),
+            BlockReason.BRANCHES_CHANGED.name(),
             "branches %s: on record is a step or a race of that name".formatted(key),
             null);
       }
-      case OPEN, SLEEPS_MS, RESULT_NOT_SET -> throw Records.unreadable(strand, recorded);
+      case OPEN, SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(strand, recorded);
     }
     return null;
   }
@@ -301,9 +301,9 @@ final class Branches {
     try {
       return String.valueOf(context.payloads().decode(recorded.getOutput(), String.class));
     } catch (PayloadException e) {
-      throw Records.blocked(
+      throw HistoryMismatch.blocked(
           strand,
-          Blocking.BRANCHES_CHANGED.name(),
+          BlockReason.BRANCHES_CHANGED.name(),
           "race %s: recorded winner: %s".formatted(key, e.getMessage()),
           e);
     }
@@ -329,14 +329,14 @@ final class Branches {
     ReportResult result = strand.report(strand.item().setStepFailed(report).build());
     return switch (result.getResultCase()) {
       case FINAL_FAILURE -> failed(error);
-      case REFUSED -> throw strand.end(new Ending.Refused(result.getRefused()));
-      default -> throw strand.end(new Ending.StartOver());
+      case REFUSED -> throw strand.end(new StopReason.Refused(result.getRefused()));
+      default -> throw strand.end(new StopReason.StartOver());
     };
   }
 
   private BranchFailedException failed(ErrorDetail error) {
     return new BranchFailedException(
-        key, error.getMetadataOrDefault(BRANCH, ""), Protos.failure(error));
+        key, error.getMetadataOrDefault(BRANCH, ""), ProtoMapper.failure(error));
   }
 
   private long ranMs() {

@@ -16,7 +16,7 @@ import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.WorkflowType;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,9 +31,9 @@ final class Children {
   private static final String STATUS = "status";
 
   private final RunContext context;
-  private final Strand strand;
+  private final WorkflowThread strand;
 
-  Children(RunContext context, Strand strand) {
+  Children(RunContext context, WorkflowThread strand) {
     this.context = context;
     this.strand = strand;
   }
@@ -57,19 +57,19 @@ final class Children {
 
     @Override
     public ChildBuilder<I, O> queue(String queue) {
-      start.setTaskQueue(Names.check("queue", queue));
+      start.setTaskQueue(NameRules.check("queue", queue));
       return this;
     }
 
     @Override
     public ChildBuilder<I, O> retry(Retry retry) {
-      start.setRetryPolicy(Protos.retryPolicy(retry));
+      start.setRetryPolicy(ProtoMapper.retryPolicy(retry));
       return this;
     }
 
     @Override
     public ChildBuilder<I, O> executionTimeout(Duration timeout) {
-      start.setExecutionTimeoutMs(Protos.timeoutMs("executionTimeout", timeout));
+      start.setExecutionTimeoutMs(ProtoMapper.timeoutMs("executionTimeout", timeout));
       return this;
     }
 
@@ -90,7 +90,7 @@ final class Children {
       RecordedStep recorded = context.take(key, StepKind.STEP_KIND_CHILD_WORKFLOW);
       int attempt = 1;
       if (recorded != null) {
-        Records.requireKind(strand, recorded, StepKind.STEP_KIND_CHILD_WORKFLOW);
+        HistoryMismatch.requireKind(strand, recorded, StepKind.STEP_KIND_CHILD_WORKFLOW);
         child.runId = recorded.getChildRunId();
         switch (recorded.getResultCase()) {
           case OUTPUT, FINAL_FAILURE -> {
@@ -103,7 +103,7 @@ final class Children {
           }
           // It failed in an attempt of this run that is over: this one has a child of its own.
           case RETRY -> attempt = recorded.getAttempt() + 1;
-          case SLEEPS_MS, RESULT_NOT_SET -> throw Records.unreadable(strand, recorded);
+          case SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(strand, recorded);
         }
       }
       start.setInput(context.payloads().encodeInput(input, type.inputType()));
@@ -150,7 +150,7 @@ final class Children {
         if (!result.hasAccepted()) {
           // Whoever waits for its results to be durable judges it.
           context.here().settle();
-          throw context.here().end(new Ending.StartOver());
+          throw context.here().end(new StopReason.StartOver());
         }
         runId = result.getAccepted().getChildRunId();
         started = null;
@@ -177,9 +177,9 @@ final class Children {
       try {
         return (O) context.payloads().decode(step.getOutput(), outputType);
       } catch (PayloadException e) {
-        throw Records.blocked(
+        throw HistoryMismatch.blocked(
             context.here(),
-            Blocking.RESULT_UNREADABLE.name(),
+            BlockReason.RESULT_UNREADABLE.name(),
             "child %s: result: %s".formatted(key, e.getMessage()),
             e);
       }
@@ -193,7 +193,7 @@ final class Children {
       }
     }
 
-    private boolean isOf(Strand here) {
+    private boolean isOf(WorkflowThread here) {
       return strand.progress().equals(here.progress());
     }
 
@@ -201,13 +201,13 @@ final class Children {
       ErrorDetail error = step.getFinalFailure();
       RunStatus status = RunStatus.valueOf(error.getMetadataOrDefault(STATUS, "FAILED"));
       ErrorDetail own = error.toBuilder().removeMetadata(STATUS).build();
-      return new ChildFailedException(key, step.getChildRunId(), status, Protos.failure(own));
+      return new ChildFailedException(key, step.getChildRunId(), status, ProtoMapper.failure(own));
     }
   }
 
   /** The results of all, in their order. */
   <O> List<O> results(List<? extends ChildHandle<? extends O>> handles) {
-    Strand here = context.here();
+    WorkflowThread here = context.here();
     List<Child<?>> children = new ArrayList<>();
     for (ChildHandle<?> handle : handles) {
       if (!(handle instanceof Child<?> child)) {
@@ -229,7 +229,7 @@ final class Children {
   }
 
   private void await(List<? extends Child<?>> children) {
-    Strand here = context.here();
+    WorkflowThread here = context.here();
     Map<String, Child<?>> open = new LinkedHashMap<>();
     for (Child<?> child : children) {
       if (child.end == null) {

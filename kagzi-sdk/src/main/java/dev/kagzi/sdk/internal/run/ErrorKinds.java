@@ -39,7 +39,7 @@ final class ErrorKinds {
 
   ErrorKind of(Throwable thrown) {
     ErrorKind kind = ofOne(thrown);
-    for (Throwable cause : Causes.of(thrown)) {
+    for (Throwable cause : CauseChain.of(thrown)) {
       if (kind != ErrorKind.UNKNOWN) {
         break;
       }
@@ -63,7 +63,7 @@ final class ErrorKinds {
       return said == null ? ErrorKind.UNKNOWN : said;
     } catch (Throwable e) {
       log.warn("the worker's errorKinds failed, the error's kind is looked up without it")
-          .with("run", Strand.currentRunId())
+          .with("run", WorkflowThread.currentRunId())
           .with("type", thrown.getClass().getName())
           .cause(e)
           .write();

@@ -15,7 +15,7 @@ import dev.kagzi.sdk.RetryAfterException;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.HashMap;
@@ -61,17 +61,17 @@ public final class FailureRecorder {
     if (thrown instanceof WorkFailedException failed) {
       return recordedBefore(failed);
     }
-    ErrorDetail.Builder error = Protos.error(sanitize(describe(thrown)));
+    ErrorDetail.Builder error = ProtoMapper.error(sanitize(describe(thrown)));
     if (thrown instanceof RetryAfterException later) {
-      error.setRetryAfterMs(Protos.millis(later.delay()));
+      error.setRetryAfterMs(ProtoMapper.millis(later.delay()));
     }
     return error.build();
   }
 
   /** What the SDK itself has to say of a run; a message of ours may quote what users store. */
   ErrorDetail record(ErrorDetail own) {
-    Failure kept = sanitize(Protos.failure(own));
-    return Protos.error(kept).setCode(own.getCode()).build();
+    Failure kept = sanitize(ProtoMapper.failure(own));
+    return ProtoMapper.error(kept).setCode(own.getCode()).build();
   }
 
   /**
@@ -83,8 +83,8 @@ public final class FailureRecorder {
     if (sanitizer.equals(KEEP_ALL)) {
       return thrown;
     }
-    Failure failure = Protos.failure(recorded);
-    List<Throwable> causes = Causes.of(thrown);
+    Failure failure = ProtoMapper.failure(recorded);
+    List<Throwable> causes = CauseChain.of(thrown);
     List<String> texts = failure.causes();
     Throwable cause = null;
     for (int i = Math.min(causes.size(), texts.size()) - 1; i >= 0; i--) {
@@ -96,7 +96,7 @@ public final class FailureRecorder {
   // A run that a step's failure ended shows the step's own error: that is what people look for, and
   // what a policy compares. It was sanitized when the step failed.
   private static ErrorDetail recordedBefore(WorkFailedException failed) {
-    ErrorDetail.Builder error = Protos.error(failed.failure());
+    ErrorDetail.Builder error = ProtoMapper.error(failed.failure());
     stepOf(failed).ifPresent(step -> error.putMetadata("step", step));
     return error.build();
   }
@@ -117,7 +117,7 @@ public final class FailureRecorder {
     } catch (Throwable e) {
       // An exception is user code too: it may fail to say what it is.
       log.warn("an exception could not be described, its class alone is recorded")
-          .with("run", Strand.currentRunId())
+          .with("run", WorkflowThread.currentRunId())
           .with("type", thrown.getClass().getName())
           .cause(e)
           .write();
@@ -137,7 +137,7 @@ public final class FailureRecorder {
   }
 
   private Map<String, String> metadata(Throwable thrown) {
-    List<Throwable> causes = Causes.of(thrown);
+    List<Throwable> causes = CauseChain.of(thrown);
     Map<String, String> metadata = new HashMap<>();
     metadata.put("kind", kinds.of(thrown).name());
     metadata.put("supertypes", supertypes(thrown.getClass()));
@@ -200,7 +200,7 @@ public final class FailureRecorder {
       kept = sanitizer.sanitize(storable(failure));
     } catch (Throwable e) {
       log.error("the worker's errorSanitizer failed, the error is stored without its text")
-          .with("run", Strand.currentRunId())
+          .with("run", WorkflowThread.currentRunId())
           .with("type", failure.type())
           .cause(e)
           .write();

@@ -62,7 +62,7 @@ public final class Nondeterminism {
   }
 
   /** Leaves the code of a run that this worker has blocked before. */
-  void check(Strand strand, Task task) {
+  void check(WorkflowThread strand, Task task) {
     String why = blocks ? blockedBy(task.getRunId()) : null;
     if (why != null) {
       throw block(strand, why);
@@ -79,7 +79,7 @@ public final class Nondeterminism {
   }
 
   /** Called by the code that asks. Returns if the run may go on. */
-  void found(Strand strand, Task task, ReplayCheck.Mismatch mismatch) {
+  void found(WorkflowThread strand, Task task, ReplayCheck.Mismatch mismatch) {
     boolean warns = warnedTypes.add(task.getWorkflowType());
     boolean stops = blocks && mismatch.isCertain();
     if (!warns && !stops) {
@@ -112,8 +112,8 @@ public final class Nondeterminism {
     }
   }
 
-  private static SuspendedError block(Strand strand, String why) {
-    throw Records.blocked(strand, Blocking.CODE_NONDETERMINISTIC.name(), why, null);
+  private static SuspendedError block(WorkflowThread strand, String why) {
+    throw HistoryMismatch.blocked(strand, BlockReason.CODE_NONDETERMINISTIC.name(), why, null);
   }
 
   private static String callerOfContext() {

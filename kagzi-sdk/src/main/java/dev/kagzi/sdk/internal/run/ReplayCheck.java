@@ -2,7 +2,7 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.StepKind;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -169,6 +169,6 @@ final class ReplayCheck {
   }
 
   private static Instant recordedAt(RecordedStep step) {
-    return Protos.instant(step.getRecordedAt());
+    return ProtoMapper.instant(step.getRecordedAt());
   }
 }

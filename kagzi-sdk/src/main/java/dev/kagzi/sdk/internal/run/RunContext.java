@@ -19,7 +19,7 @@ import dev.kagzi.sdk.TypeRef;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import dev.kagzi.sdk.internal.wire.Payloads;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,9 +36,9 @@ import org.slf4j.LoggerFactory;
 final class RunContext implements WorkflowContext {
   private final RunHost host;
   private final Task task;
-  private final Strand strand;
+  private final WorkflowThread strand;
   private final String scope;
-  private final Parts parts;
+  private final SlotHolders parts;
   private final Steps steps;
   private final Sleeps sleeps;
   private final Children children;
@@ -48,12 +48,17 @@ final class RunContext implements WorkflowContext {
   private final ReplayCheck check;
 
   /** The context of the workflow's own code. */
-  RunContext(RunHost host, Task task, History history, Strand strand, Parts parts) {
+  RunContext(RunHost host, Task task, History history, WorkflowThread strand, SlotHolders parts) {
     this(host, task, history, strand, parts, "");
   }
 
   private RunContext(
-      RunHost host, Task task, History history, Strand strand, Parts parts, String scope) {
+      RunHost host,
+      Task task,
+      History history,
+      WorkflowThread strand,
+      SlotHolders parts,
+      String scope) {
     this.host = host;
     this.task = task;
     this.history = history;
@@ -78,11 +83,11 @@ final class RunContext implements WorkflowContext {
    *
    * @param scope which the keys of its steps begin with
    */
-  RunContext branch(Strand branch, String scope) {
+  RunContext branch(WorkflowThread branch, String scope) {
     return new RunContext(host, task, history, branch, parts, scope);
   }
 
-  Parts parts() {
+  SlotHolders parts() {
     return parts;
   }
 
@@ -94,7 +99,7 @@ final class RunContext implements WorkflowContext {
     return host.payloads();
   }
 
-  Around around() {
+  InterceptorChain around() {
     return host.around();
   }
 
@@ -103,8 +108,8 @@ final class RunContext implements WorkflowContext {
   }
 
   /** The strand of this run whose code calls, whichever of its contexts it was given. */
-  Strand here() {
-    Strand here = Strand.current();
+  WorkflowThread here() {
+    WorkflowThread here = WorkflowThread.current();
     if (here == null || !here.progress().equals(strand.progress())) {
       throw foreign();
     }
@@ -123,13 +128,13 @@ final class RunContext implements WorkflowContext {
    */
   @Nullable RecordedStep take(String key, StepKind kind) {
     RecordedStep recorded = history.take(key);
-    Witness witness = host.witness();
+    ReplayObserver witness = host.witness();
     if (witness != null) {
       switch (witness.asked(key, kind, recorded)) {
-        case Witness.Verdict.Fits() -> {}
-        case Witness.Verdict.RecordEnds() -> throw strand.standStill();
-        case Witness.Verdict.Differs(String how) ->
-            throw Records.blocked(strand, "REPLAY_DIFFERS", how, null);
+        case ReplayObserver.Verdict.Fits() -> {}
+        case ReplayObserver.Verdict.RecordEnds() -> throw strand.standStill();
+        case ReplayObserver.Verdict.Differs(String how) ->
+            throw HistoryMismatch.blocked(strand, "REPLAY_DIFFERS", how, null);
       }
     }
     Nondeterminism nondeterminism = host.nondeterminism();
@@ -145,7 +150,7 @@ final class RunContext implements WorkflowContext {
   /** Of steps whose keys begin so nobody will ask. */
   void discard(String prefix) {
     history.discard(prefix);
-    Witness witness = host.witness();
+    ReplayObserver witness = host.witness();
     if (witness != null) {
       witness.discarded(prefix);
     }
@@ -187,7 +192,7 @@ final class RunContext implements WorkflowContext {
 
     @Override
     public StepBuilder timeout(Duration timeout) {
-      options = options.withTimeoutMs(Protos.timeoutMs("timeout", timeout));
+      options = options.withTimeoutMs(ProtoMapper.timeoutMs("timeout", timeout));
       return this;
     }
 
@@ -259,7 +264,7 @@ final class RunContext implements WorkflowContext {
     }
     checkUse();
     String key = nextKey(name);
-    sleeps.sleep(key, take(key, StepKind.STEP_KIND_SLEEP), Protos.millis(duration));
+    sleeps.sleep(key, take(key, StepKind.STEP_KIND_SLEEP), ProtoMapper.millis(duration));
   }
 
   @Override
@@ -366,7 +371,7 @@ final class RunContext implements WorkflowContext {
     checkUse(strand);
   }
 
-  private void checkUse(Strand strand) {
+  private void checkUse(WorkflowThread strand) {
     if (strand.running() != null) {
       throw new ContextMisuseException(
           Misuse.INSIDE_STEP,
@@ -389,7 +394,7 @@ final class RunContext implements WorkflowContext {
   }
 
   private ContextMisuseException foreign() {
-    Strand here = Strand.current();
+    WorkflowThread here = WorkflowThread.current();
     if (here == null && strand.progress().isFinished()) {
       return afterEnd();
     }
@@ -460,7 +465,7 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public Instant startedAt() {
-    return Protos.instant(task.getCreatedAt());
+    return ProtoMapper.instant(task.getCreatedAt());
   }
 
   @Override

@@ -24,10 +24,10 @@ public final class RunExecution {
   private final RunHost host;
   private final Task task;
   private final Thread thread;
-  private final Progress progress;
+  private final RunExecutionState progress;
 
   /** The workflow's own code. */
-  private final Strand trunk;
+  private final WorkflowThread trunk;
 
   private final StuckCode stuck;
   private final SilentCode silent;
@@ -35,8 +35,8 @@ public final class RunExecution {
   /** The code, with its branches, and the last report: when all have ended, the slot is free. */
   private final AtomicInteger partsLeft = new AtomicInteger(2);
 
-  private final Parts parts =
-      new Parts() {
+  private final SlotHolders parts =
+      new SlotHolders() {
         @Override
         public void began() {
           partsLeft.incrementAndGet();
@@ -56,7 +56,7 @@ public final class RunExecution {
     this.host = host;
     this.task = task;
     this.thread = Thread.ofVirtual().name(task.getWorkflowType()).unstarted(this::execute);
-    this.progress = new Progress(host.lane(task), task);
+    this.progress = new RunExecutionState(host.lane(task), task);
     this.trunk = progress.open(thread, null);
     this.stuck = new StuckCode(task);
     this.silent = new SilentCode(task);
@@ -81,7 +81,7 @@ public final class RunExecution {
   /** Called many times per second, by one thread. */
   public void tick(long nowNanos) {
     progress.tick(nowNanos);
-    Strand cutOff = progress.cutOff(nowNanos);
+    WorkflowThread cutOff = progress.cutOff(nowNanos);
     if (cutOff != null) {
       // The application's code helps to record a failure: it has no place on the timers' thread,
       // and virtual threads may all be taken by the code that does not leave.
@@ -90,7 +90,7 @@ public final class RunExecution {
           .daemon()
           .start(() -> reportCutOff(cutOff, nowNanos));
     }
-    Strand there = progress.stuck(nowNanos);
+    WorkflowThread there = progress.stuck(nowNanos);
     if (there != null) {
       stuck.warn(there, nowNanos);
     }
@@ -103,7 +103,7 @@ public final class RunExecution {
   }
 
   // The run goes on elsewhere, with another attempt or with the failure.
-  private void reportCutOff(Strand strand, long nowNanos) {
+  private void reportCutOff(WorkflowThread strand, long nowNanos) {
     RunningStep step = strand.running();
     if (step == null) {
       // It has left after all; that comes too late for it.
@@ -142,7 +142,7 @@ public final class RunExecution {
   /** The claim is gone, by a cancel or a take-over: interrupts the code. */
   public void lose() {
     host.claimGone(this);
-    progress.stop(new Ending.Lost());
+    progress.stop(new StopReason.Lost());
   }
 
   /** Gives the run back and interrupts the code; false if it has ended or is about to. */
@@ -154,7 +154,7 @@ public final class RunExecution {
   public void releaseUnstarted() {
     if (progress.release(this::releaseAnswered)) {
       partEnded();
-    } else if (!(progress.ending() instanceof Ending.Released)) {
+    } else if (!(progress.ending() instanceof StopReason.Released)) {
       // Lost before it began: there is nothing to say.
       reportsEnded();
       partEnded();
@@ -176,7 +176,7 @@ public final class RunExecution {
       // It may have waited for its slot for longer than it had time, or than it was ours.
       progress.tick(System.nanoTime());
       trunk.check();
-      Code<?, ?> code = requireCode();
+      RegisteredWorkflow<?, ?> code = requireCode();
       RunContext context = context();
       Object input = input(code, context.history().isEmpty(""));
       Object output = run(code, context, input);
@@ -195,14 +195,14 @@ public final class RunExecution {
     }
     History known =
         new History(
-            Histories.load(host, task, trunk),
+            HistoryReader.load(host, task, trunk),
             nondeterminism == null ? Map.of() : nondeterminism.askedBefore(task));
     history = known;
     return new RunContext(host, task, known, trunk, parts);
   }
 
-  private @Nullable Object run(Code<?, ?> code, RunContext context, @Nullable Object input)
-      throws Exception {
+  private @Nullable Object run(
+      RegisteredWorkflow<?, ?> code, RunContext context, @Nullable Object input) throws Exception {
     trunk.codeBegins();
     try {
       return host.around().run(context, () -> code.run(context, input));
@@ -211,12 +211,12 @@ public final class RunExecution {
     }
   }
 
-  private Code<?, ?> requireCode() {
-    Code<?, ?> code = host.code(task);
+  private RegisteredWorkflow<?, ?> requireCode() {
+    RegisteredWorkflow<?, ?> code = host.code(task);
     if (code == null) {
-      throw Records.blocked(
+      throw HistoryMismatch.blocked(
           trunk,
-          Blocking.TYPE_UNKNOWN.name(),
+          BlockReason.TYPE_UNKNOWN.name(),
           "workflow type %s, version \"%s\": not served by the worker that received it"
               .formatted(task.getWorkflowType(), task.getVersion()),
           null);
@@ -226,18 +226,19 @@ public final class RunExecution {
 
   // Once something is recorded, the run has been started with an input that was accepted, by other
   // code perhaps.
-  private @Nullable Object input(Code<?, ?> code, boolean nothingRecorded) {
+  private @Nullable Object input(RegisteredWorkflow<?, ?> code, boolean nothingRecorded) {
     try {
       Type type = code.type().inputType();
       return nothingRecorded
           ? host.payloads().decodeInput(task.getInput(), type)
           : host.payloads().decode(task.getInput(), type);
     } catch (PayloadException e) {
-      throw Records.blocked(trunk, Blocking.INPUT_UNREADABLE.name(), "input: " + e.getMessage(), e);
+      throw HistoryMismatch.blocked(
+          trunk, BlockReason.INPUT_UNREADABLE.name(), "input: " + e.getMessage(), e);
     }
   }
 
-  private void complete(Code<?, ?> code, @Nullable Object output, boolean openSteps) {
+  private void complete(RegisteredWorkflow<?, ?> code, @Nullable Object output, boolean openSteps) {
     warnIfSwallowed();
     ReportItem.WorkflowDone done =
         ReportItem.WorkflowDone.newBuilder()
@@ -249,7 +250,7 @@ public final class RunExecution {
 
   // Code whose run was lost or released is interrupted, and may throw anything on its way out.
   private void failOrConclude(Throwable thrown) {
-    Ending ending = progress.ending();
+    StopReason ending = progress.ending();
     if (ending != null) {
       conclude(ending);
       return;
@@ -289,8 +290,8 @@ public final class RunExecution {
   }
 
   private void warnIfSwallowed() {
-    Ending ending = progress.ending();
-    if (ending instanceof Ending.Parked) {
+    StopReason ending = progress.ending();
+    if (ending instanceof StopReason.Parked) {
       log.warn(
               "workflow code caught the suspension and returned, its result is ignored; "
                   + "code that catches Throwable must pass Errors on")
@@ -301,14 +302,14 @@ public final class RunExecution {
     trunk.check();
   }
 
-  private void conclude(@Nullable Ending ending) {
+  private void conclude(@Nullable StopReason ending) {
     switch (ending) {
-      case Ending.Parked parked -> {
+      case StopReason.Parked parked -> {
         rememberAsked();
         reportsEnded();
       }
-      case Ending.Lost lost -> reportsEnded();
-      case Ending.Overdue overdue -> {
+      case StopReason.Lost lost -> reportsEnded();
+      case StopReason.Overdue overdue -> {
         log.info("the run's deadline has passed, its code was interrupted")
             .with("run", task.getRunId())
             .with("type", task.getWorkflowType())
@@ -316,12 +317,12 @@ public final class RunExecution {
         reportsEnded();
       }
       // Whoever released it, or cut it off, waits for the answers.
-      case Ending.Released released -> {}
-      case Ending.CutOff cutOff -> {}
-      case Ending.Blocked(ErrorDetail why, Throwable cause) -> block(why, cause);
-      case Ending.StartOver startOver -> giveBack(0, null, null);
-      case Ending.Refused(ErrorDetail why) -> progress.conclude(failed(why), this::endAnswered);
-      case null -> block(Records.error("the run was left without a reason", null), null);
+      case StopReason.Released released -> {}
+      case StopReason.CutOff cutOff -> {}
+      case StopReason.Blocked(ErrorDetail why, Throwable cause) -> block(why, cause);
+      case StopReason.StartOver startOver -> giveBack(0, null, null);
+      case StopReason.Refused(ErrorDetail why) -> progress.conclude(failed(why), this::endAnswered);
+      case null -> block(HistoryMismatch.error("the run was left without a reason", null), null);
     }
   }
 

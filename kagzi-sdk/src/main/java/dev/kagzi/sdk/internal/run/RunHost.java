@@ -18,10 +18,10 @@ public interface RunHost {
   FailureRecorder failures();
 
   /** What stands around the code. */
-  Around around();
+  InterceptorChain around();
 
   /** Who follows what the code asks for; null for nobody. */
-  default @Nullable Witness witness() {
+  default @Nullable ReplayObserver witness() {
     return null;
   }
 
@@ -31,7 +31,7 @@ public interface RunHost {
   }
 
   /** The code for the task, or null if this worker has none. */
-  @Nullable Code<?, ?> code(Task task);
+  @Nullable RegisteredWorkflow<?, ?> code(Task task);
 
   ReportLane lane(Task task);
 

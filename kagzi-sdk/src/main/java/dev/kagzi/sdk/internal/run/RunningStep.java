@@ -6,7 +6,7 @@ import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.sdk.internal.log.EventLog;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -106,7 +106,7 @@ final class RunningStep {
             .setRunningMs(ranMs(nowNanos))
             .setTimeoutMs(options.timeoutMs());
     if (options.retry() != null) {
-      started.setRetryPolicy(Protos.retryPolicy(options.retry()));
+      started.setRetryPolicy(ProtoMapper.retryPolicy(options.retry()));
     }
     if (how != null && !bare) {
       started.setProgress(how);
@@ -200,7 +200,7 @@ final class RunningStep {
             .setKeepClaim(keepClaim)
             .setRanMs(ranMs(nowNanos));
     if (options.retry() != null) {
-      failed.setRetryPolicy(Protos.retryPolicy(options.retry()));
+      failed.setRetryPolicy(ProtoMapper.retryPolicy(options.retry()));
     }
     Payload how = progress;
     if (how != null && !bare) {

@@ -25,13 +25,13 @@ final class SilentCode {
   }
 
   /** Called many times per second, with every strand that counts. */
-  void tick(Progress progress, long nowNanos) {
+  void tick(RunExecutionState progress, long nowNanos) {
     boolean gap = nowNanos - tickedNanos > TICK_GAP_NANOS_MAX;
     tickedNanos = nowNanos;
     if (warned || progress.ending() != null) {
       return;
     }
-    for (Strand strand : progress.strands()) {
+    for (WorkflowThread strand : progress.strands()) {
       if (gap || strand.isInStepOrWait()) {
         strand.seenBusy(nowNanos);
       } else if (strand.silentNanos(nowNanos) > SILENT_NANOS_MAX) {
@@ -40,7 +40,7 @@ final class SilentCode {
     }
   }
 
-  private void warnUnlessInside(Strand strand, long nowNanos) {
+  private void warnUnlessInside(WorkflowThread strand, long nowNanos) {
     StackTraceElement[] stack = strand.thread().getStackTrace();
     if (stack.length == 0 || isInside(stack)) {
       // It has not begun, or waits for an answer of the server.

@@ -5,7 +5,7 @@ import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportItem.SleepStarted;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.StepKind;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * on record and not over is asked for again, and keeps its wake time. Belongs to the run's thread.
  */
 final class Sleeps {
-  private final Strand strand;
+  private final WorkflowThread strand;
   private final History history;
 
-  Sleeps(Strand strand, History history) {
+  Sleeps(WorkflowThread strand, History history) {
     this.strand = strand;
     this.history = history;
   }
@@ -31,7 +31,9 @@ final class Sleeps {
 
   void sleepUntil(String key, @Nullable RecordedStep recorded, Instant until) {
     if (!isOver(recorded)) {
-      start(SleepStarted.newBuilder().setStepKey(key).setUntil(Protos.timestamp(until)), recorded);
+      start(
+          SleepStarted.newBuilder().setStepKey(key).setUntil(ProtoMapper.timestamp(until)),
+          recorded);
     }
   }
 
@@ -39,11 +41,12 @@ final class Sleeps {
     if (recorded == null) {
       return false;
     }
-    Records.requireKind(strand, recorded, StepKind.STEP_KIND_SLEEP);
+    HistoryMismatch.requireKind(strand, recorded, StepKind.STEP_KIND_SLEEP);
     return switch (recorded.getResultCase()) {
       case OUTPUT -> true;
       case SLEEPS_MS, OPEN -> false;
-      case FINAL_FAILURE, RETRY, RESULT_NOT_SET -> throw Records.unreadable(strand, recorded);
+      case FINAL_FAILURE, RETRY, RESULT_NOT_SET ->
+          throw HistoryMismatch.unreadable(strand, recorded);
     };
   }
 
@@ -64,7 +67,7 @@ final class Sleeps {
     switch (result.getResultCase()) {
       case SLEEPING -> {
         if (!result.getSleeping().getClaimKept()) {
-          throw strand.end(new Ending.Parked());
+          throw strand.end(new StopReason.Parked());
         }
         history.sleepBegan();
         strand.pause(result.getSleeping().getRemainingMs());
@@ -73,8 +76,8 @@ final class Sleeps {
       }
       // Over already, now or long ago.
       case ACCEPTED, ALREADY_RECORDED -> {}
-      case REFUSED -> throw strand.end(new Ending.Refused(result.getRefused()));
-      default -> throw strand.end(new Ending.StartOver());
+      case REFUSED -> throw strand.end(new StopReason.Refused(result.getRefused()));
+      default -> throw strand.end(new StopReason.StartOver());
     }
   }
 

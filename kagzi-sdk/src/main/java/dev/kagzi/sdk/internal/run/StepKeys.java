@@ -14,7 +14,7 @@ final class StepKeys {
     // A name that was seen has been checked.
     Integer before = seen.get(name);
     if (before == null) {
-      seen.put(Names.checkStep(name), 1);
+      seen.put(NameRules.checkStep(name), 1);
       return name;
     }
     int occurrence = before + 1;

@@ -11,7 +11,7 @@ import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.wire.Payloads;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.lang.reflect.Type;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -22,10 +22,10 @@ final class Steps {
 
   private final Payloads payloads;
   private final FailureRecorder failures;
-  private final Strand strand;
+  private final WorkflowThread strand;
   private final long defaultTimeoutMs;
   private final RunRef run;
-  private final Around around;
+  private final InterceptorChain around;
 
   /**
    * @param defaultTimeoutMs of steps without a time-out of their own; 0 for none
@@ -34,8 +34,8 @@ final class Steps {
       RunRef run,
       Payloads payloads,
       FailureRecorder failures,
-      Around around,
-      Strand strand,
+      InterceptorChain around,
+      WorkflowThread strand,
       long defaultTimeoutMs) {
     this.run = run;
     this.around = around;
@@ -75,13 +75,13 @@ final class Steps {
     if (recorded == null) {
       return attemptUntilDecided(call, 1, null);
     }
-    Records.requireKind(strand, recorded, StepKind.STEP_KIND_FUNCTION);
-    Records.requireInput(strand, recorded, call.options.input());
+    HistoryMismatch.requireKind(strand, recorded, StepKind.STEP_KIND_FUNCTION);
+    HistoryMismatch.requireInput(strand, recorded, call.options.input());
     Payload progress = recorded.hasProgress() ? recorded.getProgress() : null;
     return switch (recorded.getResultCase()) {
       case OUTPUT -> decode(call, recorded.getOutput());
       case FINAL_FAILURE ->
-          throw new StepFailedException(call.key, Protos.failure(recorded.getFinalFailure()));
+          throw new StepFailedException(call.key, ProtoMapper.failure(recorded.getFinalFailure()));
       case RETRY -> {
         strand.settle();
         strand.pauseUntil(
@@ -90,7 +90,7 @@ final class Steps {
       }
       // Announced and never ended: the worker died. That costs the step no attempt.
       case OPEN -> attemptUntilDecided(call, recorded.getAttempt(), progress);
-      case SLEEPS_MS, RESULT_NOT_SET -> throw Records.unreadable(strand, recorded);
+      case SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(strand, recorded);
     };
   }
 
@@ -139,11 +139,11 @@ final class Steps {
     return switch (result.getResultCase()) {
       case FINAL_FAILURE -> {
         logFailed(log.warn("step failed, no attempt is left"), call, failed, result);
-        throw new StepFailedException(call.key, Protos.failure(failed.error));
+        throw new StepFailedException(call.key, ProtoMapper.failure(failed.error));
       }
       case ALREADY_RECORDED -> execute(call, result.getAlreadyRecorded(), System.nanoTime());
-      case REFUSED -> throw strand.end(new Ending.Refused(result.getRefused()));
-      default -> throw strand.end(new Ending.StartOver());
+      case REFUSED -> throw strand.end(new StopReason.Refused(result.getRefused()));
+      default -> throw strand.end(new StopReason.StartOver());
     };
   }
 
@@ -165,7 +165,7 @@ final class Steps {
 
   private int awaitRetry(ReportResult.RetryScheduled retry) {
     if (!retry.getClaimKept()) {
-      throw strand.end(new Ending.Parked());
+      throw strand.end(new StopReason.Parked());
     }
     strand.pause(retry.getDelayMs());
     return retry.getNextAttempt();
@@ -208,9 +208,9 @@ final class Steps {
     try {
       return payloads.decode(output, call.type);
     } catch (PayloadException e) {
-      throw Records.blocked(
+      throw HistoryMismatch.blocked(
           strand,
-          Blocking.RESULT_UNREADABLE.name(),
+          BlockReason.RESULT_UNREADABLE.name(),
           "step %s: recorded result: %s".formatted(call.key, e.getMessage()),
           e);
     }

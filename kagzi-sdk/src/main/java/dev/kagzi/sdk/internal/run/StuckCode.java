@@ -24,7 +24,7 @@ final class StuckCode {
   }
 
   /** Warns at first, and once a minute from then on. */
-  void warn(Strand strand, long nowNanos) {
+  void warn(WorkflowThread strand, long nowNanos) {
     if (warnedNanos != null && nowNanos - warnedNanos < WARN_AGAIN_NANOS) {
       return;
     }

@@ -76,7 +76,7 @@ public final class Connection implements AutoCloseable {
     this.timers.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
     this.workflows = WorkflowServiceGrpc.newStub(calls);
     this.workers = WorkerServiceGrpc.newStub(calls);
-    new Reconnect(channel, this::after, addresses).watch();
+    new ReconnectTimer(channel, this::after, addresses).watch();
   }
 
   private static Thread timerThread(Runnable task) {

@@ -5,7 +5,7 @@ import dev.kagzi.protocol.v1.PollTasksResponse;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.TypeVersion;
 import dev.kagzi.sdk.internal.log.EventLog;
-import dev.kagzi.sdk.internal.log.Repeats;
+import dev.kagzi.sdk.internal.log.RepeatLimiter;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
@@ -38,7 +38,7 @@ final class Poller {
     /** Null while it is not registered, or is draining. */
     @Nullable String pollAs();
 
-    Slots.Free free();
+    WorkerSlots.Free free();
 
     /** It has no run. */
     boolean isIdle();
@@ -55,7 +55,7 @@ final class Poller {
   private final Owner owner;
   private final ReentrantLock lock = new ReentrantLock();
   private final Backoff backoff = new Backoff(50, 5_000);
-  private final Repeats refusals = new Repeats();
+  private final RepeatLimiter refusals = new RepeatLimiter();
   private final List<Poll> standing = new CopyOnWriteArrayList<>();
 
   /** How many of the limited types the last poll asked for, less what has come since. */
@@ -88,7 +88,7 @@ final class Poller {
       if (paused || workerId == null) {
         return;
       }
-      Slots.Free free = owner.free();
+      WorkerSlots.Free free = owner.free();
       int tasks = wanted(free);
       if (tasks == 0) {
         return;
@@ -128,7 +128,7 @@ final class Poller {
   }
 
   /** How many tasks another poll should ask for; 0 if none is needed. */
-  private int wanted(Slots.Free free) {
+  private int wanted(WorkerSlots.Free free) {
     if (free.isNone() || standing.size() > (hasLimits ? 1 : 0)) {
       return 0;
     }
@@ -140,7 +140,7 @@ final class Poller {
   }
 
   // The server keeps to the limits of the last poll, whichever poll it answers.
-  private boolean lacksType(Slots.Free free) {
+  private boolean lacksType(WorkerSlots.Free free) {
     for (TypeVersion type : free.types()) {
       if (type.getMaxTasks() > 0 && asked.getOrDefault(TypeName.of(type), 0) <= 0) {
         return true;

@@ -9,10 +9,10 @@ import dev.kagzi.protocol.v1.HeartbeatResponse;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.Reporter;
-import dev.kagzi.sdk.internal.run.Around;
-import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
+import dev.kagzi.sdk.internal.run.InterceptorChain;
 import dev.kagzi.sdk.internal.run.Nondeterminism;
+import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.run.RunHost;
 import dev.kagzi.sdk.internal.run.RunOutcome;
@@ -32,16 +32,16 @@ final class QueueWorker implements RunHost {
   private final Connection connection;
   private final Payloads payloads;
   private final WorkerSettings settings;
-  private final Map<CodeKey, Code<?, ?>> codes = new HashMap<>();
+  private final Map<CodeKey, RegisteredWorkflow<?, ?>> codes = new HashMap<>();
   private final Map<String, RunExecution> claims = new ConcurrentHashMap<>();
 
   /** All that hold a slot; some of them no longer have their claim. */
   private final Set<RunExecution> executions = ConcurrentHashMap.newKeySet();
 
   private final BlockedRuns blocked = new BlockedRuns();
-  private final Slots slots;
-  private final Registration registration;
-  private final Heartbeat heartbeat;
+  private final WorkerSlots slots;
+  private final WorkerSession registration;
+  private final HeartbeatSender heartbeat;
   private final Poller poller;
   private final Reporter reporter;
   private final Drain drain;
@@ -52,16 +52,16 @@ final class QueueWorker implements RunHost {
     this.connection = connection;
     this.payloads = payloads;
     this.settings = settings;
-    for (Code<?, ?> code : settings.codes()) {
+    for (RegisteredWorkflow<?, ?> code : settings.codes()) {
       codes.put(new CodeKey(code.type().name(), code.type().version()), code);
     }
-    this.slots = new Slots(settings);
+    this.slots = new WorkerSlots(settings);
     this.registration =
-        new Registration(
+        new WorkerSession(
             connection,
             RegisterRequests.of(connection.namespace(), settings),
             new RegistrationEvents());
-    this.heartbeat = new Heartbeat(connection, new HeartbeatEvents());
+    this.heartbeat = new HeartbeatSender(connection, new HeartbeatEvents());
     this.poller =
         new Poller(
             connection, settings.queue(), !settings.typeLimits().isEmpty(), new PollEvents());
@@ -69,7 +69,7 @@ final class QueueWorker implements RunHost {
     this.drain = new Drain(this, connection, settings.drainTimeout());
   }
 
-  private final class RegistrationEvents implements Registration.Owner {
+  private final class RegistrationEvents implements WorkerSession.Owner {
     @Override
     public void registered(String workerId, int heartbeatSeconds) {
       heartbeat.every(heartbeatSeconds);
@@ -87,7 +87,7 @@ final class QueueWorker implements RunHost {
     }
   }
 
-  private final class HeartbeatEvents implements Heartbeat.Owner {
+  private final class HeartbeatEvents implements HeartbeatSender.Owner {
     @Override
     public String workerId() {
       return registration.workerId();
@@ -116,7 +116,7 @@ final class QueueWorker implements RunHost {
     }
 
     @Override
-    public Slots.Free free() {
+    public WorkerSlots.Free free() {
       return slots.free();
     }
 
@@ -148,7 +148,7 @@ final class QueueWorker implements RunHost {
     return registration.isAttached() && heartbeat.isAnswered() && !drain.hasBegun();
   }
 
-  Registration registration() {
+  WorkerSession registration() {
     return registration;
   }
 
@@ -268,7 +268,7 @@ final class QueueWorker implements RunHost {
   }
 
   @Override
-  public Around around() {
+  public InterceptorChain around() {
     return settings.around();
   }
 
@@ -278,7 +278,7 @@ final class QueueWorker implements RunHost {
   }
 
   @Override
-  public @Nullable Code<?, ?> code(Task task) {
+  public @Nullable RegisteredWorkflow<?, ?> code(Task task) {
     return codes.get(new CodeKey(task.getWorkflowType(), task.getVersion()));
   }
 

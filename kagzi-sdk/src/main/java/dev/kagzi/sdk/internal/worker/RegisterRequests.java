@@ -4,7 +4,7 @@ import dev.kagzi.protocol.v1.RegisterRequest;
 import dev.kagzi.protocol.v1.TypeVersion;
 import dev.kagzi.protocol.v1.WorkflowTypeConcurrency;
 import dev.kagzi.sdk.WorkflowType;
-import dev.kagzi.sdk.internal.run.Code;
+import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.UUID;
@@ -26,7 +26,7 @@ final class RegisterRequests {
             // Containers share host names and process ids; this is what tells two workers apart.
             .setInstanceId(UUID.randomUUID().toString());
     Set<String> names = new LinkedHashSet<>();
-    for (Code<?, ?> code : settings.codes()) {
+    for (RegisteredWorkflow<?, ?> code : settings.codes()) {
       WorkflowType<?, ?> type = code.type();
       names.add(type.name());
       request.addServed(

@@ -91,8 +91,8 @@ public final class WorkerGroup implements Worker {
   public List<String> workerIds() {
     return workers.stream()
         .map(QueueWorker::registration)
-        .filter(Registration::isRegistered)
-        .map(Registration::workerId)
+        .filter(WorkerSession::isRegistered)
+        .map(WorkerSession::workerId)
         .toList();
   }
 

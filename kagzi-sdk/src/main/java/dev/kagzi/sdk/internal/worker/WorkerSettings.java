@@ -1,9 +1,9 @@
 package dev.kagzi.sdk.internal.worker;
 
-import dev.kagzi.sdk.internal.run.Around;
-import dev.kagzi.sdk.internal.run.Code;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
+import dev.kagzi.sdk.internal.run.InterceptorChain;
 import dev.kagzi.sdk.internal.run.Nondeterminism;
+import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +17,7 @@ import java.util.Map;
  */
 public record WorkerSettings(
     String queue,
-    List<Code<?, ?>> codes,
+    List<RegisteredWorkflow<?, ?>> codes,
     int maxConcurrent,
     Map<String, Integer> typeLimits,
     Map<String, String> labels,
@@ -25,7 +25,7 @@ public record WorkerSettings(
     String hostname,
     Duration drainTimeout,
     FailureRecorder failures,
-    Around around,
+    InterceptorChain around,
     Nondeterminism nondeterminism) {
   public WorkerSettings {
     codes = List.copyOf(codes);

@@ -10,7 +10,7 @@ import dev.kagzi.sdk.Failure;
 import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.RetryAfterException;
 import dev.kagzi.sdk.StepFailedException;
-import dev.kagzi.sdk.internal.wire.Protos;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
@@ -135,7 +135,8 @@ class FailureRecorderTest {
     ErrorDetail error = recorder.record(thrown);
 
     assertThat(error.toString()).contains("card ****").doesNotContain("4111");
-    assertThat(Protos.failure(error).causes()).containsExactly("java.io.IOException: **** again");
+    assertThat(ProtoMapper.failure(error).causes())
+        .containsExactly("java.io.IOException: **** again");
   }
 
   @Test
@@ -162,9 +163,9 @@ class FailureRecorderTest {
 
       assertThat(error.getMessage()).contains("withheld");
       assertThat(error.toString()).doesNotContain("123");
-      assertThat(Protos.failure(error).type()).isEqualTo("java.net.ConnectException");
-      assertThat(Protos.failure(error).kind()).isEqualTo(ErrorKind.NETWORK);
-      assertThat(Protos.failure(error).stack()).isEmpty();
+      assertThat(ProtoMapper.failure(error).type()).isEqualTo("java.net.ConnectException");
+      assertThat(ProtoMapper.failure(error).kind()).isEqualTo(ErrorKind.NETWORK);
+      assertThat(ProtoMapper.failure(error).stack()).isEmpty();
     }
   }
 
@@ -236,6 +237,6 @@ class FailureRecorderTest {
   }
 
   private static Failure failure(FailureRecorder recorder, Throwable thrown) {
-    return Protos.failure(recorder.record(thrown));
+    return ProtoMapper.failure(recorder.record(thrown));
   }
 }

@@ -45,9 +45,9 @@ class StuckCodeTest {
             Duration.ZERO)) {
       Task task = Task.newBuilder().setRunId("run-1").setEpoch(1).build();
       Thread here = Thread.currentThread();
-      Progress progress =
-          new Progress(new Reporter(nobody, () -> "", () -> {}).lane("run-1", 1), task);
-      Strand strand = progress.open(here, null);
+      RunExecutionState progress =
+          new RunExecutionState(new Reporter(nobody, () -> "", () -> {}).lane("run-1", 1), task);
+      WorkflowThread strand = progress.open(here, null);
       StuckCode stuck = new StuckCode(task);
       long now = System.nanoTime();
 

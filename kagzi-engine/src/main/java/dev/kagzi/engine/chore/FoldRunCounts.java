@@ -1,0 +1,47 @@
+package dev.kagzi.engine.chore;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.run.RunCounts;
+import dev.kagzi.engine.schedule.ScheduleCounts;
+import org.jspecify.annotations.Nullable;
+
+/** Folds the changes of runs into the counts, so that reading the numbers stays cheap. */
+public final class FoldRunCounts implements Chore {
+  private static final int MAX = 10_000;
+  private static final int ROUNDS_MAX = 20;
+
+  private final ServerHeartbeat pulse;
+  private final Database database;
+  private ServerHeartbeat.@Nullable Reading served;
+
+  public FoldRunCounts(ServerHeartbeat pulse, Database database) {
+    this.pulse = pulse;
+    this.database = database;
+  }
+
+  @Override
+  public void run() {
+    ServerHeartbeat.Reading reading = pulse.last();
+    if (reading.equals(served)) {
+      return;
+    }
+    if (reading.unfolded()) {
+      fold();
+    }
+    served = reading;
+  }
+
+  private void fold() {
+    fold(tx -> RunCounts.fold(tx, MAX));
+    fold(tx -> ScheduleCounts.fold(tx, MAX));
+  }
+
+  private void fold(Session.Work<Integer> part) {
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+      if (database.write(part) < MAX) {
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,217 @@
+package dev.kagzi.engine.chore;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.notification.Notifier;
+import dev.kagzi.engine.notification.UnreachableServerException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says that this server is alive, and asks by the same statement whether there is anything for the
+ * other chores to do: so that a server with nothing to do costs next to nothing.
+ */
+public final class ServerHeartbeat implements Chore {
+  public static final String SQL =
+      """
+      WITH beat AS (
+        INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)
+        VALUES (?, ?, kagzi.clock(), kagzi.clock())
+            ON CONFLICT (server_id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at),
+      forget AS (
+        DELETE FROM kagzi.servers WHERE heartbeat_at < kagzi.clock() - interval '1 day')
+      SELECT (SELECT count(*) FROM kagzi.servers
+               WHERE server_id <> ? AND heartbeat_at > kagzi.clock() - interval '30 seconds')
+               AS others,
+             (SELECT (extract(epoch FROM kagzi.clock() - min(last_heartbeat_at)) * 1000)::bigint
+                FROM kagzi.workers
+               WHERE status <> 'OFFLINE') AS silent_ms,
+             EXISTS (SELECT FROM kagzi.run_messages
+                      WHERE created_at < kagzi.clock() - ? * interval '1 millisecond')
+               AS old_messages,
+             ceil(extract(epoch FROM least(
+               (SELECT min(deadline_at) FROM kagzi.workflow_runs
+                 WHERE deadline_at IS NOT NULL AND available_at IS NOT NULL
+                   AND cron_expr IS NULL),
+               (SELECT min(timeout_at) FROM kagzi.step_runs
+                 WHERE timeout_at IS NOT NULL AND status = 'RUNNING')
+                 + ? * interval '1 millisecond') - kagzi.clock()) * 1000)::bigint AS overdue_in_ms,
+             (SELECT ceil(extract(epoch FROM min(available_at) - kagzi.clock()) * 1000)::bigint
+                FROM kagzi.workflow_runs
+               WHERE cron_expr IS NOT NULL AND status = 'SCHEDULED' AND available_at < 'infinity')
+               AS schedules_in_ms,
+             EXISTS (SELECT FROM kagzi.workflow_runs
+                      WHERE cron_expr IS NOT NULL AND buffered_at IS NOT NULL) AS buffered,
+             EXISTS (SELECT FROM kagzi.run_changes)
+               OR EXISTS (SELECT FROM kagzi.schedule_changes) AS unfolded,
+             (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
+                FROM kagzi.namespaces) AS namespaces_us,
+             (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
+                FROM kagzi.workflow_types) AS types_us
+      """;
+
+  private static final String ALIVE_SQL =
+      """
+      SELECT server_id, heartbeat_at::text AS heartbeat
+        FROM kagzi.servers
+       WHERE server_id <> ? AND heartbeat_at > kagzi.clock() - interval '30 seconds'
+       LIMIT 100
+      """;
+
+  private static final String FORGET_SQL =
+      "DELETE FROM kagzi.servers WHERE server_id = ANY (?::uuid[])";
+
+  private static final int EVERY = 5;
+  private static final long PAUSE_MS = 100;
+  private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final Database database;
+  private final UUID serverId;
+  private final Notifier notifier;
+  private final long stepGraceMs;
+  private volatile Reading last =
+      new Reading(null, false, null, null, false, false, null, null, System.nanoTime());
+  private int ticks;
+
+  /**
+   * What there is to do.
+   *
+   * @param silentMs how long the most silent worker has been silent; null when there is none
+   * @param oldMessages whether messages wait that should have been read
+   * @param overdueInMs when the next run or step has taken too long; null when none has a time
+   * @param schedulesInMs when the next schedule is due; null when there is none
+   * @param buffered whether a slot of a schedule waits for the end of a run
+   * @param unfolded whether changes of runs wait to be folded into the counts
+   * @param namespacesUs when a namespace was changed last
+   * @param typesUs when a default version was changed last
+   */
+  record Reading(
+      @Nullable Long silentMs,
+      boolean oldMessages,
+      @Nullable Long overdueInMs,
+      @Nullable Long schedulesInMs,
+      boolean buffered,
+      boolean unfolded,
+      @Nullable Long namespacesUs,
+      @Nullable Long typesUs,
+      long atNanos) {}
+
+  /** {@code stepGraceMs} after its time-out a step is the server's to end. */
+  public ServerHeartbeat(Database database, UUID serverId, Notifier notifier, long stepGraceMs) {
+    this.database = database;
+    this.stepGraceMs = stepGraceMs;
+    this.serverId = serverId;
+    this.notifier = notifier;
+  }
+
+  @Override
+  public void run() {
+    if (ticks % EVERY == 0) {
+      take();
+    }
+    ticks++;
+  }
+
+  Reading last() {
+    return last;
+  }
+
+  /** Takes the pulse now. */
+  public void take() {
+    long atNanos = System.nanoTime();
+    notifier.others(
+        database
+            .read(
+                session ->
+                    session
+                        .query(SQL)
+                        .bind(serverId)
+                        .bind(hostname())
+                        .bind(serverId)
+                        .bind(RedeliverMessages.OLD_MS)
+                        .bind(stepGraceMs)
+                        .first(
+                            row -> {
+                              last =
+                                  new Reading(
+                                      row.bigintOrNull("silent_ms"),
+                                      row.bool("old_messages"),
+                                      row.bigintOrNull("overdue_in_ms"),
+                                      row.bigintOrNull("schedules_in_ms"),
+                                      row.bool("buffered"),
+                                      row.bool("unfolded"),
+                                      row.bigintOrNull("namespaces_us"),
+                                      row.bigintOrNull("types_us"),
+                                      atNanos);
+                              return row.bigint("others");
+                            }))
+            .orElse(0L));
+  }
+
+  /**
+   * Returns when notices reach every server that is alive. The row of a server that was killed
+   * looks alive for a while: it is watched for two heartbeats, and deleted if it does not move.
+   *
+   * @throws UnreachableServerException if a server is alive that they do not reach
+   */
+  public void checkReach(Duration interval) {
+    long giveUp = System.nanoTime() + interval.multipliedBy(2L * EVERY).toNanos() + GRACE_NANOS;
+    Map<UUID, String> first = unreached();
+    Map<UUID, String> present = first;
+    while (!present.isEmpty() && System.nanoTime() - giveUp < 0) {
+      if (!first.entrySet().containsAll(present.entrySet())) {
+        throw new UnreachableServerException(
+            "notifier: in-process (expected: postgres, since another server works on this database;"
+                + " or stop that one: "
+                + String.join(", ", present.keySet().stream().map(UUID::toString).toList())
+                + ")");
+      }
+      pause();
+      present = unreached();
+    }
+    if (!present.isEmpty()) {
+      database.write(
+          tx -> tx.query(FORGET_SQL).bindUuids(first.keySet(), server -> server).update());
+    }
+  }
+
+  private Map<UUID, String> unreached() {
+    Map<UUID, String> found = new HashMap<>();
+    database.read(
+        session ->
+            session
+                .query(ALIVE_SQL)
+                .bind(serverId)
+                .list(row -> found.put(row.uuid("server_id"), row.text("heartbeat"))));
+    found.keySet().removeIf(notifier::reaches);
+    return found;
+  }
+
+  private static void pause() {
+    try {
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while starting", stopped);
+    }
+  }
+
+  /** This server goes: the others need not count it any longer. */
+  public void leave() {
+    database.write(
+        tx -> tx.query("DELETE FROM kagzi.servers WHERE server_id = ?").bind(serverId).update());
+  }
+
+  private static String hostname() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException unnamed) {
+      return "unknown";
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package dev.kagzi.engine.db;
+
+import java.sql.SQLException;
+
+/** PostgreSQL's process behind a session: its id, and its start, since ids are used again. */
+public record BackendProcess(int pid, String startedAt) {
+  private static final String SELF =
+      """
+      SELECT pid, backend_start::text AS started
+        FROM pg_stat_activity
+       WHERE pid = pg_backend_pid()
+      """;
+
+  private static final String END =
+      """
+      SELECT pg_terminate_backend(pid, 5000) AS ended
+        FROM pg_stat_activity
+       WHERE pid = ? AND backend_start = ?::timestamptz
+      """;
+
+  /** The backend of an open session. */
+  public static BackendProcess of(Session session) throws SQLException {
+    return session
+        .query(SELF)
+        .first(row -> new BackendProcess(row.integer("pid"), row.text("started")))
+        .orElseThrow(() -> new SQLException("pg_stat_activity does not show its own reader"));
+  }
+
+  /** Ends this backend, if it still lives, through another session; returns when it is gone. */
+  public void end(Session other) throws SQLException {
+    boolean ended =
+        other.query(END).bind(pid).bind(startedAt).first(row -> row.bool("ended")).orElse(true);
+    if (!ended) {
+      throw new SQLException("backend " + pid + " was told to end and has not (expected: gone)");
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package dev.kagzi.engine.db;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts what this server sends to PostgreSQL. Thread-safe. */
+public final class StatementMetrics {
+  private final LongAdder statements = new LongAdder();
+  private final LongAdder commits = new LongAdder();
+  private final Map<String, LongAdder> bySession = new ConcurrentHashMap<>();
+
+  void statement(String session) {
+    statements.increment();
+    bySession.computeIfAbsent(session, name -> new LongAdder()).increment();
+  }
+
+  void commit() {
+    commits.increment();
+  }
+
+  /** All statements so far, without BEGIN and COMMIT. */
+  public long statements() {
+    return statements.sum();
+  }
+
+  /** Transactions that ended well: explicit ones, and statements outside of one. */
+  public long commits() {
+    return commits.sum();
+  }
+
+  /** Statements so far by the session that sent them. */
+  public Map<String, Long> statementsBySession() {
+    Map<String, Long> all = new TreeMap<>();
+    bySession.forEach((name, count) -> all.put(name, count.sum()));
+    return all;
+  }
+}

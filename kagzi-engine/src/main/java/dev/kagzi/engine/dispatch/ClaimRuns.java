@@ -1,0 +1,397 @@
+package dev.kagzi.engine.dispatch;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.retry.CrashPolicy;
+import dev.kagzi.engine.step.CloseSteps;
+import dev.kagzi.engine.step.ReadSteps;
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.ToLongFunction;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** Takes due runs for waiting slots: the i-th run for the i-th slot. */
+public final class ClaimRuns {
+  /**
+   * Each type and version is probed with its own limit, so that a million runs of a type that
+   * nobody serves are not walked. An expired lease is a take-over: the first in a row is immediate,
+   * a later one sets the run aside, and {@link #DELAY_SQL} makes it wait, so that a run that kills
+   * its workers does not kill them all at once. Runs are taken while their inputs fit into memory.
+   */
+  public static final String SQL =
+      """
+      WITH c AS MATERIALIZED (
+        SELECT x.run_id, x.status AS from_status, x.found,
+               x.status = 'RUNNING' AND x.crashes > 0
+                 OR x.crashes + (x.status = 'RUNNING')::int > k.crashes_max AS aside,
+               row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
+          FROM (SELECT d.*, count(*) OVER () AS found,
+                       sum(d.bytes) OVER (ORDER BY d.available_at, d.run_id) - d.bytes
+                         AS bytes_before
+                  FROM (SELECT f.*, coalesce(octet_length(i.data), 0) AS bytes
+                          FROM (SELECT r.run_id, r.status, r.crashes, r.available_at
+                                  FROM unnest(?::text[], ?::text[], ?::int[], ?::bigint[])
+                                         AS t (workflow_type, version, tasks_max, low_us)
+                                 CROSS JOIN LATERAL (
+                                       SELECT w.run_id, w.status, w.crashes, w.available_at
+                                         FROM kagzi.workflow_runs w
+                                        WHERE w.namespace = ? AND w.task_queue = ?
+                                          AND w.workflow_type = t.workflow_type
+                                          AND w.version = t.version
+                                          AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                                          AND w.available_at >= kagzi.at(t.low_us)
+                                          AND w.available_at <= kagzi.clock()
+                                          AND (w.deadline_at IS NULL
+                                               OR w.deadline_at > kagzi.clock())
+                                        ORDER BY w.available_at
+                                        LIMIT t.tasks_max
+                                          FOR NO KEY UPDATE SKIP LOCKED) AS r
+                                 ORDER BY r.available_at, r.run_id
+                                 LIMIT ?) AS f
+                          LEFT JOIN kagzi.workflow_payloads i
+                                 ON i.run_id = f.run_id AND i.kind = 'INPUT') AS d) AS x,
+               (VALUES (?::int, ?::bigint)) AS k (crashes_max, bytes_max)
+         WHERE x.bytes_before = 0 OR x.bytes_before + x.bytes <= k.bytes_max),
+      u AS (
+        UPDATE kagzi.workflow_runs w
+           SET epoch = w.epoch + 1,
+               free_epoch = CASE WHEN c.from_status = 'RUNNING'
+                                 THEN coalesce(w.free_epoch, w.epoch - 1) ELSE w.epoch END,
+               status = CASE WHEN c.aside THEN 'PENDING' ELSE 'RUNNING' END,
+               locked_by = CASE WHEN c.aside THEN NULL ELSE (?::uuid[])[c.slot] END,
+               taken_from = CASE WHEN c.aside AND c.from_status = 'RUNNING' THEN w.locked_by END,
+               taken_epoch = CASE WHEN c.aside AND c.from_status = 'RUNNING' THEN w.epoch END,
+               lost_epoch = CASE WHEN c.from_status = 'RUNNING'
+                                 THEN coalesce(w.lost_epoch, w.epoch) ELSE w.lost_epoch END,
+               claimed_at = kagzi.clock(),
+               available_at = kagzi.clock()
+                 + CASE WHEN c.aside THEN 0 ELSE ?::bigint END * interval '1 millisecond',
+               crashes = w.crashes + CASE WHEN c.from_status = 'RUNNING' THEN 1 ELSE 0 END,
+               started_at = coalesce(w.started_at, kagzi.clock()),
+               waits_for = NULL
+          FROM c
+         WHERE w.run_id = c.run_id
+        RETURNING w.run_id, w.epoch, w.status, w.workflow_type, w.version, w.attempts, w.external_id,
+                  w.created_at, w.crashes, w.step_timeout_ms,
+                  ceil(extract(epoch FROM w.deadline_at - kagzi.clock()) * 1000)::bigint
+                    AS deadline_in_ms,
+                  c.slot, c.from_status, c.found, w.namespace, w.task_queue),
+      n AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+        SELECT namespace, task_queue, workflow_type, version, from_status, status, count(*)
+          FROM u
+         WHERE from_status <> status
+         GROUP BY namespace, task_queue, workflow_type, version, from_status, status)
+      SELECT u.*, p.data, p.metadata
+        FROM u
+        LEFT JOIN kagzi.workflow_payloads p ON p.run_id = u.run_id AND p.kind = 'INPUT'
+       ORDER BY u.slot
+      """;
+
+  /** Makes runs that a claim set aside wait, for as long as {@link CrashPolicy} decides. */
+  public static final String DELAY_SQL =
+      """
+      UPDATE kagzi.workflow_runs w
+         SET available_at = kagzi.clock() + n.delay_ms * interval '1 millisecond'
+        FROM unnest(?::uuid[], ?::int[], ?::bigint[]) AS n (run_id, epoch, delay_ms)
+       WHERE w.run_id = n.run_id AND w.epoch = n.epoch
+      """;
+
+  /** Milliseconds until the next run of these is due, not above zero when one is overdue. */
+  public static final String NEXT_DUE_SQL =
+      """
+      SELECT ceil(extract(epoch FROM min(d.available_at) - kagzi.clock()) * 1000)::bigint AS due_ms,
+             (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
+        FROM unnest(?::text[], ?::text[], ?::bigint[]) AS t (workflow_type, version, low_us)
+       CROSS JOIN LATERAL (
+             SELECT w.available_at
+               FROM kagzi.workflow_runs w
+              WHERE w.namespace = ? AND w.task_queue = ?
+                AND w.workflow_type = t.workflow_type AND w.version = t.version
+                AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                AND w.available_at >= kagzi.at(t.low_us)
+                AND w.available_at < 'infinity'
+                AND (w.deadline_at IS NULL OR w.deadline_at > kagzi.clock())
+              ORDER BY w.available_at
+              LIMIT 1) AS d
+      """;
+
+  /** The versions that unfinished runs of these types have: one probe of the index for each. */
+  public static final String VERSIONS_SQL =
+      """
+      WITH RECURSIVE v AS (
+        SELECT t.workflow_type, (
+                 SELECT min(w.version) FROM kagzi.workflow_runs w
+                  WHERE w.namespace = ? AND w.task_queue = ? AND w.workflow_type = t.workflow_type
+                    AND w.available_at IS NOT NULL AND w.cron_expr IS NULL) AS version
+          FROM unnest(?::text[]) AS t (workflow_type)
+        UNION ALL
+        SELECT v.workflow_type, (
+                 SELECT min(w.version) FROM kagzi.workflow_runs w
+                  WHERE w.namespace = ? AND w.task_queue = ? AND w.workflow_type = v.workflow_type
+                    AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                    AND w.version > v.version)
+          FROM v
+         WHERE v.version IS NOT NULL)
+      SELECT workflow_type, version FROM v WHERE version IS NOT NULL LIMIT 1000
+      """;
+
+  private ClaimRuns() {}
+
+  /** A claimed run and whose it is. */
+  record Claimed(WorkerId worker, Task task) {}
+
+  /**
+   * What a look found.
+   *
+   * @param crashed runs that were taken over too often
+   * @param isCut more runs are due, and were left because of the size of their inputs
+   */
+  record Found(List<Claimed> claimed, List<RunId> crashed, boolean isCut) {
+    static final Found NOTHING = new Found(List.of(), List.of(), false);
+  }
+
+  private record Taken(
+      int slot,
+      int found,
+      RunStatus status,
+      RunStatus was,
+      Claim claim,
+      String type,
+      String version,
+      int attempts,
+      String externalId,
+      Instant createdAt,
+      int crashes,
+      @Nullable Long stepTimeoutMs,
+      @Nullable Long deadlineInMs,
+      @Nullable Payload input) {
+
+    /** How often the run had been taken over before this time. */
+    int crashesBefore() {
+      return was == RunStatus.RUNNING ? crashes - 1 : crashes;
+    }
+  }
+
+  /**
+   * What is wanted.
+   *
+   * @param types with exact versions and limits
+   * @param slots whose run the i-th is
+   * @param low due times below are not looked at, for each type
+   * @param bytesMax how much the inputs may be, and the histories; one run is claimed in any case
+   */
+  record Wish(
+      QueueName queue,
+      List<PollRequest.Wanted> types,
+      List<WorkerId> slots,
+      long leaseMs,
+      ToLongFunction<PollRequest.Wanted> low,
+      long bytesMax,
+      ClaimRules rules) {}
+
+  /** Claims within the open transaction. The recorded steps are read after the locks are held. */
+  static Found claim(Session tx, Wish wish, int historyBytesMax) throws SQLException {
+    CrashPolicy crashes = wish.rules.crashes();
+    List<Taken> taken =
+        tx.query(SQL)
+            .bindTexts(wish.types, PollRequest.Wanted::type)
+            .bindTexts(wish.types, PollRequest.Wanted::version)
+            .bindInts(
+                wish.types,
+                t ->
+                    t.tasksMax() == 0
+                        ? wish.slots.size()
+                        : Math.min(t.tasksMax(), wish.slots.size()))
+            .bindLongs(wish.types, wish.low)
+            .bind(wish.queue.namespace())
+            .bind(wish.queue.queue())
+            .bind(wish.slots.size())
+            .bind(crashes.limit())
+            .bind(wish.bytesMax)
+            .bindUuids(wish.slots, WorkerId::value)
+            .bind(wish.leaseMs)
+            .list(ClaimRuns::map);
+    List<RunId> slept = new ArrayList<>();
+    List<Taken> aside = new ArrayList<>();
+    Map<RunId, Integer> claimedBefore = new LinkedHashMap<>();
+    for (Taken run : taken) {
+      if (run.was == RunStatus.SLEEPING) {
+        slept.add(run.claim.runId());
+      }
+      if (run.status == RunStatus.PENDING) {
+        aside.add(run);
+      } else if (run.claim.epoch() > 1) {
+        claimedBefore.put(run.claim.runId(), run.attempts);
+      }
+    }
+    if (!slept.isEmpty()) {
+      CloseSteps.endSleeps(tx, slept);
+    }
+    if (!aside.isEmpty()) {
+      delay(tx, aside, crashes);
+    }
+    Map<RunId, ReadSteps.Size> sizes =
+        claimedBefore.isEmpty() ? Map.of() : ReadSteps.sizes(tx, claimedBefore.keySet());
+    Set<RunId> apart = keepApart(sizes, claimedBefore, historyBytesMax, wish.bytesMax);
+    Map<RunId, List<RecordedStep>> histories =
+        claimedBefore.isEmpty() ? Map.of() : ReadSteps.history(tx, claimedBefore);
+    List<Claimed> claimed = new ArrayList<>(taken.size());
+    List<RunId> crashed = new ArrayList<>();
+    for (Taken one : taken) {
+      if (crashes.isOver(one.crashes)) {
+        crashed.add(one.claim.runId());
+      } else if (one.status == RunStatus.RUNNING) {
+        RunId run = one.claim.runId();
+        claimed.add(
+            new Claimed(
+                wish.slots.get(one.slot - 1),
+                task(
+                    one,
+                    sizes.getOrDefault(run, ReadSteps.Size.NONE).steps(),
+                    histories.getOrDefault(run, List.of()),
+                    apart.contains(run),
+                    wish.rules.stepTimeoutMs())));
+      }
+    }
+    return new Found(claimed, crashed, !taken.isEmpty() && taken.getFirst().found > taken.size());
+  }
+
+  private static void delay(Session tx, List<Taken> aside, CrashPolicy crashes)
+      throws SQLException {
+    RandomGenerator random = ThreadLocalRandom.current();
+    tx.query(DELAY_SQL)
+        .bindUuids(aside, run -> run.claim.runId().value())
+        .bindInts(aside, run -> run.claim.epoch())
+        // A run over the limit waits too: until it has failed, no look shall find it at once.
+        .bindLongs(aside, run -> crashes.delayMs(Math.max(1, run.crashesBefore()), random))
+        .update();
+  }
+
+  /**
+   * Takes those out of the runs whose history is too large for a task, or does not fit into memory
+   * beside the others'; their workers fetch it apart.
+   */
+  private static Set<RunId> keepApart(
+      Map<RunId, ReadSteps.Size> sizes, Map<RunId, Integer> runs, int bytesMax, long allBytesMax) {
+    Set<RunId> apart = new HashSet<>();
+    long left = allBytesMax;
+    for (Map.Entry<RunId, ReadSteps.Size> size : sizes.entrySet()) {
+      long bytes = size.getValue().bytes();
+      if (bytes > bytesMax || bytes > left) {
+        apart.add(size.getKey());
+      } else {
+        left -= bytes;
+      }
+    }
+    runs.keySet().removeAll(apart);
+    return apart;
+  }
+
+  private static Task task(
+      Taken run, int stepsRecorded, List<RecordedStep> steps, boolean apart, long stepTimeoutMs) {
+    return new Task(
+        run.claim,
+        run.type,
+        run.version,
+        run.attempts,
+        run.input,
+        stepsRecorded,
+        steps,
+        apart,
+        run.externalId,
+        run.createdAt,
+        run.deadlineInMs,
+        run.stepTimeoutMs == null ? stepTimeoutMs : run.stepTimeoutMs);
+  }
+
+  private static Taken map(Row row) throws SQLException {
+    byte[] data = row.bytes("data");
+    return new Taken(
+        row.integer("slot"),
+        row.integer("found"),
+        RunStatus.valueOf(row.text("status")),
+        RunStatus.valueOf(row.text("from_status")),
+        new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
+        row.text("workflow_type"),
+        row.text("version"),
+        row.integer("attempts"),
+        Objects.requireNonNullElse(row.textOrNull("external_id"), ""),
+        row.time("created_at"),
+        row.integer("crashes"),
+        row.bigintOrNull("step_timeout_ms"),
+        row.bigintOrNull("deadline_in_ms"),
+        data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))));
+  }
+
+  /**
+   * When there is something to do next.
+   *
+   * @param dueMs null when nothing is known to fall due
+   */
+  record NextDue(@Nullable Long dueMs, long nowUs) {
+    boolean isOverdue() {
+      return dueMs != null && dueMs <= 0;
+    }
+  }
+
+  static NextDue nextDue(
+      Session session,
+      QueueName queue,
+      List<PollRequest.Wanted> types,
+      ToLongFunction<PollRequest.Wanted> low)
+      throws SQLException {
+    return session
+        .query(NEXT_DUE_SQL)
+        .bindTexts(types, PollRequest.Wanted::type)
+        .bindTexts(types, PollRequest.Wanted::version)
+        .bindLongs(types, low)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .first(row -> new NextDue(row.bigintOrNull("due_ms"), row.bigint("now_us")))
+        .orElseThrow();
+  }
+
+  /** The same types with every version that there is in place of any. */
+  static List<PollRequest.Wanted> withVersions(
+      Session session, QueueName queue, List<PollRequest.Wanted> types) throws SQLException {
+    List<PollRequest.Wanted> open = new ArrayList<>();
+    List<PollRequest.Wanted> exact = new ArrayList<>();
+    for (PollRequest.Wanted type : types) {
+      (type.version().equals(PollRequest.ANY_VERSION) ? open : exact).add(type);
+    }
+    if (open.isEmpty()) {
+      return types;
+    }
+    session
+        .query(VERSIONS_SQL)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .bindTexts(open, PollRequest.Wanted::type)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .list(
+            row ->
+                exact.add(
+                    new PollRequest.Wanted(row.text("workflow_type"), row.text("version"), 0)));
+    return exact;
+  }
+}

@@ -1,0 +1,196 @@
+package dev.kagzi.engine.dispatch;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Finds the runs that a worker holds. There is no index by worker: its leases end within a known
+ * time, so the claim index finds them in that window, whatever else sleeps or has ended. Only runs
+ * with a lease of their own have one.
+ */
+public final class HeldRuns {
+  public static final String SQL =
+      """
+      SELECT h.run_id, h.epoch, h.workflow_type
+        FROM unnest(?::text[], ?::text[]) AS t (workflow_type, version)
+       CROSS JOIN LATERAL (
+             SELECT w.run_id, w.epoch, w.workflow_type
+               FROM kagzi.workflow_runs w
+              WHERE w.namespace = ? AND w.task_queue = ?
+                AND w.workflow_type = t.workflow_type AND w.version = t.version
+                AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                AND w.available_at > kagzi.clock()
+                AND w.available_at <= kagzi.clock() + ? * interval '1 millisecond'
+                AND w.status = 'RUNNING'
+                AND w.locked_by = ?
+                AND w.heartbeat_timeout_ms IS NULL) AS h
+      UNION ALL
+      SELECT w.run_id, w.epoch, w.workflow_type
+        FROM kagzi.workflow_runs w
+       WHERE w.locked_by = ?
+         AND w.heartbeat_timeout_ms IS NOT NULL
+         AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+         AND w.available_at > kagzi.clock()
+         AND w.status = 'RUNNING'
+      """;
+
+  // Goes from holder to holder: however many runs a worker has, it is looked at once.
+  public static final String FORGOTTEN_SQL =
+      """
+      WITH RECURSIVE holder AS (
+        (SELECT w.locked_by
+           FROM kagzi.workflow_runs w
+          WHERE w.locked_by IS NOT NULL
+            AND w.heartbeat_timeout_ms IS NOT NULL
+            AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+          ORDER BY w.locked_by LIMIT 1)
+        UNION ALL
+        SELECT (SELECT w.locked_by
+                  FROM kagzi.workflow_runs w
+                 WHERE w.locked_by > h.locked_by
+                   AND w.heartbeat_timeout_ms IS NOT NULL
+                   AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                 ORDER BY w.locked_by LIMIT 1)
+          FROM holder h
+         WHERE h.locked_by IS NOT NULL)
+      SELECT f.run_id, f.epoch
+        FROM holder h
+        JOIN kagzi.workers k ON k.worker_id = h.locked_by
+       CROSS JOIN LATERAL (
+             SELECT w.run_id, w.epoch
+               FROM kagzi.workflow_runs w
+              WHERE w.locked_by = k.worker_id
+                AND w.heartbeat_timeout_ms IS NOT NULL
+                AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                AND w.status = 'RUNNING'
+              LIMIT ?) AS f
+       WHERE k.status || '' = 'OFFLINE'
+         AND k.deregistered_at < kagzi.clock() - ? * interval '1 millisecond'
+      """;
+
+  private static final long UNHEARD_MS_MAX = Duration.ofMinutes(10).toMillis();
+
+  /**
+   * Claims about which their worker has not called, and how long they may be renewed: a poll's
+   * answer may be lost, and then nobody executes the run. The time doubles with each lapse, so that
+   * a long workflow without steps comes to its end.
+   */
+  public static final String UNHEARD_SQL =
+      """
+      SELECT r.run_id, r.available_at < u.until AS renewable,
+             (extract(epoch FROM u.until) * 1000000)::bigint AS until_us
+        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
+        JOIN kagzi.workflow_runs r ON r.run_id = n.run_id AND r.epoch = n.epoch
+       CROSS JOIN LATERAL (SELECT coalesce(r.heartbeat_timeout_ms, ?::bigint) AS ms) AS l
+       CROSS JOIN LATERAL (
+             SELECT coalesce(r.claimed_at, r.created_at)
+                      + greatest(l.ms, least(?::bigint, l.ms * 2 ^ least(r.crashes, 20)))
+                          * interval '1 millisecond' AS until) AS u
+       WHERE r.heard_epoch IS DISTINCT FROM r.epoch
+         AND NOT EXISTS (SELECT 1 FROM kagzi.step_runs s
+                          WHERE s.run_id = r.run_id AND s.epoch = r.epoch)
+      """;
+
+  private HeldRuns() {}
+
+  /**
+   * How far the lease of an unheard claim may go.
+   *
+   * @param renewable false when it goes that far already
+   */
+  public record Unheard(boolean renewable, long untilUs) {}
+
+  /** Those of the claims about which their worker has not called. */
+  public static Map<RunId, Unheard> unheard(Session session, List<Claim> claims, long leaseMs)
+      throws SQLException {
+    Map<RunId, Unheard> unheard = new HashMap<>();
+    session
+        .query(UNHEARD_SQL)
+        .bindUuids(claims, c -> c.runId().value())
+        .bindInts(claims, Claim::epoch)
+        .bind(leaseMs)
+        .bind(UNHEARD_MS_MAX)
+        .list(
+            row ->
+                unheard.put(
+                    new RunId(row.uuid("run_id")),
+                    new Unheard(row.bool("renewable"), row.bigint("until_us"))));
+    return unheard;
+  }
+
+  /** Until the transaction ends nobody else counts this worker's runs to give it more. */
+  static void lock(Session tx, WorkerId worker) throws SQLException {
+    tx.query("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))")
+        .bind(worker.toString())
+        .execute();
+  }
+
+  /** A run in a worker's hands. */
+  public record Held(Claim claim, String workflowType) {}
+
+  /** Types may be given with any version. */
+  public static List<Held> of(
+      Session session,
+      WorkerId worker,
+      QueueName queue,
+      List<PollRequest.Wanted> types,
+      long leaseMsMax)
+      throws SQLException {
+    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, queue, types);
+    return session
+        .query(SQL)
+        .bindTexts(exact, PollRequest.Wanted::type)
+        .bindTexts(exact, PollRequest.Wanted::version)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .bind(leaseMsMax)
+        .bind(worker.value())
+        .bind(worker.value())
+        .list(
+            row ->
+                new Held(
+                    new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
+                    row.text("workflow_type")));
+  }
+
+  /**
+   * Claims, under a lease of the run's own, of workers that have been offline for so long; of each
+   * worker so many. Other leases are over soon anyway.
+   */
+  public static List<Claim> forgotten(Session session, long offlineMs, int max)
+      throws SQLException {
+    return session
+        .query(FORGOTTEN_SQL)
+        .bind(max)
+        .bind(offlineMs)
+        .list(row -> new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")));
+  }
+
+  /** The types of a poll with as much as the worker's limits leave; those with nothing are out. */
+  static List<PollRequest.Wanted> within(
+      WorkerLimits limits, List<PollRequest.Wanted> types, List<Held> held) {
+    if (limits.all() != null && held.size() >= limits.all()) {
+      return List.of();
+    }
+    Map<String, Integer> counts = new HashMap<>();
+    held.forEach(run -> counts.merge(run.workflowType(), 1, Integer::sum));
+    List<PollRequest.Wanted> left = new ArrayList<>();
+    for (PollRequest.Wanted type : types) {
+      Integer limit = limits.byType().get(type.type());
+      int free = limit == null ? 1 : limit - counts.getOrDefault(type.type(), 0);
+      if (free > 0) {
+        left.add(new PollRequest.Wanted(type.type(), type.version(), limit == null ? 0 : free));
+      }
+    }
+    return left;
+  }
+}

@@ -1,0 +1,192 @@
+package dev.kagzi.engine.dispatch;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.step.ReadSteps;
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Limits;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/** Gives work to workers. Thread-safe. */
+public final class Tasks {
+  private static final int PAGE_BYTES_MAX = 1 << 20;
+  private static final int TYPES_MAX = 1_000;
+
+  // The namespace is compared in a form that no index has: the primary key is to be taken.
+  private static final String CLAIM_SQL =
+      """
+      SELECT attempts
+        FROM kagzi.workflow_runs
+       WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
+      """;
+
+  private final Database database;
+  private final Dispatcher gates;
+  private final Namespaces namespaces;
+  private final Presence presence;
+  private final Limits limits;
+
+  /** Knows which workers may poll. */
+  @FunctionalInterface
+  public interface Presence {
+    /**
+     * The limits that the worker registered with; fails with a {@link Refusal} when it is unknown,
+     * drains or is offline. Completes at once for a worker that was heard of lately.
+     */
+    CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue);
+  }
+
+  public Tasks(
+      Database database,
+      Dispatcher gates,
+      Namespaces namespaces,
+      Presence presence,
+      Limits limits) {
+    this.database = database;
+    this.gates = gates;
+    this.namespaces = namespaces;
+    this.presence = presence;
+    this.limits = limits;
+  }
+
+  /** Waits for tasks. Refuses at once what can be seen to be wrong; the rest through the future. */
+  public Poll poll(PollRequest request) {
+    if (request.types().isEmpty()) {
+      throw Refusal.invalid("workflow_types", "none", "at least one");
+    }
+    if (request.tasksMax() < 1) {
+      throw Refusal.invalid("max_tasks", request.tasksMax(), "at least 1");
+    }
+    return stand(request, false);
+  }
+
+  /**
+   * Waits for one task of any version, within the limits that the worker registered with.
+   *
+   * @param waitMs how long at most; 0 for as long as a poll may wait
+   */
+  public Poll pollOne(QueueName queue, WorkerId worker, List<String> types, long waitMs) {
+    List<PollRequest.Wanted> wanted = new ArrayList<>();
+    for (String type : types) {
+      wanted.add(new PollRequest.Wanted(type, PollRequest.ANY_VERSION, 0));
+    }
+    if (wanted.isEmpty()) {
+      throw Refusal.invalid("workflow_types", "none", "at least one");
+    }
+    return stand(new PollRequest(queue, worker, wanted, 1, waitMs), true);
+  }
+
+  private Poll stand(PollRequest asked, boolean limited) {
+    // A poll of a disabled namespace stands like any other: it gets work once there is some.
+    namespaces.check(asked.queue().namespace());
+    check(asked);
+    long most = gates.config().pollMax().toMillis();
+    long waitMs = asked.waitMs() <= 0 ? most : Math.min(asked.waitMs(), most);
+    PollRequest request = asked.withWaitMs(waitMs);
+    CompletableFuture<WorkerLimits> limits = presence.require(asked.workerId(), asked.queue());
+    if (limits.isDone() && !limits.isCompletedExceptionally()) {
+      return gates.stand(request, limited ? limits.join() : WorkerLimits.NONE);
+    }
+    LatePoll late = new LatePoll();
+    limits.whenComplete(
+        (found, refusal) -> {
+          if (refusal != null) {
+            late.refuse(refusal);
+          } else {
+            late.stand(gates.stand(request, limited ? found : WorkerLimits.NONE));
+          }
+        });
+    return late;
+  }
+
+  // One look serves all polls of a gate: what the database would refuse must not get that far.
+  private void check(PollRequest asked) {
+    limits.checkName("namespace", asked.queue().namespace());
+    limits.checkName("task_queue", asked.queue().queue());
+    if (asked.types().size() > TYPES_MAX) {
+      throw Refusal.invalid("types", asked.types().size() + " types", "at most " + TYPES_MAX);
+    }
+    for (PollRequest.Wanted wanted : asked.types()) {
+      limits.checkName("workflow_type", wanted.type());
+      limits.checkOptionalName("version", wanted.version());
+    }
+  }
+
+  /** A poll whose worker must be looked up first. */
+  private static final class LatePoll implements Poll {
+    private final CompletableFuture<List<Task>> tasks = new CompletableFuture<>();
+    private final CompletableFuture<Poll> standing = new CompletableFuture<>();
+
+    void refuse(Throwable refusal) {
+      tasks.completeExceptionally(refusal);
+    }
+
+    void stand(Poll poll) {
+      standing.complete(poll);
+      poll.tasks().thenAccept(tasks::complete);
+    }
+
+    @Override
+    public CompletableFuture<List<Task>> tasks() {
+      return tasks;
+    }
+
+    @Override
+    public void cancel() {
+      standing.thenAccept(Poll::cancel);
+    }
+  }
+
+  /**
+   * Gives all recorded steps of a claimed run, page by page, in the order of their keys; blocks. A
+   * page is read once the one before it was taken, and the claim is looked at each time: whatever
+   * the history's size, a page or two of it are in memory, and no connection waits for a slow
+   * reader.
+   */
+  public void history(String namespace, Claim claim, Consumer<List<RecordedStep>> pages) {
+    List<RecordedStep> page = page(namespace, claim, "");
+    while (!page.isEmpty()) {
+      pages.accept(page);
+      page = page(namespace, claim, page.getLast().stepKey());
+    }
+  }
+
+  private List<RecordedStep> page(String namespace, Claim claim, String after) {
+    return database.read(
+        session ->
+            session.inTransaction(
+                tx -> {
+                  int attempt = requireClaim(tx, namespace, claim);
+                  return ReadSteps.page(tx, claim.runId(), attempt, after, PAGE_BYTES_MAX);
+                }));
+  }
+
+  /** The attempt that the claimed run is in; refuses a claim that is not held. */
+  private static int requireClaim(Session session, String namespace, Claim claim)
+      throws SQLException {
+    RunId run = claim.runId();
+    return session
+        .query(CLAIM_SQL)
+        .bind(run.value())
+        .bind(namespace)
+        .bind(claim.epoch())
+        .first(row -> row.integer("attempts"))
+        .orElseThrow(
+            () ->
+                Refusal.of(
+                    Refusal.Reason.ABORTED,
+                    "run",
+                    run.toString(),
+                    "run " + run + ": claim lost (epoch " + claim.epoch() + ")"));
+  }
+}

@@ -1,0 +1,156 @@
+package dev.kagzi.engine.notification;
+
+import dev.kagzi.engine.thread.EssentialThreads;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Notices in memory, between the servers of this process that work on one database. It needs no
+ * connection, and cannot reach a server in another process: that is logged as an error, since runs
+ * then wait for the slow fallbacks. Thread-safe.
+ */
+public final class InProcessNotifier implements Notifier {
+  private static final Logger log = LoggerFactory.getLogger(InProcessNotifier.class);
+  private static final int WAITING_MAX = 5_000;
+  private static final Map<String, Set<InProcessNotifier>> STARTED = new ConcurrentHashMap<>();
+
+  private final String database;
+  private final UUID serverId;
+  private final Consumer<ServerMessage> listener;
+  private final Thread receiver;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition filled = lock.newCondition();
+  private Set<ServerMessage> waiting = new LinkedHashSet<>();
+  private final AtomicInteger strangerSeen = new AtomicInteger();
+  private volatile boolean started;
+  private volatile boolean closed;
+
+  /**
+   * @param database which one the servers have in common
+   */
+  public InProcessNotifier(
+      String database, UUID serverId, Consumer<ServerMessage> listener, EssentialThreads threads) {
+    this.database = database;
+    this.serverId = serverId;
+    this.listener = listener;
+    this.receiver = threads.loop("kagzi-notice-receive", this::receive, () -> closed);
+  }
+
+  @Override
+  public void start() {
+    receiver.start();
+    STARTED.compute(
+        database,
+        (key, known) -> {
+          Set<InProcessNotifier> servers = known == null ? ConcurrentHashMap.newKeySet() : known;
+          servers.add(this);
+          return servers;
+        });
+    started = true;
+  }
+
+  @Override
+  public void tell(ServerMessage notice) {
+    for (InProcessNotifier other : servers()) {
+      if (other != this) {
+        other.add(notice);
+      }
+    }
+  }
+
+  private Set<InProcessNotifier> servers() {
+    return STARTED.getOrDefault(database, Set.of());
+  }
+
+  @Override
+  public boolean reaches(UUID server) {
+    return servers().stream().anyMatch(known -> known.serverId.equals(server));
+  }
+
+  @Override
+  public void others(long count) {
+    // Twice: a server of this process that is just closing or starting is no stranger.
+    boolean stranger = started && count > servers().size() - 1;
+    if (!stranger) {
+      strangerSeen.set(0);
+    } else if (strangerSeen.incrementAndGet() == 2) {
+      log.atError()
+          .addKeyValue("others", count)
+          .log(
+              "another server works on this database, and notifier in-process does not reach it:"
+                  + " set notifier to postgres on every server and restart them");
+    }
+  }
+
+  private void add(ServerMessage notice) {
+    lock.lock();
+    try {
+      if (waiting.size() >= WAITING_MAX) {
+        waiting.clear();
+        waiting.add(new ServerMessage.Everything());
+      } else {
+        waiting.add(notice);
+      }
+      filled.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void receive() {
+    try {
+      while (true) {
+        for (ServerMessage notice : take()) {
+          deliver(notice);
+        }
+      }
+    } catch (InterruptedException closing) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private List<ServerMessage> take() throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (waiting.isEmpty()) {
+        filled.await();
+      }
+      List<ServerMessage> batch = new ArrayList<>(waiting);
+      waiting = new LinkedHashSet<>();
+      return batch;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void deliver(ServerMessage notice) {
+    try {
+      listener.accept(notice);
+    } catch (RuntimeException bug) {
+      log.atError().setCause(bug).addKeyValue("notice", notice.encode()).log("a notice failed");
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    STARTED.computeIfPresent(
+        database,
+        (key, servers) -> {
+          servers.remove(this);
+          return servers.isEmpty() ? null : servers;
+        });
+    receiver.interrupt();
+  }
+}

@@ -1,0 +1,216 @@
+package dev.kagzi.engine.notification;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.ListenSession;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.thread.EssentialThreads;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Notices over LISTEN and NOTIFY. Thread-safe. */
+public final class PostgresNotifier implements Notifier {
+  private static final Logger log = LoggerFactory.getLogger(PostgresNotifier.class);
+  private static final String CHANNEL = "kagzi_work";
+  private static final int PAYLOAD_BYTES_MAX = 7_900;
+  private static final int WAITING_MAX = 5_000;
+  private static final int COALESCE_MS = 10;
+  private static final int PROOF_MS = 5_000;
+  private static final long PAUSE_MS_FIRST = 1_000;
+  private static final long CLOSE_MS_MAX = 1_000;
+  private static final long PAUSE_MS_MAX = 30_000;
+
+  private final Database database;
+  private final UUID serverId;
+  private final Consumer<ServerMessage> listener;
+  private final Thread sender;
+  private final Thread receiver;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition filled = lock.newCondition();
+  private Set<ServerMessage> waiting = new LinkedHashSet<>();
+  private volatile boolean alone = true;
+  private volatile boolean closed;
+
+  /** Says and hears nothing before {@link #start}. */
+  public PostgresNotifier(
+      Database database,
+      UUID serverId,
+      Consumer<ServerMessage> listener,
+      EssentialThreads threads) {
+    this.database = database;
+    this.serverId = serverId;
+    this.listener = listener;
+    this.sender = threads.loop("kagzi-notice-send", this::send, () -> closed);
+    this.receiver = threads.loop("kagzi-notice-listen", this::receive, () -> closed);
+  }
+
+  @Override
+  public void start() {
+    sender.start();
+    receiver.start();
+  }
+
+  @Override
+  public void tell(ServerMessage notice) {
+    if (alone && !(notice instanceof ServerMessage.Everything)) {
+      return;
+    }
+    lock.lock();
+    try {
+      if (waiting.size() >= WAITING_MAX) {
+        waiting.clear();
+        waiting.add(new ServerMessage.Everything());
+      } else {
+        waiting.add(notice);
+      }
+      filled.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void others(long count) {
+    this.alone = count == 0;
+  }
+
+  @Override
+  public boolean reaches(UUID server) {
+    return true;
+  }
+
+  private void send() {
+    Session session = null;
+    while (!closed) {
+      try {
+        Set<ServerMessage> batch = take();
+        if (session == null || !session.isUsable()) {
+          session = database.open("notice");
+        }
+        for (String payload : pack(batch)) {
+          session.query("SELECT pg_notify(?, ?)").bind(CHANNEL).bind(payload).execute();
+        }
+        TimeUnit.MILLISECONDS.sleep(COALESCE_MS);
+      } catch (SQLException e) {
+        database.failed("notify", e, session);
+        session = closeQuietly(session);
+      } catch (InterruptedException stopped) {
+        break;
+      }
+    }
+    closeQuietly(session);
+  }
+
+  private Set<ServerMessage> take() throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (waiting.isEmpty()) {
+        filled.await();
+      }
+      Set<ServerMessage> batch = waiting;
+      waiting = new LinkedHashSet<>();
+      return batch;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private List<String> pack(Set<ServerMessage> batch) {
+    List<String> payloads = new ArrayList<>();
+    StringBuilder payload = new StringBuilder(serverId.toString());
+    for (ServerMessage notice : batch) {
+      String line = notice.encode();
+      if (payload.length() + line.length() + 1 > PAYLOAD_BYTES_MAX) {
+        payloads.add(payload.toString());
+        payload = new StringBuilder(serverId.toString());
+      }
+      payload.append('\n').append(line);
+    }
+    payloads.add(payload.toString());
+    return payloads;
+  }
+
+  private void receive() {
+    long pauseMs = PAUSE_MS_FIRST;
+    boolean first = true;
+    while (!closed) {
+      Session listened = null;
+      try (ListenSession listening = ListenSession.open(database, CHANNEL)) {
+        listened = listening.session();
+        if (!first) {
+          // What was said while nobody listened is lost: look at everything once.
+          deliver(new ServerMessage.Everything());
+        }
+        first = false;
+        pauseMs = PAUSE_MS_FIRST;
+        while (!closed) {
+          for (String payload : listening.await(PROOF_MS)) {
+            hear(payload);
+          }
+        }
+      } catch (SQLException e) {
+        if (!closed) {
+          database.failed("listen", e, listened);
+          pauseMs = pause(pauseMs);
+        }
+      }
+    }
+  }
+
+  private static long pause(long pauseMs) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(pauseMs);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+    return Math.min(PAUSE_MS_MAX, pauseMs * 2);
+  }
+
+  private void hear(String payload) {
+    String[] lines = payload.split("\n", -1);
+    if (closed || lines[0].equals(serverId.toString())) {
+      return;
+    }
+    for (int i = 1; i < lines.length; i++) {
+      ServerMessage.decode(lines[i]).ifPresent(this::deliver);
+    }
+  }
+
+  private void deliver(ServerMessage notice) {
+    try {
+      listener.accept(notice);
+    } catch (RuntimeException bug) {
+      log.atError().setCause(bug).addKeyValue("notice", notice.encode()).log("a notice failed");
+    }
+  }
+
+  private static @Nullable Session closeQuietly(@Nullable Session session) {
+    if (session != null) {
+      session.close();
+    }
+    return null;
+  }
+
+  /** What is being sent is sent; afterwards nobody hears of this server. */
+  @Override
+  public void close() {
+    closed = true;
+    sender.interrupt();
+    receiver.interrupt();
+    try {
+      sender.join(CLOSE_MS_MAX);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Payload;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How heavy rows may be.
+ *
+ * @param payloadBytesMax a payload of more bytes comes without them
+ * @param pageBytesMax where a page ends early; its first row comes whatever its weight
+ */
+record PageByteLimits(int payloadBytesMax, long pageBytesMax) {
+  /** For a row that somebody asked for by its name. */
+  static final PageByteLimits SINGLE = new PageByteLimits(Integer.MAX_VALUE, Long.MAX_VALUE);
+
+  private static final int LIST_PAYLOAD_BYTES_MAX = 4 * 1024;
+  // A message of 4 MiB is what gRPC accepts by default; names, times and framing want room too.
+  static final long PAGE_BYTES_MAX = 3L * 1024 * 1024;
+
+  static PageByteLimits of(PageSpec page) {
+    return new PageByteLimits(
+        page.payloads() ? Integer.MAX_VALUE : LIST_PAYLOAD_BYTES_MAX, PAGE_BYTES_MAX);
+  }
+
+  /** Null when there is no such payload. */
+  static @Nullable Payload payload(Row row, String column) throws SQLException {
+    byte[] data = row.bytes(column);
+    return data == null
+        ? null
+        : new Payload(data, Json.decode(row.textOrNull(column + "_metadata")));
+  }
+
+  static @Nullable Failure failure(Row row, String column) throws SQLException {
+    String json = row.textOrNull(column);
+    return json == null ? null : Json.decodeFailure(json);
+  }
+}

@@ -1,0 +1,48 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.db.Query;
+import dev.kagzi.engine.db.Session;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A statement that grows by its conditions, each with its parameter. Only conditions that are asked
+ * for are in the text, so that each question gets the plan that suits it.
+ */
+final class SqlBuilder {
+  private final StringBuilder text = new StringBuilder();
+  private final List<Bind> binds = new ArrayList<>();
+
+  /** Gives a statement its next parameters. */
+  interface Bind {
+    void to(Query query) throws SQLException;
+  }
+
+  SqlBuilder add(String sql, Bind... parameters) {
+    text.append(sql).append('\n');
+    binds.addAll(List.of(parameters));
+    return this;
+  }
+
+  SqlBuilder add(SqlBuilder other) {
+    text.append(other.text);
+    binds.addAll(other.binds);
+    return this;
+  }
+
+  String text() {
+    return text.toString();
+  }
+
+  Query on(Session session) throws SQLException {
+    return bind(session.query(text()));
+  }
+
+  Query bind(Query query) throws SQLException {
+    for (Bind bind : binds) {
+      bind.to(query);
+    }
+    return query;
+  }
+}

@@ -1,0 +1,121 @@
+package dev.kagzi.engine.request;
+
+import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Refusal;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Executes calls once, however often they are sent. */
+public final class IdempotentCalls {
+  static final String INSERT_SQL =
+      """
+      INSERT INTO kagzi.requests (request_id, call, created_at)
+      VALUES (?, ?, kagzi.clock())
+          ON CONFLICT (request_id) DO NOTHING
+      """;
+
+  static final String FIND_SQL =
+      "SELECT call, answer FROM kagzi.requests WHERE request_id = ? FOR UPDATE";
+
+  static final String ANSWER_SQL = "UPDATE kagzi.requests SET answer = ? WHERE request_id = ?";
+
+  static final String PURGE_SQL =
+      """
+      DELETE FROM kagzi.requests
+       WHERE request_id IN (
+               SELECT request_id FROM kagzi.requests
+                WHERE created_at < kagzi.clock() - interval '1 day'
+                ORDER BY created_at LIMIT ? FOR UPDATE SKIP LOCKED)
+      """;
+
+  private IdempotentCalls() {}
+
+  /** Makes an answer again of what was stored. */
+  @FunctionalInterface
+  public interface Recall<T> {
+    /** Within the transaction of the repeated call. */
+    T recall(Session tx, String stored) throws SQLException;
+  }
+
+  /**
+   * Executes the effect in a transaction, unless the call has been executed before. Repeats the
+   * transaction when the connection breaks: the stored call tells whether it was committed.
+   *
+   * @param store writes what {@code recall} needs to answer a repeated call
+   */
+  public static <T> T once(
+      Database database,
+      IdempotentCall call,
+      Session.Work<T> effect,
+      Function<T, String> store,
+      Recall<T> recall) {
+    return database.writeRepeatable(
+        tx -> {
+          String stored = enter(tx, call);
+          if (stored != null) {
+            return recall.recall(tx, stored);
+          }
+          T answer = effect.run(tx);
+          leave(tx, call, store.apply(answer));
+          return answer;
+        });
+  }
+
+  /**
+   * Stores the call, and locks it until the end of the transaction. Returns what {@link #leave}
+   * stored last; null for a call that is new.
+   */
+  public static @Nullable String enter(Session tx, IdempotentCall call) throws SQLException {
+    if (tx.query(INSERT_SQL).bind(call.id()).bind(call.what()).update() > 0) {
+      return null;
+    }
+    // Absent only if it was purged this very moment: then it is as good as new.
+    Stored stored =
+        tx.query(FIND_SQL)
+            .bind(call.id())
+            .first(row -> new Stored(row.text("call"), row.textOrNull("answer")))
+            .orElse(new Stored(call.what(), null));
+    if (!stored.what.equals(call.what())) {
+      throw Refusal.invalid(
+          "request_id",
+          call.id() + " was used for " + Refusal.shorten(stored.what),
+          "a new id for each call; the same one only to repeat a call");
+    }
+    return stored.answer;
+  }
+
+  /** Stores the answer. */
+  public static void leave(Session tx, IdempotentCall call, String answer) throws SQLException {
+    tx.query(ANSWER_SQL).bind(answer).bind(call.id()).update();
+  }
+
+  /** Whether the call has been executed. */
+  public static boolean isKnown(Database database, IdempotentCall call) {
+    return find(database, call).isPresent();
+  }
+
+  /** Returns what {@link #leave} stored last, without a lock; null for a call that is new. */
+  public static @Nullable String answer(Database database, IdempotentCall call) {
+    return find(database, call).map(Stored::answer).orElse(null);
+  }
+
+  private record Stored(String what, @Nullable String answer) {}
+
+  private static Optional<Stored> find(Database database, IdempotentCall call) {
+    return database.read(
+        session ->
+            session
+                .query("SELECT call, answer FROM kagzi.requests WHERE request_id = ?")
+                .bind(call.id())
+                .first(row -> new Stored(row.text("call"), row.textOrNull("answer")))
+                .filter(stored -> stored.what.equals(call.what())));
+  }
+
+  /** Deletes calls that are too old to be repeated; returns how many. */
+  public static int purge(Session tx, int max) throws SQLException {
+    return tx.query(PURGE_SQL).bind(max).update();
+  }
+}

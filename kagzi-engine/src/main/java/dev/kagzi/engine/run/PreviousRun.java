@@ -1,0 +1,73 @@
+package dev.kagzi.engine.run;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.retry.RetryPolicyJson;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import java.sql.SQLException;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** A run as it was started, to be started once more. */
+record PreviousRun(RunStatus status, @Nullable RunId failedRun, StartRequest request) {
+  // The namespace is compared in a form that no index has: the primary key is to be taken.
+  static final String SQL =
+      """
+      SELECT r.namespace, r.external_id, r.task_queue, r.workflow_type, r.version, r.retry_policy,
+             r.status, r.execution_timeout_ms,
+             kagzi.clock() + r.deadline_after_ms * interval '1 millisecond' AS deadline,
+             r.step_timeout_ms, r.heartbeat_timeout_ms,
+             r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, p.data, p.metadata
+        FROM kagzi.workflow_runs r
+        LEFT JOIN kagzi.workflow_payloads p ON p.run_id = r.run_id AND p.kind = 'INPUT'
+       WHERE r.run_id = ? AND r.namespace || '' = ? AND r.cron_expr IS NULL
+      """;
+
+  static Optional<PreviousRun> find(Session session, String namespace, RunId run, RunId newId)
+      throws SQLException {
+    return session
+        .query(SQL)
+        .bind(run.value())
+        .bind(namespace)
+        .first(
+            row ->
+                new PreviousRun(
+                    RunStatus.valueOf(row.text("status")), failedRun(row), request(row, newId)));
+  }
+
+  private static @Nullable RunId failedRun(Row row) throws SQLException {
+    UUID id = row.uuidOrNull("failed_run_id");
+    return id == null ? null : new RunId(id);
+  }
+
+  private static StartRequest request(Row row, RunId newId) throws SQLException {
+    byte[] data = row.bytes("data");
+    return new StartRequest(
+        row.text("namespace"),
+        orEmpty(row.textOrNull("external_id")),
+        row.text("task_queue"),
+        row.text("workflow_type"),
+        row.text("version"),
+        data == null ? Payload.EMPTY : new Payload(data, Json.decode(row.textOrNull("metadata"))),
+        RetryPolicyJson.decode(row.textOrNull("retry_policy")),
+        newId,
+        new StartOptions(
+            row.bigintOrNull("execution_timeout_ms"),
+            row.timeOrNull("deadline"),
+            row.bigintOrNull("step_timeout_ms"),
+            row.bigintOrNull("heartbeat_timeout_ms"),
+            orEmpty(row.textOrNull("on_failure_workflow")),
+            orEmpty(row.textOrNull("on_failure_task_queue")),
+            IfExists.USE_EXISTING,
+            null));
+  }
+
+  private static String orEmpty(@Nullable String text) {
+    return Objects.requireNonNullElse(text, "");
+  }
+}

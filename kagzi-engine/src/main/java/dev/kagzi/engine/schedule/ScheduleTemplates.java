@@ -1,0 +1,264 @@
+package dev.kagzi.engine.schedule;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.RunId;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks templates to fire them, and advances them. Times are seconds since 1970 by the database's
+ * clock.
+ */
+final class ScheduleTemplates {
+  private static final String COLUMNS =
+      """
+      SELECT t.run_id, t.cron_expr, t.time_zone, t.overlap_policy, t.max_catchup, t.jitter_ms,
+             extract(epoch FROM t.fire_at)::bigint AS cursor,
+             extract(epoch FROM t.buffered_at)::bigint AS buffered,
+             floor(extract(epoch FROM kagzi.clock()) * 1000)::bigint AS now_ms,
+             (SELECT octet_length(i.data) + coalesce(pg_column_size(i.metadata), 0)
+                FROM kagzi.workflow_payloads i
+               WHERE i.run_id = t.run_id AND i.kind = 'INPUT') AS input_bytes
+        FROM kagzi.workflow_runs t
+        JOIN kagzi.namespaces m ON m.namespace = t.namespace AND m.enabled
+       WHERE t.cron_expr IS NOT NULL AND t.status = 'SCHEDULED'
+         AND t.available_at <= kagzi.clock()
+      """;
+
+  /** The newest first: what has been due for long must not keep what is on time. */
+  static final String LOCK_DUE_SQL =
+      COLUMNS
+          + """
+             ORDER BY t.available_at DESC
+             LIMIT ?
+               FOR NO KEY UPDATE OF t SKIP LOCKED
+            """;
+
+  static final String LOCK_ONE_SQL =
+      COLUMNS
+          + """
+               AND t.run_id = ?
+               FOR NO KEY UPDATE OF t SKIP LOCKED
+            """;
+
+  static final String DUE_IDS_SQL =
+      """
+      SELECT t.run_id
+        FROM kagzi.workflow_runs t
+       WHERE t.cron_expr IS NOT NULL AND t.status = 'SCHEDULED'
+         AND t.available_at <= kagzi.clock()
+       ORDER BY t.available_at DESC
+       LIMIT ?
+      """;
+
+  /** Which of the schedules have a run that has not ended. */
+  static final String OPEN_SQL =
+      """
+      SELECT n.schedule_id
+        FROM unnest(?::uuid[]) AS n (schedule_id)
+       WHERE EXISTS (SELECT FROM kagzi.workflow_runs r
+                      WHERE r.schedule_id = n.schedule_id AND r.available_at IS NOT NULL)
+      """;
+
+  static final String ADVANCE_SQL =
+      """
+      UPDATE kagzi.workflow_runs t
+         SET fire_at = kagzi.at(n.next_us),
+             available_at = kagzi.at(n.next_us),
+             buffered_at = kagzi.at(n.buffered_us),
+             total_runs = t.total_runs + n.fired,
+             missed_runs = t.missed_runs + n.missed,
+             last_fired_at = CASE WHEN n.fired > 0 THEN kagzi.clock() ELSE t.last_fired_at END,
+             error = NULL
+        FROM unnest(?::uuid[], ?::bigint[], ?::bigint[], ?::int[], ?::bigint[])
+               AS n (run_id, next_us, buffered_us, fired, missed)
+       WHERE t.run_id = n.run_id
+      """;
+
+  static final String STARTED_SQL =
+      """
+      UPDATE kagzi.workflow_runs
+         SET total_runs = total_runs + ?, last_fired_at = kagzi.clock()
+       WHERE run_id = ? AND cron_expr IS NOT NULL
+      """;
+
+  /** It is looked at again later; its next slot stays what it is. */
+  static final String PUT_ASIDE_SQL =
+      """
+      UPDATE kagzi.workflow_runs
+         SET available_at = kagzi.clock() + interval '1 minute', error = ?::jsonb
+       WHERE run_id = ? AND cron_expr IS NOT NULL AND status = 'SCHEDULED'
+         AND available_at <= kagzi.clock()
+      """;
+
+  /** Milliseconds until the next one is due, not above zero when one is. */
+  static final String NEXT_SQL =
+      """
+      SELECT ceil(extract(epoch FROM t.available_at - kagzi.clock()) * 1000)::bigint AS due_ms
+        FROM kagzi.workflow_runs t
+        JOIN kagzi.namespaces m ON m.namespace = t.namespace AND m.enabled
+       WHERE t.cron_expr IS NOT NULL AND t.status = 'SCHEDULED'
+         AND t.available_at < 'infinity'
+       ORDER BY t.available_at
+       LIMIT 1
+      """;
+
+  /** The newest that is due, by one step of the index; locked or not. */
+  static final String NEWEST_LEFT_SQL =
+      """
+      SELECT floor(extract(epoch FROM t.available_at))::bigint AS due_second,
+             floor(extract(epoch FROM kagzi.clock()))::bigint AS now_second
+        FROM kagzi.workflow_runs t
+        JOIN kagzi.namespaces m ON m.namespace = t.namespace AND m.enabled
+       WHERE t.cron_expr IS NOT NULL AND t.status = 'SCHEDULED'
+         AND t.available_at <= kagzi.clock()
+       ORDER BY t.available_at DESC
+       LIMIT 1
+      """;
+
+  private static final long US_PER_SECOND = 1_000_000;
+  private static final long NEVER_US = Long.MAX_VALUE;
+
+  private ScheduleTemplates() {}
+
+  /**
+   * A template that is due, locked.
+   *
+   * @param overlapPolicy as it is written there: one that cannot be read must not hurt the others
+   */
+  record Template(
+      RunId id,
+      String cronExpr,
+      String timeZone,
+      String overlapPolicy,
+      int maxCatchup,
+      long jitterMs,
+      long cursor,
+      long buffered,
+      long nowMs,
+      long inputBytes) {
+
+    /** Whether it matters if a run of it is open. */
+    boolean isApart() {
+      return !overlapPolicy.equals(Overlap.ALLOW.name());
+    }
+
+    /** Refuses a policy that is none. */
+    Overlap overlap() {
+      return Overlap.read(overlapPolicy);
+    }
+
+    long nowSecond() {
+      return Math.floorDiv(nowMs, 1_000);
+    }
+
+    /** How much after its slot a run starts: always the same for one schedule. */
+    long shiftMs() {
+      if (jitterMs == 0) {
+        return 0;
+      }
+      long mixed = id.value().getLeastSignificantBits() * 0x9E3779B97F4A7C15L;
+      return Math.floorMod(mixed ^ (mixed >>> 32), jitterMs);
+    }
+
+    long delayMs(long slot) {
+      return Math.max(0, slot * 1_000 + shiftMs() - nowMs);
+    }
+  }
+
+  /**
+   * What has become of one; counted are the runs that were made.
+   *
+   * @param conflicts slots of the plan that made no run because their external id was taken
+   */
+  record Advance(RunId id, FirePlan plan, int fired, int conflicts) {}
+
+  static List<Template> lockDue(Session tx, int max) throws SQLException {
+    return tx.query(LOCK_DUE_SQL).bind(max).list(ScheduleTemplates::map);
+  }
+
+  static List<Template> lockOne(Session tx, RunId id) throws SQLException {
+    return tx.query(LOCK_ONE_SQL).bind(id.value()).list(ScheduleTemplates::map);
+  }
+
+  static List<RunId> dueIds(Session session, int max) throws SQLException {
+    return session.query(DUE_IDS_SQL).bind(max).list(row -> new RunId(row.uuid("run_id")));
+  }
+
+  private static Template map(Row row) throws SQLException {
+    return new Template(
+        new RunId(row.uuid("run_id")),
+        row.text("cron_expr"),
+        row.text("time_zone"),
+        row.text("overlap_policy"),
+        row.integer("max_catchup"),
+        row.bigint("jitter_ms"),
+        row.bigint("cursor"),
+        orNone(row.bigintOrNull("buffered")),
+        row.bigint("now_ms"),
+        Objects.requireNonNullElse(row.bigintOrNull("input_bytes"), 0L));
+  }
+
+  static long orNone(@Nullable Long slot) {
+    return slot == null ? FireTimes.NONE : slot;
+  }
+
+  /** To be asked after the templates are locked, by a statement of its own. */
+  static Set<RunId> withOpenRuns(Session tx, Collection<RunId> schedules) throws SQLException {
+    if (schedules.isEmpty()) {
+      return Set.of();
+    }
+    return new HashSet<>(
+        tx.query(OPEN_SQL)
+            .bindUuids(schedules, RunId::value)
+            .list(row -> new RunId(row.uuid("schedule_id"))));
+  }
+
+  static void advance(Session tx, List<Advance> advances) throws SQLException {
+    if (!advances.isEmpty()) {
+      tx.query(ADVANCE_SQL)
+          .bindUuids(advances, a -> a.id.value())
+          .bindLongs(advances, a -> a.plan.next() == FireTimes.NONE ? NEVER_US : us(a.plan.next()))
+          .bindNullableLongs(
+              advances,
+              a -> a.plan.buffered() == FireTimes.NONE ? null : Long.valueOf(us(a.plan.buffered())))
+          .bindInts(advances, Advance::fired)
+          .bindLongs(advances, a -> a.plan.missed() + a.conflicts)
+          .update();
+    }
+  }
+
+  /** Counts runs that were started past the clock. */
+  static void started(Session tx, RunId id, int runs) throws SQLException {
+    tx.query(STARTED_SQL).bind(runs).bind(id.value()).update();
+  }
+
+  static void putAside(Session tx, RunId id, String error) throws SQLException {
+    tx.query(PUT_ASIDE_SQL).bind(error).bind(id.value()).update();
+  }
+
+  static @Nullable Long nextDueMs(Session session) throws SQLException {
+    return session.query(NEXT_SQL).first(row -> row.bigint("due_ms")).orElse(null);
+  }
+
+  /** A template that is due after a tick: another session has it locked, or it waits as late. */
+  record Left(long dueSecond, long nowSecond) {}
+
+  /** Null when nothing is due. */
+  static @Nullable Left newestLeft(Session session) throws SQLException {
+    return session
+        .query(NEWEST_LEFT_SQL)
+        .first(row -> new Left(row.bigint("due_second"), row.bigint("now_second")))
+        .orElse(null);
+  }
+
+  private static long us(long second) {
+    return second * US_PER_SECOND;
+  }
+}

@@ -1,0 +1,135 @@
+package dev.kagzi.engine.transition;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Payload;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Completes one run, with the step before its end, by a statement that commits itself: the update
+ * is its own fence, since it waits for whoever has the row and compares again. A run with a parent
+ * or of a schedule is left to the long way, which also writes what follows for those.
+ */
+final class FinishRun {
+  // The namespace is compared in a form that no index has. On an empty table the planner finds the
+  // index of lists as good as the primary key, keeps that plan, and walks all runs of the
+  // namespace.
+  static final String SQL =
+      """
+      WITH u AS (
+        UPDATE kagzi.workflow_runs
+           SET status = 'COMPLETED', available_at = NULL, locked_by = NULL, blocked_by = NULL,
+               ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
+         WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
+           AND parent_run_id IS NULL AND schedule_id IS NULL
+        RETURNING run_id, attempts, namespace, task_queue, workflow_type, version),
+      c AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+        SELECT namespace, task_queue, workflow_type, version, 'RUNNING', 'COMPLETED', 1 FROM u),
+      s AS (
+        INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
+                                     output, output_metadata, created_at, started_at, finished_at)
+        SELECT u.run_id, n.step_id, 1, ?, u.attempts, 'FUNCTION', 'COMPLETED', n.output,
+               n.metadata::jsonb, kagzi.clock(),
+               kagzi.clock() - n.ran_ms * interval '1 millisecond', kagzi.clock()
+          FROM u, (VALUES (?::text, ?::bytea, ?::text, ?::bigint))
+                    AS n (step_id, output, metadata, ran_ms)
+         WHERE n.step_id IS NOT NULL
+            ON CONFLICT (run_id, step_id, attempt) DO UPDATE
+               SET status = 'COMPLETED', epoch = excluded.epoch, output = excluded.output,
+                   started_at = CASE WHEN step_runs.epoch = excluded.epoch
+                                     THEN step_runs.started_at ELSE excluded.started_at END,
+                   output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
+             WHERE step_runs.status = 'RUNNING'
+        RETURNING 1),
+      p AS (
+        INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
+        SELECT u.run_id, 'OUTPUT', n.data, n.metadata::jsonb, kagzi.clock()
+          FROM u, (VALUES (?::bytea, ?::text)) AS n (data, metadata)
+         WHERE n.data IS NOT NULL
+            ON CONFLICT DO NOTHING)
+      SELECT (SELECT count(*) FROM s) AS steps FROM u
+      """;
+
+  /** The same for a run that ends without a step of which nobody has heard yet. */
+  static final String WITHOUT_STEP_SQL =
+      """
+      WITH u AS (
+        UPDATE kagzi.workflow_runs
+           SET status = 'COMPLETED', available_at = NULL, locked_by = NULL, blocked_by = NULL,
+               ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
+         WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
+           AND parent_run_id IS NULL AND schedule_id IS NULL
+        RETURNING run_id, namespace, task_queue, workflow_type, version),
+      c AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+        SELECT namespace, task_queue, workflow_type, version, 'RUNNING', 'COMPLETED', 1 FROM u),
+      p AS (
+        INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
+        SELECT u.run_id, 'OUTPUT', n.data, n.metadata::jsonb, kagzi.clock()
+          FROM u, (VALUES (?::bytea, ?::text)) AS n (data, metadata)
+         WHERE n.data IS NOT NULL
+            ON CONFLICT DO NOTHING)
+      SELECT run_id FROM u
+      """;
+
+  private FinishRun() {}
+
+  /** The step that was recorded just before the end, if there is one. */
+  record LastStep(String stepKey, Payload output, long ranMs) {}
+
+  /** What happened. */
+  enum Outcome {
+    /** All of it. */
+    FINISHED,
+    /** The run has ended; the step had a result before. */
+    FINISHED_WITHOUT_STEP,
+    /** Nothing: the claim is not held as it should be. */
+    NOTHING
+  }
+
+  static Outcome apply(
+      Session session,
+      String namespace,
+      Claim claim,
+      @Nullable LastStep step,
+      @Nullable Payload output)
+      throws SQLException {
+    if (step == null) {
+      return applyWithoutStep(session, namespace, claim, output);
+    }
+    return session
+        .query(SQL)
+        .bind(claim.runId().value())
+        .bind(namespace)
+        .bind(claim.epoch())
+        .bind(claim.epoch())
+        .bind(step.stepKey())
+        .bind(step.output().data())
+        .bind(Json.encode(step.output().metadata()))
+        .bind(step.ranMs())
+        .bind(output == null ? null : output.data())
+        .bind(output == null ? null : Json.encode(output.metadata()))
+        .first(row -> row.bigint("steps"))
+        .map(steps -> steps == 1 ? Outcome.FINISHED : Outcome.FINISHED_WITHOUT_STEP)
+        .orElse(Outcome.NOTHING);
+  }
+
+  private static Outcome applyWithoutStep(
+      Session session, String namespace, Claim claim, @Nullable Payload output)
+      throws SQLException {
+    return session
+        .query(WITHOUT_STEP_SQL)
+        .bind(claim.runId().value())
+        .bind(namespace)
+        .bind(claim.epoch())
+        .bind(output == null ? null : output.data())
+        .bind(output == null ? null : Json.encode(output.metadata()))
+        .first(row -> Outcome.FINISHED)
+        .orElse(Outcome.NOTHING);
+  }
+}

@@ -1,0 +1,88 @@
+package dev.kagzi.engine.transition;
+
+import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.value.RunId;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What has to be known of a run that is about to go on after its end.
+ *
+ * @param successor the active run that has taken the external id meanwhile
+ * @param terminatedWith the message with which somebody has ended it on purpose; null: nobody has
+ * @param failedStep the step whose failure the run has ended with; null: none
+ * @param undoneBy the first step that was recorded after that failure: the code had caught it
+ * @param hasMore a step failed, or was cut short, that no other follows: it would be executed again
+ */
+record ResumeContext(
+    @Nullable RunId successor,
+    @Nullable String terminatedWith,
+    @Nullable String failedStep,
+    @Nullable String undoneBy,
+    boolean hasMore) {
+
+  // What follows a failure may be older than the present attempt: a failure that was caught goes
+  // along when its run is resumed, and what undid it stays where it was recorded.
+  static final String SQL =
+      """
+      SELECT r.run_id, b.run_id AS successor,
+             CASE WHEN r.error -> 'metadata' ->> 'type' = 'terminated'
+                  THEN coalesce(r.error ->> 'message', '') END AS terminated_with,
+             r.error -> 'metadata' ->> 'step' AS failed_step,
+             u.step_id AS undone_by,
+             EXISTS (
+               SELECT FROM kagzi.step_runs o
+                WHERE o.run_id = r.run_id AND o.run_attempt = r.attempts
+                  AND o.status <> 'COMPLETED'
+                  AND NOT (o.final
+                           AND EXISTS (SELECT FROM kagzi.step_runs s
+                                        WHERE s.run_id = o.run_id AND s.started_at > o.finished_at
+                                          AND kagzi.went_on(o.step_id, s.step_id)))
+                  AND NOT EXISTS (SELECT FROM kagzi.step_runs s
+                                   WHERE s.run_id = o.run_id AND s.step_id = o.step_id
+                                     AND s.attempt > o.attempt)) AS has_more
+        FROM unnest(?::uuid[]) AS n (run_id)
+        JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
+        LEFT JOIN kagzi.workflow_runs b
+          ON b.namespace = r.namespace
+         AND b.external_id = r.external_id
+         AND b.ended = '00000000-0000-0000-0000-000000000000'
+         AND b.run_id <> r.run_id
+        LEFT JOIN LATERAL (
+             SELECT s.step_id
+               FROM kagzi.step_runs c
+               JOIN kagzi.step_runs s ON s.run_id = c.run_id AND s.started_at > c.finished_at
+              WHERE c.run_id = r.run_id AND c.step_id = r.error -> 'metadata' ->> 'step'
+                AND c.run_attempt = r.attempts AND c.final AND c.status = 'FAILED'
+                AND kagzi.went_on(c.step_id, s.step_id)
+              ORDER BY s.started_at, s.step_id
+              LIMIT 1) AS u ON true
+      """;
+
+  boolean terminated() {
+    return terminatedWith != null;
+  }
+
+  static Map<RunId, ResumeContext> read(Session tx, Collection<RunId> runs) throws SQLException {
+    Map<RunId, ResumeContext> found = new HashMap<>();
+    tx.query(SQL)
+        .bindUuids(runs, RunId::value)
+        .list(row -> found.put(new RunId(row.uuid("run_id")), map(row)));
+    return found;
+  }
+
+  private static ResumeContext map(Row row) throws SQLException {
+    UUID successor = row.uuidOrNull("successor");
+    return new ResumeContext(
+        successor == null ? null : new RunId(successor),
+        row.textOrNull("terminated_with"),
+        row.textOrNull("failed_step"),
+        row.textOrNull("undone_by"),
+        row.bool("has_more"));
+  }
+}

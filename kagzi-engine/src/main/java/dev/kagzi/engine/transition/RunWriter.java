@@ -1,0 +1,325 @@
+package dev.kagzi.engine.transition;
+
+import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.journal.BatchWriter;
+import dev.kagzi.engine.message.DeliverMessages;
+import dev.kagzi.engine.message.RunMessage;
+import dev.kagzi.engine.run.CancelRun;
+import dev.kagzi.engine.run.InsertRuns;
+import dev.kagzi.engine.run.LargePayloads;
+import dev.kagzi.engine.run.ResumeRun;
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.RunEvents;
+import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.run.StartOptions;
+import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.run.StartRun;
+import dev.kagzi.engine.run.Versions;
+import dev.kagzi.engine.step.StepRow;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Limits;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says a batch of writes about runs in SQL: lock, read what the decisions need, decide in memory,
+ * write with one statement per kind. The commonest lone writes have a statement of their own.
+ */
+public final class RunWriter implements BatchWriter<RunWrite<?>> {
+  private final TransitionRules rules;
+  private final Versions versions;
+  private final RunEvents events;
+  private final RandomGenerator random;
+  private final LargePayloads large;
+
+  /** Types have no default versions, and limits are the usual ones. */
+  public RunWriter(TransitionRules rules, RunEvents events, RandomGenerator random) {
+    this(rules, Versions.NONE, events, random, new LargePayloads(Limits.DEFAULT));
+  }
+
+  public RunWriter(
+      TransitionRules rules,
+      Versions versions,
+      RunEvents events,
+      RandomGenerator random,
+      LargePayloads large) {
+    this.large = large;
+    this.rules = rules;
+    this.versions = versions;
+    this.events = events;
+    this.random = random;
+  }
+
+  @Override
+  public Effects write(Session tx, List<RunWrite<?>> writes) throws SQLException {
+    List<StartRun> starts = new ArrayList<>();
+    List<RunWrite<?>> others = new ArrayList<>(writes.size());
+    for (RunWrite<?> write : writes) {
+      if (write instanceof StartRun start) {
+        starts.add(start);
+      } else {
+        others.add(write);
+      }
+    }
+    RunBatch batch = new RunBatch(tx, large);
+    if (!others.isEmpty()) {
+      lockAndRead(batch, others, rules);
+    }
+    if (!starts.isEmpty()) {
+      new RunStarts(tx, batch, events).insert(starts);
+    }
+    Transitions judge = new Transitions(batch, rules, versions, events, random);
+    for (RunWrite<?> write : others) {
+      judge.decide(write);
+    }
+    Effects effects = batch.flush(events);
+    return () -> {
+      effects.run();
+      events.committed();
+    };
+  }
+
+  private static void lockAndRead(RunBatch batch, List<RunWrite<?>> writes, TransitionRules rules)
+      throws SQLException {
+    Set<RunId> ids = new LinkedHashSet<>();
+    Set<RunId> receivers = new LinkedHashSet<>();
+    for (RunWrite<?> write : writes) {
+      ids.add(write.runId());
+      if (readsMessages(write)) {
+        receivers.add(write.runId());
+      }
+    }
+    batch.lock(ids);
+    batch.takeMessages(receivers);
+    Set<StepRow.Key> keys = new LinkedHashSet<>();
+    Map<StepRow.Key, Boolean> awaited = new LinkedHashMap<>();
+    for (RunWrite<?> write : writes) {
+      addKeys(batch, write, keys);
+      addAwaited(batch, write, awaited);
+    }
+    batch.readSteps(keys);
+    batch.readAwaited(awaited, ChildTransitions.CAME_BYTES_MAX);
+    Set<RunId> failing = new LinkedHashSet<>();
+    Set<RunId> resumed = new LinkedHashSet<>();
+    for (RunWrite<?> write : writes) {
+      if (mayFail(batch, write, rules)) {
+        failing.add(write.runId());
+      } else if (write instanceof ResumeRun || isTerminated(batch, write)) {
+        resumed.add(write.runId());
+      }
+    }
+    batch.readEnds(endedAgain(batch, writes));
+    batch.readNews(failing);
+    batch.readResumeNews(resumed);
+  }
+
+  /**
+   * Runs that simple clients end although they have ended, or failed, before. A run that failed and
+   * is tried again may be RUNNING under its next claim.
+   */
+  private static Set<RunId> endedAgain(RunBatch batch, List<RunWrite<?>> writes) {
+    Set<RunId> runs = new LinkedHashSet<>();
+    for (RunWrite<?> write : writes) {
+      RunRow row = batch.row(write.runId());
+      if (write instanceof ReportWrite report
+          && report.caller() != null
+          && (report.report() instanceof Report.Done || report.report() instanceof Report.Failed)
+          && row != null
+          && (row.status() != RunStatus.RUNNING
+              || row.fence(report.report().claim()) == RunRow.Fence.ENDED_BY_ITSELF)) {
+        runs.add(write.runId());
+      }
+    }
+    return runs;
+  }
+
+  /** A run that has ended is to be terminated: perhaps once more. */
+  private static boolean isTerminated(RunBatch batch, RunWrite<?> write) {
+    RunRow row = batch.row(write.runId());
+    return write instanceof CancelRun cancel
+        && cancel.why() != null
+        && row != null
+        && row.status() == RunStatus.FAILED;
+  }
+
+  private static boolean mayFail(RunBatch batch, RunWrite<?> write, TransitionRules rules) {
+    return switch (write) {
+      case ReportWrite report -> report.report() instanceof Report.Failed;
+      case ExpireRun ignored -> true;
+      case FailCrashedRun ignored -> true;
+      case ReleaseClaim free -> {
+        RunRow row = batch.row(free.runId());
+        yield row != null && rules.crashes().isOver(row.crashes() + 1);
+      }
+      default -> false;
+    };
+  }
+
+  private static boolean readsMessages(RunWrite<?> write) {
+    return write instanceof DeliverMessages
+        || (write instanceof ReportWrite r && r.report() instanceof Report.Awaited);
+  }
+
+  /** Which steps a decision needs to know. */
+  private static void addKeys(RunBatch batch, RunWrite<?> write, Set<StepRow.Key> keys) {
+    RunId runId = write.runId();
+    switch (write) {
+      case BeginStep begin -> keys.add(new StepRow.Key(runId, begin.stepKey()));
+      case ExpireStep expire -> keys.add(new StepRow.Key(runId, expire.step().stepKey()));
+      case ReportWrite report -> addKeys(batch, report, keys);
+      default -> {}
+    }
+  }
+
+  private static void addKeys(RunBatch batch, ReportWrite write, Set<StepRow.Key> keys) {
+    RunId runId = write.runId();
+    switch (write.report()) {
+      case Report.StepDone r -> {
+        RunRow row = batch.row(runId);
+        boolean held = row != null && row.fence(r.claim()) == RunRow.Fence.HELD;
+        if (!held || write.caller() != null || !StepTransitions.needsNoRead(r)) {
+          keys.add(new StepRow.Key(runId, r.stepKey()));
+        }
+      }
+      case Report.StepFailed r -> keys.add(new StepRow.Key(runId, r.stepKey()));
+      case Report.Sleep r -> keys.add(new StepRow.Key(runId, r.stepKey()));
+      case Report.ChildStarted r -> keys.add(new StepRow.Key(runId, r.stepKey()));
+      case Report.Awaited ignored -> {}
+      case Report.StepStarted ignored -> {}
+      case Report.Done ignored -> {}
+      case Report.Failed ignored -> {}
+      case Report.Released ignored -> {}
+    }
+  }
+
+  /** Of these it matters whether they are over; what came of them, only to who asks for it. */
+  private static void addAwaited(
+      RunBatch batch, RunWrite<?> write, Map<StepRow.Key, Boolean> awaited) {
+    if (!readsMessages(write)) {
+      return;
+    }
+    RunId runId = write.runId();
+    if (write instanceof ReportWrite report && report.report() instanceof Report.Awaited r) {
+      r.steps().forEach(step -> awaited.put(new StepRow.Key(runId, step), true));
+    }
+    for (RunMessage message : batch.inbox(runId)) {
+      awaited.putIfAbsent(new StepRow.Key(runId, message.stepKey()), false);
+    }
+    RunRow row = batch.row(runId);
+    if (row != null) {
+      row.waitsFor().forEach(step -> awaited.putIfAbsent(new StepRow.Key(runId, step), false));
+    }
+  }
+
+  // A large payload goes the long way, which knows the run's type and warns.
+  @Override
+  public @Nullable Effects writeAlone(Session session, List<RunWrite<?>> writes)
+      throws SQLException {
+    RunWrite<?> first = writes.get(0);
+    if (writes.size() == 1 && first instanceof StartRun start) {
+      return startAlone(session, start);
+    }
+    if (!(first instanceof ReportWrite report) || report.report().claim().epoch() == Claim.ANY) {
+      return null;
+    }
+    if (writes.size() == 1) {
+      return switch (report.report()) {
+        case Report.StepDone done
+            when (report.caller() != null || StepTransitions.needsNoRead(done))
+                && !large.isLarge(done.output()) ->
+            stepAlone(session, report, done);
+        case Report.Done done when !done.openSteps() && !large.isLarge(done.output()) ->
+            finishAlone(session, report, done, null, null);
+        default -> null;
+      };
+    }
+    return writes.size() == 2
+            && report.caller() == null
+            && report.report() instanceof Report.StepDone step
+            && StepTransitions.needsNoRead(step)
+            && writes.get(1) instanceof ReportWrite second
+            && second.report() instanceof Report.Done done
+            && !done.openSteps()
+            && done.claim().equals(step.claim())
+            && !large.isLarge(step.output())
+            && !large.isLarge(done.output())
+        ? finishAlone(session, second, done, report, step)
+        : null;
+  }
+
+  private @Nullable Effects startAlone(Session session, StartRun start) throws SQLException {
+    if (start.refusal() != null
+        || !start.lineage().equals(StartRun.Lineage.CLIENT)
+        || !start.request().options().equals(StartOptions.NONE)) {
+      return null;
+    }
+    Instant createdAt = InsertRuns.insertAlone(session, start);
+    if (createdAt == null) {
+      return null;
+    }
+    start.answer(StartResult.made(start.runId()));
+    return () -> {
+      RunStarts.tell(start, createdAt, events);
+      events.committed();
+    };
+  }
+
+  private static @Nullable Effects stepAlone(
+      Session session, ReportWrite write, Report.StepDone done) throws SQLException {
+    Caller caller = write.caller();
+    boolean recorded =
+        caller == null
+            ? RecordStep.apply(session, write.namespace(), done)
+            : RecordStep.complete(session, write.namespace(), done, caller.worker());
+    if (!recorded) {
+      return null;
+    }
+    write.answer(new ReportResult.Accepted(RunStatus.RUNNING));
+    return Effects.NONE;
+  }
+
+  private @Nullable Effects finishAlone(
+      Session session,
+      ReportWrite write,
+      Report.Done done,
+      @Nullable ReportWrite stepWrite,
+      Report.@Nullable StepDone step)
+      throws SQLException {
+    FinishRun.LastStep last =
+        step == null ? null : new FinishRun.LastStep(step.stepKey(), step.output(), step.ranMs());
+    FinishRun.Outcome outcome =
+        FinishRun.apply(session, write.namespace(), done.claim(), last, done.output());
+    if (outcome == FinishRun.Outcome.NOTHING) {
+      return null;
+    }
+    write.answer(new ReportResult.Accepted(RunStatus.COMPLETED));
+    if (stepWrite != null) {
+      stepWrite.answer(new ReportResult.Accepted(RunStatus.RUNNING));
+      if (outcome == FinishRun.Outcome.FINISHED_WITHOUT_STEP) {
+        answerStep(session, stepWrite);
+      }
+    }
+    RunEnd end = new RunEnd(done.claim().runId(), RunStatus.COMPLETED, done.output(), null);
+    return () -> {
+      events.claimEnded(done.claim());
+      events.ended(end);
+      events.committed();
+    };
+  }
+
+  /** The run has ended, and its last step had a result before: the long way reads which. */
+  private void answerStep(Session session, ReportWrite stepWrite) throws SQLException {
+    session.inTransaction(tx -> write(tx, List.of(stepWrite)));
+  }
+}

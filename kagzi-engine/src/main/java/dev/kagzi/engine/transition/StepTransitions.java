@@ -1,0 +1,469 @@
+package dev.kagzi.engine.transition;
+
+import dev.kagzi.engine.retry.RetryDecision;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.retry.RetryPolicyJson;
+import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.run.RunRow.Fence;
+import dev.kagzi.engine.step.StepRef;
+import dev.kagzi.engine.step.StepRow;
+import dev.kagzi.engine.transition.ReportResult.Accepted;
+import dev.kagzi.engine.transition.ReportResult.AlreadyRecorded;
+import dev.kagzi.engine.transition.ReportResult.ClaimLost;
+import dev.kagzi.engine.transition.ReportResult.FinalFailure;
+import dev.kagzi.engine.transition.ReportResult.RetryScheduled;
+import dev.kagzi.engine.transition.ReportResult.Sleeping;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.ErrorCode;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** Decides what becomes of the steps of a run. */
+final class StepTransitions {
+  private static final long US_PER_MS = 1_000;
+
+  private final RunBatch batch;
+  private final TransitionRules rules;
+  private final RunMutations moves;
+  private final RandomGenerator random;
+
+  StepTransitions(
+      RunBatch batch, TransitionRules rules, RunMutations moves, RandomGenerator random) {
+    this.batch = batch;
+    this.rules = rules;
+    this.moves = moves;
+    this.random = random;
+  }
+
+  ReportResult stepStarted(RunRow row, Report.StepStarted r, ReportWrite write) {
+    Fence fence = row.fence(r.claim());
+    // Sent again together with what ended the claim: it was accepted before.
+    boolean again = fence == Fence.ENDED_BY_ITSELF && write.answerBefore() instanceof Accepted;
+    if (fence != Fence.HELD && !again) {
+      return new ClaimLost(row.status());
+    }
+    if (fence == Fence.HELD && !batch.hasAdded(row.runId(), r.stepKey(), r.attempt())) {
+      batch.add(
+          step(row, r.claim(), r.stepKey(), r.attempt(), r.kind(), StepStatus.RUNNING)
+              .input(r.input())
+              .retryPolicy(RetryPolicyJson.encode(r.policy()))
+              .timeoutUs(timeoutUs(row, r.timeoutMs(), r.ranMs()))
+              .ranMs(r.ranMs())
+              .inputHash(r.inputHash())
+              .progress(r.progress())
+              .row());
+    }
+    return new Accepted(RunStatus.RUNNING);
+  }
+
+  /** When an attempt that began a while ago has taken too long. */
+  private long timeoutUs(RunRow row, long ownMs, long ranMs) {
+    long timeoutMs = ownMs;
+    if (timeoutMs == 0) {
+      timeoutMs = row.stepTimeoutMs() == null ? rules.stepTimeoutMs() : row.stepTimeoutMs();
+    }
+    long leftMs = Math.max(0, timeoutMs - Math.max(0, ranMs));
+    moves.expires(leftMs + rules.stepGraceMs());
+    return row.nowUs() + leftMs * US_PER_MS;
+  }
+
+  /** An attempt has taken too long and its worker says nothing: the run goes on elsewhere. */
+  void expire(ExpireStep write) {
+    RunRow row = batch.row(write.runId());
+    StepRef step = write.step();
+    StepRow open = row == null ? null : openAttempt(row, step);
+    if (row == null || open == null) {
+      write.answer(Boolean.TRUE.equals(write.answerBefore()));
+      return;
+    }
+    Claim claim = new Claim(row.runId(), step.epoch());
+    if (row.fence(claim) != Fence.HELD) {
+      // Of a claim that is gone. Whoever has the run now announces the step anew; until then it has
+      // no time-out.
+      batch.add(open);
+      write.answer(false);
+      return;
+    }
+    Failure why =
+        new Failure(
+            ErrorCode.TIMEOUT,
+            "step " + step.stepKey() + " timed out, and its worker did not say so",
+            false,
+            0,
+            "",
+            "",
+            Map.of("kind", "TIMEOUT"));
+    Report.StepFailed failed =
+        new Report.StepFailed(
+            claim, step.stepKey(), step.attempt(), open.input(), why, null, true, 0);
+    List<StepRow> attempts = batch.attempts(row.runId(), step.stepKey());
+    long dueUs =
+        failStep(row, failed, attempts, false) instanceof RetryScheduled retry
+            ? row.nowUs() + retry.delayMs() * US_PER_MS
+            : row.nowUs();
+    moves.takeFromHungWorker(row, dueUs);
+    write.answer(true);
+  }
+
+  private @Nullable StepRow openAttempt(RunRow row, StepRef step) {
+    for (StepRow attempt : batch.attempts(row.runId(), step.stepKey())) {
+      if (attempt.attempt() == step.attempt()
+          && attempt.epoch() == step.epoch()
+          && attempt.status() == StepStatus.RUNNING) {
+        return attempt;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Why a simple client's report is refused before anything else is looked at; null when it is not:
+   * the caller must hold the claim, or have held it to its end, and a step must be one that it
+   * began under this claim. The end of a run is also accepted from its last holder.
+   */
+  @Nullable Refusal refuse(RunRow row, ReportWrite write, Caller caller) {
+    Report report = write.report();
+    boolean ends = report instanceof Report.Done || report instanceof Report.Failed;
+    Fence fence = ends ? caller.fenceOfEnd(row, report.claim()) : caller.fence(row, report.claim());
+    if (fence == Fence.LOST) {
+      return caller.claimLost(row, report.claim());
+    }
+    return switch (report) {
+      case Report.StepDone r ->
+          refuseEnd(row, r.claim(), r.stepKey(), r.attempt(), StepStatus.FAILED);
+      case Report.StepFailed r ->
+          refuseEnd(row, r.claim(), r.stepKey(), r.attempt(), StepStatus.COMPLETED);
+      case Report.Sleep r ->
+          begun(row, r.claim(), r.stepKey(), 0) == null
+              ? notBegun(r.claim(), r.stepKey(), 1)
+              : null;
+      default -> null;
+    };
+  }
+
+  private @Nullable Refusal refuseEnd(
+      RunRow row, Claim claim, String stepKey, int attempt, StepStatus other) {
+    StepRow begun = begun(row, claim, stepKey, attempt);
+    if (begun == null) {
+      return notBegun(claim, stepKey, attempt);
+    }
+    if (begun.kind() == StepKind.SLEEP) {
+      return Refusal.invalid(
+          "step_id",
+          "step " + stepKey + " of kind SLEEP",
+          "a step of another kind; a sleep ends by itself");
+    }
+    return begun.status() != other
+        ? null
+        : Refusal.of(
+            Refusal.Code.STEP_ENDED,
+            "step",
+            new StepRef(row.runId(), stepKey, attempt, claim.epoch()).toString(),
+            "step " + stepKey + " is " + other + " (expected: RUNNING)");
+  }
+
+  /** The attempt that was begun under the claim, any for 0; null when there is none. */
+  private @Nullable StepRow begun(RunRow row, Claim claim, String stepKey, int attempt) {
+    for (StepRow each : batch.attempts(row.runId(), stepKey)) {
+      if ((attempt == 0 || each.attempt() == attempt) && each.epoch() == claim.epoch()) {
+        return each;
+      }
+    }
+    return null;
+  }
+
+  private static Refusal notBegun(Claim claim, String stepKey, int attempt) {
+    return Refusal.invalid(
+        "step_id",
+        "attempt %d of step %s, epoch %d".formatted(attempt, stepKey, claim.epoch()),
+        "an id that BeginStep gave together with should_execute");
+  }
+
+  ReportResult stepDone(RunRow row, Report.StepDone r, ReportWrite write) {
+    Fence fence = row.fence(r.claim());
+    if (fence == Fence.LOST) {
+      return new ClaimLost(row.status());
+    }
+    List<StepRow> attempts = batch.attempts(row.runId(), r.stepKey());
+    for (StepRow attempt : attempts) {
+      if (attempt.status() == StepStatus.COMPLETED) {
+        boolean own = attempt.attempt() == r.attempt() && attempt.epoch() == epoch(row, r.claim());
+        // The run was still running when it was recorded, whatever has become of it since.
+        return own ? new Accepted(RunStatus.RUNNING) : recorded(row, attempt);
+      }
+    }
+    if (fence != Fence.HELD) {
+      return new ClaimLost(row.status());
+    }
+    if (r.attempt() > 1 && !failedBefore(attempts, r.attempt())) {
+      return refusedAttempt(r.stepKey(), r.attempt());
+    }
+    StepRow done =
+        step(row, r.claim(), r.stepKey(), r.attempt(), r.kind(), StepStatus.COMPLETED)
+            .input(r.input())
+            .output(r.output())
+            .ranMs(r.ranMs())
+            .inputHash(r.inputHash())
+            .row();
+    if (needsNoRead(r) && done.isPlainResult()) {
+      batch.addUnseen(done, write);
+    } else {
+      batch.add(done);
+    }
+    row.progress();
+    return new Accepted(row.status());
+  }
+
+  /** The first attempt's plain result: the insert itself shows whether it is the first. */
+  static boolean needsNoRead(Report.StepDone r) {
+    return r.attempt() == 1
+        && r.kind() == StepKind.FUNCTION
+        && r.input() == null
+        && r.inputHash().isEmpty();
+  }
+
+  ReportResult stepFailed(RunRow row, Report.StepFailed r, boolean waitsInPlace) {
+    Fence fence = row.fence(r.claim());
+    if (fence == Fence.LOST) {
+      return new ClaimLost(row.status());
+    }
+    List<StepRow> attempts = batch.attempts(row.runId(), r.stepKey());
+    for (StepRow attempt : attempts) {
+      if (attempt.status() == StepStatus.COMPLETED) {
+        return recorded(row, attempt);
+      }
+      if (attempt.attempt() == r.attempt() && attempt.status() == StepStatus.FAILED) {
+        return attempt.epoch() == epoch(row, r.claim())
+            ? again(row, attempt, fence)
+            : recorded(row, attempt);
+      }
+    }
+    if (fence != Fence.HELD) {
+      return new ClaimLost(row.status());
+    }
+    if (r.attempt() > 1 && !failedBefore(attempts, r.attempt())) {
+      return refusedAttempt(r.stepKey(), r.attempt());
+    }
+    return failStep(row, r, attempts, waitsInPlace);
+  }
+
+  private ReportResult failStep(
+      RunRow row, Report.StepFailed r, List<StepRow> attempts, boolean waitsInPlace) {
+    RetryPolicy policy = policy(row, r, attempts);
+    StepRowBuilder failed =
+        step(row, r.claim(), r.stepKey(), r.attempt(), StepKind.FUNCTION, StepStatus.FAILED)
+            .input(r.input())
+            .failure(r.failure())
+            .ranMs(r.ranMs())
+            .inputHash(r.inputHash())
+            .progress(r.progress());
+    row.progress();
+    return switch (policy.after(attemptOfRunAttempt(row, r, attempts), r.failure(), random)) {
+      case RetryDecision.GiveUp ignored -> {
+        batch.add(failed.isFinal().row());
+        yield new FinalFailure();
+      }
+      case RetryDecision.RetryAfter(long delayMs) -> {
+        long dueUs = row.nowUs() + delayMs * US_PER_MS;
+        batch.add(failed.dueUs(dueUs).row());
+        boolean kept = r.keepClaim() || (waitsInPlace && delayMs < rules.shortWaitMs());
+        if (!kept) {
+          moves.park(row, RunStatus.PENDING, dueUs, List.of(), false);
+        }
+        yield new RetryScheduled(r.attempt() + 1, delayMs, instant(dueUs), kept);
+      }
+    };
+  }
+
+  /** Attempts start anew with each attempt of the run; their numbers go on. */
+  private static int attemptOfRunAttempt(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
+    int before = 0;
+    for (StepRow attempt : attempts) {
+      if (attempt.runAttempt() == row.attempts()
+          && attempt.status() == StepStatus.FAILED
+          && attempt.attempt() < r.attempt()) {
+        before++;
+      }
+    }
+    return before + 1;
+  }
+
+  /**
+   * The step's policy, else the one that its beginning stored, else the run's, else the server's.
+   */
+  private RetryPolicy policy(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
+    if (r.policy() != null) {
+      return r.policy();
+    }
+    for (StepRow attempt : attempts) {
+      RetryPolicy stored =
+          attempt.attempt() == r.attempt() ? RetryPolicyJson.decode(attempt.retryPolicy()) : null;
+      if (stored != null) {
+        return stored;
+      }
+    }
+    RetryPolicy ofRun = RetryPolicyJson.decode(row.retryPolicy());
+    return ofRun == null ? rules.defaultPolicy() : ofRun;
+  }
+
+  /** The same failure was recorded by the same claim: answered as before. */
+  private static ReportResult again(RunRow row, StepRow failed, Fence fence) {
+    if (failed.isFinal()) {
+      return new FinalFailure();
+    }
+    Long dueUs = failed.dueUs();
+    return new RetryScheduled(
+        failed.attempt() + 1,
+        failed.remainingMs(row.nowUs()),
+        instant(dueUs == null ? row.nowUs() : dueUs),
+        fence == Fence.HELD);
+  }
+
+  private static Instant instant(long us) {
+    return Instant.EPOCH.plus(us, ChronoUnit.MICROS);
+  }
+
+  ReportResult sleep(RunRow row, Report.Sleep r, boolean waitsInPlace) {
+    Fence fence = row.fence(r.claim());
+    if (fence == Fence.LOST) {
+      return new ClaimLost(row.status());
+    }
+    StepRow slept = null;
+    for (StepRow attempt : batch.attempts(row.runId(), r.stepKey())) {
+      slept = attempt;
+    }
+    if (slept != null && slept.kind() != StepKind.SLEEP) {
+      return new ReportResult.Refused(
+          Refusal.invalid("step", r.stepKey() + " is a " + slept.kind(), "a step of kind SLEEP"));
+    }
+    Long begunDueUs = slept == null ? null : slept.dueUs();
+    if (fence != Fence.HELD) {
+      boolean own = slept != null && slept.epoch() == r.claim().epoch();
+      return own && begunDueUs != null
+          ? new Sleeping(RunMutations.remainingMs(row, begunDueUs), false)
+          : new ClaimLost(row.status());
+    }
+    // A wake time is stored once: a sleep that was begun before goes on, it does not start anew.
+    long dueUs = begunDueUs == null ? dueUs(row, r) : begunDueUs;
+    if (begunDueUs == null) {
+      int attempt = slept == null ? 1 : slept.attempt();
+      batch.add(
+          step(row, r.claim(), r.stepKey(), attempt, StepKind.SLEEP, StepStatus.RUNNING)
+              .dueUs(dueUs)
+              .row());
+      // Only what is new counts: code that dies right after its nap must not nap itself out of the
+      // count of crashes.
+      row.progress();
+    }
+    long remainingMs = RunMutations.remainingMs(row, dueUs);
+    boolean kept = r.keepClaim() || (waitsInPlace && remainingMs < rules.shortWaitMs());
+    if (!kept) {
+      moves.park(row, RunStatus.SLEEPING, dueUs, List.of(), false);
+    }
+    return new Sleeping(remainingMs, kept);
+  }
+
+  private static long dueUs(RunRow row, Report.Sleep r) {
+    if (r.until() != null) {
+      return ChronoUnit.MICROS.between(Instant.EPOCH, r.until());
+    }
+    long durationMs = r.durationMs() == null ? 0 : Math.max(0, r.durationMs());
+    return row.nowUs() + durationMs * US_PER_MS;
+  }
+
+  void begin(BeginStep write) {
+    RunRow row = batch.row(write.runId());
+    if (row == null || !row.queue().namespace().equals(write.namespace())) {
+      write.refuse(Refusal.notFound("run", write.runId()));
+    } else if (write.caller().fence(row, write.claim()) != Fence.HELD) {
+      write.refuse(write.caller().claimLost(row, write.claim()));
+    } else {
+      batch.heard(row);
+      begin(row, write);
+    }
+  }
+
+  private void begin(RunRow row, BeginStep write) {
+    List<StepRow> attempts = batch.attempts(row.runId(), write.stepKey());
+    StepRow last = attempts.isEmpty() ? null : attempts.getLast();
+    if (last != null && last.kind() != write.kind()) {
+      write.refuse(
+          Refusal.invalid(
+              "kind", write.kind(), last.kind() + ", as step " + write.stepKey() + " was begun"));
+      return;
+    }
+    if (last != null && last.status() == StepStatus.COMPLETED) {
+      write.answer(new BegunStep(ref(last), false, last.output()));
+      return;
+    }
+    if (last != null && last.isFinalIn(row.attempts())) {
+      write.refuse(failedForGood(last));
+      return;
+    }
+    // An attempt that was cut short by a crash is the same attempt again: crashes are not failures.
+    StepRow open = last != null && last.status() == StepStatus.RUNNING ? last : null;
+    int attempt = open != null ? open.attempt() : last == null ? 1 : last.attempt() + 1;
+    StepRow begun =
+        step(row, write.claim(), write.stepKey(), attempt, write.kind(), StepStatus.RUNNING)
+            .name(write.stepKey())
+            .input(write.input())
+            .retryPolicy(RetryPolicyJson.encode(write.policy()))
+            .dueUs(open == null ? null : open.dueUs())
+            .timeoutUs(
+                write.kind() == StepKind.FUNCTION ? timeoutUs(row, write.timeoutMs(), 0) : null)
+            .row();
+    batch.add(begun);
+    write.answer(new BegunStep(ref(begun), true, null));
+  }
+
+  // A failure that the code has seen stays: what it did about it has been done. The message is the
+  // recorded one, so that a worker without the SDK throws the same at the first execution and at
+  // replay.
+  private static Refusal failedForGood(StepRow step) {
+    String message =
+        step.failure() == null
+            ? "step " + step.stepKey() + " failed in attempt " + step.attempt()
+            : step.failure().message();
+    return Refusal.recorded(
+        Refusal.Code.STEP_FAILED, "step", ref(step).toString(), message, step.failure());
+  }
+
+  private static StepRef ref(StepRow row) {
+    return new StepRef(row.runId(), row.stepKey(), row.attempt(), row.epoch());
+  }
+
+  static ReportResult recorded(RunRow row, StepRow step) {
+    return new AlreadyRecorded(step.recorded(row.nowUs(), row.attempts()));
+  }
+
+  static boolean failedBefore(List<StepRow> attempts, int attempt) {
+    return attempts.stream()
+        .anyMatch(a -> a.attempt() == attempt - 1 && a.status() == StepStatus.FAILED);
+  }
+
+  static ReportResult refusedAttempt(String stepKey, int attempt) {
+    return new ReportResult.Refused(
+        Refusal.invalid(
+            "attempt",
+            attempt + " of step " + stepKey,
+            "attempt " + (attempt - 1) + " recorded as failed"));
+  }
+
+  static int epoch(RunRow row, Claim claim) {
+    return claim.epoch() == Claim.ANY ? row.epoch() : claim.epoch();
+  }
+
+  static StepRowBuilder step(
+      RunRow row, Claim claim, String key, int attempt, StepKind kind, StepStatus status) {
+    return new StepRowBuilder(row, epoch(row, claim), key, attempt, kind, status);
+  }
+}

@@ -1,0 +1,76 @@
+package dev.kagzi.engine.transition;
+
+import dev.kagzi.engine.message.DeliverMessages;
+import dev.kagzi.engine.run.CancelRun;
+import dev.kagzi.engine.run.ResumeRun;
+import dev.kagzi.engine.run.RunEvents;
+import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.run.RunWrite;
+import dev.kagzi.engine.run.Versions;
+import dev.kagzi.engine.value.Refusal;
+import java.util.random.RandomGenerator;
+
+/**
+ * Decides what becomes of each write of a batch. All rows that a decision needs are locked and read
+ * before; nothing here talks to the database.
+ */
+final class Transitions {
+  private final RunBatch batch;
+  private final StepTransitions steps;
+  private final RunTransitions runs;
+  private final ChildTransitions children;
+
+  Transitions(
+      RunBatch batch,
+      TransitionRules rules,
+      Versions versions,
+      RunEvents events,
+      RandomGenerator random) {
+    RunMutations moves = new RunMutations(batch, versions, events);
+    this.batch = batch;
+    this.steps = new StepTransitions(batch, rules, moves, random);
+    this.runs = new RunTransitions(batch, rules, moves, events, random);
+    this.children = new ChildTransitions(batch, versions, moves, events);
+  }
+
+  void decide(RunWrite<?> write) {
+    switch (write) {
+      case ReportWrite report -> report(report);
+      case BeginStep begin -> steps.begin(begin);
+      case CancelRun cancel -> runs.cancel(cancel);
+      case ResumeRun resume -> runs.resume(resume);
+      case ExpireRun expire -> runs.expire(expire);
+      case ExpireStep expire -> steps.expire(expire);
+      case FailCrashedRun crashed -> runs.failCrashed(crashed);
+      case ReleaseClaim free -> runs.free(free);
+      case RenewLease renew -> runs.renew(renew);
+      case DeliverMessages deliver -> children.deliver(deliver);
+      default -> throw new IllegalStateException("write: " + write + " (expected: a known kind)");
+    }
+  }
+
+  private void report(ReportWrite write) {
+    RunRow row = batch.row(write.runId());
+    if (row == null || !row.queue().namespace().equals(write.namespace())) {
+      write.refuse(Refusal.notFound("run", write.runId()));
+      return;
+    }
+    Refusal refusal = write.caller() == null ? null : steps.refuse(row, write, write.caller());
+    if (refusal != null) {
+      write.answer(new ReportResult.Refused(refusal));
+      return;
+    }
+    write.answer(
+        switch (write.report()) {
+          case Report.StepStarted r -> steps.stepStarted(row, r, write);
+          case Report.StepDone r -> steps.stepDone(row, r, write);
+          case Report.StepFailed r -> steps.stepFailed(row, r, write.waitsInPlace());
+          case Report.Sleep r -> steps.sleep(row, r, write.waitsInPlace());
+          case Report.Done r -> runs.done(row, r, write.caller());
+          case Report.Failed r -> runs.failed(row, r, write.caller());
+          case Report.Released r -> runs.released(row, r);
+          case Report.ChildStarted r -> children.started(row, r);
+          case Report.Awaited r -> children.awaited(row, r);
+        });
+  }
+}

@@ -1,0 +1,218 @@
+package dev.kagzi.engine.dispatch;
+
+import static dev.kagzi.engine.TestEngine.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Holds;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.memory.MemoryConfig;
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.WorkerRegistration;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * What is read of the database at one time is bounded in bytes, and everything comes in the end.
+ */
+@Timeout(120)
+class LargeInputsTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final int RUNS = 12;
+  private static final String LARGE = '"' + "x".repeat(1 << 20) + '"';
+
+  /** One read may bring 3 MiB. */
+  private static final MemoryConfig TIGHT = new MemoryConfig(48L << 20);
+
+  private TestEngine engine;
+
+  @BeforeEach
+  void open(TestInfo test) {
+    engine =
+        TestEngine.start(
+            database.config(),
+            test.getTestMethod().orElseThrow().getName(),
+            EngineConfig.defaults().withMemory(TIGHT));
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  private List<RunId> start() {
+    List<StartRequest> requests = new ArrayList<>();
+    for (int i = 0; i < RUNS; i++) {
+      requests.add(
+          new StartRequest(
+              TestEngine.NAMESPACE,
+              "",
+              engine.queue().queue(),
+              TestEngine.TYPE,
+              "",
+              TestEngine.payload(LARGE),
+              null,
+              null));
+    }
+    return engine.engine().runs().startAll(requests).stream()
+        .map(start -> await(start).runId())
+        .toList();
+  }
+
+  private int claimed() {
+    return database.run(
+        session ->
+            session
+                .query(
+                    "SELECT count(*) AS claimed FROM kagzi.workflow_runs"
+                        + " WHERE task_queue = ? AND locked_by IS NOT NULL")
+                .bind(engine.queue().queue())
+                .first(row -> row.integer("claimed"))
+                .orElseThrow());
+  }
+
+  @Test
+  void a_claim_takes_as_many_runs_as_their_inputs_fit_into_memory() {
+    List<RunId> runs = start();
+    WorkerId worker = engine.register();
+    Set<RunId> received = new HashSet<>();
+
+    for (Task task : await(engine.poll(worker, RUNS).tasks())) {
+      received.add(task.claim().runId());
+    }
+    assertThat(claimed()).isBetween(1, 3);
+    while (received.size() < RUNS) {
+      for (Task task : await(engine.poll(worker, RUNS).tasks())) {
+        received.add(task.claim().runId());
+      }
+    }
+
+    assertThat(received).containsExactlyInAnyOrderElementsOf(runs);
+  }
+
+  /** What a claim leaves because of its size is claimed next, and not by the slow fallback. */
+  @Test
+  void a_worker_with_limits_gets_what_did_not_fit_into_memory_at_once() throws Exception {
+    engine.close();
+    Holds holds = new Holds(database.config());
+    engine =
+        TestEngine.start(
+            database.config(),
+            engine.queue().queue(),
+            config()
+                .withDispatch(
+                    DispatchConfig.defaults()
+                        .withFallbackLook(Duration.ofHours(1))
+                        .withFirstLease(Duration.ofMinutes(1))),
+            holds);
+    List<RunId> runs = start();
+    WorkerId worker = registerWithLimit(2 * RUNS);
+    List<Poll> polls = new ArrayList<>();
+    // All polls but the first wait while the first is served: the second claim goes for all of
+    // them, and no later poll asks for a third.
+    try (Holds.Hold claim = holds.commitAfter("WITH c AS MATERIALIZED")) {
+      polls.add(engine.poll(worker, 1));
+      claim.awaitReached();
+      for (int i = 1; i < RUNS; i++) {
+        polls.add(engine.poll(worker, 1));
+      }
+    }
+
+    Set<RunId> received = new HashSet<>();
+    for (Poll poll : polls) {
+      await(poll.tasks()).forEach(task -> received.add(task.claim().runId()));
+    }
+
+    assertThat(received).containsExactlyInAnyOrderElementsOf(runs);
+  }
+
+  private WorkerId registerWithLimit(int runsMax) {
+    return await(
+        engine
+            .engine()
+            .workers()
+            .register(
+                new WorkerRegistration(
+                    engine.queue(),
+                    List.of(new TypeVersion(TestEngine.TYPE, "")),
+                    false,
+                    "host",
+                    1,
+                    "",
+                    Map.of(),
+                    runsMax,
+                    Map.of(),
+                    "")));
+  }
+
+  @Test
+  void ends_with_large_outputs_are_read_a_few_at_a_time_and_all_are_told() {
+    List<RunId> runs = start();
+    WorkerId worker = engine.register();
+    int left = RUNS;
+    while (left > 0) {
+      for (Task task : await(engine.poll(worker, RUNS).tasks())) {
+        engine.report(new Report.Done(task.claim(), TestEngine.payload(LARGE)));
+        left--;
+      }
+    }
+
+    try (TestEngine other = TestEngine.start(database.config(), engine.queue().queue(), config())) {
+      List<CompletableFuture<Optional<RunEnd>>> ends = runs.stream().map(other::end).toList();
+
+      for (CompletableFuture<Optional<RunEnd>> end : ends) {
+        assertThat(await(end).orElseThrow().output()).isEqualTo(TestEngine.payload(LARGE));
+      }
+    }
+  }
+
+  private static EngineConfig config() {
+    return EngineConfig.defaults().withMemory(TIGHT);
+  }
+
+  @Test
+  void steps_with_large_outputs_that_are_reported_again_are_read_a_few_at_a_time() {
+    start();
+    WorkerId worker = engine.register();
+    List<Report> reports = new ArrayList<>();
+    while (reports.size() < RUNS) {
+      for (Task task : await(engine.poll(worker, RUNS).tasks())) {
+        reports.add(TestEngine.stepDone(task.claim(), "large", LARGE));
+      }
+    }
+    engine.report(reports);
+
+    // Each of them asks for what is recorded, which is more than one transaction reads.
+    List<Report> again = new ArrayList<>();
+    for (Report report : reports) {
+      Report.StepDone done = (Report.StepDone) report;
+      again.add(TestEngine.stepFailed(done.claim(), "large", 1, null));
+    }
+
+    assertThat(engine.report(again))
+        .hasSize(RUNS)
+        .allSatisfy(
+            result ->
+                assertThat(result)
+                    .isInstanceOf(dev.kagzi.engine.transition.ReportResult.AlreadyRecorded.class));
+  }
+}

@@ -1,0 +1,95 @@
+package dev.kagzi.engine.notification;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.value.RunId;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What servers hear of each other. */
+class PostgresNotifierTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final String LISTENERS =
+      "FROM pg_stat_activity WHERE datname = current_database() AND query IN"
+          + " ('LISTEN kagzi_work', 'SELECT 1') AND pid <> pg_backend_pid()";
+
+  private final BlockingQueue<ServerMessage> heard = new LinkedBlockingQueue<>();
+  private final EssentialThreads threads = new EssentialThreads();
+  private PostgresNotifier one;
+  private PostgresNotifier other;
+
+  @BeforeEach
+  void open() {
+    one = new PostgresNotifier(database.open(), RunId.next().value(), this::hear, threads);
+    other = new PostgresNotifier(database.open(), RunId.next().value(), notice -> {}, threads);
+    other.others(1);
+  }
+
+  @AfterEach
+  void close() {
+    one.close();
+    other.close();
+    // Who listens notices otherwise only after a while that it is closed.
+    database.execute("SELECT pg_terminate_backend(pid) " + LISTENERS);
+    Awaitility.await().until(() -> listeners() == 0);
+    Awaitility.await().until(() -> !isAnyThreadAlive());
+    // The loops end because their notifier was closed: nothing to report.
+    assertThat(threads.failure()).isEmpty();
+  }
+
+  private static boolean isAnyThreadAlive() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().startsWith("kagzi-notice-"));
+  }
+
+  private void hear(ServerMessage notice) {
+    heard.add(notice);
+    if (notice instanceof ServerMessage.Everything) {
+      throw new IllegalStateException("whoever looks at everything may fail");
+    }
+  }
+
+  private static long listeners() {
+    return database.run(
+        session ->
+            session
+                .query("SELECT count(*) AS value " + LISTENERS)
+                .first(row -> row.bigint("value"))
+                .orElseThrow());
+  }
+
+  /** Whoever it tells may not be there yet. */
+  @Test
+  void nothing_is_heard_before_it_is_started() throws Exception {
+    assertThat(listeners()).isZero();
+    one.start();
+    Awaitility.await().until(() -> listeners() == 1);
+    other.start();
+
+    other.tell(new ServerMessage.Versions());
+
+    assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
+  }
+
+  @Test
+  void one_that_fails_to_look_at_everything_after_a_break_hears_what_comes_next() throws Exception {
+    one.start();
+    Awaitility.await().until(() -> listeners() == 1);
+    database.execute("SELECT pg_terminate_backend(pid) " + LISTENERS);
+    assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Everything());
+    other.start();
+
+    other.tell(new ServerMessage.Versions());
+
+    assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
+  }
+}

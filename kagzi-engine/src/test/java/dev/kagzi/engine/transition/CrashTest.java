@@ -1,0 +1,198 @@
+package dev.kagzi.engine.transition;
+
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static dev.kagzi.engine.TestEngine.stepFailed;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.dispatch.DispatchConfig;
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.retry.CrashPolicy;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.WorkerHeartbeat;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A run that kills its workers does not do so for ever (C12, R61, W17). */
+class CrashTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private final Stored stored = new Stored(database);
+  private TestEngine engine;
+
+  @BeforeEach
+  void open(TestInfo test) {
+    EngineConfig config = EngineConfig.defaults();
+    engine =
+        TestEngine.start(
+            database.config(),
+            test.getTestMethod().orElseThrow().getName(),
+            config
+                .withRules(config.rules().withCrashes(new CrashPolicy(20, 100, 3)))
+                .withDispatch(DispatchConfig.defaults().withFallbackLook(Duration.ofMillis(100))));
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  /** A worker takes the run and dies, so that its registration shows it. */
+  private void die() {
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    await(
+        engine
+            .engine()
+            .workers()
+            .heartbeat(new WorkerHeartbeat(worker, List.of(task.claim()), null, 0, 0)));
+    database.execute(
+        "UPDATE kagzi.workers SET last_heartbeat_at = now() - interval '1 hour' WHERE worker_id = '"
+            + worker
+            + "'");
+    engine.engine().workers().buryStale();
+  }
+
+  private void awaitFailed(RunId run) {
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(() -> assertThat(engine.run(run).status()).isEqualTo(RunStatus.FAILED));
+  }
+
+  @Test
+  void a_run_whose_workers_die_fails_over_the_limit_and_says_so() {
+    RunId run = engine.start();
+
+    for (int i = 0; i < 4; i++) {
+      die();
+    }
+
+    awaitFailed(run);
+    RunView end = engine.run(run);
+    assertThat(engine.error(run))
+        .contains("taken over 4 times in a row")
+        .endsWith("while it executed the run");
+    assertThat(end.crashes()).as("the row says what the error says").isEqualTo(4);
+    assertThat(end.attempts()).isEqualTo(1);
+  }
+
+  @Test
+  void a_run_whose_workers_die_says_behind_which_step() {
+    RunId run = engine.start();
+    WorkerId first = engine.register();
+    Claim claim = engine.claimOne(first).claim();
+    engine.report(stepDone(claim, "a", "1"));
+    engine.report(stepDone(claim, "b", "1"));
+    await(engine.engine().workers().deregister(TestEngine.NAMESPACE, first, false));
+
+    for (int i = 0; i < 4; i++) {
+      die();
+    }
+
+    awaitFailed(run);
+    assertThat(engine.error(run)).endsWith("while it executed the run, behind step b");
+  }
+
+  /** The time in which nobody executed it is not its own. */
+  @Test
+  void a_step_that_a_crash_cut_off_has_begun_with_the_claim_that_executes_it_again() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+    Claim first = engine.claimOne(worker).claim();
+    for (String step : List.of("plain", "failing", "other")) {
+      engine.report(new Report.StepStarted(first, step, 1, StepKind.FUNCTION, null, 3_600_000));
+    }
+    engine.report(new Report.Released(first, 0, null));
+    Claim second = engine.claimOne(worker).claim();
+
+    engine.report(stepDone(second, "plain", "1"));
+    engine.report(
+        List.of(stepDone(second, "other", "1"), stepDone(second, "at-the-same-time", "1")));
+    // The last: a delay of more than a second ends the claim.
+    engine.report(stepFailed(second, "failing", 1, null));
+
+    assertThat(
+            stored.text(
+                "SELECT string_agg(step_id, ',' ORDER BY step_id) AS value FROM kagzi.step_runs"
+                    + " WHERE run_id = '"
+                    + run
+                    + "' AND finished_at - started_at < interval '1 minute'"))
+        .isEqualTo("at-the-same-time,failing,other,plain");
+  }
+
+  @Test
+  void a_run_whose_leases_end_fails_over_the_limit_too() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+    for (int i = 0; i < 3; i++) {
+      engine.claimOne(worker);
+      stored.expireLease(run);
+    }
+
+    engine.claimOne(worker);
+    stored.expireLease(run);
+    engine.poll(worker, 1);
+
+    awaitFailed(run);
+    assertThat(engine.error(run)).contains("taken over 4 times");
+  }
+
+  @Test
+  void a_recorded_step_ends_the_row_of_crashes() {
+    RunId run = engine.start();
+    die();
+    die();
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    assertThat(engine.run(run).crashes()).isEqualTo(2);
+
+    engine.report(stepDone(task.claim(), "a", "1"));
+
+    assertThat(engine.run(run).crashes()).isZero();
+  }
+
+  @Test
+  void a_release_counts_nowhere() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+
+    for (int i = 0; i < 6; i++) {
+      Task task = engine.claimOne(worker);
+      engine.report(new Report.Released(task.claim(), 0, null));
+    }
+
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.PENDING);
+    assertThat(engine.run(run).crashes()).isZero();
+  }
+
+  @Test
+  void a_sleep_that_goes_on_is_nothing_new() {
+    RunId run = engine.start();
+    WorkerId first = engine.register();
+    engine.report(new Report.Sleep(engine.claimOne(first).claim(), "nap", 3_600_000L, null, true));
+    await(engine.engine().workers().deregister(TestEngine.NAMESPACE, first, false));
+    die();
+    Task task = engine.claimOne(engine.register());
+    int crashes = engine.run(run).crashes();
+
+    engine.report(new Report.Sleep(task.claim(), "nap", 3_600_000L, null, true));
+
+    assertThat(crashes).isPositive();
+    assertThat(engine.run(run).crashes()).isEqualTo(crashes);
+  }
+}

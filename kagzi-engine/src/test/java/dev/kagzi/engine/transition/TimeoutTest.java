@@ -1,0 +1,385 @@
+package dev.kagzi.engine.transition;
+
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
+import static dev.kagzi.engine.TestEngine.TYPE;
+import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.payload;
+import static dev.kagzi.engine.TestEngine.sleep;
+import static dev.kagzi.engine.TestEngine.stepDone;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Holds;
+import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestClock;
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.CancelResult;
+import dev.kagzi.engine.run.StartOptions;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.WorkerHeartbeat;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What has a time and is not over when it is up (R68-R76, C3, C13). */
+class TimeoutTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final RetryPolicy ONCE = new RetryPolicy(1, 10, 1.0, 10, 0, List.of());
+  private static final RetryPolicy TWICE = new RetryPolicy(2, 10, 1.0, 10, 0, List.of());
+
+  private final Stored stored = new Stored(database);
+  private final TestClock clock = new TestClock(database);
+  private String queue;
+  private TestEngine engine;
+  private WorkerId worker;
+
+  @BeforeEach
+  void open(TestInfo test) {
+    queue = test.getTestMethod().orElseThrow().getName();
+    EngineConfig config = EngineConfig.defaults();
+    engine =
+        TestEngine.start(
+            database.config(), queue, config.withRules(config.rules().withStepGraceMs(100)));
+    worker = engine.register();
+  }
+
+  @AfterEach
+  void close() {
+    clock.reset();
+    engine.close();
+  }
+
+  private RunId start(StartOptions options) {
+    return start(options, null);
+  }
+
+  private RunId start(StartOptions options, @Nullable RetryPolicy policy) {
+    return await(
+            engine
+                .engine()
+                .runs()
+                .start(
+                    new StartRequest(
+                        NAMESPACE, "", queue, TYPE, "", payload("1"), policy, null, options)))
+        .runId();
+  }
+
+  private void awaitStatus(RunId run, RunStatus status) {
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(() -> assertThat(engine.run(run).status()).isEqualTo(status));
+  }
+
+  private static Report started(Task task, String step, int attempt, long timeoutMs) {
+    return new Report.StepStarted(
+        task.claim(), step, attempt, StepKind.FUNCTION, null, 0, timeoutMs, ONCE);
+  }
+
+  @Test
+  void a_pending_run_whose_time_is_over_is_claimed_by_nobody_and_times_out() {
+    RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(50));
+
+    awaitStatus(run, RunStatus.TIMED_OUT);
+
+    RunView end = engine.run(run);
+    assertThat(engine.error(run))
+        .matches("run did not end within its time of 50 ms, by 20[0-9T:.-]+Z");
+    assertThat(end.finishedAt()).isNotNull();
+    assertThat(end.epoch()).isZero();
+  }
+
+  /** Between the deadline and the look that ends the run, nobody gets it any more. */
+  @Test
+  void a_run_that_is_overdue_and_not_yet_ended_is_not_claimed() {
+    RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(5_000));
+    clock.ahead(Duration.ofSeconds(6));
+
+    engine.poll(worker, 1);
+
+    awaitStatus(run, RunStatus.TIMED_OUT);
+    assertThat(engine.run(run).epoch()).isZero();
+  }
+
+  /** A person may resume a run after a server has found it overdue and before that is written. */
+  @Test
+  void a_run_whose_time_was_renewed_is_not_ended_by_whoever_found_it_overdue_before()
+      throws Exception {
+    Holds holds = new Holds(database.config());
+    engine.close();
+    engine = TestEngine.start(database.config(), queue, EngineConfig.defaults(), holds);
+    RunId run;
+    try (Holds.Hold expiry = holds.statement("status, epoch, ended_epoch, locked_by")) {
+      run = start(StartOptions.NONE.withExecutionTimeoutMs(1));
+      expiry.awaitReached();
+      database.execute(
+          "UPDATE kagzi.workflow_runs SET deadline_at = kagzi.clock() + interval '1 hour'"
+              + " WHERE run_id = '"
+              + run
+              + "'");
+    }
+
+    // Written by the same lane, and so decided after the expiry.
+    assertThat(await(engine.engine().runs().terminate(NAMESPACE, run, "enough")))
+        .isEqualTo(new CancelResult(true, RunStatus.FAILED));
+  }
+
+  @Test
+  void a_worker_has_its_grace_to_report_a_step_s_time_out_itself() {
+    EngineConfig config = EngineConfig.defaults();
+    engine.close();
+    engine =
+        TestEngine.start(
+            database.config(), queue, config.withRules(config.rules().withStepGraceMs(3_600_000)));
+    worker = engine.register();
+    RunId run = start(StartOptions.NONE);
+    Task task = engine.claimOne(worker);
+    engine.report(started(task, "slow", 1, 1));
+
+    // Each makes the server look for what is overdue.
+    awaitStatus(start(StartOptions.NONE.withExecutionTimeoutMs(1)), RunStatus.TIMED_OUT);
+    awaitStatus(start(StartOptions.NONE.withExecutionTimeoutMs(1)), RunStatus.TIMED_OUT);
+
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.RUNNING);
+    assertThat(engine.report(TestEngine.stepFailed(task.claim(), "slow", 1, ONCE)))
+        .isEqualTo(new ReportResult.FinalFailure());
+  }
+
+  @Test
+  void a_running_run_times_out_and_its_claim_is_lost() {
+    Poll poll = engine.poll(worker, 1);
+    RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(500));
+    Task task = await(poll.tasks()).get(0);
+    assertThat(task.deadlineInMs()).isBetween(1L, 500L);
+    engine.report(new Report.StepStarted(task.claim(), "slow", 1, StepKind.FUNCTION, null, 300));
+
+    awaitStatus(run, RunStatus.TIMED_OUT);
+
+    assertThat(engine.report(stepDone(task.claim(), "slow", "1")))
+        .isEqualTo(new ReportResult.ClaimLost(RunStatus.TIMED_OUT));
+    assertThat(engine.report(done(task.claim(), "1")))
+        .isEqualTo(new ReportResult.ClaimLost(RunStatus.TIMED_OUT));
+    assertThat(
+            stored.count(
+                "SELECT count(*) AS value FROM kagzi.step_runs WHERE status = 'RUNNING'"
+                    + " AND run_id = '"
+                    + run
+                    + "'"))
+        .isZero();
+  }
+
+  @Test
+  void a_sleeping_run_times_out_before_it_wakes() {
+    RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(1_000));
+    engine.report(sleep(engine.claimOne(worker).claim(), "nap", 3_600_000));
+
+    awaitStatus(run, RunStatus.TIMED_OUT);
+  }
+
+  @Test
+  void of_deadline_and_time_out_the_earlier_counts() {
+    RunId run =
+        start(
+            StartOptions.NONE
+                .withDeadline(Instant.now().plusSeconds(3_600))
+                .withExecutionTimeoutMs(7_200_000));
+
+    RunView view = engine.run(run);
+
+    assertThat(view.deadlineAt())
+        .isBetween(Instant.now().plusSeconds(3_500), Instant.now().plusSeconds(3_700));
+    assertThat(view.setup().executionTimeoutMs()).as("as asked for").isEqualTo(7_200_000);
+  }
+
+  @Test
+  void a_deadline_alone_is_not_an_execution_timeout_of_the_run_nor_of_its_retry() {
+    Instant deadline = Instant.now().plusSeconds(3_600);
+    RunId run = start(StartOptions.NONE.withDeadline(deadline));
+    await(engine.engine().runs().cancel(TestEngine.NAMESPACE, run));
+
+    RunId retry =
+        await(engine.engine().runs().retry(TestEngine.NAMESPACE, run, null, null)).runId();
+
+    assertThat(engine.run(run).setup().executionTimeoutMs()).isNull();
+    assertThat(engine.run(run).deadlineAt())
+        .isBetween(deadline.minusSeconds(1), deadline.plusSeconds(1));
+    assertThat(engine.run(retry).setup().executionTimeoutMs()).isNull();
+    assertThat(engine.run(retry).deadlineAt())
+        .as("as much time as the start gave, counted from the retry")
+        .isBetween(deadline.minusSeconds(1), Instant.now().plusSeconds(3_601));
+  }
+
+  @Test
+  void a_run_with_a_deadline_alone_is_given_its_time_again_when_it_is_resumed() {
+    RunId run = start(StartOptions.NONE.withDeadline(Instant.now().plusSeconds(3_600)));
+    await(engine.engine().runs().terminate(TestEngine.NAMESPACE, run, "test"));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET deadline_at = now() - interval '1 hour' WHERE run_id = '"
+            + run
+            + "'");
+
+    await(engine.engine().runs().resume(TestEngine.NAMESPACE, run, null, true));
+
+    assertThat(engine.run(run).deadlineAt())
+        .isBetween(Instant.now().plusSeconds(3_500), Instant.now().plusSeconds(3_700));
+  }
+
+  @Test
+  void a_claim_tells_how_much_time_is_left() {
+    start(StartOptions.NONE.withExecutionTimeoutMs(3_600_000).withStepTimeoutMs(7_000));
+
+    Task task = engine.claimOne(worker);
+
+    assertThat(task.deadlineInMs()).isBetween(3_500_000L, 3_600_000L);
+    assertThat(task.stepTimeoutMs()).isEqualTo(7_000);
+  }
+
+  @Test
+  void a_step_that_says_nothing_has_the_server_s_time_out() {
+    engine.start();
+
+    assertThat(engine.claimOne(worker).stepTimeoutMs()).isEqualTo(600_000);
+  }
+
+  @Test
+  void a_worker_that_hangs_in_a_step_loses_the_run_to_another() {
+    start(StartOptions.NONE);
+    Task hung = engine.claimOne(worker);
+    engine.report(
+        new Report.StepStarted(hung.claim(), "slow", 1, StepKind.FUNCTION, null, 0, 50, TWICE));
+
+    Task next = engine.claimOne(engine.register());
+
+    assertThat(next.claim().runId()).isEqualTo(hung.claim().runId());
+    assertThat(next.steps())
+        .singleElement()
+        .satisfies(
+            step -> {
+              assertThat(step.attempt()).isEqualTo(1);
+              assertThat(step.result()).isInstanceOf(RecordedStep.Result.Retry.class);
+            });
+    assertThat(engine.report(stepDone(hung.claim(), "slow", "late")))
+        .isInstanceOf(ReportResult.ClaimLost.class);
+    assertThat(engine.report(stepDone(next.claim(), "slow", 2, "1")))
+        .isInstanceOf(ReportResult.Accepted.class);
+  }
+
+  @Test
+  void a_step_that_hangs_in_its_last_attempt_fails_for_good_and_the_code_hears_it() {
+    start(StartOptions.NONE);
+    Task hung = engine.claimOne(worker);
+    engine.report(started(hung, "slow", 1, 50));
+
+    Task next = engine.claimOne(engine.register());
+
+    assertThat(next.steps())
+        .singleElement()
+        .satisfies(
+            step -> assertThat(step.result()).isInstanceOf(RecordedStep.Result.FinalFailure.class));
+  }
+
+  @Test
+  void a_simple_client_s_step_has_a_time_out_too() {
+    RunId run = start(StartOptions.NONE.withStepTimeoutMs(50));
+    Task hung = engine.claimOne(worker);
+    await(
+        engine
+            .engine()
+            .reports()
+            .begin(NAMESPACE, run, "slow", StepKind.FUNCTION, null, ONCE, 0, Caller.UNKNOWN));
+
+    Task next = engine.claimOne(engine.register());
+
+    assertThat(next.claim().epoch()).isGreaterThan(hung.claim().epoch());
+  }
+
+  @Test
+  void an_open_step_of_a_claim_that_is_gone_has_no_time_out_until_it_is_announced_anew() {
+    RunId run = start(StartOptions.NONE);
+    Task gone = engine.claimOne(worker);
+    engine.report(started(gone, "slow", 1, 50));
+    engine.report(new Report.Released(gone.claim(), 3_600_000, null));
+
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(
+            () ->
+                assertThat(
+                        stored.count(
+                            "SELECT count(*) AS value FROM kagzi.step_runs"
+                                + " WHERE timeout_at IS NOT NULL AND run_id = '"
+                                + run
+                                + "'"))
+                    .isZero());
+
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.PENDING);
+    assertThat(
+            stored.count(
+                "SELECT count(*) AS value FROM kagzi.step_runs WHERE status = 'RUNNING'"
+                    + " AND run_id = '"
+                    + run
+                    + "'"))
+        .isEqualTo(1);
+  }
+
+  @Test
+  void a_run_with_a_lease_of_its_own_is_renewed_by_that() {
+    RunId run = start(StartOptions.NONE.withHeartbeatTimeoutMs(600_000));
+    Task task = engine.claimOne(worker);
+
+    await(
+        engine
+            .engine()
+            .workers()
+            .heartbeat(new WorkerHeartbeat(worker, List.of(task.claim()), null, 0, 0)));
+
+    assertThat(stored.dueMs(run)).isBetween(500_000.0, 600_000.0);
+  }
+
+  @Test
+  void a_worker_that_dies_loses_runs_with_leases_of_their_own_too() {
+    RunId run = start(StartOptions.NONE.withHeartbeatTimeoutMs(600_000));
+    Task task = engine.claimOne(worker);
+    await(
+        engine
+            .engine()
+            .workers()
+            .heartbeat(new WorkerHeartbeat(worker, List.of(task.claim()), null, 0, 0)));
+
+    await(engine.engine().workers().deregister(null, worker, false));
+
+    assertThat(engine.claimOne(engine.register()).claim().runId()).isEqualTo(run);
+  }
+
+  @Test
+  void a_lease_shorter_than_three_heartbeats_is_refused() {
+    assertThatThrownBy(() -> start(StartOptions.NONE.withHeartbeatTimeoutMs(8_999)))
+        .hasMessageContaining("heartbeat_timeout_ms")
+        .hasMessageContaining("9000");
+  }
+
+  @Test
+  void a_queue_for_a_handler_that_is_not_named_is_refused() {
+    assertThatThrownBy(() -> start(StartOptions.NONE.withOnFailure("", "repairs")))
+        .hasMessageContaining("on_failure_task_queue");
+  }
+}

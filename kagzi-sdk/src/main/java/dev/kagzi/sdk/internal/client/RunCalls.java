@@ -1,0 +1,264 @@
+package dev.kagzi.sdk.internal.client;
+
+import com.fasterxml.uuid.Generators;
+import com.fasterxml.uuid.NoArgGenerator;
+import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.CancelWorkflowRequest;
+import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
+import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.ListStepsRequest;
+import dev.kagzi.protocol.v1.ListStepsResponse;
+import dev.kagzi.protocol.v1.ListWorkflowsRequest;
+import dev.kagzi.protocol.v1.ListWorkflowsResponse;
+import dev.kagzi.protocol.v1.PageRequest;
+import dev.kagzi.protocol.v1.ResumeWorkflowRequest;
+import dev.kagzi.protocol.v1.RetryWorkflowRequest;
+import dev.kagzi.protocol.v1.RetryWorkflowResponse;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.TerminateWorkflowRequest;
+import dev.kagzi.protocol.v1.Workflow;
+import dev.kagzi.protocol.v1.WorkflowEnd;
+import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
+import dev.kagzi.sdk.KagziException;
+import dev.kagzi.sdk.RequestRefusedException;
+import dev.kagzi.sdk.ResultTimeoutException;
+import dev.kagzi.sdk.RunCancelledException;
+import dev.kagzi.sdk.RunFailedException;
+import dev.kagzi.sdk.RunNotFoundException;
+import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.WaitInterruptedException;
+import dev.kagzi.sdk.internal.history.HistoryFile;
+import dev.kagzi.sdk.internal.wire.Connection;
+import dev.kagzi.sdk.internal.wire.Payloads;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
+import io.grpc.MethodDescriptor;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** What a client does with runs. Thread-safe. */
+public final class RunCalls {
+  private static final int STEPS_PAGE_SIZE = 100;
+
+  private final Connection connection;
+  private final Payloads payloads;
+  private final QueueHints queueHints = new QueueHints();
+  private final StartBatcher starts;
+  private final RunWatcher watches;
+  private final NoArgGenerator runIds = Generators.timeBasedEpochGenerator();
+
+  public RunCalls(Connection connection, Payloads payloads) {
+    this.connection = connection;
+    this.payloads = payloads;
+    this.starts = new StartBatcher(connection);
+    this.watches = new RunWatcher(connection);
+  }
+
+  public String namespace() {
+    return connection.namespace();
+  }
+
+  public Payloads payloads() {
+    return payloads;
+  }
+
+  public QueueHints queueHints() {
+    return queueHints;
+  }
+
+  /** The request gets a run id, so that it can be sent again until it is answered. */
+  public CompletableFuture<StartWorkflowResponse> start(StartWorkflowRequest.Builder request) {
+    queueHints.starting(request.getWorkflowType(), request.getTaskQueue());
+    if (!request.getOnFailureWorkflow().isEmpty()) {
+      String queue = request.getOnFailureTaskQueue();
+      queueHints.starting(
+          request.getOnFailureWorkflow(), queue.isEmpty() ? request.getTaskQueue() : queue);
+    }
+    StartWorkflowRequest start = request.setRunId(runIds.generate().toString()).build();
+    CompletableFuture<StartWorkflowResponse> answer = starts.start(start);
+    return start.getParentRunId().isEmpty()
+        ? answer
+        : answer.exceptionallyCompose(error -> startWithoutParent(start, error));
+  }
+
+  /** The step that starts the run may belong to another installation than the run. */
+  private CompletableFuture<StartWorkflowResponse> startWithoutParent(
+      StartWorkflowRequest start, Throwable error) {
+    Throwable why = error instanceof CompletionException ? error.getCause() : error;
+    return why instanceof RequestRefusedException refused
+            && refused.code().equals("PARENT_NOT_FOUND")
+        ? starts.start(start.toBuilder().clearParentRunId().clearParentStepId().build())
+        : CompletableFuture.failedFuture(error);
+  }
+
+  /** Waits for an answer in the calling thread. */
+  public static <T> T await(CompletableFuture<T> answer) {
+    try {
+      return answer.get();
+    } catch (InterruptedException e) {
+      throw interrupted();
+    } catch (ExecutionException e) {
+      throw unwrap(e);
+    }
+  }
+
+  /** The run's end, in a future that completes on a thread of the channel. */
+  public CompletableFuture<WorkflowEnd> end(String runId) {
+    return watches.watch(runId);
+  }
+
+  /** Waits for the run's end in the calling thread; a null timeout waits for ever. */
+  public WorkflowEnd awaitEnd(String runId, @Nullable Duration timeout) {
+    CompletableFuture<WorkflowEnd> end = watches.watch(runId);
+    try {
+      return timeout == null ? end.get() : end.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      watches.forget(runId, end);
+      throw new ResultTimeoutException(runId, timeout == null ? Duration.ZERO : timeout);
+    } catch (InterruptedException e) {
+      watches.forget(runId, end);
+      throw interrupted();
+    } catch (ExecutionException e) {
+      throw unwrap(e);
+    }
+  }
+
+  private static KagziException interrupted() {
+    Thread.currentThread().interrupt();
+    return new WaitInterruptedException();
+  }
+
+  private static RuntimeException unwrap(ExecutionException e) {
+    return e.getCause() instanceof RuntimeException known
+        ? known
+        : new IllegalStateException(e.getCause());
+  }
+
+  /** The output of a run that has ended, or the exception that says why there is none. */
+  public @Nullable Object output(WorkflowEnd end, Type type) {
+    if (end.getNotFound()) {
+      throw new RunNotFoundException(end.getRunId(), connection.namespace());
+    }
+    RunStatus status = ProtoMapper.status(end.getStatus());
+    return switch (status) {
+      case COMPLETED -> payloads.decode(end.getOutput(), type);
+      case CANCELLED -> throw new RunCancelledException(end.getRunId());
+      default ->
+          throw new RunFailedException(end.getRunId(), status, ProtoMapper.failure(end.getError()));
+    };
+  }
+
+  public Workflow get(String runId) {
+    GetWorkflowRequest request =
+        GetWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .build();
+    return call(WorkflowServiceGrpc.getGetWorkflowMethod(), request, runId).getWorkflow();
+  }
+
+  /** The run first: what it says of its end holds for all steps that are read after it. */
+  public HistoryFile history(String runId) {
+    Workflow run = get(runId);
+    List<Step> steps = new ArrayList<>();
+    String token = "";
+    do {
+      ListStepsRequest request =
+          ListStepsRequest.newBuilder()
+              .setNamespace(connection.namespace())
+              .setRunId(runId)
+              .setPage(
+                  PageRequest.newBuilder()
+                      .setPageSize(STEPS_PAGE_SIZE)
+                      .setPageToken(token)
+                      .setIncludePayloads(true))
+              .build();
+      ListStepsResponse page = call(AdminServiceGrpc.getListStepsMethod(), request, runId);
+      steps.addAll(page.getStepsList());
+      token = page.getPage().getNextPageToken();
+    } while (!token.isEmpty());
+    return new HistoryFile(run, steps);
+  }
+
+  public Workflow getByWorkflowId(String workflowId) {
+    GetWorkflowByExternalIdRequest request =
+        GetWorkflowByExternalIdRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setExternalId(workflowId)
+            .build();
+    return call(WorkflowServiceGrpc.getGetWorkflowByExternalIdMethod(), request, workflowId)
+        .getWorkflow();
+  }
+
+  public boolean cancel(String runId) {
+    CancelWorkflowRequest request =
+        CancelWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .build();
+    return call(WorkflowServiceGrpc.getCancelWorkflowMethod(), request, runId).getCancelled();
+  }
+
+  public boolean terminate(String runId, String reason) {
+    TerminateWorkflowRequest request =
+        TerminateWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .setReason(reason)
+            .build();
+    return call(WorkflowServiceGrpc.getTerminateWorkflowMethod(), request, runId).getTerminated();
+  }
+
+  /** The new run's id is chosen here, so that the call can be sent again until it is answered. */
+  public RetryWorkflowResponse retry(String runId, @Nullable String version) {
+    RetryWorkflowRequest.Builder request =
+        RetryWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .setNewRunId(runIds.generate().toString());
+    if (version != null) {
+      request.setVersion(version);
+    }
+    return call(WorkflowServiceGrpc.getRetryWorkflowMethod(), request.build(), runId);
+  }
+
+  /** Names the attempt that failed: the call is sent again when its answer is lost. */
+  public boolean resume(String runId, boolean force) {
+    ResumeWorkflowRequest request =
+        ResumeWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .setAttempt(get(runId).getAttempts())
+            .setForce(force)
+            .build();
+    return call(WorkflowServiceGrpc.getResumeWorkflowMethod(), request, runId).getResumed();
+  }
+
+  private <Q, A> A call(MethodDescriptor<Q, A> method, Q request, String id) {
+    try {
+      return connection.call(method, request);
+    } catch (RequestRefusedException e) {
+      throw e.code().equals("NOT_FOUND") ? new RunNotFoundException(id, connection.namespace()) : e;
+    }
+  }
+
+  public ListWorkflowsResponse list(ListWorkflowsRequest.Builder request) {
+    return connection.call(
+        WorkflowServiceGrpc.getListWorkflowsMethod(),
+        request.setNamespace(connection.namespace()).build());
+  }
+
+  public void close() {
+    starts.close();
+    watches.close();
+  }
+}

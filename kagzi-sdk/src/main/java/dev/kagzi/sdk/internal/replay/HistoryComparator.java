@@ -1,0 +1,113 @@
+package dev.kagzi.sdk.internal.replay;
+
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.sdk.internal.replay.RecordedRun.Entry;
+import dev.kagzi.sdk.internal.run.ReplayObserver;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Compares what the code asks for with the record, and keeps the first difference. Thread-safe. */
+final class HistoryComparator implements ReplayObserver {
+  private static final Verdict FITS = new Verdict.Fits();
+  private static final Verdict RECORD_ENDS = new Verdict.RecordEnds();
+
+  private final RecordedRun record;
+  private final Map<String, Entry> byKey = new HashMap<>();
+  private final UnconsumedSteps unasked;
+  private @Nullable HistoryDifference difference;
+
+  HistoryComparator(RecordedRun record) {
+    this.record = record;
+    record.entries().forEach(entry -> byKey.put(entry.key(), entry));
+    this.unasked =
+        new UnconsumedSteps(record.entries().stream().filter(Entry::ofLastAttempt).toList());
+  }
+
+  @Override
+  public synchronized Verdict asked(String key, StepKind kind, @Nullable RecordedStep recorded) {
+    Entry entry = byKey.get(key);
+    return entry == null ? askedAnew(key, kind) : askedAgain(entry, kind);
+  }
+
+  private Verdict askedAnew(String key, StepKind kind) {
+    if (kind == StepKind.STEP_KIND_UNSPECIFIED) {
+      return FITS;
+    }
+    Entry missed = unasked.firstAround(key);
+    if (missed != null) {
+      return differs(missed.number(), name(missed), "asks for " + name(kind, key));
+    }
+    return record.isEndedByCode()
+        ? differs(
+            record.entries().size() + 1,
+            "no further step (the run ended as " + record.status() + ")",
+            "asks for " + name(kind, key))
+        : RECORD_ENDS;
+  }
+
+  private Verdict askedAgain(Entry entry, StepKind kind) {
+    unasked.remove(entry);
+    Entry missed = unasked.firstAround(entry.key());
+    if (missed != null && missed.precedes(entry)) {
+      return differs(missed.number(), name(missed), "asks for " + name(kind, entry.key()));
+    }
+    StepKind recorded = entry.step().getKind();
+    boolean isBranches = kind == StepKind.STEP_KIND_UNSPECIFIED;
+    if (recorded != (isBranches ? StepKind.STEP_KIND_FUNCTION : kind)) {
+      return differs(entry.number(), name(entry), "asks for " + name(kind, entry.key()));
+    }
+    return !isBranches && hasNoResult(entry.step()) ? RECORD_ENDS : FITS;
+  }
+
+  // A child that has not ended has started, which is all that its start is asked for.
+  private static boolean hasNoResult(RecordedStep step) {
+    return switch (step.getResultCase()) {
+      case OUTPUT, FINAL_FAILURE -> false;
+      case OPEN -> step.getKind() != StepKind.STEP_KIND_CHILD_WORKFLOW;
+      case RETRY, SLEEPS_MS, RESULT_NOT_SET -> true;
+    };
+  }
+
+  @Override
+  public synchronized void discarded(String prefix) {
+    unasked.removeAll(prefix);
+  }
+
+  private Verdict differs(int number, String recorded, String asked) {
+    HistoryDifference found = HistoryDifference.of(number, recorded, asked);
+    if (difference == null) {
+      difference = found;
+    }
+    return new Verdict.Differs(found.message());
+  }
+
+  synchronized @Nullable HistoryDifference difference() {
+    return difference;
+  }
+
+  /** The first step that the code has not asked for, though it has come to its end. */
+  synchronized @Nullable Entry missed() {
+    return unasked.first();
+  }
+
+  /** 0 if there is no such step. */
+  int number(String key) {
+    Entry entry = byKey.get(key);
+    return entry == null ? 0 : entry.number();
+  }
+
+  static String name(Entry entry) {
+    return name(entry.step().getKind(), entry.key());
+  }
+
+  private static String name(StepKind kind, String key) {
+    return switch (kind) {
+      case STEP_KIND_SLEEP -> "sleep " + key;
+      case STEP_KIND_CHILD_WORKFLOW -> "child " + key;
+      case STEP_KIND_UNSPECIFIED -> "branches " + key;
+      case STEP_KIND_FUNCTION, UNRECOGNIZED -> "step " + key;
+    };
+  }
+}

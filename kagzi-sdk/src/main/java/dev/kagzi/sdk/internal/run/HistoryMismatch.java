@@ -1,0 +1,74 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.ErrorCode;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.StepKind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to do when the record and the code do not fit together: the run is given back, shows what
+ * blocks it, and goes on once a worker has code that fits.
+ */
+final class HistoryMismatch {
+  private HistoryMismatch() {}
+
+  static void requireKind(WorkflowThread strand, RecordedStep recorded, StepKind kind) {
+    if (recorded.getKind() != kind && recorded.getKind() != StepKind.STEP_KIND_UNSPECIFIED) {
+      throw blocked(
+          strand,
+          BlockReason.STEP_KIND_CHANGED.name(),
+          "step %s: the code asks for a %s, on record is a %s; was the workflow changed while runs were open?"
+              .formatted(recorded.getStepKey(), name(kind), name(recorded.getKind())),
+          null);
+    }
+  }
+
+  static void requireInput(
+      WorkflowThread strand, RecordedStep recorded, @Nullable StepInput input) {
+    if (input != null
+        && !recorded.getInputHash().isEmpty()
+        && !input.isOf().test(recorded.getInputHash())) {
+      throw blocked(
+          strand,
+          BlockReason.STEP_INPUT_CHANGED.name(),
+          "step %s: the code gives it another input than the one on record; was the workflow changed while runs were open?"
+              .formatted(recorded.getStepKey()),
+          null);
+    }
+  }
+
+  static SuspendedError unreadable(WorkflowThread strand, RecordedStep recorded) {
+    throw blocked(
+        strand,
+        BlockReason.RECORD_UNREADABLE.name(),
+        "step %s: its record is a %s, which this SDK cannot read; is the server newer?"
+            .formatted(recorded.getStepKey(), recorded.getResultCase()),
+        null);
+  }
+
+  /**
+   * @param code what is wrong, as a word that stays the same whatever the message says
+   */
+  static SuspendedError blocked(
+      WorkflowThread strand, String code, String message, @Nullable Throwable cause) {
+    throw strand.end(
+        new StopReason.Blocked(
+            error(message, cause).toBuilder().putMetadata("code", code).build(), cause));
+  }
+
+  static ErrorDetail error(String message, @Nullable Throwable cause) {
+    ErrorDetail.Builder error =
+        ErrorDetail.newBuilder()
+            .setCode(ErrorCode.ERROR_CODE_PRECONDITION_FAILED)
+            .setMessage(message);
+    if (cause != null) {
+      error.putMetadata("type", cause.getClass().getName());
+    }
+    return error.build();
+  }
+
+  private static String name(StepKind kind) {
+    return kind.name().replaceFirst("^STEP_KIND_", "");
+  }
+}

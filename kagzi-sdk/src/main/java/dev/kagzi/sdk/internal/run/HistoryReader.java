@@ -1,0 +1,55 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.GetHistoryResponse;
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.wire.Backoff;
+import dev.kagzi.sdk.internal.wire.RpcErrors;
+import io.grpc.StatusRuntimeException;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+
+/** Brings the recorded steps of a run together, by key. */
+final class HistoryReader {
+  private HistoryReader() {}
+
+  static Map<String, RecordedStep> load(RunHost host, Task task, WorkflowThread strand) {
+    return task.getHistoryApart() ? fetch(host, task, strand) : byKey(task);
+  }
+
+  private static Map<String, RecordedStep> byKey(Task task) {
+    Map<String, RecordedStep> steps = HashMap.newHashMap(task.getStepsCount());
+    for (RecordedStep step : task.getStepsList()) {
+      steps.put(step.getStepKey(), step);
+    }
+    return steps;
+  }
+
+  private static Map<String, RecordedStep> fetch(RunHost host, Task task, WorkflowThread strand) {
+    Backoff backoff = new Backoff(50, 2_000);
+    while (true) {
+      strand.check();
+      try {
+        Map<String, RecordedStep> steps = new HashMap<>();
+        Iterator<GetHistoryResponse> parts = host.history(task);
+        while (parts.hasNext()) {
+          for (RecordedStep step : parts.next().getStepsList()) {
+            steps.put(step.getStepKey(), step);
+          }
+        }
+        strand.progress().recordArrived();
+        return steps;
+      } catch (StatusRuntimeException e) {
+        pauseOrEnd(e, backoff, strand);
+      }
+    }
+  }
+
+  private static void pauseOrEnd(StatusRuntimeException e, Backoff backoff, WorkflowThread strand) {
+    switch (RpcErrors.code(e)) {
+      case NOT_FOUND, FAILED_PRECONDITION -> throw strand.end(new StopReason.Lost());
+      default -> strand.rest(backoff.nextMs());
+    }
+  }
+}

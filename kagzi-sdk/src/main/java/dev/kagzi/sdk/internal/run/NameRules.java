@@ -1,0 +1,59 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.sdk.InvalidArgumentException;
+
+/**
+ * Which names are allowed. The server has the same rules; here they fail before anything is sent.
+ */
+public final class NameRules {
+  static final int LENGTH_MAX = 200;
+
+  private NameRules() {}
+
+  /** Returns the name, or says what is wrong with it. */
+  public static String check(String what, String name) {
+    if (name.isBlank()) {
+      throw invalid(what + ": \"" + name + "\" (expected: not blank)");
+    }
+    if (name.length() > LENGTH_MAX) {
+      throw invalid(
+          "%s: \"%s...\" with %d characters (expected: at most %d)"
+              .formatted(what, name.substring(0, 40), name.length(), LENGTH_MAX));
+    }
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      if (Character.isISOControl(c)) {
+        throw invalid(
+            "%s: control character U+%04X at position %d (expected: none)"
+                .formatted(what, (int) c, i));
+      }
+    }
+    return name;
+  }
+
+  /** A step's name is part of a key in which some characters have a meaning. */
+  static String checkStep(String name) {
+    check("step name", name);
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      if (c == '#' || c == '/' || c == '@') {
+        throw invalid(
+            "step name: \"%s\" contains '%c' (expected: none of # / @)".formatted(name, c));
+      }
+    }
+    return name;
+  }
+
+  /** The same in brackets. */
+  public static String checkBranch(String name) {
+    checkStep(name);
+    if (name.indexOf('[') >= 0 || name.indexOf(']') >= 0) {
+      throw invalid("branch name: \"%s\" (expected: without brackets)".formatted(name));
+    }
+    return name;
+  }
+
+  private static InvalidArgumentException invalid(String message) {
+    return new InvalidArgumentException("INVALID_NAME", message);
+  }
+}

@@ -1,8 +1,0 @@
-package dev.kagzi.sdk.internal.run;
-
-/** Counts what holds a run's slot: threads with its code, and its last report. Thread-safe. */
-interface Parts {
-  void began();
-
-  void ended();
-}

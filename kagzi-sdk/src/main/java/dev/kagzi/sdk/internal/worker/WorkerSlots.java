@@ -1,0 +1,144 @@
+package dev.kagzi.sdk.internal.worker;
+
+import dev.kagzi.protocol.v1.TypeVersion;
+import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
+import dev.kagzi.sdk.internal.run.RunExecution;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * How many runs a worker executes at once, over all and by type. The server is told what is free
+ * and keeps to it; should it ever hand over more, the surplus waits here. Thread-safe.
+ */
+final class WorkerSlots {
+  private final WorkerSettings settings;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<String, Integer> heldByType = new HashMap<>();
+  private final Map<String, Integer> runningByType = new HashMap<>();
+  private final List<RunExecution> waiting = new ArrayList<>();
+  private int held;
+  private int running;
+
+  WorkerSlots(WorkerSettings settings) {
+    this.settings = settings;
+  }
+
+  /** What a poll may ask for now. */
+  record Free(int tasks, List<TypeVersion> types) {
+    boolean isNone() {
+      return tasks <= 0 || types.isEmpty();
+    }
+  }
+
+  Free free() {
+    lock.lock();
+    try {
+      int free = settings.maxConcurrent() - held;
+      List<TypeVersion> types = new ArrayList<>(settings.codes().size());
+      for (RegisteredWorkflow<?, ?> code : settings.codes()) {
+        addIfFree(types, code, free);
+      }
+      return new Free(free, types);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void addIfFree(List<TypeVersion> types, RegisteredWorkflow<?, ?> code, int free) {
+    String type = code.type().name();
+    Integer limit = settings.typeLimits().get(type);
+    int freeOfType = limit == null ? free : limit - heldByType.getOrDefault(type, 0);
+    if (freeOfType > 0) {
+      types.add(
+          TypeVersion.newBuilder()
+              .setWorkflowType(type)
+              .setVersion(code.type().version())
+              .setMaxTasks(limit == null ? 0 : freeOfType)
+              .build());
+    }
+  }
+
+  int held() {
+    lock.lock();
+    try {
+      return held;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes the run in; true if it may start now, else it is started when a slot is free. */
+  boolean take(RunExecution run) {
+    lock.lock();
+    try {
+      held++;
+      count(heldByType, run, 1);
+      if (mayRun(run)) {
+        running++;
+        count(runningByType, run, 1);
+        return true;
+      }
+      waiting.add(run);
+      return false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The run has ended; returns those that may start now. */
+  List<RunExecution> free(RunExecution run) {
+    lock.lock();
+    try {
+      held--;
+      count(heldByType, run, -1);
+      if (!waiting.remove(run)) {
+        running--;
+        count(runningByType, run, -1);
+      }
+      return waiting.isEmpty() ? List.of() : startable();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Runs that have not started. */
+  List<RunExecution> waiting() {
+    lock.lock();
+    try {
+      return List.copyOf(waiting);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private List<RunExecution> startable() {
+    List<RunExecution> now = new ArrayList<>();
+    for (Iterator<RunExecution> each = waiting.iterator(); each.hasNext(); ) {
+      RunExecution run = each.next();
+      if (mayRun(run)) {
+        each.remove();
+        running++;
+        count(runningByType, run, 1);
+        now.add(run);
+      }
+    }
+    return now;
+  }
+
+  private boolean mayRun(RunExecution run) {
+    Integer limit = settings.typeLimits().get(run.workflowType());
+    return running < settings.maxConcurrent()
+        && (limit == null || runningByType.getOrDefault(run.workflowType(), 0) < limit);
+  }
+
+  // Only types with a limit are counted.
+  private void count(Map<String, Integer> counts, RunExecution run, int by) {
+    if (settings.typeLimits().containsKey(run.workflowType())) {
+      counts.merge(run.workflowType(), by, Integer::sum);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package dev.kagzi.server.config;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Optional;
+
+/** Guesses what somebody meant who wrote what nobody knows. */
+public final class DidYouMean {
+  private DidYouMean() {}
+
+  /**
+   * The candidate that takes the fewest keystrokes to get to. None if those are more than a third
+   * of the word: then it was something else that was meant.
+   */
+  public static Optional<String> to(String word, Collection<String> candidates) {
+    return candidates.stream()
+        .min(
+            Comparator.<String>comparingInt(each -> distance(word, each))
+                .thenComparing(each -> each))
+        .filter(each -> distance(word, each) <= Math.max(1, word.length() / 3));
+  }
+
+  /** Insertions, deletions and replacements (Levenshtein). */
+  private static int distance(String a, String b) {
+    int[] above = new int[b.length() + 1];
+    for (int j = 0; j <= b.length(); j++) {
+      above[j] = j;
+    }
+    for (int i = 1; i <= a.length(); i++) {
+      int[] row = new int[b.length() + 1];
+      row[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        int replaced = above[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        row[j] = Math.min(replaced, Math.min(above[j], row[j - 1]) + 1);
+      }
+      above = row;
+    }
+    return above[b.length()];
+  }
+}

@@ -1,0 +1,74 @@
+package dev.kagzi.server.config;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Which variables of the environment are ours, and which only look so. */
+final class EnvironmentVariables {
+  private static final String PREFIX = "KAGZI_";
+  private static final String COORDINATOR = "KAGZI_COORDINATOR_";
+
+  /** Clients, the launcher and the programs beside the server read these; the server does not. */
+  private static final String[] OF_OTHERS = {
+    "KAGZI_ADDRESS",
+    "KAGZI_NAMESPACE",
+    "KAGZI_TLS",
+    "KAGZI_TLS_CA",
+    "KAGZI_CLIENT_TLS_CERT",
+    "KAGZI_CLIENT_TLS_KEY",
+    "KAGZI_JAVA_OPTS",
+    "KAGZI_SERVER_JAVA_OPTS",
+    "KAGZI_JDK_ROOT",
+    "KAGZI_RESTART"
+  };
+
+  private static final Pattern OLD = Pattern.compile("KAGZI_(SCHEDULER|WATCHDOG)_(.*)");
+
+  // What Kubernetes tells every container of a service that is called kagzi or kagzi-something.
+  private static final Pattern SERVICE_LINK =
+      Pattern.compile(".*_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT_\\d+_(TCP|UDP|SCTP)(_.*)?)");
+  private static final Pattern SERVICE_ADDRESS = Pattern.compile("(tcp|udp|sctp)://.*");
+
+  private EnvironmentVariables() {}
+
+  static boolean isServiceLink(String name, String value) {
+    return SERVICE_LINK.matcher(name).matches() || SERVICE_ADDRESS.matcher(value).matches();
+  }
+
+  /** Refuses a variable that is meant for us and that nobody knows. */
+  static void check(Map<String, String> environment) {
+    Set<String> known = new TreeSet<>();
+    Stream.of(ServerOption.values()).map(ServerOption::variable).forEach(known::add);
+    known.addAll(Arrays.asList(OF_OTHERS));
+    for (String name : new TreeSet<>(environment.keySet())) {
+      if (name.startsWith(PREFIX)
+          && !known.contains(name)
+          && !isServiceLink(name, environment.getOrDefault(name, ""))) {
+        throw new SettingsException(
+            name + ": no such variable (expected: " + meant(name, known) + ")");
+      }
+    }
+  }
+
+  private static String meant(String name, Set<String> known) {
+    var old = OLD.matcher(name);
+    Optional<String> near =
+        old.matches()
+            ? nearest(COORDINATOR + old.group(2), known).map(each -> each + " by now")
+            : nearest(name, known);
+    return near.orElse(Settings.ANY_KNOWN);
+  }
+
+  /** What all have in common is no likeness. */
+  private static Optional<String> nearest(String name, Set<String> known) {
+    return DidYouMean.to(
+            name.substring(PREFIX.length()),
+            known.stream().map(each -> each.substring(PREFIX.length())).toList())
+        .map(each -> PREFIX + each);
+  }
+}

@@ -1,0 +1,276 @@
+package dev.kagzi.server.config;
+
+import java.math.BigDecimal;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What the value of an option is: how it is written, read and bounded. */
+public sealed interface OptionType {
+
+  /**
+   * Reads a value that is not empty.
+   *
+   * @throws IllegalArgumentException whose message is what was expected
+   */
+  Comparable<?> read(String text);
+
+  /** What stands for the value in a command's help. */
+  String label();
+
+  /** The unit of the value, or nothing. */
+  default String unit() {
+    return "";
+  }
+
+  /** Which values there are, for people; or nothing. */
+  default String range() {
+    return "";
+  }
+
+  /** Any text. */
+  record Text(String label) implements OptionType {
+    @Override
+    public Comparable<?> read(String text) {
+      return text;
+    }
+  }
+
+  /** Text that is never shown, and never given where a list of processes would show it. */
+  record Secret() implements OptionType {
+    @Override
+    public Comparable<?> read(String text) {
+      return text;
+    }
+
+    @Override
+    public String label() {
+      return "SECRET";
+    }
+  }
+
+  /** A file, relative to the working directory. */
+  record File() implements OptionType {
+    @Override
+    public Comparable<?> read(String text) {
+      try {
+        return Path.of(text);
+      } catch (InvalidPathException e) {
+        throw new IllegalArgumentException("a file", e);
+      }
+    }
+
+    @Override
+    public String label() {
+      return "FILE";
+    }
+  }
+
+  /** On or off. */
+  record Switch() implements OptionType {
+    @Override
+    public Comparable<?> read(String text) {
+      return switch (text.toLowerCase(Locale.ROOT)) {
+        case "true" -> true;
+        case "false" -> false;
+        default -> throw new IllegalArgumentException(range());
+      };
+    }
+
+    @Override
+    public String label() {
+      return "true|false";
+    }
+
+    @Override
+    public String range() {
+      return "true or false";
+    }
+  }
+
+  /** One of a few words. */
+  record Choice(List<String> words) implements OptionType {
+    public Choice {
+      words = List.copyOf(words);
+    }
+
+    @Override
+    public Comparable<?> read(String text) {
+      return words.stream()
+          .filter(word -> word.equalsIgnoreCase(text))
+          .findFirst()
+          .orElseThrow(() -> new IllegalArgumentException(range()));
+    }
+
+    @Override
+    public String label() {
+      return "WORD";
+    }
+
+    @Override
+    public String range() {
+      return String.join(", ", words);
+    }
+  }
+
+  /** A whole number. */
+  record Whole(long min, long max) implements OptionType {
+    @Override
+    public Comparable<?> read(String text) {
+      try {
+        return bounded(Long.parseLong(text), min, max, range());
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException("a number, " + range(), e);
+      }
+    }
+
+    @Override
+    public String label() {
+      return "N";
+    }
+
+    @Override
+    public String range() {
+      return min + " to " + max;
+    }
+  }
+
+  /** How often something is done: once or more often, or -1 for no limit. */
+  record Times(long max) implements OptionType {
+    @Override
+    public Comparable<?> read(String text) {
+      try {
+        long times = Long.parseLong(text);
+        return times == -1 ? times : bounded(times, 1L, max, range());
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException("a number, " + range(), e);
+      }
+    }
+
+    @Override
+    public String label() {
+      return "N";
+    }
+
+    @Override
+    public String range() {
+      return "1 to " + max + ", or -1";
+    }
+  }
+
+  /** A number with a fraction. */
+  record Decimal(double min, double max) implements OptionType {
+    @Override
+    public Comparable<?> read(String text) {
+      try {
+        double value = Double.parseDouble(text);
+        // Written so that what is not a number is refused too.
+        if (!(value >= min && value <= max)) {
+          throw new IllegalArgumentException(range());
+        }
+        return value;
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException("a number, " + range(), e);
+      }
+    }
+
+    @Override
+    public String label() {
+      return "X";
+    }
+
+    @Override
+    public String range() {
+      return min + " to " + max;
+    }
+  }
+
+  /** An amount of memory: {@code 3145728}, {@code 3072KiB} or {@code 3MiB}. */
+  record Bytes(String from, String to) implements OptionType {
+    private static final Pattern FORM = Pattern.compile("(\\d{1,15})\\s*(|B|KiB|MiB|GiB)");
+    private static final Map<String, Integer> SHIFTS =
+        Map.of("", 0, "B", 0, "KiB", 10, "MiB", 20, "GiB", 30);
+
+    @Override
+    public Comparable<?> read(String text) {
+      return bounded(amount(text), amount(from), amount(to), range());
+    }
+
+    private long amount(String text) {
+      Matcher form = FORM.matcher(text);
+      if (!form.matches()) {
+        throw new IllegalArgumentException("such as 3MiB, " + range());
+      }
+      long number = Long.parseLong(form.group(1));
+      int shift = SHIFTS.getOrDefault(form.group(2), 0);
+      return number > Long.MAX_VALUE >> shift ? Long.MAX_VALUE : number << shift;
+    }
+
+    @Override
+    public String label() {
+      return "SIZE";
+    }
+
+    @Override
+    public String unit() {
+      return "bytes";
+    }
+
+    @Override
+    public String range() {
+      return from + " to " + to;
+    }
+  }
+
+  /** A length of time: {@code 500ms}, {@code 30s}, {@code 5m}, {@code 2h}, {@code 7d}. */
+  record Time(String from, String to) implements OptionType {
+    private static final Pattern FORM =
+        Pattern.compile("(\\d{1,12}(?:\\.\\d{1,3})?)\\s*(|ms|s|m|h|d)");
+
+    // Variables of old end in _SECS: a bare number is what those hold.
+    private static final Map<String, Long> UNITS_MS =
+        Map.of("", 1_000L, "ms", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L, "d", 86_400_000L);
+
+    @Override
+    public Comparable<?> read(String text) {
+      return bounded(amount(text), amount(from), amount(to), range());
+    }
+
+    private Duration amount(String text) {
+      Matcher form = FORM.matcher(text);
+      if (!form.matches()) {
+        throw new IllegalArgumentException("such as 500ms, 30s, 5m, 2h or 7d, " + range());
+      }
+      long unitMs = UNITS_MS.getOrDefault(form.group(2), 1L);
+      return Duration.ofMillis(
+          new BigDecimal(form.group(1)).multiply(BigDecimal.valueOf(unitMs)).longValue());
+    }
+
+    @Override
+    public String label() {
+      return "TIME";
+    }
+
+    @Override
+    public String unit() {
+      return "time";
+    }
+
+    @Override
+    public String range() {
+      return from + " to " + to;
+    }
+  }
+
+  private static <T extends Comparable<T>> T bounded(T value, T min, T max, String range) {
+    if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
+      throw new IllegalArgumentException(range);
+    }
+    return value;
+  }
+}

@@ -1,0 +1,74 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.value.Refusal;
+import io.grpc.stub.StreamObserver;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Where calls go that wait for the database: each on a virtual thread, up to a bound, past which
+ * callers are told to come back. Thread-safe.
+ */
+final class BlockingCalls {
+  private final Semaphore places;
+  private final int placesMax;
+  private final EssentialThreads threads;
+
+  BlockingCalls(int placesMax, EssentialThreads threads) {
+    this.places = new Semaphore(placesMax);
+    this.placesMax = placesMax;
+    this.threads = threads;
+  }
+
+  /** Answers a unary call with what {@code call} gives. */
+  <T, M> void answer(StreamObserver<M> caller, Supplier<T> call, Function<T, M> reply) {
+    UnaryResponses.ignoreCancel(caller);
+    try {
+      run("call", () -> UnaryResponses.send(caller, () -> reply.apply(call.get())));
+    } catch (Refusal full) {
+      caller.onError(GrpcErrors.of(full));
+    }
+  }
+
+  /** The same for a part of a call. */
+  <T> CompletableFuture<T> call(Supplier<T> call) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    run(
+        "call",
+        () -> {
+          try {
+            answer.complete(call.get());
+          } catch (RuntimeException e) {
+            answer.completeExceptionally(e);
+          }
+        });
+    return answer;
+  }
+
+  /** Runs the task, or refuses it at once when too many are under way. */
+  void run(String name, Runnable task) {
+    if (!places.tryAcquire()) {
+      throw Refusal.of(
+          Refusal.Reason.RESOURCE_EXHAUSTED,
+          "calls",
+          "",
+          "calls that wait for the database: " + placesMax + " (expected: fewer; try again later)");
+    }
+    Thread.ofVirtual()
+        .name("kagzi-" + name)
+        .start(
+            () -> {
+              try {
+                task.run();
+              } catch (OutOfMemoryError fatal) {
+                // The call has no answer, and the server may have lost more than that.
+                threads.failed("kagzi-" + name, fatal);
+              } finally {
+                places.release();
+              }
+            });
+  }
+}

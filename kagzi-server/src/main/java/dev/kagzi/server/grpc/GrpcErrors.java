@@ -1,0 +1,200 @@
+package dev.kagzi.server.grpc;
+
+import com.google.protobuf.Any;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.protocol.v1.ErrorCode;
+import dev.kagzi.protocol.v1.ErrorDetail;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The only place that turns what went wrong into wire talk: a {@code google.rpc.Status} whose
+ * details hold one {@link ErrorDetail}. A refusal speaks for itself. Anything else is a fault of
+ * ours: the caller gets a reference, the log gets the rest.
+ */
+final class GrpcErrors {
+  private static final Logger log = LoggerFactory.getLogger(GrpcErrors.class);
+
+  /**
+   * Key in an {@link ErrorDetail}'s metadata: the name of the call's status, also where no call
+   * fails.
+   */
+  static final String STATUS_KEY = "status";
+
+  /** The same for {@link Refusal#code}: the name that docs/errors.md explains. */
+  static final String CODE_KEY = "code";
+
+  // Message and details travel in one block of headers, of which clients take 8 KiB.
+  private static final int MESSAGE_LENGTH_MAX = 1_000;
+  private static final int TEXT_LENGTH_MAX = 200;
+  private static final int RECORDED_BYTES_MAX = 3_000;
+
+  private GrpcErrors() {}
+
+  /** The status that ends the call. */
+  static StatusRuntimeException of(Throwable problem) {
+    Throwable cause = unwrap(problem);
+    if (cause instanceof StatusRuntimeException status) {
+      return status;
+    }
+    ErrorDetail detail = detail(cause);
+    Status.Code code = code(cause);
+    return StatusProto.toStatusRuntimeException(
+        com.google.rpc.Status.newBuilder()
+            .setCode(code.value())
+            .setMessage(detail.getMessage())
+            .addDetails(Any.pack(detail))
+            .build());
+  }
+
+  /** Ends a call that has no observer yet. */
+  static void close(ServerCall<?, ?> call, Throwable problem) {
+    StatusRuntimeException why = of(problem);
+    Metadata trailers = why.getTrailers();
+    call.close(why.getStatus(), trailers == null ? new Metadata() : trailers);
+  }
+
+  /** The same, for an item of a call that goes on. */
+  static ErrorDetail detail(Throwable problem) {
+    Throwable cause = unwrap(problem);
+    if (cause instanceof Refusal refusal && refusal.failure() != null) {
+      return recorded(refusal, refusal.failure());
+    }
+    if (cause instanceof Refusal refusal && refusal.reason() != Refusal.Reason.INTERNAL) {
+      return ErrorDetail.newBuilder()
+          .setCode(errorCode(refusal.reason()))
+          .setMessage(message(refusal))
+          .setNonRetryable(!mayPass(refusal.reason()))
+          .setSubject(refusal.subject())
+          .setSubjectId(refusal.subjectId())
+          .putMetadata(STATUS_KEY, code(refusal).name())
+          .putMetadata(CODE_KEY, refusal.code().name())
+          .build();
+    }
+    return fault(cause);
+  }
+
+  /**
+   * The failure as it is recorded. What does not fit into headers is cut, the longest text of its
+   * metadata first; the step has all of it.
+   */
+  private static ErrorDetail recorded(Refusal refusal, Failure failure) {
+    ErrorDetail.Builder detail = ResponseMapper.error(failure).toBuilder();
+    detail.setMessage(shorten(failure.message(), MESSAGE_LENGTH_MAX));
+    detail.setSubject(shorten(failure.subject(), TEXT_LENGTH_MAX));
+    detail.setSubjectId(shorten(failure.subjectId(), TEXT_LENGTH_MAX));
+    while (detail.getMetadataCount() > 0
+        && detail.build().getSerializedSize() > RECORDED_BYTES_MAX) {
+      Map.Entry<String, String> longest =
+          Collections.max(
+              detail.getMetadataMap().entrySet(),
+              Comparator.comparingInt(entry -> entry.getValue().length()));
+      if (longest.getValue().length() > TEXT_LENGTH_MAX) {
+        detail.putMetadata(longest.getKey(), shorten(longest.getValue(), TEXT_LENGTH_MAX));
+      } else {
+        detail.removeMetadata(longest.getKey());
+      }
+    }
+    // What the failure says itself is not written over.
+    if (!detail.containsMetadata(STATUS_KEY)) {
+      detail.putMetadata(STATUS_KEY, code(refusal).name());
+    }
+    if (!detail.containsMetadata(CODE_KEY)) {
+      detail.putMetadata(CODE_KEY, refusal.code().name());
+    }
+    return detail.build();
+  }
+
+  private static ErrorDetail fault(Throwable cause) {
+    String reference = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
+    log.atError().addKeyValue("reference", reference).setCause(cause).log("call failed by a fault");
+    return ErrorDetail.newBuilder()
+        .setCode(ErrorCode.ERROR_CODE_INTERNAL)
+        .setMessage("internal error; the server's log has the reason under reference " + reference)
+        .setSubject("reference")
+        .setSubjectId(reference)
+        .putMetadata(STATUS_KEY, Status.Code.INTERNAL.name())
+        .putMetadata(CODE_KEY, Refusal.Code.INTERNAL.name())
+        .build();
+  }
+
+  private static Throwable unwrap(Throwable problem) {
+    Throwable cause = problem;
+    while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+        && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause;
+  }
+
+  private static String message(Refusal refusal) {
+    return shorten(String.valueOf(refusal.getMessage()), MESSAGE_LENGTH_MAX);
+  }
+
+  private static String shorten(String text, int lengthMax) {
+    return text.length() <= lengthMax ? text : text.substring(0, lengthMax) + "…";
+  }
+
+  private static Status.Code code(Throwable cause) {
+    if (!(cause instanceof Refusal refusal)) {
+      return Status.Code.INTERNAL;
+    }
+    return switch (refusal.reason()) {
+      case INVALID_ARGUMENT -> Status.Code.INVALID_ARGUMENT;
+      case UNAUTHENTICATED -> Status.Code.UNAUTHENTICATED;
+      case NOT_FOUND -> Status.Code.NOT_FOUND;
+      case ALREADY_EXISTS -> Status.Code.ALREADY_EXISTS;
+      case FAILED_PRECONDITION -> Status.Code.FAILED_PRECONDITION;
+      case ABORTED -> Status.Code.ABORTED;
+      case RESOURCE_EXHAUSTED -> Status.Code.RESOURCE_EXHAUSTED;
+      case UNAVAILABLE -> Status.Code.UNAVAILABLE;
+      case UNIMPLEMENTED -> Status.Code.UNIMPLEMENTED;
+      case INTERNAL -> Status.Code.INTERNAL;
+    };
+  }
+
+  // The protocol's own codes are fewer than gRPC's; the metadata has the exact one.
+  private static ErrorCode errorCode(Refusal.Reason reason) {
+    return switch (reason) {
+      case INVALID_ARGUMENT -> ErrorCode.ERROR_CODE_INVALID_ARGUMENT;
+      case UNAUTHENTICATED -> ErrorCode.ERROR_CODE_UNAUTHORIZED;
+      case NOT_FOUND -> ErrorCode.ERROR_CODE_NOT_FOUND;
+      case ALREADY_EXISTS, ABORTED -> ErrorCode.ERROR_CODE_CONFLICT;
+      case FAILED_PRECONDITION, UNIMPLEMENTED -> ErrorCode.ERROR_CODE_PRECONDITION_FAILED;
+      case RESOURCE_EXHAUSTED, UNAVAILABLE -> ErrorCode.ERROR_CODE_UNAVAILABLE;
+      case INTERNAL -> ErrorCode.ERROR_CODE_INTERNAL;
+    };
+  }
+
+  private static boolean mayPass(Refusal.Reason reason) {
+    return reason == Refusal.Reason.RESOURCE_EXHAUSTED || reason == Refusal.Reason.UNAVAILABLE;
+  }
+
+  /** What a call hears that a stopping server ends. */
+  static Refusal stopping() {
+    return Refusal.of(
+        Refusal.Code.SERVER_STOPPING, "server", "", "the server is stopping: ask another one");
+  }
+
+  /** A field or a call that is in the protocol before its feature is in the server. */
+  static Refusal unimplemented(String subject, String name) {
+    return Refusal.of(
+        Refusal.Reason.UNIMPLEMENTED,
+        subject,
+        name,
+        name + ": this server does not have it yet (expected: " + subject + " not used)");
+  }
+}

@@ -1,0 +1,115 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.IfExists;
+import dev.kagzi.engine.run.StartOptions;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.protocol.v1.IdConflictPolicy;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a wish to start a run. A field whose feature this server does not have is refused: nothing
+ * is accepted without effect.
+ */
+final class StartRequests {
+  private StartRequests() {}
+
+  /**
+   * @param namespace for a request that names none
+   * @param defaults for what a retry policy leaves out
+   */
+  static StartRequest read(StartWorkflowRequest request, String namespace, RetryPolicy defaults) {
+    refuseUnsupported(request);
+    String own = request.getNamespace();
+    return new StartRequest(
+        Arguments.namespace(own.isEmpty() ? namespace : own),
+        request.getExternalId(),
+        request.getTaskQueue(),
+        request.getWorkflowType(),
+        request.getVersion(),
+        Arguments.payload(request.getInput()),
+        request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy(), defaults) : null,
+        request.getRunId().isEmpty() ? null : Arguments.runId(request.getRunId()),
+        options(request));
+  }
+
+  private static StartOptions options(StartWorkflowRequest request) {
+    return new StartOptions(
+        timeMs("execution_timeout_ms", request.getExecutionTimeoutMs()),
+        request.hasDeadline() ? Arguments.instant("deadline", request.getDeadline()) : null,
+        timeMs("step_timeout_ms", request.getStepTimeoutMs()),
+        timeMs("heartbeat_timeout_ms", request.getHeartbeatTimeoutMs()),
+        request.getOnFailureWorkflow(),
+        request.getOnFailureTaskQueue(),
+        ifExists(request.getIdConflictPolicy()),
+        parent(request));
+  }
+
+  private static StartOptions.@Nullable Parent parent(StartWorkflowRequest request) {
+    boolean run = !request.getParentRunId().isEmpty();
+    if (run == request.getParentStepId().isEmpty()) {
+      throw Refusal.invalid(
+          "parent_run_id",
+          request.getParentRunId() + " with parent_step_id " + request.getParentStepId(),
+          "both, or none");
+    }
+    return run
+        ? new StartOptions.Parent(
+            Arguments.runId(request.getParentRunId()), request.getParentStepId())
+        : null;
+  }
+
+  /** What a run's worker says of its child; the rest follows from the run. */
+  static StartRequest readChild(StartWorkflowRequest request, RetryPolicy defaults) {
+    if (!request.getNamespace().isEmpty()
+        || !request.getExternalId().isEmpty()
+        || !request.getRunId().isEmpty()
+        || !request.getParentRunId().isEmpty()
+        || !request.getParentStepId().isEmpty()
+        || request.getIdConflictPolicyValue() != 0) {
+      throw Refusal.invalid(
+          "start",
+          "a child with a namespace, an id or a parent of its own",
+          "none of them: they follow from the run and the step");
+    }
+    return read(request, Arguments.namespace(""), defaults);
+  }
+
+  static @Nullable Long timeMs(String field, long millis) {
+    return millis == 0 ? null : Long.valueOf(Arguments.notNegative(field, millis));
+  }
+
+  private static IfExists ifExists(IdConflictPolicy policy) {
+    return switch (policy) {
+      case ID_CONFLICT_POLICY_UNSPECIFIED, ID_CONFLICT_POLICY_USE_EXISTING -> IfExists.USE_EXISTING;
+      case ID_CONFLICT_POLICY_REJECT -> IfExists.REJECT;
+      case ID_CONFLICT_POLICY_USE_EXISTING_ANY -> IfExists.USE_EXISTING_ANY;
+      case UNRECOGNIZED -> throw Arguments.unknownEnum("id_conflict_policy");
+    };
+  }
+
+  private static void refuseUnsupported(StartWorkflowRequest request) {
+    refuse(request.hasStartAt(), "start_at");
+    refuse(request.getPriority() != 0, "priority");
+    refuse(request.getHeadersCount() != 0, "headers");
+    // A field of a later protocol: its sender counts on an effect that this server cannot give.
+    request.getUnknownFields().asMap().keySet().stream()
+        .findFirst()
+        .ifPresent(number -> refuse(true, "field " + number));
+  }
+
+  private static void refuse(boolean set, String field) {
+    if (set) {
+      throw GrpcErrors.unimplemented("field", field);
+    }
+  }
+
+  /** One call's starts are bounded, since each costs more memory than its bytes on the wire. */
+  static void checkCount(int count, int max) {
+    if (count > max) {
+      throw Refusal.invalid("starts", count + " items", "at most " + max + " in one call");
+    }
+  }
+}

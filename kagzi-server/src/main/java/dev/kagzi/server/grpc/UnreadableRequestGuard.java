@@ -1,0 +1,141 @@
+package dev.kagzi.server.grpc;
+
+import dev.kagzi.engine.value.Refusal;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.ServiceDescriptor;
+import io.grpc.StatusRuntimeException;
+import java.io.InputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers bytes that are no message of the protocol with INVALID_ARGUMENT. By itself the transport
+ * takes them for a fault of the server: it logs a stack trace and answers UNKNOWN. So it does with
+ * what a handler throws, which here is answered as any other refusal.
+ */
+final class UnreadableRequestGuard implements ServerInterceptor {
+
+  /** The same service, behind a marshaller that reads rubbish as null, and what looks for it. */
+  static ServerServiceDefinition guard(ServerServiceDefinition service) {
+    ServiceDescriptor original = service.getServiceDescriptor();
+    ServiceDescriptor.Builder descriptor =
+        ServiceDescriptor.newBuilder(original.getName())
+            .setSchemaDescriptor(original.getSchemaDescriptor());
+    service.getMethods().stream()
+        .map(method -> lenient(method.getMethodDescriptor()))
+        .forEach(descriptor::addMethod);
+    ServiceDescriptor lenient = descriptor.build();
+    ServerServiceDefinition.Builder guarded = ServerServiceDefinition.builder(lenient);
+    for (MethodDescriptor<?, ?> method : lenient.getMethods()) {
+      add(guarded, method, service.getMethod(method.getFullMethodName()));
+    }
+    return ServerInterceptors.intercept(guarded.build(), new UnreadableRequestGuard());
+  }
+
+  @SuppressWarnings("unchecked") // Both describe the same method.
+  private static <Q, A> void add(
+      ServerServiceDefinition.Builder service,
+      MethodDescriptor<Q, A> method,
+      ServerMethodDefinition<?, ?> original) {
+    service.addMethod(method, (ServerCallHandler<Q, A>) original.getServerCallHandler());
+  }
+
+  private static <Q, A> MethodDescriptor<Q, A> lenient(MethodDescriptor<Q, A> method) {
+    return method.toBuilder()
+        .setRequestMarshaller(new Lenient<>(method.getRequestMarshaller()))
+        .build();
+  }
+
+  @Override
+  public <Q, A> ServerCall.Listener<Q> interceptCall(
+      ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+    return new Guard<>(call, next.startCall(call, headers));
+  }
+
+  private record Lenient<Q>(MethodDescriptor.Marshaller<Q> exact)
+      implements MethodDescriptor.Marshaller<Q> {
+
+    @Override
+    public InputStream stream(Q message) {
+      return exact.stream(message);
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // The guard takes the null out again.
+    public Q parse(InputStream bytes) {
+      try {
+        return exact.parse(bytes);
+      } catch (StatusRuntimeException unreadable) {
+        return null;
+      }
+    }
+  }
+
+  private static final class Guard<Q> extends SimpleForwardingServerCallListener<Q> {
+    private final ServerCall<Q, ?> call;
+    private boolean refused;
+
+    Guard(ServerCall<Q, ?> call, ServerCall.Listener<Q> handler) {
+      super(handler);
+      this.call = call;
+    }
+
+    @Override
+    public void onMessage(@Nullable Q message) {
+      if (refused) {
+        return;
+      }
+      if (message != null) {
+        super.onMessage(message);
+        return;
+      }
+      refused = true;
+      GrpcErrors.close(call, Refusal.invalid("request", "bytes", "a message of the protocol"));
+      // For the handler this is a caller that has gone: it lets go of what it holds.
+      super.onCancel();
+    }
+
+    @Override
+    public void onHalfClose() {
+      if (refused) {
+        return;
+      }
+      try {
+        super.onHalfClose();
+      } catch (RuntimeException e) {
+        // A handler that refuses before it has a place to answer from.
+        refused = true;
+        GrpcErrors.close(call, e);
+        super.onCancel();
+      }
+    }
+
+    @Override
+    public void onComplete() {
+      if (!refused) {
+        super.onComplete();
+      }
+    }
+
+    @Override
+    public void onCancel() {
+      if (!refused) {
+        super.onCancel();
+      }
+    }
+
+    @Override
+    public void onReady() {
+      if (!refused) {
+        super.onReady();
+      }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package dev.kagzi.server.http;
+
+import dev.kagzi.server.listen.ListenConfig;
+import dev.kagzi.server.listen.Tls;
+import io.javalin.Javalin;
+import io.javalin.config.JavalinConfig;
+import io.javalin.http.Context;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.SecureRequestCustomizer;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
+import org.jspecify.annotations.Nullable;
+
+/** The HTTP server. Thread-safe. */
+public final class HttpApi implements AutoCloseable {
+  private static final int UNAVAILABLE = 503;
+
+  private final @Nullable Javalin server;
+
+  private HttpApi(@Nullable Javalin server) {
+    this.server = server;
+  }
+
+  /**
+   * Opens the port, unless none is wanted.
+   *
+   * @param version of the server, as people are told
+   * @param trouble why the server is not ready, or nothing; may block
+   */
+  public static HttpApi start(
+      ListenConfig listen, String version, Supplier<Optional<String>> trouble) {
+    if (listen.httpPort() == ListenConfig.NONE) {
+      return new HttpApi(null);
+    }
+    Javalin server = Javalin.create(config -> configure(config, listen, version, trouble));
+    server.start(listen.host(), listen.httpPort());
+    return new HttpApi(server);
+  }
+
+  private static void configure(
+      JavalinConfig config,
+      ListenConfig listen,
+      String version,
+      Supplier<Optional<String>> trouble) {
+    config.startup.showJavalinBanner = false;
+    config.startup.startupWatcherEnabled = false;
+    config.concurrency.useVirtualThreads = true;
+    config.jetty.modifyHttpConfiguration(http -> http.setSendServerVersion(false));
+    listen.tls().ifPresent(tls -> secure(config, listen, tls));
+    config.routes.before(new HttpGuard(listen));
+    config.routes.get("/healthz", context -> text(context, "alive"));
+    config.routes.get("/readyz", context -> ready(context, trouble.get()));
+    config.routes.get("/", context -> text(context, welcome(listen, version)));
+  }
+
+  private static void secure(JavalinConfig config, ListenConfig listen, Tls tls) {
+    config.jetty.addConnector(
+        (server, http) -> {
+          ServerConnector connector = connector(server, http, tls);
+          connector.setHost(listen.host());
+          connector.setPort(listen.httpPort());
+          return connector;
+        });
+  }
+
+  private static ServerConnector connector(Server server, HttpConfiguration http, Tls tls) {
+    SslContextFactory.Server ssl = new SslContextFactory.Server();
+    ssl.setKeyStore(tls.identity());
+    ssl.setKeyStorePassword("");
+    if (tls.clientAuthorities() != null) {
+      ssl.setTrustStore(tls.clientAuthorities());
+      // Wanted, not needed: who asks only whether the server is alive has none. See HttpGuard.
+      ssl.setWantClientAuth(true);
+    }
+    SecureRequestCustomizer secure = new SecureRequestCustomizer();
+    // Servers are reached by addresses, too, which no certificate names to Jetty's liking.
+    secure.setSniHostCheck(false);
+    HttpConfiguration https = new HttpConfiguration(http);
+    https.addCustomizer(secure);
+    return new ServerConnector(server, ssl, new HttpConnectionFactory(https));
+  }
+
+  private static String welcome(ListenConfig listen, String version) {
+    return """
+        This is Kagzi %s, a durable workflow engine on PostgreSQL.
+
+        Workers and clients talk gRPC, on port %s: Kagzi.connect("HOST:PORT") in Java,
+        ./kagzi workflow list on the command line.
+
+        /healthz   whether the process is alive
+        /readyz    whether it can be used, and if not, why"""
+        .formatted(version, listen.grpcPort() > 0 ? listen.grpcPort() : "of its own");
+  }
+
+  private static void ready(Context context, Optional<String> trouble) {
+    trouble.ifPresent(reason -> context.status(UNAVAILABLE));
+    text(context, trouble.map(reason -> "not ready: " + reason).orElse("ready"));
+  }
+
+  static void text(Context context, String line) {
+    context.header("Cache-Control", "no-store").contentType("text/plain; charset=utf-8");
+    context.result(line + "\n");
+  }
+
+  /** The port that is open, or {@link ListenConfig#NONE}. */
+  public int port() {
+    return server == null ? ListenConfig.NONE : server.port();
+  }
+
+  @Override
+  public void close() {
+    if (server != null) {
+      server.stop();
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package dev.kagzi.server.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.memory.MemoryConfig;
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.protocol.v1.WatchWorkflowsResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class CompletionQueueTest {
+  private final CompletionQueue queue =
+      new CompletionQueue(new CallMemory(new MemoryConfig(1L << 30)));
+
+  @Test
+  void small_ends_travel_together() {
+    for (int i = 0; i < 500; i++) {
+      add(100);
+    }
+
+    List<WatchWorkflowsResponse> messages = takeAll();
+
+    assertThat(messages).hasSize(1);
+    assertThat(messages.get(0).getEndsCount()).isEqualTo(500);
+  }
+
+  @Test
+  void large_ends_travel_alone() {
+    add(2 << 20);
+    add(2 << 20);
+
+    assertThat(takeAll()).allSatisfy(message -> assertThat(message.getEndsCount()).isEqualTo(1));
+  }
+
+  @Test
+  void past_the_bound_only_ids_are_kept_and_asked_for_once_the_rest_is_sent() {
+    List<RunId> runs = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      runs.add(add(1 << 20));
+    }
+    assertThat(queue.leftOut()).isEmpty();
+    assertThat(queue.hasLeftOut()).isTrue();
+
+    int sent = takeAll().size();
+    List<RunId> leftOut = queue.leftOut();
+
+    assertThat(sent).isBetween(6, 8);
+    assertThat(leftOut).containsExactlyElementsOf(runs.subList(sent, runs.size()));
+    queue.askedAgain(leftOut.size());
+    assertThat(queue.hasLeftOut()).isFalse();
+  }
+
+  @Test
+  void one_end_is_kept_however_large() {
+    add(20 << 20);
+
+    assertThat(takeAll()).hasSize(1);
+  }
+
+  private RunId add(int bytes) {
+    RunId run = RunId.next();
+    Payload output = new Payload(new byte[bytes], Map.of());
+    queue.add(run, Optional.of(new RunEnd(run, RunStatus.COMPLETED, output, null)));
+    return run;
+  }
+
+  private List<WatchWorkflowsResponse> takeAll() {
+    List<WatchWorkflowsResponse> messages = new ArrayList<>();
+    for (var next = queue.next(); next != null; next = queue.next()) {
+      messages.add(next);
+    }
+    return messages;
+  }
+}
