@@ -73,7 +73,8 @@ class BatchWorkerTest {
       assertThat(first.get(0).getInput()).isEqualTo(payload("\"in\""));
       assertThat(first.get(0).getAttempt()).isEqualTo(1);
       assertThat(first.get(0).getEpoch()).isEqualTo(1);
-      assertThat(first.get(0).hasCreatedAt()).isTrue();
+      assertThat(first.get(0).getCreatedAt())
+          .isEqualTo(server.run(first.get(0).getRunId()).getCreatedAt());
     }
   }
 

@@ -37,14 +37,17 @@ class CrashTest {
 
   @BeforeEach
   void open(TestInfo test) {
+    engine = start(test.getTestMethod().orElseThrow().getName(), new CrashPolicy(20, 100, 3));
+  }
+
+  private static TestEngine start(String queue, CrashPolicy crashes) {
     EngineConfig config = EngineConfig.defaults();
-    engine =
-        TestEngine.start(
-            database.config(),
-            test.getTestMethod().orElseThrow().getName(),
-            config
-                .withRules(config.rules().withCrashes(new CrashPolicy(20, 100, 3)))
-                .withDispatch(DispatchConfig.defaults().withFallbackLook(Duration.ofMillis(100))));
+    return TestEngine.start(
+        database.config(),
+        queue,
+        config
+            .withRules(config.rules().withCrashes(crashes))
+            .withDispatch(DispatchConfig.defaults().withFallbackLook(Duration.ofMillis(100))));
   }
 
   @AfterEach
@@ -150,6 +153,26 @@ class CrashTest {
 
     awaitFailed(run);
     assertThat(engine.error(run)).contains("taken over 4 times");
+  }
+
+  @Test
+  void a_run_whose_leases_end_waits_as_its_policy_says_from_the_second_on() {
+    CrashPolicy policy = new CrashPolicy(1_000_000, 10_000_000, 3);
+    try (TestEngine patient = start("patient", policy)) {
+      RunId run = patient.start();
+      WorkerId worker = patient.register();
+      patient.claimOne(worker);
+      stored.expireLease(run);
+      patient.claimOne(worker);
+      stored.expireLease(run);
+      patient.poll(worker, 1);
+
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> patient.run(run).status() == RunStatus.PENDING);
+      assertThat(stored.dueMs(run)).isBetween(700_000.0, 1_250_000.0);
+      assertThat(patient.run(run).crashes()).isEqualTo(2);
+    }
   }
 
   @Test
