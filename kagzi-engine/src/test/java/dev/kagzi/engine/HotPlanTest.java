@@ -89,7 +89,7 @@ class HotPlanTest {
           hot("InsertRuns.DELETE_SQL", constant("run.InsertRuns", "DELETE_SQL"), "", PKEY),
           hot(
               "ResumeNews.SQL",
-              constant("report.ResumeNews", "SQL"),
+              constant("transition.ResumeContext", "SQL"),
               "",
               PKEY,
               STEPS,
@@ -97,10 +97,10 @@ class HotPlanTest {
           hot("Reopen.RENEW_DEADLINES_SQL", ReopenRuns.RENEW_DEADLINES_SQL, "", PKEY),
           hot("OverdueRuns.SQL", OverdueRuns.SQL, "int", "workflow_runs_deadline"),
           hot("OverdueSteps.SQL", OverdueSteps.SQL, "bigint, int", "step_runs_timeout"),
-          hot("FormerRun.SQL", constant("run.FormerRun", "SQL"), "uuid, text", PKEY, PAYLOADS),
+          hot("FormerRun.SQL", constant("run.PreviousRun", "SQL"), "uuid, text", PKEY, PAYLOADS),
           hot(
               "FailureNews.SQL",
-              constant("report.FailureNews", "SQL"),
+              constant("transition.FailureContext", "SQL"),
               "text, bigint, int",
               PKEY,
               PAYLOADS,

@@ -53,7 +53,7 @@ class InfiniteTimesTest extends FamilyTest {
   /** Statements that compute with a slot, by the file they are in, and why it is finite there. */
   private static final Map<String, String> FINITE =
       Map.of(
-          "Templates.java", "locks schedules that are due: these have a next slot",
+          "ScheduleTemplates.java", "locks schedules that are due: these have a next slot",
           "ScheduleRules.java", "reads runs of schedules: their fire_at is their slot",
           "ScheduleBench.java", "reads runs of schedules: their fire_at is their slot");
 
@@ -234,7 +234,7 @@ class InfiniteTimesTest extends FamilyTest {
     // The walk sees what is there, in every module and in both ways to write a statement.
     assertThat(seen)
         .containsAll(FINITE.keySet())
-        .contains("ClaimRuns.java", "LockRuns.java", "TakePulse.java", "TestDatabase.java");
+        .contains("ClaimRuns.java", "LockRuns.java", "ServerHeartbeat.java", "TestDatabase.java");
   }
 
   private static List<Path> sources() throws IOException {

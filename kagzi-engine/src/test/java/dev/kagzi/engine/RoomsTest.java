@@ -59,18 +59,18 @@ class RoomsTest {
           Map.entry("journal", Set.of("db", "memory", "thread", "value")),
           Map.entry("request", Set.of("db", "value")),
           Map.entry("namespace", Set.of("db", "page", "request", "value")),
-          Map.entry("notice", Set.of("db", "thread", "value")),
+          Map.entry("notification", Set.of("db", "thread", "value")),
           Map.entry(
               "run", Set.of("db", "journal", "namespace", "request", "retry", "thread", "value")),
           Map.entry("step", Set.of("db", "retry", "value")),
           Map.entry("message", Set.of("db", "run", "value")),
           Map.entry(
-              "task",
+              "dispatch",
               Set.of("db", "memory", "namespace", "retry", "run", "step", "thread", "value")),
           Map.entry(
               "schedule", Set.of("db", "namespace", "page", "request", "retry", "run", "value")),
           Map.entry(
-              "report",
+              "transition",
               Set.of("db", "journal", "message", "retry", "run", "schedule", "step", "value")),
           Map.entry(
               "worker",
@@ -78,11 +78,11 @@ class RoomsTest {
                   "db",
                   "journal",
                   "namespace",
-                  "notice",
-                  "report",
+                  "notification",
+                  "transition",
                   "request",
                   "run",
-                  "task",
+                  "dispatch",
                   "thread",
                   "value")),
           Map.entry(
@@ -91,7 +91,7 @@ class RoomsTest {
                   "db",
                   "message",
                   "namespace",
-                  "notice",
+                  "notification",
                   "request",
                   "run",
                   "schedule",
@@ -124,10 +124,10 @@ class RoomsTest {
   // is one statement, in which the database copies a template.
   private static final Map<String, Set<String>> MAY_ALSO_WRITE =
       Map.of(
-          "workflow_runs", Set.of("report", "schedule", "task", "worker"),
-          "workflow_payloads", Set.of("report", "schedule"),
-          "run_changes", Set.of("report", "schedule", "task"),
-          "step_runs", Set.of("report"));
+          "workflow_runs", Set.of("transition", "schedule", "dispatch", "worker"),
+          "workflow_payloads", Set.of("transition", "schedule"),
+          "run_changes", Set.of("transition", "schedule", "dispatch"),
+          "step_runs", Set.of("transition"));
 
   private static final Set<String> SPEAK_SQL =
       Set.of(
@@ -135,14 +135,14 @@ class RoomsTest {
           "db",
           "message",
           "namespace",
-          "notice",
+          "notification",
           "query",
-          "report",
+          "transition",
           "request",
           "run",
           "schedule",
           "step",
-          "task",
+          "dispatch",
           "worker");
 
   @Test
@@ -174,7 +174,8 @@ class RoomsTest {
         .resideInAPackage(ROOT + ".journal")
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage(names(Set.of("run", "step", "report", "task", "message", "worker")))
+        .resideInAnyPackage(
+            names(Set.of("run", "step", "transition", "dispatch", "message", "worker")))
         .check(ENGINE);
   }
 

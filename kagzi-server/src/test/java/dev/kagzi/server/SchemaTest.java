@@ -70,7 +70,7 @@ class SchemaTest {
     for (boolean migrate : new boolean[] {true, false}) {
       assertThatThrownBy(() -> TestServer.start(database, config -> config.migrateOnStart(migrate)))
           .isInstanceOf(ServerStartException.class)
-          .hasMessageContaining("whose migration 1 is \"engine\" with checksum 17")
+          .hasMessageContaining("whose migration 1 has checksum 17")
           .hasMessageContaining("drop the schema kagzi or use another database");
     }
   }

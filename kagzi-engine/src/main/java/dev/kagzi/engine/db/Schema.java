@@ -124,16 +124,14 @@ final class Schema {
       Integer known = each.getResolvedChecksum();
       if (applied != null && known != null && !applied.equals(known)) {
         throw new SchemaException(
-            ("database schema: version %s, whose migration %s is \"%s\" with checksum %d (expected:"
-                    + " \"%s\" with checksum %d; a build before the first release made this schema,"
+            ("database schema: version %s, whose migration %s has checksum %d (expected:"
+                    + " checksum %d; a build before the first release made this schema,"
                     + " which cannot be migrated: export what you need, drop the schema kagzi or use"
                     + " another database, then start again)")
                 .formatted(
                     newest(all, MigrationState::isApplied).orElseThrow(),
                     each.getVersion(),
-                    each.getAppliedDescription(),
                     applied,
-                    each.getResolvedDescription(),
                     known));
       }
     }

@@ -427,9 +427,9 @@ class LateEndTest {
         """
         SELECT string_agg(n.status || '=' || n.runs, ', ' ORDER BY n.status) AS value
           FROM (SELECT s.status, sum(s.runs) AS runs
-                  FROM (SELECT task_queue, became AS status, runs FROM kagzi.run_changes
+                  FROM (SELECT task_queue, to_status AS status, runs FROM kagzi.run_changes
                         UNION ALL
-                        SELECT task_queue, was, -runs FROM kagzi.run_changes
+                        SELECT task_queue, from_status, -runs FROM kagzi.run_changes
                         UNION ALL
                         SELECT task_queue, status, runs FROM kagzi.run_counts) s
                  WHERE s.task_queue = '%s' AND s.status <> ''

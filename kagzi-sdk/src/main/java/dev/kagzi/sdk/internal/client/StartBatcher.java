@@ -139,7 +139,12 @@ public final class StartBatcher {
     for (Pending start : call.batch) {
       request.addStarts(start.request);
     }
-    connection.workflows(ANSWER_MS).startWorkflows(request.build(), call);
+    try {
+      connection.workflows(ANSWER_MS).startWorkflows(request.build(), call);
+    } catch (RuntimeException e) {
+      // An interceptor of the application may throw.
+      failed(call, e);
+    }
   }
 
   /**

@@ -29,7 +29,6 @@ public final class Reporter {
 
   private final Connection connection;
   private final Supplier<String> workerId;
-  private final Runnable sent;
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<QueuedLane> readyLanes = new ArrayDeque<>();
   private final Backoff backoff = new Backoff(25, 2_000);
@@ -39,13 +38,9 @@ public final class Reporter {
   /** Items that are sent alone, because a call that held them was refused as a whole. */
   private int aloneLeft;
 
-  /**
-   * @param sent is told of each call, after it
-   */
-  public Reporter(Connection connection, Supplier<String> workerId, Runnable sent) {
+  public Reporter(Connection connection, Supplier<String> workerId) {
     this.connection = connection;
     this.workerId = workerId;
-    this.sent = sent;
   }
 
   public ReportLane lane(String runId, int epoch) {
@@ -116,8 +111,12 @@ public final class Reporter {
     for (Item item : batch) {
       request.addItems(item.message);
     }
-    connection.workers(ANSWER_MS).report(request.build(), new Answer(batch));
-    sent.run();
+    try {
+      connection.workers(ANSWER_MS).report(request.build(), new Answer(batch));
+    } catch (RuntimeException e) {
+      // An interceptor of the application may throw.
+      failed(batch, e);
+    }
   }
 
   private final class Answer implements StreamObserver<ReportResponse> {

@@ -15,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +30,6 @@ final class Poller {
   private static final EventLog log = EventLog.of(Poller.class);
   private static final long WAIT_MS = 30_000;
   private static final long ANSWER_MS = WAIT_MS + 10_000;
-  private static final long GIVE_WAY_MS = 5;
 
   /** What a poller needs of its worker. */
   interface Owner {
@@ -39,9 +37,6 @@ final class Poller {
     @Nullable String pollAs();
 
     WorkerSlots.Free free();
-
-    /** It has no run. */
-    boolean isIdle();
 
     void arrived(List<Task> tasks);
 
@@ -62,12 +57,6 @@ final class Poller {
   private final Map<TypeName, Integer> asked = new HashMap<>();
 
   private volatile boolean paused;
-
-  /** A poll waits for the report of the run that the last one has brought. */
-  private volatile boolean giveWay;
-
-  /** One timer serves all polls that wait at a time: a wake-up for each would be felt. */
-  private final AtomicBoolean timed = new AtomicBoolean();
 
   Poller(Connection connection, String queue, boolean hasLimits, Owner owner) {
     this.connection = connection;
@@ -102,29 +91,6 @@ final class Poller {
       lock.unlock();
     }
     poll.send();
-  }
-
-  /**
-   * Lets the report of the only run go first: somebody may wait for the end of a short run, and
-   * nobody does for this poll. A worker that has more to do needs its next tasks soon.
-   */
-  private void pollSoon() {
-    if (timed.compareAndSet(false, true)) {
-      connection.after(GIVE_WAY_MS, this::waitedEnough);
-    }
-  }
-
-  private void waitedEnough() {
-    timed.set(false);
-    reported();
-  }
-
-  /** A report has been sent, or is not to be waited for. */
-  void reported() {
-    if (giveWay) {
-      giveWay = false;
-      poll();
-    }
   }
 
   /** How many tasks another poll should ask for; 0 if none is needed. */
@@ -232,8 +198,6 @@ final class Poller {
       if (hasLimits) {
         count(response.getTasksList());
       }
-      // Before the run begins, which may end before the next line.
-      giveWay = response.getTasksCount() == 1 && owner.isIdle();
       owner.arrived(response.getTasksList());
     }
 
@@ -247,11 +211,7 @@ final class Poller {
       } finally {
         lock.unlock();
       }
-      if (giveWay) {
-        pollSoon();
-      } else {
-        poll();
-      }
+      poll();
     }
 
     @Override

@@ -65,7 +65,7 @@ final class QueueWorker implements RunHost {
     this.poller =
         new Poller(
             connection, settings.queue(), !settings.typeLimits().isEmpty(), new PollEvents());
-    this.reporter = new Reporter(connection, registration::workerId, poller::reported);
+    this.reporter = new Reporter(connection, registration::workerId);
     this.drain = new Drain(this, connection, settings.drainTimeout());
   }
 
@@ -118,11 +118,6 @@ final class QueueWorker implements RunHost {
     @Override
     public WorkerSlots.Free free() {
       return slots.free();
-    }
-
-    @Override
-    public boolean isIdle() {
-      return slots.held() == 0;
     }
 
     @Override

@@ -46,7 +46,7 @@ class StuckCodeTest {
       Task task = Task.newBuilder().setRunId("run-1").setEpoch(1).build();
       Thread here = Thread.currentThread();
       RunExecutionState progress =
-          new RunExecutionState(new Reporter(nobody, () -> "", () -> {}).lane("run-1", 1), task);
+          new RunExecutionState(new Reporter(nobody, () -> "").lane("run-1", 1), task);
       WorkflowThread strand = progress.open(here, null);
       StuckCode stuck = new StuckCode(task);
       long now = System.nanoTime();
