@@ -47,7 +47,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class HotPlanTest {
   private static final Path SOURCES = Path.of("src/main/java/dev/kagzi/engine");
   private static final Set<String> ROOMS =
-      Set.of("run", "step", "report", "task", "message", "worker");
+      Set.of("run", "step", "transition", "dispatch", "message", "worker");
   private static final Pattern SCAN =
       Pattern.compile("\\w+ Scan(?: Backward)?(?: using (\\w+))? on (\\w+)");
 
@@ -88,18 +88,18 @@ class HotPlanTest {
           hot("InsertRuns.ENDED_SQL", InsertRuns.ENDED_SQL, "", "workflow_runs_external_id"),
           hot("InsertRuns.DELETE_SQL", constant("run.InsertRuns", "DELETE_SQL"), "", PKEY),
           hot(
-              "ResumeNews.SQL",
+              "ResumeContext.SQL",
               constant("transition.ResumeContext", "SQL"),
               "",
               PKEY,
               STEPS,
               "workflow_runs_external_id"),
-          hot("Reopen.RENEW_DEADLINES_SQL", ReopenRuns.RENEW_DEADLINES_SQL, "", PKEY),
+          hot("ReopenRuns.RENEW_DEADLINES_SQL", ReopenRuns.RENEW_DEADLINES_SQL, "", PKEY),
           hot("OverdueRuns.SQL", OverdueRuns.SQL, "int", "workflow_runs_deadline"),
           hot("OverdueSteps.SQL", OverdueSteps.SQL, "bigint, int", "step_runs_timeout"),
-          hot("FormerRun.SQL", constant("run.PreviousRun", "SQL"), "uuid, text", PKEY, PAYLOADS),
+          hot("PreviousRun.SQL", constant("run.PreviousRun", "SQL"), "uuid, text", PKEY, PAYLOADS),
           hot(
-              "FailureNews.SQL",
+              "FailureContext.SQL",
               constant("transition.FailureContext", "SQL"),
               "text, bigint, int",
               PKEY,
@@ -109,7 +109,7 @@ class HotPlanTest {
           hot("InsertPayloads.SQL", InsertPayloads.SQL, ""),
           hot("LockRuns.SQL", LockRuns.SQL, "", PKEY),
           hot("UpdateRuns.SQL", UpdateRuns.SQL, "", PKEY),
-          hot("Endings.SQL", RunCompletions.SQL, "", PKEY, PAYLOADS),
+          hot("RunCompletions.SQL", RunCompletions.SQL, "", PKEY, PAYLOADS),
           hot("WriteSteps.PLAIN_SQL", WriteSteps.PLAIN_SQL, ""),
           hot("WriteSteps.SQL", WriteSteps.SQL, ""),
           hot("ReadSteps.BY_KEY_SQL", ReadSteps.BY_KEY_SQL, "", STEPS),
@@ -133,7 +133,11 @@ class HotPlanTest {
               PKEY,
               STEPS),
           hot("StoredEnd.SQL", StoredEnd.SQL, "", PKEY, PAYLOADS),
-          hot("FinishRun.SQL", constant("transition.FinishRun", "SQL"), "uuid, text, int, int", PKEY),
+          hot(
+              "FinishRun.SQL",
+              constant("transition.FinishRun", "SQL"),
+              "uuid, text, int, int",
+              PKEY),
           hot(
               "FinishRun.WITHOUT_STEP_SQL",
               constant("transition.FinishRun", "WITHOUT_STEP_SQL"),
@@ -156,7 +160,7 @@ class HotPlanTest {
               WORKERS,
               "workflow_runs_own_lease"),
           hot("HeldRuns.UNHEARD_SQL", HeldRuns.UNHEARD_SQL, "", PKEY, STEPS),
-          hot("MarkHeard.SQL", AcknowledgeHandOut.SQL, "", PKEY),
+          hot("AcknowledgeHandOut.SQL", AcknowledgeHandOut.SQL, "", PKEY),
           hot("Tasks.CLAIM_SQL", constant("dispatch.Tasks", "CLAIM_SQL"), "uuid, text, int", PKEY),
           hot("Messages.POST_SQL", Messages.POST_SQL, ""),
           hot("Messages.TAKE_SQL", Messages.TAKE_SQL, "", MESSAGES),
@@ -229,9 +233,9 @@ class HotPlanTest {
       Set.of(
           "InsertRuns.RIVALS_SQL",
           "InsertRuns.ENDED_SQL",
-          "ResumeNews.SQL",
+          "ResumeContext.SQL",
           "CaughtFailures.CARRY_OVER_SQL",
-          "FailureNews.SQL",
+          "FailureContext.SQL",
           "HeldRuns.SQL",
           "HeldRuns.FORGOTTEN_SQL",
           "CloseSteps.END_OPEN_SQL",

@@ -1,6 +1,5 @@
 package dev.kagzi.sdk;
 
-import com.fasterxml.uuid.Generators;
 import dev.kagzi.protocol.v1.BackfillScheduleRequest;
 import dev.kagzi.protocol.v1.DeleteWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.GetWorkflowScheduleRequest;
@@ -11,6 +10,7 @@ import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.sdk.internal.client.RunCalls;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
+import dev.kagzi.sdk.internal.wire.RunIds;
 import java.time.Instant;
 
 /**
@@ -101,12 +101,13 @@ public final class Schedule {
    * @return the run's id
    */
   public String trigger() {
+    String id = get().id();
     TriggerWorkflowScheduleRequest request =
         TriggerWorkflowScheduleRequest.newBuilder()
             .setNamespace(connection.namespace())
-            .setScheduleId(get().id())
+            .setScheduleId(id)
             // Chosen here, so that the call can be sent again until it is answered.
-            .setRunId(Generators.timeBasedEpochGenerator().generate().toString())
+            .setRunId(RunIds.nextBeside(id))
             .build();
     return connection
         .call(WorkflowScheduleServiceGrpc.getTriggerWorkflowScheduleMethod(), request)

@@ -1,6 +1,5 @@
 package dev.kagzi.sdk;
 
-import com.fasterxml.uuid.Generators;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleResponse;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
@@ -9,6 +8,7 @@ import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
+import dev.kagzi.sdk.internal.wire.RunIds;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.time.Instant;
@@ -205,7 +205,7 @@ public final class ScheduleBuilder<I> {
   private CreateWorkflowScheduleRequest wanted(boolean orUpdate) {
     return request
         .setOrUpdate(orUpdate)
-        .setScheduleId(Generators.timeBasedEpochGenerator().generate().toString())
+        .setScheduleId(RunIds.next(connection.namespace(), request.getName()))
         .build();
   }
 }

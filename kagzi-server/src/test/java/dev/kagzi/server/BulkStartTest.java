@@ -3,6 +3,8 @@ package dev.kagzi.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.Shard;
 import dev.kagzi.protocol.v1.CreateNamespaceRequest;
 import dev.kagzi.protocol.v1.DisableNamespaceRequest;
 import dev.kagzi.protocol.v1.ErrorCode;
@@ -101,7 +103,7 @@ class BulkStartTest {
     server
         .namespaces()
         .createNamespace(CreateNamespaceRequest.newBuilder().setNamespace(namespace).build());
-    String chosen = UUID.randomUUID().toString();
+    String chosen = RunId.next(Shard.of(namespace, "mine")).toString();
     StartWorkflowRequest.Builder start = TestServer.start("bulk", "order").setNamespace(namespace);
     start.setExternalId("mine");
     StartWorkflowsRequest bulk =

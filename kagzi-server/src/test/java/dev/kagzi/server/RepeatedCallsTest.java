@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.Message;
 import com.google.protobuf.Timestamp;
 import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.Shard;
 import dev.kagzi.postgres.CuttingProxy;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
@@ -353,7 +355,13 @@ class RepeatedCallsTest {
   private static void addScheduleCalls(Map<String, Supplier<Message>> all) {
     all.put(
         "WorkflowScheduleService/CreateWorkflowSchedule",
-        () -> schedule(name()).setRequestId(id()).setScheduleId(id()).build());
+        () -> {
+          String name = name();
+          return schedule(name)
+              .setRequestId(id())
+              .setScheduleId(RunId.next(Shard.of("default", name)).toString())
+              .build();
+        });
     all.put(
         "WorkflowScheduleService/UpdateWorkflowSchedule",
         () ->
@@ -371,11 +379,13 @@ class RepeatedCallsTest {
                 .build());
     all.put(
         "WorkflowScheduleService/TriggerWorkflowSchedule",
-        () ->
-            TriggerWorkflowScheduleRequest.newBuilder()
-                .setScheduleId(scheduled())
-                .setRunId(id())
-                .build());
+        () -> {
+          String schedule = scheduled();
+          return TriggerWorkflowScheduleRequest.newBuilder()
+              .setScheduleId(schedule)
+              .setRunId(inShardOf(schedule))
+              .build();
+        });
     all.put(
         "WorkflowScheduleService/PauseWorkflowSchedule",
         () ->
@@ -425,6 +435,10 @@ class RepeatedCallsTest {
 
   private static String id() {
     return UUID.randomUUID().toString();
+  }
+
+  private static String inShardOf(String id) {
+    return RunId.next(RunId.parse(id).orElseThrow().shard()).toString();
   }
 
   private static String name() {

@@ -3,6 +3,8 @@ package dev.kagzi.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Timestamp;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.Shard;
 import dev.kagzi.protocol.v1.BackfillScheduleRequest;
 import dev.kagzi.protocol.v1.BackfillScheduleResponse;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
@@ -381,7 +383,7 @@ class ScheduleCallsTest {
 
   @Test
   void a_repeated_creation_is_one_and_another_of_its_name_is_refused_or_an_update() {
-    String id = UUID.randomUUID().toString();
+    String id = RunId.next(Shard.of("default", "named")).toString();
     WorkflowSchedule first = create(request("named").setScheduleId(id));
     WorkflowSchedule again = create(request("named").setScheduleId(id));
 

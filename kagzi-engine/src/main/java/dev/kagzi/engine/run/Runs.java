@@ -9,6 +9,7 @@ import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.Shard;
 import dev.kagzi.engine.value.TypeVersion;
 import java.util.ArrayList;
 import java.util.List;
@@ -107,6 +108,7 @@ public final class Runs {
         StartChecks.checkReserved(wish);
         check(wish);
         ReservedIds.check(wish.externalId());
+        checkShard(wish);
         StartRequest request =
             wish.withVersion(
                 versions.resolve(wish.namespace(), wish.workflowType(), wish.version()));
@@ -173,8 +175,26 @@ public final class Runs {
     namespaces.requireEnabled(request.namespace());
   }
 
+  /** Runs with equal external ids share a shard, so that one unique index sees all of them. */
+  private static void checkShard(StartRequest request) {
+    if (request.runId() != null && !request.externalId().isEmpty()) {
+      shard(request).require("run_id", request.runId(), "namespace and external_id");
+    }
+  }
+
+  private static Shard shard(StartRequest request) {
+    return Shard.of(request.namespace(), request.externalId());
+  }
+
+  private static RunId runId(StartRequest request) {
+    if (request.runId() != null) {
+      return request.runId();
+    }
+    return request.externalId().isEmpty() ? RunId.next() : RunId.next(shard(request));
+  }
+
   private StartRun write(StartRequest request, StartRun.Lineage lineage) {
-    RunId runId = request.runId() == null ? RunId.next() : request.runId();
+    RunId runId = runId(request);
     SlotReservation slot =
         slots.apply(
             new QueueName(request.namespace(), request.taskQueue()),
@@ -223,13 +243,16 @@ public final class Runs {
   public CompletableFuture<RetryResult> retry(
       String namespace, RunId run, @Nullable RunId newId, @Nullable String version) {
     limits.checkOptionalName("version", version);
-    RunId id = newId == null ? RunId.next() : newId;
+    RunId id = newId == null ? RunId.next(run.shard()) : newId;
     PreviousRun former =
         database
             .read(session -> PreviousRun.find(session, namespace, run, id))
             .orElseThrow(() -> Refusal.notFound("run", run));
     if (!former.status().isFinal()) {
       return CompletableFuture.completedFuture(new RetryResult(run, true));
+    }
+    if (!former.request().externalId().isEmpty()) {
+      run.shard().require("new_run_id", id, "the run's id");
     }
     return startFor(
             inVersion(former.request(), version), StartRun.Lineage.retryOf(run, former.failedRun()))

@@ -247,7 +247,8 @@ public final class ScheduleFirer implements AutoCloseable {
   }
 
   private static FireRuns.Wanted wanted(ScheduleTemplates.Template template, long slot) {
-    return new FireRuns.Wanted(RunId.next(), template.id(), slot, template.delayMs(slot));
+    RunId run = RunId.next(template.id().shard());
+    return new FireRuns.Wanted(run, template.id(), slot, template.delayMs(slot));
   }
 
   /** Null for one that is put aside: whatever is wrong with it is wrong with no other. */

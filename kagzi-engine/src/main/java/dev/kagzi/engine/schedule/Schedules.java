@@ -14,6 +14,7 @@ import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.Shard;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -117,7 +118,7 @@ public final class Schedules {
     IdempotentCall call =
         IdempotentCall.of(creation.requestId, "CreateWorkflowSchedule", namespace, spec.name());
     requireEnabled(namespace, call);
-    RunId id = creation.id == null ? RunId.next() : creation.id;
+    RunId id = scheduleId(creation);
     boolean enabled = !Boolean.FALSE.equals(creation.enabled);
     return told(
         once(
@@ -134,6 +135,18 @@ public final class Schedules {
               }
               return existing(tx, creation, id);
             }));
+  }
+
+  private static RunId scheduleId(Creation creation) {
+    if (creation.spec.name().isEmpty()) {
+      return creation.id == null ? RunId.next() : creation.id;
+    }
+    Shard shard = Shard.of(creation.namespace, creation.spec.name());
+    if (creation.id == null) {
+      return RunId.next(shard);
+    }
+    shard.require("schedule_id", creation.id, "namespace and name");
+    return creation.id;
   }
 
   /** A repeated call is answered as the first time, also when the namespace was disabled since. */
@@ -387,7 +400,8 @@ public final class Schedules {
     } else if (wasTriggered(namespace, id, newId)) {
       return newId;
     }
-    RunId run = newId == null ? RunId.next() : newId;
+    RunId run = newId == null ? RunId.next(id.shard()) : newId;
+    id.shard().require("run_id", run, "the schedule's id");
     List<FiredRun> fired = new ArrayList<>();
     database.writeRepeatable(
         tx -> {
@@ -524,7 +538,7 @@ public final class Schedules {
               List<FireRuns.Wanted> wanted =
                   slots.stream()
                       .filter(slot -> slot > before.last)
-                      .map(slot -> new FireRuns.Wanted(RunId.next(), id, slot, 0))
+                      .map(slot -> new FireRuns.Wanted(RunId.next(id.shard()), id, slot, 0))
                       .toList();
               if (before.isDone() || (wanted.isEmpty() && !isLast)) {
                 return before;

@@ -19,9 +19,24 @@ public record RunId(UUID value) implements Comparable<RunId> {
     return new RunId(GENERATOR.generate());
   }
 
+  /** A new id in the given shard. */
+  public static RunId next(Shard shard) {
+    return next().in(shard);
+  }
+
+  public Shard shard() {
+    return Shard.of(value.getLeastSignificantBits());
+  }
+
+  /** The same id, except that its last 16 bits are those of the shard. */
+  public RunId in(Shard shard) {
+    return new RunId(
+        new UUID(value.getMostSignificantBits(), shard.in(value.getLeastSignificantBits())));
+  }
+
   /**
-   * The id of a run that follows from this one and from a word: always the same, and of the same
-   * time.
+   * The id of a run that follows from this one and from a word: always the same, of the same time,
+   * and in the same shard.
    */
   public RunId derived(String word) {
     try {
@@ -31,7 +46,7 @@ public record RunId(UUID value) implements Comparable<RunId> {
       ByteBuffer hash = ByteBuffer.wrap(digest.digest());
       long high = (value.getMostSignificantBits() & ~0xffffL) | 0x8000L | (hash.getLong() & 0xfffL);
       long low = (hash.getLong() & 0x3fff_ffff_ffff_ffffL) | 0x8000_0000_0000_0000L;
-      return new RunId(new UUID(high, low));
+      return new RunId(new UUID(high, low)).in(shard());
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("SHA-256: not there (expected: in every JDK)", e);
     }

@@ -23,6 +23,7 @@ import dev.kagzi.engine.transition.Report;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.Shard;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.WorkerRegistration;
@@ -122,8 +123,8 @@ class DisabledTest {
 
   @Test
   void a_start_that_was_made_before_is_answered_the_same_by_its_run_id_alone() {
-    RunId chosen = RunId.next();
-    RunId retried = RunId.next();
+    RunId chosen = RunId.next(Shard.of(name, "mine"));
+    RunId retried = RunId.next(chosen.shard());
     assertThat(start(here, chosen, TYPE, "mine")).isEqualTo(StartResult.made(chosen));
     await(here.engine().runs().cancel(name, chosen));
     assertThat(await(here.engine().runs().retry(name, chosen, retried)).runId()).isEqualTo(retried);
@@ -139,7 +140,8 @@ class DisabledTest {
       assertDisabled(() -> start(engine, null, TYPE, "mine"));
       assertDisabled(() -> start(engine, chosen, "other", "mine"));
       assertDisabled(() -> start(engine, chosen, TYPE, "other"));
-      assertDisabled(() -> await(engine.engine().runs().retry(name, chosen, RunId.next())));
+      assertDisabled(
+          () -> await(engine.engine().runs().retry(name, chosen, RunId.next(chosen.shard()))));
     }
     assertThat(here.engine().queries().depth(name, null).pending()).isEqualTo(1);
   }
@@ -150,12 +152,17 @@ class DisabledTest {
         here.engine()
             .schedules()
             .create(Schedules.Creation.of(name, ScheduleSpec.of("yearly", "q", TYPE, "0 0 1 1 *")));
-    RunId chosen = here.engine().schedules().trigger(name, schedule.id(), RunId.next());
+    RunId chosen =
+        here.engine().schedules().trigger(name, schedule.id(), RunId.next(schedule.id().shard()));
 
     here.engine().namespaces().disable(name);
 
     assertThat(here.engine().schedules().trigger(name, schedule.id(), chosen)).isEqualTo(chosen);
-    assertDisabled(() -> here.engine().schedules().trigger(name, schedule.id(), RunId.next()));
+    assertDisabled(
+        () ->
+            here.engine()
+                .schedules()
+                .trigger(name, schedule.id(), RunId.next(schedule.id().shard())));
     assertDisabled(() -> here.engine().schedules().trigger(name, schedule.id(), null));
   }
 

@@ -15,6 +15,7 @@ import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.Shard;
 import dev.kagzi.engine.value.WorkerId;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -74,6 +75,21 @@ class StartTest {
                 StartOptions.NONE.withIfExists(policy)));
   }
 
+  private static RunId id(String namespace, String externalId) {
+    return RunId.next(Shard.of(namespace, externalId));
+  }
+
+  @Test
+  void a_chosen_id_must_be_in_the_shard_of_the_external_id() {
+    RunId other = RunId.next(new Shard(Shard.of(NAMESPACE, "order-7").bits() ^ 1));
+
+    assertRefused(
+        start(engine, NAMESPACE, TYPE, "order-7", other), Refusal.Reason.INVALID_ARGUMENT);
+    assertThat(rows("order-7")).isZero();
+    assertThat(engine.start("order-7").runId().shard()).isEqualTo(Shard.of(NAMESPACE, "order-7"));
+    assertThat(await(start(engine, NAMESPACE, TYPE, "", other)).runId()).isEqualTo(other);
+  }
+
   private static void assertRefused(CompletableFuture<?> answer, Refusal.Reason reason) {
     assertThatThrownBy(() -> await(answer))
         .isInstanceOfSatisfying(
@@ -93,7 +109,8 @@ class StartTest {
 
     StartResult again = engine.start("order-1");
     StartResult elsewhere = other.start("order-1");
-    StartResult inOtherNamespace = await(start(engine, "tenant", TYPE, "order-1", RunId.next()));
+    StartResult inOtherNamespace =
+        await(start(engine, "tenant", TYPE, "order-1", id("tenant", "order-1")));
 
     assertThat(first.existed()).isFalse();
     assertThat(again).isEqualTo(StartResult.existing(first.runId(), TYPE));
@@ -120,8 +137,8 @@ class StartTest {
   void fifty_starts_with_one_name_on_two_servers_are_one_run() {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>();
     for (int i = 0; i < 25; i++) {
-      answers.add(start(engine, NAMESPACE, TYPE, "order-3", RunId.next()));
-      answers.add(start(other, NAMESPACE, TYPE, "order-3", RunId.next()));
+      answers.add(start(engine, NAMESPACE, TYPE, "order-3", id(NAMESPACE, "order-3")));
+      answers.add(start(other, NAMESPACE, TYPE, "order-3", id(NAMESPACE, "order-3")));
     }
 
     Set<RunId> ids = new HashSet<>();
@@ -161,7 +178,7 @@ class StartTest {
 
   @Test
   void a_start_that_is_sent_again_with_its_id_is_answered_as_before() {
-    RunId id = RunId.next();
+    RunId id = id(NAMESPACE, "order-4");
     StartResult first = await(start(engine, NAMESPACE, TYPE, "order-4", id));
 
     StartResult again = await(start(engine, NAMESPACE, TYPE, "order-4", id));
@@ -180,7 +197,7 @@ class StartTest {
 
   @Test
   void a_start_that_is_sent_again_after_the_runs_end_does_not_start_it_again() {
-    RunId id = RunId.next();
+    RunId id = id(NAMESPACE, "order-5");
     await(start(engine, NAMESPACE, TYPE, "order-5", id));
     await(engine.engine().runs().cancel(NAMESPACE, id));
 
@@ -258,7 +275,7 @@ class StartTest {
 
   @Test
   void an_id_that_another_run_has_is_refused() {
-    RunId id = RunId.next();
+    RunId id = id(NAMESPACE, "order-6");
     await(start(engine, NAMESPACE, TYPE, "", id));
     String before = stored.everythingOf(id);
 

@@ -19,6 +19,7 @@ import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.Shard;
 import dev.kagzi.engine.value.TypeVersion;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -770,7 +771,7 @@ class ScheduleFirerTest {
   void a_triggered_run_has_no_slot_and_counts_for_overlap() {
     ScheduleView schedule = create(with("skip", Overlap.SKIP, 100));
 
-    RunId chosen = RunId.next();
+    RunId chosen = RunId.next(schedule.id().shard());
     RunId run = schedules.trigger(NAMESPACE, schedule.id(), chosen);
     schedules.trigger(NAMESPACE, schedule.id(), chosen);
     ahead(Duration.ofMinutes(1));
@@ -945,7 +946,7 @@ class ScheduleFirerTest {
 
   @Test
   void create_or_update_with_the_id_that_it_has_is_an_update() {
-    RunId id = RunId.next();
+    RunId id = RunId.next(Shard.of(NAMESPACE, "mine"));
     schedules.create(new Schedules.Creation(NAMESPACE, minutely("mine"), id, null, true));
 
     ScheduleView changed =

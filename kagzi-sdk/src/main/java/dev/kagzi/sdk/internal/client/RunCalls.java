@@ -1,7 +1,5 @@
 package dev.kagzi.sdk.internal.client;
 
-import com.fasterxml.uuid.Generators;
-import com.fasterxml.uuid.NoArgGenerator;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.CancelWorkflowRequest;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
@@ -33,6 +31,7 @@ import dev.kagzi.sdk.internal.history.HistoryFile;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
+import dev.kagzi.sdk.internal.wire.RunIds;
 import io.grpc.MethodDescriptor;
 import java.lang.reflect.Type;
 import java.time.Duration;
@@ -54,7 +53,6 @@ public final class RunCalls {
   private final QueueHints queueHints = new QueueHints();
   private final StartBatcher starts;
   private final RunWatcher watches;
-  private final NoArgGenerator runIds = Generators.timeBasedEpochGenerator();
 
   public RunCalls(Connection connection, Payloads payloads) {
     this.connection = connection;
@@ -83,7 +81,8 @@ public final class RunCalls {
       queueHints.starting(
           request.getOnFailureWorkflow(), queue.isEmpty() ? request.getTaskQueue() : queue);
     }
-    StartWorkflowRequest start = request.setRunId(runIds.generate().toString()).build();
+    StartWorkflowRequest start =
+        request.setRunId(RunIds.next(connection.namespace(), request.getExternalId())).build();
     CompletableFuture<StartWorkflowResponse> answer = starts.start(start);
     return start.getParentRunId().isEmpty()
         ? answer
@@ -224,7 +223,7 @@ public final class RunCalls {
         RetryWorkflowRequest.newBuilder()
             .setNamespace(connection.namespace())
             .setRunId(runId)
-            .setNewRunId(runIds.generate().toString());
+            .setNewRunId(RunIds.nextBeside(runId));
     if (version != null) {
       request.setVersion(version);
     }

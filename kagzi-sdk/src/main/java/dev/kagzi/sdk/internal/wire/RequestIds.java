@@ -1,16 +1,17 @@
 package dev.kagzi.sdk.internal.wire;
 
-import com.fasterxml.uuid.Generators;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
+import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.RetryWorkflowRequest;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.TriggerWorkflowScheduleRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.MethodDescriptor;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the ids by which a server recognizes a call that is sent again. A request is given its id
@@ -18,14 +19,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestIds {
   private static final String REQUEST_ID = "request_id";
-
-  /** Requests whose effect has an id of its own. */
-  private static final Map<String, String> OWN_IDS =
-      Map.of(
-          "StartWorkflowRequest", "run_id",
-          "RetryWorkflowRequest", "new_run_id",
-          "TriggerWorkflowScheduleRequest", "run_id",
-          "CreateWorkflowScheduleRequest", "schedule_id");
 
   private RequestIds() {}
 
@@ -35,20 +28,31 @@ public final class RequestIds {
     if (!(request instanceof Message message)) {
       return request;
     }
-    Message filled = fill(message, message.getDescriptorForType().findFieldByName(REQUEST_ID));
-    String own = OWN_IDS.get(message.getDescriptorForType().getName());
-    if (own != null) {
-      filled = fill(filled, message.getDescriptorForType().findFieldByName(own));
-    }
-    return (Q) filled;
+    FieldDescriptor field = message.getDescriptorForType().findFieldByName(REQUEST_ID);
+    Message filled =
+        field == null || !"".equals(message.getField(field))
+            ? message
+            : message.toBuilder().setField(field, RunIds.next()).build();
+    return (Q) withOwnId(filled);
   }
 
-  private static Message fill(Message message, @Nullable FieldDescriptor field) {
-    if (field == null || !"".equals(message.getField(field))) {
-      return message;
-    }
-    String id = Generators.timeBasedEpochGenerator().generate().toString();
-    return message.toBuilder().setField(field, id).build();
+  /** Fills in the id of a run or schedule that the request makes. */
+  private static Message withOwnId(Message message) {
+    return switch (message) {
+      case StartWorkflowRequest start when start.getRunId().isEmpty() ->
+          start.toBuilder()
+              .setRunId(RunIds.next(start.getNamespace(), start.getExternalId()))
+              .build();
+      case RetryWorkflowRequest retry when retry.getNewRunId().isEmpty() ->
+          retry.toBuilder().setNewRunId(RunIds.nextBeside(retry.getRunId())).build();
+      case TriggerWorkflowScheduleRequest trigger when trigger.getRunId().isEmpty() ->
+          trigger.toBuilder().setRunId(RunIds.nextBeside(trigger.getScheduleId())).build();
+      case CreateWorkflowScheduleRequest create when create.getScheduleId().isEmpty() ->
+          create.toBuilder()
+              .setScheduleId(RunIds.next(create.getNamespace(), create.getName()))
+              .build();
+      default -> message;
+    };
   }
 
   /** For clients that send each call once. */

@@ -1,0 +1,65 @@
+package dev.kagzi.engine.value;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Locale;
+
+/**
+ * The last 16 bits of a run id. Runs that must meet in one transaction have the same shard: runs
+ * with equal external ids, and what a run or a schedule starts. So runs can be spread over several
+ * databases later without a change of their ids.
+ *
+ * @param bits 0 to 65535
+ */
+public record Shard(int bits) {
+  private static final int MASK = 0xffff;
+
+  public Shard {
+    if (bits < 0 || bits > MASK) {
+      throw new IllegalArgumentException("shard: " + bits + " (expected: 0 to " + MASK + ")");
+    }
+  }
+
+  /**
+   * The shard of a run with this external id, or of a schedule with this name: the first two bytes
+   * of SHA-256 over the namespace, a zero byte and the key, in UTF-8. Clients compute the same.
+   */
+  public static Shard of(String namespace, String key) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update(namespace.getBytes(StandardCharsets.UTF_8));
+      digest.update((byte) 0);
+      byte[] hash = digest.digest(key.getBytes(StandardCharsets.UTF_8));
+      return new Shard(((hash[0] & 0xff) << 8) | (hash[1] & 0xff));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("SHA-256: not there (expected: in every JDK)", e);
+    }
+  }
+
+  /**
+   * Refuses an id that a caller chose in another shard.
+   *
+   * @param source from what the shard follows
+   */
+  public void require(String field, RunId id, String source) {
+    if (!id.shard().equals(this)) {
+      throw Refusal.invalid(
+          field, id, "an id that ends with " + this + ", which follows from " + source);
+    }
+  }
+
+  static Shard of(long leastSignificantBits) {
+    return new Shard((int) (leastSignificantBits & MASK));
+  }
+
+  long in(long leastSignificantBits) {
+    return (leastSignificantBits & ~(long) MASK) | bits;
+  }
+
+  /** Four hexadecimal digits, as at the end of an id. */
+  @Override
+  public String toString() {
+    return String.format(Locale.ROOT, "%04x", bits);
+  }
+}

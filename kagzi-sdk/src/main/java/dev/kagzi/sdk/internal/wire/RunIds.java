@@ -1,0 +1,59 @@
+package dev.kagzi.sdk.internal.wire;
+
+import com.fasterxml.uuid.Generators;
+import com.fasterxml.uuid.impl.TimeBasedEpochGenerator;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/**
+ * Generates ids of runs and schedules. The last 16 bits of an id are its shard: the server refuses
+ * an id whose shard does not follow from the external id, the schedule or the run that it belongs
+ * to.
+ */
+public final class RunIds {
+  private static final TimeBasedEpochGenerator GENERATOR = Generators.timeBasedEpochGenerator();
+  private static final String DEFAULT_NAMESPACE = "default";
+  private static final int SHARD_DIGITS = 4;
+
+  private RunIds() {}
+
+  /** Returns a new id in a random shard. */
+  public static String next() {
+    return GENERATOR.generate().toString();
+  }
+
+  /**
+   * Returns a new id for a run with this external id or for a schedule with this name; the shard is
+   * random if that is empty.
+   */
+  public static String next(String namespace, String key) {
+    return key.isEmpty() ? next() : withShard(next(), shard(namespace, key));
+  }
+
+  /** Returns a new id in the shard of another id, or in a random one if that is not an id. */
+  public static String nextBeside(String id) {
+    return id.length() < SHARD_DIGITS
+        ? next()
+        : withShard(next(), id.substring(id.length() - SHARD_DIGITS));
+  }
+
+  private static String withShard(String id, String shard) {
+    return id.substring(0, id.length() - SHARD_DIGITS) + shard;
+  }
+
+  /** The first two bytes of SHA-256 over namespace, a zero byte and key, as the server does it. */
+  static String shard(String namespace, String key) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update(
+          (namespace.isEmpty() ? DEFAULT_NAMESPACE : namespace).getBytes(StandardCharsets.UTF_8));
+      digest.update((byte) 0);
+      byte[] hash = digest.digest(key.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(hash, 0, 2);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("SHA-256: not there (expected: in every JDK)", e);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package dev.kagzi.sdk.internal.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
+import dev.kagzi.protocol.v1.RetryWorkflowRequest;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.TriggerWorkflowScheduleRequest;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class RunIdsTest {
+  private static final String ID = "0198c2a4-7d1e-7a3b-9c4d-5e6f7a8b0c0d";
+
+  /** The server has the same values in its own test. */
+  @Test
+  void a_shard_follows_from_namespace_and_key() {
+    assertThat(RunIds.shard("default", "order-42")).isEqualTo("6871");
+    assertThat(RunIds.shard("", "order-42")).isEqualTo("6871");
+    assertThat(RunIds.shard("shop", "ü")).isEqualTo("f34b");
+  }
+
+  @Test
+  void an_id_ends_with_its_shard() {
+    assertThat(RunIds.next("default", "order-42")).endsWith("6871");
+    assertThat(RunIds.nextBeside(ID)).endsWith("0c0d").isNotEqualTo(ID);
+    assertThat(UUID.fromString(RunIds.nextBeside(ID)).version()).isEqualTo(7);
+    assertThat(UUID.fromString(RunIds.next("default", "")).version()).isEqualTo(7);
+  }
+
+  @Test
+  void requests_get_ids_in_the_shard_of_what_they_belong_to() {
+    assertThat(
+            RequestIds.withId(StartWorkflowRequest.newBuilder().setExternalId("order-42").build())
+                .getRunId())
+        .endsWith("6871");
+    assertThat(
+            RequestIds.withId(RetryWorkflowRequest.newBuilder().setRunId(ID).build()).getNewRunId())
+        .endsWith("0c0d");
+    assertThat(
+            RequestIds.withId(TriggerWorkflowScheduleRequest.newBuilder().setScheduleId(ID).build())
+                .getRunId())
+        .endsWith("0c0d");
+    CreateWorkflowScheduleRequest create =
+        RequestIds.withId(CreateWorkflowScheduleRequest.newBuilder().setName("order-42").build());
+    assertThat(create.getScheduleId()).endsWith("6871");
+    assertThat(RequestIds.withId(create)).isEqualTo(create);
+  }
+}
