@@ -119,7 +119,7 @@ public final class Main implements Callable<Integer> {
     if (wrong instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()) {
       String unknown = unmatched.getUnmatched().getFirst();
       String name = unknown.contains("=") ? unknown.substring(0, unknown.indexOf('=')) : unknown;
-      return DidYouMean.to(name, command.getCommandSpec().optionsMap().keySet())
+      return DidYouMean.suggest(name, command.getCommandSpec().optionsMap().keySet())
           .map(near -> "%s: no such option (expected: %s; %s)".formatted(name, near, help))
           .orElse("%s: no such option (%s)".formatted(name, help));
     }

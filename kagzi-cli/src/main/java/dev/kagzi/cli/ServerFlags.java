@@ -71,18 +71,18 @@ final class ServerFlags {
                   command.addOption(
                       OptionSpec.builder(flag)
                           .type(String.class)
-                          .arity(option.kind() instanceof OptionType.Switch ? "0..1" : "1")
+                          .arity(option.type() instanceof OptionType.Switch ? "0..1" : "1")
                           .fallbackValue("true")
-                          .paramLabel(option.kind().label())
+                          .paramLabel(option.type().label())
                           .hidden(!COMMON.contains(option))
                           .description(
-                              description(option, defaults.getOrDefault(option, option.fallback())))
+                              description(option, defaults.getOrDefault(option, option.defaultValue())))
                           .build()));
     }
   }
 
   private static String description(ServerOption option, String fallback) {
-    String text = option.meaning().replace("%", "%%");
+    String text = option.description().replace("%", "%%");
     return fallback.isEmpty()
         ? text
         : text.substring(0, text.length() - 1) + " (default: " + fallback + ").";

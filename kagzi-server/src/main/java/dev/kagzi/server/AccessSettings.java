@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads whom a server lets in from the settings, and from the files that they name. */
+/** Reads token and TLS from the settings and from the files that they name. */
 final class AccessSettings {
   private AccessSettings() {}
 
@@ -21,7 +21,7 @@ final class AccessSettings {
     return token.isEmpty() ? null : AccessToken.of(token);
   }
 
-  // A flag is over a variable, also where they name the same thing in two ways.
+  // A flag wins over a variable, also between token (KAGZI_TOKEN) and --token-file.
   private static boolean prefersFile(Settings settings) {
     return settings.text(ServerOption.TOKEN).isEmpty()
         || settings

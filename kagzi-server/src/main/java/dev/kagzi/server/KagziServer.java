@@ -56,17 +56,17 @@ public final class KagziServer implements AutoCloseable {
 
   /**
    * Starts a server and returns when it is ready: the database is migrated and both ports are open.
-   * When any of it fails, nothing is left running.
+   * If any of it fails, nothing is left running.
    *
-   * @throws ServerStartException if a port is taken, the database is not there, or its schema is
-   *     not this server's
+   * @throws ServerStartException if a port is taken, the database is unreachable, or its schema
+   *     does not match this server
    */
   public static KagziServer start(ServerConfig config) {
     Readiness readiness = new Readiness();
-    // Beside the engine, not before it: each takes a good part of the time until ready.
+    // In parallel to the engine: each takes a good part of the time until ready.
     CompletableFuture<HttpApi> http =
         CompletableFuture.supplyAsync(
-            () -> HttpApi.start(config.listen(), ServerVersion.read(), readiness::trouble),
+            () -> HttpApi.start(config.listen(), ServerVersion.read(), readiness::notReadyReason),
             task -> Thread.ofVirtual().name("kagzi-http-start").start(task));
     try {
       return start(config, readiness, http);
@@ -77,10 +77,10 @@ public final class KagziServer implements AutoCloseable {
   }
 
   /**
-   * Brings a database's schema up to date without starting a server, for servers that may not.
+   * Migrates a database's schema without starting a server; for servers whose role may not migrate.
    *
-   * @return the version that it has now
-   * @throws ServerStartException if the database is not there, or its schema is newer
+   * @return the schema version after the migration
+   * @throws ServerStartException if the database is unreachable or its schema is newer
    */
   public static String migrate(DatabaseConfig config) {
     try (Database database = Database.open(config)) {
@@ -119,11 +119,11 @@ public final class KagziServer implements AutoCloseable {
     try {
       KagziServer server =
           new KagziServer(
-              inProcessName, readiness, opened(config, http), engine, grpc, config.onFailure());
+              inProcessName, readiness, awaitHttp(config, http), engine, grpc, config.onFailure());
       engine.threads().onFailure(server::fail);
       readiness.accepting();
       grpc.serve();
-      server.tell(config.listen());
+      server.logReady(config.listen());
       return server;
     } catch (RuntimeException e) {
       engine.threads().close();
@@ -132,8 +132,8 @@ public final class KagziServer implements AutoCloseable {
     }
   }
 
-  private void tell(ListenConfig listen) {
-    if (listen.showsToken()) {
+  private void logReady(ListenConfig listen) {
+    if (listen.sendsTokenUnencrypted()) {
       log.atWarn()
           .addKeyValue("host", listen.host())
           .log("the token travels unencrypted, see tls-cert");
@@ -159,13 +159,13 @@ public final class KagziServer implements AutoCloseable {
             ServerVersion.read(),
             config.engine().memory());
     try {
-      return GrpcServer.start(settings, engine, readiness::trouble, config.closeTimeout());
+      return GrpcServer.start(settings, engine, readiness::notReadyReason, config.closeTimeout());
     } catch (IOException e) {
       throw StartupErrors.ofPort(config.listen(), "--port", config.listen().grpcPort(), e);
     }
   }
 
-  private static HttpApi opened(ServerConfig config, CompletableFuture<HttpApi> http) {
+  private static HttpApi awaitHttp(ServerConfig config, CompletableFuture<HttpApi> http) {
     try {
       return http.join();
     } catch (CompletionException e) {
@@ -173,39 +173,41 @@ public final class KagziServer implements AutoCloseable {
     }
   }
 
-  /** The port where gRPC is; -1 for a server without one. */
+  /** Returns the gRPC port; -1 if the server has none. */
   public int grpcPort() {
     return grpc.port();
   }
 
-  /** The port where HTTP is; -1 for a server without one. */
+  /** Returns the HTTP port; -1 if the server has none. */
   public int httpPort() {
     return http.port();
   }
 
   /**
-   * By which callers in this process reach the server without a socket, and without a token. The
-   * SDK's {@code Kagzi.builder().inProcess(name)} takes it, and so does gRPC's {@code
-   * InProcessChannelBuilder.forName(name)}.
+   * Returns the name under which callers in this process reach the server without a socket and
+   * without a token. Pass it to the SDK's {@code Kagzi.builder().inProcess(name)} or to gRPC's
+   * {@code InProcessChannelBuilder.forName(name)}.
    */
   public String inProcessName() {
     return inProcessName;
   }
 
-  /** How many polls, awaits and streams are open. */
+  /** Returns how many polls, awaits and streams are open. */
   int openCalls() {
     return grpc.openCalls();
   }
 
   /**
-   * Why this server has closed itself, or nothing: one of the threads ended without which it does
-   * not work, such as the writer of the journal by an {@link OutOfMemoryError}.
+   * Returns why this server closed itself, if it did: an essential thread ended, for example a
+   * journal lane by an {@link OutOfMemoryError}.
    */
   public Optional<Throwable> failure() {
     return engine.threads().failure().map(failure -> failure);
   }
 
-  /** Called by a thread that ends, which cannot wait for itself. */
+  /**
+   * Runs on the thread that ends. {@link #close} waits for that thread, so it runs on another one.
+   */
   private void fail(Throwable why) {
     readiness.failed(String.valueOf(why.getMessage()));
     try {
@@ -216,15 +218,15 @@ public final class KagziServer implements AutoCloseable {
     Thread.ofVirtual().name("kagzi-close").start(this::close);
   }
 
-  /** The engine behind the edges. */
+  /** Returns the engine that the gRPC and HTTP servers call. */
   public Engine engine() {
     return engine;
   }
 
   /**
-   * Stops: takes no more calls, sends waiting callers elsewhere, lets reports under way commit,
-   * then ends the engine. Bounded by the configuration's close timeout. Does nothing the second
-   * time.
+   * Stops the server: accepts no more calls, ends waiting polls and streams so that their callers
+   * reconnect, lets reports in flight commit, then closes the engine. Takes at most the configured
+   * close timeout for calls. A second call does nothing.
    */
   @Override
   public void close() {
@@ -232,7 +234,7 @@ public final class KagziServer implements AutoCloseable {
       return;
     }
     readiness.stopping();
-    // The edge's threads end first.
+    // Before the gRPC threads end: from here on their end is not a failure.
     engine.threads().close();
     grpc.close();
     engine.close();

@@ -9,35 +9,36 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whether the server can be used: PostgreSQL answers, migrations are done, gRPC accepts calls.
  *
- * <p>Anybody may ask, without a token and as often as they like. So the database is asked by one of
- * them at a time, and its answer serves all who ask in the next moment. Thread-safe.
+ * <p>Callers need no token and may query at any rate. So one caller at a time queries the database,
+ * and the others reuse its answer for {@value #FRESH_MS} ms. Thread-safe.
  */
 final class Readiness {
-  private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long FRESH_MS = 500;
+  private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(FRESH_MS);
 
-  private final ReentrantLock asking = new ReentrantLock();
+  private final ReentrantLock querying = new ReentrantLock();
   private volatile String stage = "starting: waiting for PostgreSQL";
   private volatile @Nullable Supplier<Optional<String>> engine;
   private volatile @Nullable Answer last;
   private volatile boolean failed;
 
-  private record Answer(Optional<String> trouble, long atNanos) {
+  private record Answer(Optional<String> reason, long atNanos) {
     boolean isFresh() {
       return System.nanoTime() - atNanos < FRESH_NANOS;
     }
   }
 
   /**
-   * The engine is there: the database was reached and its schema is up to date.
+   * The engine started: the database was reached and its schema is up to date.
    *
-   * @param trouble why the engine cannot work now, or nothing; may block
+   * @param problem returns why the engine cannot work now, or empty; may block
    */
-  void engineStarted(Supplier<Optional<String>> trouble) {
+  void engineStarted(Supplier<Optional<String>> problem) {
     stage = "starting: opening the gRPC port";
-    engine = trouble;
+    engine = problem;
   }
 
-  /** Calls are accepted. */
+  /** gRPC accepts calls. */
   void accepting() {
     stage = "";
   }
@@ -48,34 +49,36 @@ final class Readiness {
     }
   }
 
-  /** The server cannot go on, and says why until it is gone. */
+  /** The server failed; this reason is reported until the process ends. */
   void failed(String why) {
     failed = true;
     stage = "failed: " + why;
   }
 
-  /** Why the server cannot be used now, or nothing. Asks the database, so it may block. */
-  Optional<String> trouble() {
+  /**
+   * Returns why the server cannot be used now, or empty. May query the database, so it may block.
+   */
+  Optional<String> notReadyReason() {
     String now = stage;
     Supplier<Optional<String>> started = engine;
     if (!now.isEmpty() || started == null) {
       return Optional.of(now);
     }
     Answer known = last;
-    return known != null && known.isFresh() ? known.trouble : ask(started);
+    return known != null && known.isFresh() ? known.reason : query(started);
   }
 
-  private Optional<String> ask(Supplier<Optional<String>> started) {
-    asking.lock();
+  private Optional<String> query(Supplier<Optional<String>> started) {
+    querying.lock();
     try {
       Answer known = last;
       if (known == null || !known.isFresh()) {
         known = new Answer(started.get(), System.nanoTime());
         last = known;
       }
-      return known.trouble;
+      return known.reason;
     } finally {
-      asking.unlock();
+      querying.unlock();
     }
   }
 }

@@ -13,15 +13,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a server is set up.
+ * The configuration of a server.
  *
- * @param listen where it listens, and whom it lets in
+ * @param listen addresses, token and TLS
  * @param database where PostgreSQL is
- * @param engine the engine's own settings
- * @param migrateOnStart whether the schema is brought up to date, or has to be
- * @param reflection whether clients may ask for the protocol's descriptors
- * @param closeTimeout how long a stop waits for calls under way
- * @param onFailure called when the server cannot go on, before it closes itself
+ * @param engine the engine's settings
+ * @param migrateOnStart whether a start migrates the schema; if not, the schema must be up to date
+ * @param reflection whether gRPC reflection is on
+ * @param closeTimeout how long a stop waits for calls in flight
+ * @param onFailure called when an essential thread has ended, before the server closes itself
  */
 public record ServerConfig(
     ListenConfig listen,
@@ -39,17 +39,17 @@ public record ServerConfig(
     }
   }
 
-  /** Starts from the defaults. */
+  /** Returns a builder with the default settings. */
   public static Builder builder() {
     return builder(Settings.defaults());
   }
 
-  /** Starts from what settings say. Files that they name are read. */
+  /** Returns a builder with these settings. Reads the token and TLS files that they name. */
   public static Builder builder(Settings settings) {
     return new Builder(settings);
   }
 
-  /** Collects what differs. */
+  /** Overrides single settings. */
   public static final class Builder {
     private String host;
     private int grpcPort;
@@ -85,25 +85,25 @@ public record ServerConfig(
       this.engine = EngineSettings.read(settings);
     }
 
-    /** Where both ports are bound; 127.0.0.1 by default. */
+    /** The address that both ports bind to; 127.0.0.1 by default. */
     public Builder host(String host) {
       this.host = host;
       return this;
     }
 
-    /** 50051 by default; 0 for a free one. */
+    /** The gRPC port; 50051 by default, 0 for a free one. */
     public Builder grpcPort(int port) {
       this.grpcPort = port;
       return this;
     }
 
-    /** 8484 by default; 0 for a free one. */
+    /** The HTTP port; 8484 by default, 0 for a free one. */
     public Builder httpPort(int port) {
       this.httpPort = port;
       return this;
     }
 
-    /** Opens no port: {@link KagziServer#inProcessName} is how to reach such a server. */
+    /** Opens no port: callers reach the server by {@link KagziServer#inProcessName} only. */
     public Builder inProcessOnly() {
       this.grpcPort = ListenConfig.NONE;
       this.httpPort = ListenConfig.NONE;
@@ -111,112 +111,115 @@ public record ServerConfig(
     }
 
     /**
-     * What callers of both ports have to show: {@code authorization: Bearer …}; none by default.
+     * The token that callers of both ports must send as {@code authorization: Bearer …}; none by
+     * default.
      */
     public Builder token(String token) {
       this.token = AccessToken.of(token);
       return this;
     }
 
-    /** The same from the first line of a file. */
+    /** Reads the token from the first line of a file. */
     public Builder tokenFile(Path file) {
       this.token = AccessToken.read(file);
       return this;
     }
 
-    /** Secures both ports with this certificate chain and its key, both in PEM. */
+    /** Serves TLS on both ports with this certificate chain and key, both in PEM. */
     public Builder tls(Path cert, Path key) {
       this.tls = Tls.read(cert, key, null);
       return this;
     }
 
-    /** The same, and asks clients for a certificate that one of these authorities has signed. */
+    /**
+     * Serves mutual TLS: clients must present a certificate that one of these authorities signed.
+     */
     public Builder tls(Path cert, Path key, Path clientCa) {
       this.tls = Tls.read(cert, key, clientCa);
       return this;
     }
 
-    /** Lets a server that others can reach do without token and clients' certificates. */
+    /** Allows a server on a non-loopback address to run without token and client certificates. */
     public Builder insecure() {
       this.insecure = true;
       return this;
     }
 
-    /** {@code jdbc:postgresql://…} or {@code postgres://…}; there is no default. */
+    /** The database: {@code jdbc:postgresql://…} or {@code postgres://…}; required. */
     public Builder dbUrl(String url) {
       this.dbUrl = url;
       return this;
     }
 
-    /** For a url that names no user; {@code postgres} by default. */
+    /** The user if the URL names none; {@code postgres} by default. */
     public Builder dbUser(String user) {
       this.dbUser = user;
       return this;
     }
 
-    /** For a url that has no password; empty by default. */
+    /** The password if the URL has none; empty by default. */
     public Builder dbPassword(String password) {
       this.dbPassword = password;
       return this;
     }
 
     /**
-     * Whether a start brings the schema up to date, which is the default. If not, a start on a
-     * schema that is not this server's is refused.
+     * Whether a start migrates the schema; true by default. If false, a start fails when the schema
+     * does not match this server.
      */
     public Builder migrateOnStart(boolean migrate) {
       this.migrateOnStart = migrate;
       return this;
     }
 
-    /** Accepts a PostgreSQL that may lose what it acknowledged; for tests only. */
+    /** Accepts a PostgreSQL with settings that may lose acknowledged commits; for tests only. */
     public Builder unsafeDatabase() {
       this.unsafeDatabase = true;
       return this;
     }
 
-    /** Whether a namespace that nobody has created comes into being with its first use. */
+    /** Whether the first use of an unknown namespace creates it. */
     public Builder autoCreateNamespaces(boolean create) {
       this.engine = engine.withAutoCreateNamespaces(create);
       return this;
     }
 
-    /** Whether clients may ask for the protocol's descriptors; not by default. */
+    /** Whether gRPC reflection is on; off by default. */
     public Builder reflection(boolean on) {
       this.reflection = on;
       return this;
     }
 
-    /** How long a stop waits for calls under way; 10 seconds by default. */
+    /** How long a stop waits for calls in flight; 10 seconds by default. */
     public Builder closeTimeout(Duration timeout) {
       this.closeTimeout = timeout;
       return this;
     }
 
-    /** The engine's own settings. Replaces what {@link #autoCreateNamespaces} said before. */
+    /** The engine's settings. Overrides an earlier call of {@link #autoCreateNamespaces}. */
     public Builder engine(EngineConfig engine) {
       this.engine = engine;
       return this;
     }
 
     /**
-     * Who is called when the server cannot go on because one of its threads has ended, such as the
-     * journal's writer by an {@link OutOfMemoryError}. The server has logged it, is not ready any
-     * more, and closes itself afterwards; the process is the application's to end. The listener
-     * must not wait for the server.
+     * Sets a listener for the end of an essential thread, for example a journal lane by an {@link
+     * OutOfMemoryError}. By then the server has logged the error and is not ready any more;
+     * afterwards it closes itself. Ending the process is up to the application. The listener must
+     * not wait for the server.
      */
     public Builder onFailure(Consumer<Throwable> listener) {
       this.onFailure = listener;
       return this;
     }
 
-    /** Where the server will listen, for whoever wants to know before there is a database. */
+    /** Returns where the server will listen; usable before a database is configured. */
     public ListenConfig listen() {
       return new ListenConfig(
           host, grpcPort, httpPort, new ListenConfig.Access(token, tls, insecure));
     }
 
-    /** Where the database is. */
+    /** Returns the database configuration. */
     public DatabaseConfig database() {
       if (dbUrl.isEmpty()) {
         throw new IllegalArgumentException(
@@ -228,7 +231,7 @@ public record ServerConfig(
       return unsafeDatabase ? database.unsafe() : database;
     }
 
-    /** The finished configuration. */
+    /** Returns the finished configuration. */
     public ServerConfig build() {
       return new ServerConfig(
           listen(), database(), engine, migrateOnStart, reflection, closeTimeout, onFailure);

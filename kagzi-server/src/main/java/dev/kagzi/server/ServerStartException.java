@@ -1,6 +1,6 @@
 package dev.kagzi.server;
 
-/** Why a server did not start, when that is nothing to be surprised at. One line for a person. */
+/** A server did not start for an expected reason, such as a taken port. The message is one line. */
 public final class ServerStartException extends RuntimeException {
   ServerStartException(String message, Throwable cause) {
     super(message, cause);

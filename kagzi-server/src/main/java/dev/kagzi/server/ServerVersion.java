@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** Which version of the server this is; the build writes it down. */
+/** The version of this server, written by the build. */
 final class ServerVersion {
   private static final String RESOURCE = "build.properties";
 

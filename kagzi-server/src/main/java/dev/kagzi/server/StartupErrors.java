@@ -8,25 +8,25 @@ import java.net.BindException;
 import java.sql.SQLException;
 import java.util.Optional;
 
-/** Says in one line why a server did not start, where that is nothing to be surprised at. */
+/** Explains in one line why a server did not start, for expected reasons. */
 final class StartupErrors {
   private static final String NO_DATABASE = "3D000";
   private static final String NO_PERMISSION = "42501";
 
   private StartupErrors() {}
 
-  /** Anything that cannot be explained is handed back as it is. */
+  /** Returns {@code failure} itself if it cannot be explain. */
   static RuntimeException ofDatabase(DatabaseConfig database, RuntimeException failure) {
     if (failure instanceof SchemaException || failure instanceof UnreachableServerException) {
       return new ServerStartException(String.valueOf(failure.getMessage()), failure);
     }
     return cause(failure, SQLException.class)
         .<RuntimeException>map(
-            cause -> new ServerStartException(explained(database, cause), failure))
+            cause -> new ServerStartException(explain(database, cause), failure))
         .orElse(failure);
   }
 
-  private static String explained(DatabaseConfig database, SQLException cause) {
+  private static String explain(DatabaseConfig database, SQLException cause) {
     String state = cause.getSQLState() == null ? "" : cause.getSQLState();
     String expected =
         switch (state) {
@@ -38,7 +38,7 @@ final class StartupErrors {
     if (state.startsWith("08")) {
       expected = "a PostgreSQL that answers there";
     }
-    // What our own checks say has its expectation with it.
+    // Errors of our own checks already contain what was expected.
     return "database: %s as %s: %s%s"
         .formatted(
             DatabaseConfig.masked(database.jdbcUrl()),
@@ -48,7 +48,7 @@ final class StartupErrors {
   }
 
   private static String firstLine(SQLException cause) {
-    // The driver repeats a url that it cannot read.
+    // The driver's message repeats a URL that it cannot parse, password included.
     return DatabaseConfig.masked(String.valueOf(cause.getMessage()).lines().findFirst().orElse(""));
   }
 
@@ -58,7 +58,7 @@ final class StartupErrors {
     if (bind.isPresent()) {
       cause = bind.get();
     }
-    IllegalArgumentException taken = listen.taken(flag, port, cause);
+    IllegalArgumentException taken = listen.portTaken(flag, port, cause);
     return new ServerStartException(String.valueOf(taken.getMessage()), failure);
   }
 

@@ -1,12 +1,12 @@
 /**
- * The server: an engine between a gRPC edge, an HTTP edge and a configuration.
+ * The server: the engine, its gRPC and HTTP servers, and its configuration.
  *
- * <p>{@link dev.kagzi.server.KagziServer} assembles it, in a process of its own as well as inside
- * an application or a test. HTTP does not wait for the database, so that {@code /readyz} can say
- * what the server waits for; gRPC opens last and closes first, so that what is under way is
- * finished before the engine goes.
+ * <p>{@link dev.kagzi.server.KagziServer} assembles them, in a process of its own or inside an
+ * application or a test. HTTP starts without waiting for the database, so that {@code /readyz} can
+ * report what the server waits for. gRPC opens last and closes first, so that calls in flight
+ * finish before the engine closes.
  *
- * <p>May know the engine and the edges. Must not know the SDK.
+ * <p>May use the engine and both servers. Must not use the SDK.
  */
 @NullMarked
 package dev.kagzi.server;

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What an operator asks for, field by field. */
+/** The fields of the operators' calls. */
 class AdminFieldsTest {
   private static TestServer server;
 
@@ -160,7 +160,7 @@ class AdminFieldsTest {
   }
 
   @Test
-  void a_drain_says_whether_it_came_in_time() {
+  void a_drain_reports_whether_the_worker_was_still_online() {
     try (BatchWorker worker = new BatchWorker(server, "drained", "t")) {
       DrainWorkerResponse first = drain(worker.id);
       server.workers().deregister(DeregisterRequest.newBuilder().setWorkerId(worker.id).build());
@@ -178,7 +178,7 @@ class AdminFieldsTest {
   }
 
   @Test
-  void a_default_version_is_that_of_starts_without_one() {
+  void starts_without_a_version_take_the_default_version() {
     SetDefaultVersionResponse first = setDefault("1");
     SetDefaultVersionResponse second = setDefault("2");
     String run = server.startRun("versions", "versioned");
@@ -207,7 +207,7 @@ class AdminFieldsTest {
   }
 
   @Test
-  void a_health_check_says_what_it_found_and_when() {
+  void a_health_check_reports_status_and_time() {
     HealthCheckResponse health =
         server.admin().healthCheck(HealthCheckRequest.getDefaultInstance());
 
@@ -216,7 +216,7 @@ class AdminFieldsTest {
   }
 
   @Test
-  void a_namespace_shows_its_words_and_when_they_changed() {
+  void a_namespace_shows_its_texts_and_when_they_changed() {
     Namespace made =
         server
             .namespaces()

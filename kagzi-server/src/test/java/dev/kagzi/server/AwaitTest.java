@@ -72,7 +72,7 @@ class AwaitTest {
   }
 
   @Test
-  void an_await_of_nothing_is_not_found() {
+  void an_await_of_an_unknown_run_is_not_found() {
     CallErrors.refused(
         Status.Code.NOT_FOUND,
         () -> server.workflows().awaitWorkflow(await(UUID.randomUUID().toString(), 0)));

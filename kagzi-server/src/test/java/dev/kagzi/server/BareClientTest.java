@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Clients that know nothing of what this server adds to the first contract. */
+/** Clients that know only the base protocol, without this server's additions. */
 class BareClientTest {
   private static final RetryPolicy QUICK =
       RetryPolicy.newBuilder().setMaximumAttempts(3).setInitialIntervalMs(100).build();
@@ -99,7 +99,7 @@ class BareClientTest {
   }
 
   @Test
-  void a_sleep_of_nothing_ends_at_once() {
+  void a_sleep_of_zero_ends_at_once() {
     String runId = server.startRun("zero", "nap");
     try (BareWorker worker = new BareWorker(server, "zero", "host", 1, "nap")) {
       assertThat(worker.poll().getRunId()).isEqualTo(runId);
@@ -118,7 +118,7 @@ class BareClientTest {
   }
 
   @Test
-  void a_step_that_failed_for_good_is_told_apart_from_a_lost_claim_and_gives_its_failure() {
+  void a_finally_failed_step_returns_its_failure_and_not_a_lost_claim() {
     String runId = server.startRun("final", "order");
     try (BareWorker worker = new BareWorker(server, "final", "h", 1, "order")) {
       assertThat(worker.poll().getRunId()).isEqualTo(runId);
@@ -136,7 +136,7 @@ class BareClientTest {
 
       ErrorDetail given = refused(Status.Code.ABORTED, () -> worker.begin(runId, "charge"));
 
-      // What the failure does not say itself is added.
+      // The server adds metadata that the failure does not have.
       assertThat(given).isEqualTo(failure.toBuilder().putMetadata("status", "ABORTED").build());
 
       ErrorDetail large =

@@ -32,8 +32,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A worker made of bare stubs that knows only the first contract: it sends no field from 100 up,
- * and fails the test if it does.
+ * A worker made of bare stubs that knows only the base protocol: it sends no field from number 100
+ * up, and fails the test if it does.
  */
 public final class BareWorker implements AutoCloseable {
   private final ManagedChannel channel;
@@ -56,7 +56,7 @@ public final class BareWorker implements AutoCloseable {
                     .build());
   }
 
-  /** The stubs of the first contract over a connection of its own, which no worker has used. */
+  /** Returns stubs of the base protocol over a new connection that no worker has used. */
   static WorkerServiceGrpc.WorkerServiceBlockingStub stub(ManagedChannel channel) {
     return WorkerServiceGrpc.newBlockingStub(channel)
         .withInterceptors(new OldFieldsOnly())
@@ -75,7 +75,7 @@ public final class BareWorker implements AutoCloseable {
     return WorkerServiceGrpc.newBlockingStub(channel).withDeadlineAfter(20, TimeUnit.SECONDS);
   }
 
-  /** Waits for a task; an empty run id when none came. */
+  /** Waits for a task; the run id is empty if none came. */
   public PollTaskResponse poll() {
     return stub()
         .pollTask(

@@ -18,7 +18,7 @@ import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** A worker of bare stubs that takes tasks and reports in batches. */
+/** A worker of bare stubs that polls and reports in batches. */
 final class BatchWorker implements AutoCloseable {
   private final TestServer server;
   private final String queue;
@@ -66,7 +66,7 @@ final class BatchWorker implements AutoCloseable {
                     }));
   }
 
-  /** Lives, and holds what it holds. */
+  /** Sends a heartbeat that keeps all its claims. */
   boolean heartbeat() {
     return server
         .workers()

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Workers that keep pace: tasks and reports in batches, one attached stream. */
+/** Workers with tasks and reports in batches and one Attach stream. */
 class BatchWorkerTest {
   private static TestServer server;
 
@@ -183,7 +183,7 @@ class BatchWorkerTest {
   }
 
   @Test
-  void a_worker_that_is_drained_hears_of_it_and_gets_no_more_work() throws Exception {
+  void a_drained_worker_is_notified_and_gets_no_more_work() throws Exception {
     try (BatchWorker worker = new BatchWorker(server, "drain", "order")) {
       worker.attach();
       assertThat(event(worker).hasAttached()).isTrue();
@@ -208,7 +208,7 @@ class BatchWorkerTest {
   }
 
   @Test
-  void a_heartbeat_tells_of_claims_that_are_lost_and_counts_what_was_done() {
+  void a_heartbeat_returns_lost_claims_and_counts_finished_runs() {
     String runId = server.startRun("beat", "order");
     try (BatchWorker worker = new BatchWorker(server, "beat", "order")) {
       Task task = worker.poll(1).get(0);
@@ -239,7 +239,7 @@ class BatchWorkerTest {
   }
 
   @Test
-  void a_long_history_comes_apart_and_whole() {
+  void a_long_history_is_sent_in_pages_and_complete() {
     String runId = server.startRun("history", "order");
     Payload large = Payload.newBuilder().setData(ByteString.copyFrom(new byte[100 << 10])).build();
     try (BatchWorker worker = new BatchWorker(server, "history", "order")) {
@@ -279,7 +279,7 @@ class BatchWorkerTest {
   }
 
   @Test
-  void a_poll_whose_caller_has_gone_takes_no_work_with_it() {
+  void a_poll_whose_caller_has_gone_claims_no_run() {
     try (BatchWorker gone = new BatchWorker(server, "gone", "order");
         BatchWorker there = new BatchWorker(server, "gone", "order")) {
       int before = server.server().openCalls();

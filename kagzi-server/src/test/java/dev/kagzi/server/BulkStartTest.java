@@ -69,7 +69,7 @@ class BulkStartTest {
   }
 
   @Test
-  void a_bulk_of_nothing_has_no_results() {
+  void an_empty_bulk_has_no_results() {
     assertThat(
             server
                 .workflows()

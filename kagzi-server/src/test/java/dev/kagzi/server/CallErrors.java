@@ -10,11 +10,11 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
-/** Looks at how calls are refused. */
+/** Asserts how calls are refused. */
 final class CallErrors {
   private CallErrors() {}
 
-  /** Makes a call that must be refused with the given code, and returns the detail. */
+  /** Makes a call that must be refused with this code, and returns the error detail. */
   static ErrorDetail refused(Status.Code code, ThrowingCallable call) {
     StatusRuntimeException error = catchThrowableOfType(StatusRuntimeException.class, call);
     assertThat(error).isNotNull();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class CloseTest {
 
   @Test
-  void a_stopping_server_sends_waiting_callers_elsewhere_at_once() throws Exception {
+  void a_stopping_server_ends_waiting_calls_at_once_as_unavailable() throws Exception {
     TestServer server = TestServer.start();
     BareWorker worker = new BareWorker(server, "close", "h", 1, "order");
     String runId = server.startRun("nobody", "order");

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** A simple client that gives the epoch back is refused as soon as the claim is another's. */
+/** A simple client that sends the epoch is refused as soon as another worker holds the claim. */
 class EpochCallsTest {
   private static TestServer server;
 
@@ -54,7 +54,7 @@ class EpochCallsTest {
                 .build());
   }
 
-  /** A step id names its claim, and an epoch beside it is another. */
+  /** A step id contains its epoch; the request's epoch differs from it. */
   private static void disagrees(ThrowingCallable call) {
     assertThat(CallErrors.refused(Status.Code.INVALID_ARGUMENT, call).getMessage())
         .startsWith("epoch: 2");

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What callers hear when they cannot have what they ask for. */
+/** The errors that callers get. */
 class ErrorsTest {
   private static final String NOBODY = UUID.randomUUID().toString();
 

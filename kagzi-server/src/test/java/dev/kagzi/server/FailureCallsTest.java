@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What the calls about failure take and answer. */
+/** Requests and responses of the calls about failures. */
 class FailureCallsTest {
   private static TestServer server;
 
@@ -72,7 +72,7 @@ class FailureCallsTest {
   }
 
   @Test
-  void what_a_start_asks_for_is_shown_with_the_run() {
+  void a_run_shows_the_options_of_its_start() {
     Instant deadline = Instant.now().plusSeconds(600);
     RetryPolicy policy =
         RetryPolicy.newBuilder()
@@ -180,7 +180,7 @@ class FailureCallsTest {
   }
 
   @Test
-  void a_run_that_is_not_there_cannot_be_ended_nor_revived() {
+  void an_unknown_run_cannot_be_ended_nor_resumed() {
     String nobody = UUID.randomUUID().toString();
 
     CallErrors.refused(
@@ -204,7 +204,7 @@ class FailureCallsTest {
   }
 
   @Test
-  void a_start_that_wants_no_other_run_is_refused_with_the_run_that_is_there() {
+  void a_start_with_the_reject_policy_is_refused_with_the_existing_run() {
     StartWorkflowRequest.Builder request =
         TestServer.start("rejected", "order")
             .setExternalId("rejected-1")

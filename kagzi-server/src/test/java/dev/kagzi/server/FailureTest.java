@@ -13,7 +13,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An embedded server one of whose threads ends: it closes itself, and the process lives on. */
+/** An embedded server that loses an essential thread closes itself; the process continues. */
 @Timeout(120)
 class FailureTest {
 

@@ -18,10 +18,10 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A client learns from the server's features what it may use beyond the first contract. */
+/** The server's features tell a client which additions to the base protocol it may use. */
 class FeaturesTest {
 
-  /** The calls that every server has; fields of the first contract have numbers below 100. */
+  /** The calls of the base protocol, whose fields have numbers below 100. */
   private static final Set<String> FIRST_CALLS =
       Set.of(
           "WorkflowService.StartWorkflow",
@@ -67,17 +67,17 @@ class FeaturesTest {
           "NamespaceService.EnableNamespace",
           "NamespaceService.DisableNamespace");
 
-  /** Accepted by no server yet, and refused by name. */
+  /** Refused by name: no server implements them yet. */
   private static final Set<String> NOT_YET =
       Set.of(
           "StartWorkflowRequest.start_at",
           "StartWorkflowRequest.priority",
           "StartWorkflowRequest.headers");
 
-  /** How well the server counts: a promise about fields of the first contract. */
+  /** Features that change no message, only the guarantees of base fields. */
   private static final Set<String> PROMISES = Set.of("exact-counts");
 
-  /** Every addition with the feature that it belongs to. */
+  /** Every addition with its feature. */
   private static final Map<String, List<String>> FEATURES =
       Map.ofEntries(
           entry("attach", List.of("WorkerService.Attach")),
@@ -307,7 +307,7 @@ class FeaturesTest {
         .distinct();
   }
 
-  /** Calls and fields that came after the first contract. */
+  /** Returns the calls and fields that are not in the base protocol. */
   private static Set<String> additions() {
     Set<String> additions = new TreeSet<>();
     files()
@@ -318,7 +318,7 @@ class FeaturesTest {
         .forEach(additions::add);
     files()
         .flatMap(file -> file.getMessageTypes().stream())
-        // It is the JSON input of failure handlers, and no part of a call.
+        // It is the JSON input of failure handlers and not part of a call.
         .filter(message -> !message.getName().equals("WorkflowFailedEvent"))
         .flatMap(message -> message.getFields().stream())
         .filter(field -> field.getNumber() >= 100)
@@ -329,14 +329,14 @@ class FeaturesTest {
   }
 
   @Test
-  void every_addition_to_the_protocol_belongs_to_a_feature() {
+  void every_addition_to_the_base_protocol_belongs_to_a_feature() {
     assertThat(FEATURES.values().stream().flatMap(List::stream))
         .as("an addition wants a feature here and in AdminEndpoint")
         .containsExactlyInAnyOrderElementsOf(additions());
   }
 
   @Test
-  void the_server_tells_all_of_its_features() {
+  void the_server_lists_all_of_its_features() {
     Set<String> known = new TreeSet<>(FEATURES.keySet());
     known.addAll(PROMISES);
     try (TestServer server = TestServer.start()) {

@@ -28,7 +28,7 @@ class HealthTest {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 
   @Test
-  void a_ready_server_says_so_in_every_language() throws Exception {
+  void a_ready_server_reports_it_over_grpc_and_http() throws Exception {
     try (TestServer server = TestServer.start()) {
       assertThat(get(server.server().httpPort(), "/healthz").statusCode()).isEqualTo(200);
       assertThat(get(server.server().httpPort(), "/readyz").statusCode()).isEqualTo(200);
@@ -43,7 +43,7 @@ class HealthTest {
   }
 
   @Test
-  void a_server_tells_its_version_and_what_it_can() {
+  void a_server_reports_its_version_and_features() {
     try (TestServer server = TestServer.start()) {
       GetServerInfoResponse info =
           server.admin().getServerInfo(GetServerInfoRequest.getDefaultInstance());
@@ -78,7 +78,7 @@ class HealthTest {
   }
 
   @Test
-  void a_server_that_waits_for_its_database_says_what_it_waits_for() throws Exception {
+  void a_server_that_waits_for_its_database_reports_it() throws Exception {
     int port = freePort();
     CompletableFuture<KagziServer> start;
     try (ServerSocket silent = new ServerSocket(0)) {

@@ -79,8 +79,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Takes a sound request of every call and puts rubbish into each of its fields in turn. Whatever
- * the server thinks of it, it is never at fault.
+ * Takes a valid request of every call and puts invalid values into each field in turn. No request
+ * may cause an internal error.
  */
 class HostileInputTest {
   private static final String NOBODY = UUID.randomUUID().toString();
@@ -134,9 +134,9 @@ class HostileInputTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("calls")
-  void rubbish_in_any_field_is_never_the_servers_fault(String call) throws Exception {
+  void invalid_values_in_any_field_never_cause_an_internal_error(String call) throws Exception {
     MethodDescriptor<?, ?> method = method(call);
-    // A run that is being executed, so that what is said of it gets as far as the database.
+    // A run that is being executed, so that reports on it reach the database.
     server.startRun("live", "t");
     String run = new BatchWorker(server, "live", "t").poll(1).get(0).getRunId();
     workerId = new BatchWorker(server, "q", "t").id;
@@ -152,7 +152,7 @@ class HostileInputTest {
     }
   }
 
-  /** One request of each call, about the given run. */
+  /** Returns one valid request for each call, about this run. */
   private static Map<String, Message> sound(String run) {
     String worker = UUID.randomUUID().toString();
     String step = run + "/s@1.1";
@@ -355,14 +355,14 @@ class HostileInputTest {
             .setFrom(now)
             .setTo(now)
             .build());
-    // Last: one of its variants disables the namespace of the others.
+    // Last: one of its variants disables the namespace that the others use.
     calls.put(
         "NamespaceService/DisableNamespace",
         DisableNamespaceRequest.newBuilder().setNamespace("gone").build());
     return calls;
   }
 
-  /** One that never comes to fire. */
+  /** A schedule that never fires. */
   private static String schedule() {
     return WorkflowScheduleServiceGrpc.newBlockingStub(server.sharedChannel())
         .createWorkflowSchedule(
@@ -376,7 +376,7 @@ class HostileInputTest {
         .getScheduleId();
   }
 
-  /** The message with each field in turn replaced, at every depth. */
+  /** Returns copies of the message, each with one field replaced, at every depth. */
   private static List<Message> hostile(Message sound) {
     List<Message> all = new ArrayList<>();
     for (FieldDescriptor field : sound.getDescriptorForType().getFields()) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class HttpPageTest {
 
   @Test
-  void the_first_page_says_what_this_is_and_where_to_go_to_its_own_origin_only() throws Exception {
+  void the_start_page_describes_the_server_to_its_own_origin_only() throws Exception {
     try (TestServer server = TestServer.start();
         HttpClient http = HttpClient.newHttpClient()) {
       URI uri = URI.create("http://127.0.0.1:" + server.server().httpPort() + "/");

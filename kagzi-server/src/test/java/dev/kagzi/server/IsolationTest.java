@@ -38,12 +38,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Every call there is, with ids that belong to another namespace than the one it names. */
+/** Every call, with ids that belong to another namespace than the one in the request. */
 class IsolationTest {
-  /** A run id that is taken cannot be given to a new run: that much is said, and no more. */
+  /**
+   * A new run cannot take an existing run id: that error reveals that the id exists, and no more.
+   */
   private static final Set<String> STARTS = Set.of("StartWorkflow", "StartWorkflows");
 
-  /** What a caller knows of somebody else's. */
+  /** Ids of another namespace that a caller knows. */
   private record Ids(String run, String worker, String step, String externalId, String schedule) {
     static Ids unknown() {
       String run = UUID.randomUUID().toString();
@@ -52,7 +54,7 @@ class IsolationTest {
   }
 
   @Test
-  void ids_of_another_namespace_are_as_good_as_unknown_to_every_call() throws Exception {
+  void every_call_treats_ids_of_another_namespace_as_unknown() throws Exception {
     try (TestServer server = TestServer.start();
         BatchWorker worker = new BatchWorker(server, "q", "t")) {
       worker.attach();
@@ -118,7 +120,7 @@ class IsolationTest {
         .getWorker();
   }
 
-  // Namespaces come last: one of the calls disables the other.
+  // Namespace calls come last: one of them disables the namespace.
   private static List<MethodDescriptor<?, ?>> methods() {
     return Stream.of(
             WorkflowServiceGrpc.getServiceDescriptor(),
@@ -130,7 +132,7 @@ class IsolationTest {
         .toList();
   }
 
-  /** How the call ends and what it answers, without ids and numbers. */
+  /** Returns the status and the response of the call, without ids and numbers. */
   private static <Q, A> String outcome(TestServer server, MethodDescriptor<Q, A> method, Ids ids)
       throws Exception {
     PrototypeMarshaller<Q> requests = (PrototypeMarshaller<Q>) method.getRequestMarshaller();
@@ -218,7 +220,7 @@ class IsolationTest {
     };
   }
 
-  /** Of what happened to a run: that it is done. */
+  /** For the report's oneof: a completed run. */
   private static @Nullable Message message(Message.Builder in, FieldDescriptor field, Ids ids) {
     boolean choice =
         field.getRealContainingOneof() != null && !field.getName().equals("workflow_done");

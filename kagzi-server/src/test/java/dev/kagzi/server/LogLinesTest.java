@@ -45,7 +45,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** How much a server logs when others go away, with the levels that the command line ships. */
+/** How much a server logs when clients or the database disappear, at the command line's levels. */
 class LogLinesTest {
   private static final Path SHIPPED = Path.of("../kagzi-cli/src/main/resources/logback.xml");
   private static final Pattern LOGGER = Pattern.compile("<logger name=\"(.*?)\" level=\"(.*?)\"/>");
@@ -70,7 +70,7 @@ class LogLinesTest {
     }
   }
 
-  /** What gRPC logs; the command line leads it to the same place. */
+  /** Collects gRPC's log, which the command line routes to the same output. */
   private final class GrpcLog extends Handler {
     @Override
     public void publish(LogRecord record) {
@@ -126,7 +126,7 @@ class LogLinesTest {
     before.forEach(Logger::setLevel);
   }
 
-  /** Counts what has come; an error is an end as well. */
+  /** Counts messages; an error counts as an end. */
   private static final class Counting<T> implements StreamObserver<T> {
     final AtomicInteger answers;
     final AtomicInteger ends;
@@ -153,7 +153,7 @@ class LogLinesTest {
   }
 
   @Test
-  void a_database_that_goes_away_under_load_costs_one_line_and_one_when_it_is_back() {
+  void a_lost_database_under_load_logs_one_line_and_one_when_it_is_back() {
     EmbeddedPostgres postgres = SharedPostgres.server();
     String name = SharedPostgres.createDatabase();
     try (TestLink link = new TestLink(postgres.port());
@@ -176,14 +176,14 @@ class LogLinesTest {
                 load(server, refused, sent);
                 return refused.get() > 200 && sent.get() > 500;
               });
-      link.mend();
+      link.restore();
       Awaitility.await()
           .atMost(LIMIT)
           .ignoreExceptions()
           .until(() -> !server.startRun("q", "t").isEmpty());
       Awaitility.await().atMost(LIMIT).until(() -> lines.getLast().endsWith("is back"));
 
-      // A machine that is busy may take more than a minute.
+      // On a busy machine the outage may last longer than a minute, which logs another line.
       assertThat(lines.stream().filter(line -> !line.equals(STILL)))
           .containsExactly(
               "DatabaseFailureLog: the database is away",
@@ -193,7 +193,7 @@ class LogLinesTest {
     }
   }
 
-  /** Reads and writes, from whom nobody waits for an answer. */
+  /** Reads and writes; nobody waits for the responses. */
   private static void load(TestServer server, AtomicInteger refused, AtomicInteger sent) {
     if (sent.get() - refused.get() > 1_000) {
       return;
@@ -212,7 +212,7 @@ class LogLinesTest {
   }
 
   @Test
-  void clients_that_are_killed_amid_calls_cost_a_line_each_at_most_and_no_stack_trace() {
+  void clients_killed_during_calls_log_at_most_a_line_each_and_no_stack_trace() {
     int clients = 5;
     try (TestServer server = serverWithLargeRuns(EngineConfig.defaults())) {
       List<TestLink> links = new ArrayList<>();
@@ -234,7 +234,7 @@ class LogLinesTest {
 
       links.forEach(TestLink::cut);
       callers.forEach(LogLinesTest::awaitEnds);
-      // What the broken calls still do in the server is over when none of them is open.
+      // The server has finished the broken calls when none is open.
       Awaitility.await().atMost(LIMIT).until(() -> server.server().openCalls() == 0);
       server.startRun("q", "t");
       channels.forEach(ManagedChannel::shutdownNow);
@@ -245,7 +245,7 @@ class LogLinesTest {
   }
 
   @Test
-  void callers_that_cancel_amid_answers_cost_a_line_a_connection_at_most_and_no_stack_trace() {
+  void callers_that_cancel_during_responses_log_at_most_a_line_per_connection_and_no_stack_trace() {
     int clients = 2;
     int rounds = 60;
     // The workers send no heartbeats.
@@ -272,14 +272,14 @@ class LogLinesTest {
     }
   }
 
-  /** In every other round the callers cancel before the first answer. */
+  /** In every other round the callers cancel before the first response. */
   private static void cancelAmidAnswers(
       TestServer server, List<OpenCallsClient> callers, int round) {
     String awaited = server.startRun("nobody", "t");
     List<Integer> before = callers.stream().map(caller -> caller.answers.get()).toList();
     try (Context.CancellableContext calls = Context.current().withCancellation()) {
       calls.run(() -> callers.forEach(caller -> caller.open(List.of(awaited))));
-      // The answers to awaits, watches and polls.
+      // Triggers the responses to awaits, watches and polls.
       server
           .workflows()
           .cancelWorkflow(CancelWorkflowRequest.newBuilder().setRunId(awaited).build());
@@ -298,7 +298,7 @@ class LogLinesTest {
   }
 
   @Test
-  void a_worker_that_is_stopped_and_continued_costs_a_line_at_most_and_no_stack_trace()
+  void a_worker_that_is_stopped_and_continued_logs_at_most_a_line_and_no_stack_trace()
       throws Exception {
     try (TestServer server = serverWithLargeRuns(EngineConfig.defaults())) {
       Process worker = startWorker(server.server().grpcPort());
@@ -311,7 +311,7 @@ class LogLinesTest {
         for (int i = 0; i < 5; i++) {
           server.startRun("q", "t");
         }
-        // The server closes the connection, which does not answer its pings.
+        // The server closes the connection because it does not answer pings.
         Awaitility.await().atMost(LIMIT).until(() -> server.server().openCalls() == 0);
         Awaitility.await().atMost(LIMIT).until(() -> hasLine("Workers: "));
         signal(worker, "CONT");
@@ -358,7 +358,7 @@ class LogLinesTest {
     assertThat(exit).isZero();
   }
 
-  /** A server whose lists of runs do not fit into a client's window. */
+  /** Starts a server whose run lists do not fit into a client's flow-control window. */
   private static TestServer serverWithLargeRuns(EngineConfig engine) {
     TestServer server =
         TestServer.start(SharedPostgres.createDatabase(), config -> config.engine(engine));
@@ -379,7 +379,7 @@ class LogLinesTest {
 
   private void assertFewLines(int connections) {
     assertThat(traces.sum()).as("stack traces in %s", lines).isZero();
-    // That a worker is gone or back are other events, which have their own lines.
+    // Lines of Workers report other events: a worker went offline or came back.
     assertThat(lines.stream().filter(line -> !line.startsWith("Workers: ")))
         .hasSizeLessThanOrEqualTo(connections);
     assertThat(

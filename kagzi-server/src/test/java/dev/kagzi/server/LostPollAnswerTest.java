@@ -25,12 +25,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The answer to a poll does not reach its worker, which lives and sends heartbeats. */
+/** The response to a poll does not reach its worker, which is alive and sends heartbeats. */
 class LostPollAnswerTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final Duration NEVER = Duration.ofHours(1);
 
-  /** Why an answer cannot be sent to its end. */
+  /** Why a response cannot be sent completely. */
   enum Loss {
     CANCELLED,
     OVER_DEADLINE,
@@ -39,7 +39,7 @@ class LostPollAnswerTest {
 
   @ParameterizedTest
   @EnumSource(Loss.class)
-  void an_answer_that_cannot_be_sent_gives_its_run_back_at_once(Loss how) {
+  void a_poll_response_that_cannot_be_sent_gives_its_run_back_at_once(Loss how) {
     try (TestServer server = server(Duration.ofMinutes(1), Duration.ofMinutes(1));
         BareWorker worker = new BareWorker(server, "unsent", "h", 1, "order")) {
       String runId =
@@ -50,7 +50,7 @@ class LostPollAnswerTest {
                       .setInput(payload("\"" + "x".repeat(500_000) + "\""))
                       .build())
               .getRunId();
-      // It takes no message, so that the answer stays in the server's window.
+      // The client takes no message, so the response stays in the server's window.
       ManagedChannel channel =
           NettyChannelBuilder.forAddress("127.0.0.1", server.server().grpcPort())
               .usePlaintext()
@@ -99,12 +99,12 @@ class LostPollAnswerTest {
   }
 
   @Test
-  void a_run_of_which_its_worker_knows_nothing_goes_to_another_although_the_worker_lives() {
+  void a_run_that_its_live_worker_does_not_list_goes_to_another() {
     try (TestServer server = server(Duration.ofSeconds(1), Duration.ofSeconds(2));
         BareWorker deaf = new BareWorker(server, "deaf", "h", 1, "order");
         BareWorker other = new BareWorker(server, "deaf", "h", 2, "order")) {
       String runId = server.startRun("deaf", "order");
-      // As if this answer had been lost.
+      // Treated as if this response had been lost.
       assertThat(deaf.poll().getRunId()).isEqualTo(runId);
 
       CompletableFuture<PollTaskResponse> next = CompletableFuture.supplyAsync(other::poll);

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What an operator counts. */
+/** Counts of runs, workers and schedules. */
 class NumbersTest {
   private static TestServer server;
 
@@ -61,7 +61,7 @@ class NumbersTest {
   }
 
   @Test
-  void stats_depth_and_types_tell_what_there_is() {
+  void stats_depth_and_types_count_what_exists() {
     String tenant = tenant("counted");
     start(tenant, "slow", "report", "2");
     start(tenant, "slow", "report", "3");
@@ -163,7 +163,7 @@ class NumbersTest {
   }
 
   @Test
-  void a_worker_that_is_forced_offline_loses_its_runs_and_that_is_on_record() {
+  void a_worker_that_is_forced_offline_loses_its_runs_and_an_event_records_it() {
     try (BatchWorker worker = new BatchWorker(server, "forced", "t");
         BatchWorker other = new BatchWorker(server, "forced", "t")) {
       server.startRun("forced", "t");
@@ -245,7 +245,7 @@ class NumbersTest {
   }
 
   @Test
-  void a_namespace_says_how_long_it_keeps_its_runs() {
+  void a_namespace_shows_its_retention() {
     Namespace created =
         server
             .namespaces()

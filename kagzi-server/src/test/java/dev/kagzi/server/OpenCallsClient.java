@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A worker and client that has calls of every kind open over one connection: polls and awaits that
- * wait, and reads and streams whose answers do not fit into the connection's window. Counts answers
- * and ended calls. Thread-safe.
+ * A worker and client that has calls of every kind open over one connection: waiting polls and
+ * awaits, and reads and streams whose responses do not fit into the connection's window. Counts
+ * responses and ended calls. Thread-safe.
  */
 final class OpenCallsClient {
   private static final int CALLS_OF_A_KIND = 10;
@@ -43,7 +43,7 @@ final class OpenCallsClient {
             .getWorkerId();
   }
 
-  /** A connection whose window is smaller than most answers. */
+  /** Opens a connection whose window is smaller than most responses. */
   static ManagedChannel channel(int port) {
     return NettyChannelBuilder.forAddress("127.0.0.1", port)
         .usePlaintext()
@@ -55,7 +55,7 @@ final class OpenCallsClient {
     return workerId;
   }
 
-  /** Opens polls that wait, and reads whose answers do not fit into the window. */
+  /** Opens polls that wait, and reads whose responses do not fit into the window. */
   void openPollsAndReads() {
     for (int i = 0; i < 2 * CALLS_OF_A_KIND; i++) {
       WorkerServiceGrpc.newStub(channel).pollTasks(poll(), counting());
@@ -95,7 +95,7 @@ final class OpenCallsClient {
         .build();
   }
 
-  /** The server answers an id that it cannot read at once. */
+  /** The server answers an invalid id at once. */
   private static void watch(StreamObserver<WatchWorkflowsRequest> stream, List<String> runs) {
     stream.onNext(
         WatchWorkflowsRequest.newBuilder()

@@ -5,12 +5,12 @@ import dev.kagzi.server.config.ServerOption;
 import java.util.HashMap;
 import java.util.Map;
 
-/** A value for each option that is not its default, and stays in order with the others. */
+/** For each option, a valid value that is not its default and does not contradict the others. */
 final class OptionSamples {
   private OptionSamples() {}
 
   static boolean isFile(ServerOption option) {
-    return option.kind() instanceof OptionType.File;
+    return option.type() instanceof OptionType.File;
   }
 
   static Map<String, String> with(ServerOption option) {
@@ -25,12 +25,12 @@ final class OptionSamples {
       case DB_URL -> "jdbc:postgresql://other/kagzi";
       case JOURNAL_QUEUE_BYTES_MAX -> "65MiB";
       default ->
-          switch (option.kind()) {
+          switch (option.type()) {
             case OptionType.Text ignored -> "other";
             case OptionType.Secret ignored -> "other";
             case OptionType.File ignored -> "other";
             case OptionType.Choice choice -> choice.words().getFirst();
-            case OptionType.Switch ignored -> option.fallback().equals("true") ? "false" : "true";
+            case OptionType.Switch ignored -> option.defaultValue().equals("true") ? "false" : "true";
             case OptionType.Whole number -> number.max() == 200 || number.max() == 500 ? "7" : "5";
             case OptionType.Times ignored -> "-1";
             case OptionType.Decimal ignored -> "1.0";

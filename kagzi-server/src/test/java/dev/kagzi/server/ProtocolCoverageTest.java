@@ -34,14 +34,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every call and every field of the protocol occurs in a test of this module: a call is made, a
- * field of a request is set, a field of a response is read. Whoever adds one writes its test, or
- * says here why there is none. What tests do by reflection, with fields of any name, does not
- * count.
+ * Every call and field of the protocol occurs in a test of this module: a call is made, a request
+ * field is set, a response field is read. A new one needs a test, or a reason here. Access by
+ * reflection does not count.
  */
 class ProtocolCoverageTest {
 
-  /** Fields without a test, each with its reason. One that has a test does not belong here. */
+  /** Fields without a test, each with its reason. A field with a test must not be listed. */
   private static final Map<String, String> WITHOUT_TEST =
       Map.of(
           "StartWorkflowRequest.start_at", "refused; RefusedFieldsTest sets it by its name",
@@ -52,7 +51,9 @@ class ProtocolCoverageTest {
 
   private static final String PROTOCOL = "dev.kagzi.protocol.v1.";
 
-  /** What tests call of generated classes: "Workflow.getRunId", "Workflow$Builder.setRunId". */
+  /**
+   * Methods of generated classes that tests call: "Workflow.getRunId", "Workflow$Builder.setRunId".
+   */
   private static Set<String> calls;
 
   @BeforeAll
@@ -127,7 +128,7 @@ class ProtocolCoverageTest {
     for (Descriptor message : all) {
       for (FieldDescriptor field : message.getFields()) {
         String name = name(message) + "." + field.getName();
-        // What travels both ways is compared as a whole more often than field by field.
+        // Messages of both directions are often compared as a whole, not field by field.
         boolean covered =
             sent.contains(message) ? isSet(field) || isOfEveryCall(message, field) : isRead(field);
         if (covered) {
@@ -150,7 +151,7 @@ class ProtocolCoverageTest {
         .anyMatch(field -> name.equals(name(message) + "." + field.getName()));
   }
 
-  /** The messages and all that they contain, ours only. */
+  /** Returns the messages and all that they contain, ours only. */
   private static Set<Descriptor> reachable(List<Descriptor> messages) {
     Set<Descriptor> found = new LinkedHashSet<>();
     Deque<Descriptor> open = new ArrayDeque<>(messages);
@@ -166,12 +167,12 @@ class ProtocolCoverageTest {
     return found;
   }
 
-  /** As people write it: "ReportItem.StepDone". */
+  /** Returns the short name: "ReportItem.StepDone". */
   private static String name(Descriptor message) {
     return message.getFullName().substring("kagzi.v1.".length());
   }
 
-  /** IsolationTest makes every call with every namespace, by reflection. */
+  /** IsolationTest sets the namespace of every call by reflection. */
   private static boolean isOfEveryCall(Descriptor message, FieldDescriptor field) {
     return message.getName().endsWith("Request") && field.getName().equals("namespace");
   }

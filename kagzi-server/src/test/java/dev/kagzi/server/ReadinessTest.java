@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class ReadinessTest {
 
   @Test
-  void whoever_asks_while_the_database_is_asked_gets_the_same_answer() throws Exception {
+  void callers_during_a_database_check_share_its_answer() throws Exception {
     AtomicInteger asked = new AtomicInteger();
     CountDownLatch underWay = new CountDownLatch(1);
     CountDownLatch gate = new CountDownLatch(1);
@@ -33,7 +33,7 @@ class ReadinessTest {
     List<Future<Optional<String>>> answers = new ArrayList<>();
     try (ExecutorService strangers = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < 200; i++) {
-        answers.add(strangers.submit(readiness::trouble));
+        answers.add(strangers.submit(readiness::notReadyReason));
       }
       await(underWay);
       gate.countDown();
@@ -46,15 +46,15 @@ class ReadinessTest {
   }
 
   @Test
-  void a_server_that_stops_says_so_whatever_the_database_said_before() {
+  void a_stopping_server_reports_it_even_if_the_database_was_ready() {
     Readiness readiness = new Readiness();
     readiness.engineStarted(Optional::empty);
     readiness.accepting();
-    assertThat(readiness.trouble()).isEmpty();
+    assertThat(readiness.notReadyReason()).isEmpty();
 
     readiness.stopping();
 
-    assertThat(readiness.trouble()).hasValue("stopping");
+    assertThat(readiness.notReadyReason()).hasValue("stopping");
   }
 
   private static void await(CountDownLatch latch) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class ReflectionTest {
 
   @Test
-  void a_server_that_is_asked_to_describes_itself() throws Exception {
+  void reflection_describes_the_protocol_when_it_is_on() throws Exception {
     try (TestServer server =
         TestServer.start(SharedPostgres.createDatabase(), config -> config.reflection(true))) {
       ServerReflectionResponse services =
@@ -43,7 +43,7 @@ class ReflectionTest {
   }
 
   @Test
-  void a_server_that_is_not_asked_to_does_not() {
+  void reflection_is_off_by_default() {
     try (TestServer server = TestServer.start()) {
       assertThat(
               org.assertj.core.api.Assertions.catchThrowable(

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Nothing is accepted without effect. */
+/** Fields that the server does not implement are refused, never ignored. */
 class RefusedFieldsTest {
   private static TestServer server;
 
@@ -33,14 +33,14 @@ class RefusedFieldsTest {
     server.close();
   }
 
-  /** Every field of a start that has no feature yet. */
+  /** Returns every field of a start that is not implemented yet. */
   static Stream<String> startFields() {
     return Stream.of("start_at", "priority", "headers");
   }
 
   @ParameterizedTest
   @MethodSource("startFields")
-  void a_start_with_a_field_whose_feature_is_to_come_is_refused_by_its_name(String field) {
+  void a_start_with_an_unimplemented_field_is_refused_by_its_name(String field) {
     StartWorkflowRequest request = with(field);
 
     ErrorDetail detail =
@@ -55,7 +55,7 @@ class RefusedFieldsTest {
 
   @ParameterizedTest
   @MethodSource("startFields")
-  void the_same_holds_for_each_start_of_a_bulk(String field) {
+  void each_start_of_a_bulk_with_an_unimplemented_field_is_refused(String field) {
     StartWorkflowsResponse response =
         server
             .workflows()

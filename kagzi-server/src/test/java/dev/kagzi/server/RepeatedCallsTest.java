@@ -86,13 +86,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Every call that writes loses the answer of PostgreSQL to its commit, and is then sent once more
- * by its client. It takes effect once, and both answers are the same.
+ * Every call that writes loses PostgreSQL's response to its commit, and its client sends it again.
+ * It takes effect once, and both responses are equal.
  */
 class RepeatedCallsTest {
   private static final String TYPE = "order";
 
-  /** Lone writes of the journal that may be a statement which commits itself, and its tag. */
+  /** Journal writes that may run as a single auto-committed statement, with the statement's tag. */
   private static final Map<String, String> ALONE =
       Map.of(
           "WorkflowService/StartWorkflow", "SELECT 1",
@@ -101,7 +101,7 @@ class RepeatedCallsTest {
           "WorkerService/CompleteWorkflow", "SELECT 1",
           "WorkerService/Report", "SELECT 1");
 
-  /** Calls that write nothing, or that have no answer to repeat. */
+  /** Calls that write nothing, or that have no response to repeat. */
   private static final Map<String, String> NOT_REPEATED =
       Map.ofEntries(
           Map.entry("WorkflowService/GetWorkflow", "reads"),
@@ -142,7 +142,7 @@ class RepeatedCallsTest {
     String database = SharedPostgres.createDatabase();
     EmbeddedPostgres postgres = SharedPostgres.server();
     proxy = new CuttingProxy(postgres.jdbcUrl(database));
-    // What the coordinator commits must not be cut in place of a call.
+    // Otherwise a commit of the coordinator could be cut instead of the call's.
     EngineConfig quiet =
         EngineConfig.defaults()
             .withAutoCreateNamespaces(true)
@@ -160,7 +160,7 @@ class RepeatedCallsTest {
     proxy.close();
   }
 
-  /** The writes, each with what makes a request that can be sent now. */
+  /** Returns the writing calls, each with a supplier of a request that is valid now. */
   private static Map<String, Supplier<Message>> writes() {
     Map<String, Supplier<Message>> all = new TreeMap<>();
     all.put(
@@ -548,7 +548,7 @@ class RepeatedCallsTest {
     return tests;
   }
 
-  /** Several entries of one method have something behind its name. */
+  /** Returns the method of an entry; several entries of one method have a suffix. */
   private static String methodOf(String name) {
     return name.split(" ", 2)[0];
   }
@@ -578,7 +578,7 @@ class RepeatedCallsTest {
     assertThat(stored()).as("what is stored after the repeated call").isEqualTo(stored);
   }
 
-  /** An answer without what differs from call to call: ids, names and times. */
+  /** Returns the response without what differs between calls: ids, names and times. */
   private static String shape(Message answer) {
     return answer
         .toString()
@@ -592,7 +592,7 @@ class RepeatedCallsTest {
     return tag -> tag.equals("COMMIT") || tag.equals(alone);
   }
 
-  // The walk over all methods does not know their types.
+  // The loop over all methods does not know their types.
   @SuppressWarnings("unchecked")
   private static Message call(MethodDescriptor<?, ?> method, Message request) {
     return ClientCalls.blockingUnaryCall(
@@ -602,7 +602,7 @@ class RepeatedCallsTest {
         request);
   }
 
-  /** How many rows there are, and what is counted in them. */
+  /** Returns row counts and the sums of counters. */
   private static Map<String, Long> counts() throws SQLException {
     Map<String, Long> counts = new TreeMap<>();
     for (String what :
@@ -629,8 +629,8 @@ class RepeatedCallsTest {
   }
 
   /**
-   * Everything but what changes by itself: leases, and runs that are handed out. Nor the time-out
-   * of a step, which counts from the last call that began it.
+   * Returns the stored rows without what changes by itself: leases, dispatched runs, and step
+   * timeouts, which count from the last call that began the step.
    */
   private static String stored() throws SQLException {
     StringBuilder all = new StringBuilder();
@@ -664,7 +664,7 @@ class RepeatedCallsTest {
   }
 
   @Test
-  void the_same_name_with_another_content_is_taken() {
+  void the_same_name_with_another_content_is_refused() {
     String schedule = name();
     String namespace = namespace();
     schedules().createWorkflowSchedule(schedule(schedule).build());
@@ -783,7 +783,7 @@ class RepeatedCallsTest {
   }
 
   @Test
-  void a_run_whose_claim_was_cut_comes_with_a_later_poll() {
+  void a_run_whose_claim_lost_its_response_comes_with_a_later_poll() {
     String queue = name();
     BatchWorker worker = new BatchWorker(server, queue, TYPE);
     String run = server.startRun(queue, TYPE);

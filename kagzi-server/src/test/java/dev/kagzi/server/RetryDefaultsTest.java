@@ -23,12 +23,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a retry policy leaves out is what the server's retry- options say, wherever it comes from.
+ * Fields that a retry policy leaves out take the server's retry- options, for every source of
+ * policies.
  */
 class RetryDefaultsTest {
   private static final RetryPolicy NOTHING = RetryPolicy.getDefaultInstance();
 
-  /** What the server's options say. */
+  /** The values of the server's options. */
   private static final RetryPolicy SERVERS =
       RetryPolicy.newBuilder()
           .setMaximumAttempts(7)
@@ -72,7 +73,7 @@ class RetryDefaultsTest {
   }
 
   @Test
-  void a_start_has_the_servers_values_in_the_fields_that_it_leaves_out() {
+  void a_start_takes_server_defaults_for_unset_fields() {
     RetryPolicy some = RetryPolicy.newBuilder().setMaximumAttempts(2).setJitter(0).build();
     String bulk =
         server
@@ -91,7 +92,7 @@ class RetryDefaultsTest {
   }
 
   @Test
-  void a_default_never_makes_a_policy_wrong() {
+  void a_default_never_contradicts_a_policy() {
     RetryPolicy shortest = RetryPolicy.newBuilder().setMaximumIntervalMs(5).build();
     RetryPolicy longest = RetryPolicy.newBuilder().setInitialIntervalMs(60_000).build();
 
@@ -103,7 +104,7 @@ class RetryDefaultsTest {
   }
 
   @Test
-  void a_schedule_has_them_when_it_is_made_and_when_it_is_changed() {
+  void a_schedule_takes_server_defaults_when_created_and_updated() {
     var schedules = WorkflowScheduleServiceGrpc.newBlockingStub(server.sharedChannel());
     WorkflowSchedule made =
         schedules
@@ -130,7 +131,7 @@ class RetryDefaultsTest {
   }
 
   @Test
-  void a_child_and_the_steps_of_a_batch_have_them() {
+  void children_and_batched_steps_take_server_defaults() {
     server.startRun("batch", "order");
     try (BatchWorker worker = new BatchWorker(server, "batch", "order")) {
       Task task = worker.poll(1).get(0);
@@ -170,7 +171,7 @@ class RetryDefaultsTest {
   }
 
   @Test
-  void the_steps_of_a_simple_worker_have_them() {
+  void steps_of_a_simple_worker_take_server_defaults() {
     String run = server.startRun("simple", "order");
     try (BareWorker worker = new BareWorker(server, "simple", "host", 1, "order")) {
       int attempts = 0;

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What calls about runs are told, what they answer, and what a run shows of it. */
+/** Request and response fields of the calls about runs. */
 class RunFieldsTest {
   private static TestServer server;
 
@@ -98,7 +98,7 @@ class RunFieldsTest {
   }
 
   @Test
-  void a_task_says_what_the_run_was_started_as_and_a_poll_takes_no_more_of_a_type_than_it_asks() {
+  void a_task_carries_the_options_of_its_start_and_a_poll_respects_type_limits() {
     String first =
         start(TestServer.start("tasks", "order").setVersion("7").setExternalId("tasks-1"));
     start(TestServer.start("tasks", "order").setVersion("7"));
@@ -134,7 +134,7 @@ class RunFieldsTest {
   }
 
   @Test
-  void a_start_that_finds_another_run_says_of_which_type_that_is() {
+  void a_start_that_finds_another_run_returns_its_type() {
     start(TestServer.start("types", "order").setExternalId("types-1"));
 
     StartWorkflowResponse second =
@@ -147,7 +147,7 @@ class RunFieldsTest {
   }
 
   @Test
-  void a_cancel_says_whether_it_came_in_time_and_the_worker_hears_of_it() {
+  void a_cancel_reports_whether_it_took_effect_and_the_worker_is_notified() {
     String run = server.startRun("cancels", "order");
     try (BatchWorker worker = new BatchWorker(server, "cancels", "order")) {
       Task task = worker.poll(1).get(0);
@@ -196,7 +196,7 @@ class RunFieldsTest {
   }
 
   @Test
-  void a_terminated_run_is_resumed_by_force_and_a_repeated_call_finds_that_it_was() {
+  void a_terminated_run_is_resumed_by_force_and_a_repeated_call_returns_the_same() {
     String run = server.startRun("resumed", "order");
     server
         .workflows()
@@ -234,7 +234,7 @@ class RunFieldsTest {
   }
 
   @Test
-  void a_watch_tells_the_error_of_a_run_that_failed() throws Exception {
+  void a_watch_returns_the_error_of_a_failed_run() throws Exception {
     String run = server.startRun("watched", "order");
     CompletableFuture<WorkflowEnd> end = new CompletableFuture<>();
     StreamObserver<WatchWorkflowsRequest> watch =

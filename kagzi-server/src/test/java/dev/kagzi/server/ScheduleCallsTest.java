@@ -42,7 +42,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** All calls of schedules, as clients make them. */
+/** All calls about schedules. */
 class ScheduleCallsTest {
   private static TestServer server;
 
@@ -422,7 +422,7 @@ class ScheduleCallsTest {
   }
 
   @Test
-  void what_is_wrong_is_refused_by_its_name() {
+  void invalid_fields_are_refused_by_name() {
     refused(request("w").setCronExpr("61 * * * *"), "field minute is \"61\"");
     refused(request("w").setCronExpr(""), "cron_expr: \"\" has 0 fields");
     refused(request("w").setCronExpr("0 0 30 2 *"), "never fires again");

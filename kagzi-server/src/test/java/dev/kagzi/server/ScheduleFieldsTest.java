@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What a schedule shows of its life. */
+/** The fields of a schedule that change while it fires. */
 class ScheduleFieldsTest {
   private static final Duration SOON = Duration.ofSeconds(30);
 
@@ -83,7 +83,7 @@ class ScheduleFieldsTest {
         .getRunId();
   }
 
-  /** As if its next slot had been a while ago. */
+  /** Moves the schedule's next slot into the past. */
   private static void fallBehind(WorkflowSchedule schedule, Duration by) {
     Instant slot = Instant.now().minus(by);
     schedules()
@@ -95,7 +95,7 @@ class ScheduleFieldsTest {
   }
 
   @Test
-  void it_counts_how_its_runs_ended_and_lists_them_page_by_page() {
+  void a_schedule_counts_how_its_runs_ended_and_lists_them_page_by_page() {
     WorkflowSchedule made = create(request("counted"));
     String chosen = UUID.randomUUID().toString();
     assertThat(trigger(made, chosen)).isEqualTo(chosen);
@@ -129,7 +129,7 @@ class ScheduleFieldsTest {
   }
 
   @Test
-  void it_counts_the_slots_that_it_missed() {
+  void a_schedule_counts_the_slots_that_it_missed() {
     WorkflowSchedule made = create(request("missed").setCronExpr("* * * * *").setMaxCatchup(1));
 
     fallBehind(made, Duration.ofMinutes(10));
@@ -153,12 +153,12 @@ class ScheduleFieldsTest {
   }
 
   @Test
-  void a_backfill_says_which_slots_another_run_stands_in_the_way_of() throws Exception {
+  void a_backfill_reports_the_slots_that_another_run_blocks() throws Exception {
     WorkflowSchedule made = create(request("conflicts").setCronExpr("0 0 * * *"));
     Instant slot = Instant.now().truncatedTo(ChronoUnit.DAYS).minus(Duration.ofDays(3));
     try (Connection connection = SharedPostgres.server().connect(server.database());
         Statement statement = connection.createStatement()) {
-      // Clients cannot take such an id; a run of an older server may have it.
+      // No client can send this id; a run of an older server may have it.
       statement.execute(
           "UPDATE kagzi.workflow_runs SET external_id = 'schedule:%s:%s' WHERE run_id = '%s'"
               .formatted(made.getScheduleId(), slot, server.startRun("conflicts", "other")));
@@ -179,7 +179,7 @@ class ScheduleFieldsTest {
   }
 
   @Test
-  void why_it_cannot_fire_is_shown() throws Exception {
+  void a_schedule_shows_why_it_cannot_fire() throws Exception {
     WorkflowSchedule made = create(request("broken"));
     assertThat(made.getProblem()).isEmpty();
     try (Connection connection = SharedPostgres.server().connect(server.database());

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class SchemaTest {
 
-  /** As docs/operating.md says it. */
+  /** Copied from docs/operating.md. */
   private static final String ROLES =
       """
       CREATE SCHEMA kagzi AUTHORIZATION NAME_migrate;
@@ -48,7 +48,7 @@ class SchemaTest {
   }
 
   @Test
-  void a_server_that_does_not_migrate_refuses_a_schema_that_is_not_there() throws Exception {
+  void a_server_that_does_not_migrate_refuses_a_missing_schema() throws Exception {
     String empty = SharedPostgres.createDatabase();
 
     assertThatThrownBy(() -> TestServer.start(empty, config -> config.migrateOnStart(false)))
@@ -76,7 +76,7 @@ class SchemaTest {
   }
 
   @Test
-  void one_role_migrates_and_one_that_may_do_less_runs() throws Exception {
+  void one_role_migrates_and_one_with_fewer_rights_runs_the_server() throws Exception {
     String database = SharedPostgres.createDatabase();
     createRoles(database);
     execute(database, ROLES.replace("NAME", database));
@@ -106,7 +106,7 @@ class SchemaTest {
   }
 
   @Test
-  void a_database_that_does_not_let_in_or_is_not_there_is_one_line_without_the_password() {
+  void an_unreachable_or_refusing_database_is_reported_in_one_line_without_the_password() {
     assertThatThrownBy(
             () ->
                 TestServer.start(

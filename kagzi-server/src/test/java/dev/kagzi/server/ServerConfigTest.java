@@ -21,7 +21,7 @@ class ServerConfigTest {
   private static final String URL = "postgres://kagzi:secret@db/kagzi";
 
   @Test
-  void the_defaults_listen_on_this_machine_only() {
+  void the_defaults_listen_on_loopback_only() {
     ServerConfig config = ServerConfig.builder().dbUrl(URL).build();
 
     assertThat(config.listen().host()).isEqualTo("127.0.0.1");
@@ -43,14 +43,14 @@ class ServerConfigTest {
   }
 
   @Test
-  void nothing_that_is_shown_has_a_secret_in_it() {
+  void nothing_that_is_shown_contains_a_secret() {
     ServerConfig config =
         ServerConfig.builder().dbUrl(URL + "?sslpassword=secret").token("secret").build();
 
     assertThat(config.toString()).doesNotContain("secret");
   }
 
-  /** Each option gets another value, one after the other, and something has to change by it. */
+  /** Changes one option at a time; each must change the configuration. */
   @Test
   void everything_that_can_be_configured_has_an_option_and_every_option_does_something() {
     Map<String, Object> usual = leaves(Map.of());
@@ -69,8 +69,8 @@ class ServerConfigTest {
 
     Set<String> untouched = new TreeSet<>(usual.keySet());
     untouched.removeAll(changed);
-    // Certificates are files; a database that may lose data is for tests; policies of a whole
-    // server do not choose by kinds of failures; who is told of a failure is code.
+    // Not options: certificates are read from files; unsafe databases are for tests; server-wide
+    // policies have no failure kinds; the failure listener is code.
     assertThat(untouched)
         .containsExactly(
             "database.allowUnsafe",
@@ -106,7 +106,7 @@ class ServerConfigTest {
   }
 
   @Test
-  void what_cannot_be_meant_is_refused_with_its_name() {
+  void invalid_values_are_refused_with_the_option_name() {
     assertThatThrownBy(() -> ServerConfig.builder().build())
         .hasMessage(
             "db-url: none (expected: --db-url or KAGZI_DB_URL, jdbc:postgresql://… or"
@@ -124,13 +124,13 @@ class ServerConfigTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"0.0.0.0", "::", "192.168.1.7", "example.org", "127.evil.example"})
-  void a_server_that_others_can_reach_wants_a_token_or_to_be_told_that_it_needs_none(String host) {
+  void a_server_beyond_loopback_requires_a_token_or_insecure(String host) {
     assertThatThrownBy(() -> ServerConfig.builder().host(host).listen())
         .hasMessageStartingWith("host: " + host + " can be reached by others")
         .hasMessageContaining("--token-file")
         .hasMessageContaining("--insecure");
 
-    assertThat(ServerConfig.builder().host(host).token("t").listen().showsToken()).isTrue();
+    assertThat(ServerConfig.builder().host(host).token("t").listen().sendsTokenUnencrypted()).isTrue();
     assertThat(ServerConfig.builder().host(host).insecure().listen().token()).isEmpty();
     assertThat(ServerConfig.builder().host(host).inProcessOnly().listen().grpcPort())
         .isEqualTo(ListenConfig.NONE);
@@ -139,7 +139,7 @@ class ServerConfigTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"127.0.0.1", "127.0.0.53", "localhost", "::1", "[::1]", "0:0:0:0:0:0:0:1"})
-  void a_server_on_loopback_does_not(String host) {
+  void a_server_on_loopback_requires_no_token(String host) {
     assertThat(ServerConfig.builder().host(host).listen().token()).isEmpty();
   }
 }

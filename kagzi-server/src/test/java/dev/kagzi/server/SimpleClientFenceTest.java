@@ -44,8 +44,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Who may report on a run without naming its claim: every call, by the worker that holds the run
- * and by the one that lost it, over each connection, with and without the header.
+ * Who may report on a run without an epoch: every call, by the worker that holds the run and by the
+ * one that lost it, over each connection, with and without the header.
  */
 class SimpleClientFenceTest {
   private static final Metadata.Key<String> WORKER_ID =
@@ -57,7 +57,7 @@ class SimpleClientFenceTest {
 
   @BeforeAll
   static void startServers() {
-    // Nobody sends heartbeats here: a machine that stands still for a while must bury nobody.
+    // Nobody sends heartbeats here; a slow machine must not take the workers offline.
     Duration never = Duration.ofHours(1);
     EngineConfig engine =
         EngineConfig.defaults()
@@ -72,7 +72,7 @@ class SimpleClientFenceTest {
     server.close();
   }
 
-  /** Every call about a run; {@code ofStep} when its request names a step id. */
+  /** Every call about a run; {@code ofStep} if its request contains a step id. */
   enum Call {
     BEGIN_STEP(false) {
       @Override
@@ -151,7 +151,7 @@ class SimpleClientFenceTest {
     DEREGISTERED
   }
 
-  /** Over which connection a call comes. */
+  /** The connection that a call uses. */
   enum Way {
     OWN_CONNECTION,
     NEW_CONNECTION,
@@ -162,14 +162,13 @@ class SimpleClientFenceTest {
   record Held(String runId, String step, String nap) {}
 
   record Case(Call call, Loss loss, boolean holder, Way way, boolean header) {
-    /** The rule, as the protocol states it. */
+    /** The rule, as the protocol documents it. */
     boolean isAccepted() {
       if (call.ofStep || header || way == Way.OWN_CONNECTION) {
         return holder;
       }
-      // Nothing tells the two workers apart. Unless the run was taken over while it was RUNNING,
-      // the
-      // present claim is the only one since it was PENDING.
+      // Nothing distinguishes the two workers. Unless the run was taken over while RUNNING, the
+      // current claim is the only one since it was PENDING.
       return loss != Loss.LEASE_EXPIRED;
     }
   }
@@ -216,7 +215,7 @@ class SimpleClientFenceTest {
         assertThat(why.getMetadataMap()).containsEntry("code", "CLAIM_LOST");
         assertThat(why.getMessage()).contains(holder.id());
         assertThat(everythingOf(runId)).isEqualTo(before);
-        // It is still the holder's, and what the loser tried has spoiled nothing.
+        // The holder still has the run, and the refused report changed nothing.
         assertThat(holder.complete(runId, payload("\"right\"")))
             .isEqualTo(WorkflowStatus.WORKFLOW_STATUS_COMPLETED);
         assertThat(server.run(runId).getOutput()).isEqualTo(payload("\"right\""));
@@ -257,10 +256,10 @@ class SimpleClientFenceTest {
     }
   }
 
-  /** The run waits for its next worker; until that claims it, the last one may end it. */
+  /** The run waits for its next worker; until it is claimed, the previous worker may end it. */
   @ParameterizedTest
   @MethodSource("lateCases")
-  void the_end_of_a_run_counts_after_its_worker_was_taken_for_dead_and_nothing_else_does(Late one) {
+  void a_worker_that_was_taken_for_dead_may_still_end_its_run_and_nothing_else(Late one) {
     String queue = "late-" + QUEUES.incrementAndGet();
     ManagedChannel fresh = one.way == Way.OTHER_SERVER ? second.channel() : server.channel();
     try (BareWorker worker = new BareWorker(server, queue, "h", 1, "order")) {
@@ -316,7 +315,7 @@ class SimpleClientFenceTest {
   }
 
   @Test
-  void an_end_that_is_not_stored_is_not_answered_as_if_it_were() {
+  void a_result_that_is_not_stored_is_not_acknowledged() {
     try (BareWorker worker = new BareWorker(server, "ends", "h", 1, "order")) {
       String completed = take(worker, server.startRun("ends", "order")).runId;
       assertThat(worker.complete(completed, payload("1")))
@@ -440,7 +439,7 @@ class SimpleClientFenceTest {
     return stub.withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
   }
 
-  /** The run and its steps as clients see them. */
+  /** Returns the run and its steps as clients see them. */
   private static String everythingOf(String runId) {
     return server.run(runId)
         + ""

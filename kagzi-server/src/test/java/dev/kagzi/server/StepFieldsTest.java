@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What a worker says of a step is stored, listed, and given to the next claim. */
+/** What a worker reports of a step is stored, listed, and part of the next task. */
 class StepFieldsTest {
   private static TestServer server;
 
@@ -90,7 +90,7 @@ class StepFieldsTest {
   }
 
   @Test
-  void an_announced_step_and_its_result_show_what_was_said_of_them() {
+  void a_started_step_and_its_result_show_the_reported_fields() {
     String run = server.startRun("said", "order");
     try (BatchWorker worker = new BatchWorker(server, "said", "order")) {
       Task task = worker.poll(1).get(0);
@@ -154,7 +154,7 @@ class StepFieldsTest {
   }
 
   @Test
-  void a_failure_says_whether_it_is_final_and_when_the_next_attempt_is_due() {
+  void a_failed_step_shows_whether_it_is_final_and_when_the_next_attempt_is_due() {
     String run = server.startRun("failures", "order");
     try (BatchWorker worker = new BatchWorker(server, "failures", "order")) {
       Task task = worker.poll(1).get(0);
@@ -199,7 +199,7 @@ class StepFieldsTest {
   }
 
   @Test
-  void the_next_claim_is_given_every_step_as_it_was_left() throws Exception {
+  void the_next_claim_gets_every_step_in_its_last_state() throws Exception {
     String run = server.startRun("left", "order");
     try (BatchWorker worker = new BatchWorker(server, "left", "order");
         BatchWorker parts = new BatchWorker(server, "parts", "part")) {
@@ -282,7 +282,7 @@ class StepFieldsTest {
     return Objects.requireNonNull(steps.get(key));
   }
 
-  /** What else the server has to say may come before. */
+  /** Skips other events of the server. */
   private static AttachResponse wake(BatchWorker worker) throws InterruptedException {
     while (true) {
       AttachResponse event = worker.events.poll(30, TimeUnit.SECONDS);
@@ -294,7 +294,7 @@ class StepFieldsTest {
   }
 
   @Test
-  void a_child_that_goes_its_own_way_is_not_awaited_and_not_cancelled() {
+  void a_detached_child_is_not_awaited_and_not_cancelled() {
     String run = server.startRun("own-way", "order");
     try (BatchWorker worker = new BatchWorker(server, "own-way", "order")) {
       Task task = worker.poll(1).get(0);

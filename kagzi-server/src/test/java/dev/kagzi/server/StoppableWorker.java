@@ -10,8 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A worker in a process of its own, which a test stops and continues with signals. It always has
- * many calls open. It prints a line each time it has registered, and ends with its input.
+ * A worker in its own process, which a test stops and continues with signals. It always has many
+ * calls open. It prints a line after each registration and exits when its input closes.
  */
 final class StoppableWorker {
   private static final long HEARTBEAT_MS = 500;
@@ -46,7 +46,7 @@ final class StoppableWorker {
   private static void awaitEndOfInput(CountDownLatch ended) {
     try {
       while (System.in.read() >= 0) {
-        // Nothing is sent; only the end counts.
+        // The parent sends nothing; only the end of the input counts.
       }
     } catch (IOException e) {
       // The parent is gone.

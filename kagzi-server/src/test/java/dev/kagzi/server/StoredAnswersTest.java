@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** An answer says what is stored, and nothing else. */
+/** A response contains what is stored, and nothing else. */
 class StoredAnswersTest {
   private static TestServer server;
 

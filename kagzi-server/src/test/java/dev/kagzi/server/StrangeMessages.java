@@ -12,8 +12,8 @@ import java.util.Random;
 import java.util.UUID;
 
 /**
- * Makes messages of any type from its descriptor: each field is left out, holds what a client may
- * well send, or holds what no client should. A new field or message needs nothing here.
+ * Builds messages of any type from its descriptor: each field is unset, plausible or invalid. New
+ * fields and messages need no change here.
  */
 final class StrangeMessages {
   private static final int DEPTH_MAX = 5;
@@ -196,7 +196,7 @@ final class StrangeMessages {
     return random.nextInt(100) < percent;
   }
 
-  /** What a request may name that is really there. */
+  /** Ids and tokens that exist on the server. */
   interface LiveThings {
     String text(Random random, String field);
   }

@@ -61,8 +61,8 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends a hundred thousand requests that are partly rubbish to every call of every service, and
- * looks at each answer, at the log and at what was stored.
+ * Sends a hundred thousand partly invalid requests to every call of every service, and checks each
+ * response, the log and what was stored.
  */
 class StrangeRequestsTest {
   private static final int REQUESTS = Integer.getInteger("kagzi.requests", 100_000);
@@ -70,7 +70,7 @@ class StrangeRequestsTest {
   private static final int IN_FLIGHT = 64;
   private static final int MESSAGE_LENGTH_MAX = 1_001;
 
-  /** Calls that wait by design: sent less often, and cut off after a while. */
+  /** Calls that wait by design: sent less often, with a short deadline. */
   private static final Set<String> WAITING =
       Set.of("AwaitWorkflow", "WatchWorkflows", "PollTask", "PollTasks", "Attach");
 
@@ -85,7 +85,7 @@ class StrangeRequestsTest {
   private final Semaphore places = new Semaphore(IN_FLIGHT);
 
   @Test
-  void no_request_is_the_servers_fault_and_what_is_refused_is_not_stored() throws Exception {
+  void no_request_causes_an_internal_error_and_refused_data_is_not_stored() throws Exception {
     System.out.println("seed " + SEED + " (-Dkagzi.seed repeats it)");
     LogFaults log = LogFaults.attach();
     try (TestServer server = TestServer.start()) {
@@ -109,7 +109,7 @@ class StrangeRequestsTest {
     }
   }
 
-  /** The calls to make, in an order that the seed gives. */
+  /** Returns the calls to make, in an order that the seed determines. */
   private List<MethodDescriptor<?, ?>> requests() {
     List<MethodDescriptor<?, ?>> methods =
         Stream.of(
@@ -142,7 +142,7 @@ class StrangeRequestsTest {
     return (Message) method.parseRequest(new ByteArrayInputStream(new byte[0]));
   }
 
-  /** Nobody disables the namespaces in which the others work. */
+  /** Keeps the namespaces enabled in which the other calls work. */
   private static Message tamed(Message message) {
     if (message instanceof DisableNamespaceRequest disable
         && Set.of("", "default", "other").contains(disable.getNamespace())) {
@@ -211,7 +211,7 @@ class StrangeRequestsTest {
     }
   }
 
-  /** Items of calls that succeed are refused one by one; what was made is remembered. */
+  /** Items of successful calls may be refused one by one; ids of created things go to the pool. */
   private void look(MethodDescriptor<?, ?> method, Message request, Object answer) {
     switch (answer) {
       case StartWorkflowResponse started -> runs.add(started.getRunId());
@@ -382,7 +382,7 @@ class StrangeRequestsTest {
     }
   }
 
-  /** What the server should not have had to log. */
+  /** Collects log lines that the server should not have written. */
   private static final class LogFaults extends AppenderBase<ILoggingEvent> {
     final Queue<String> events = new ConcurrentLinkedQueue<>();
 

@@ -11,19 +11,19 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A TCP way to a port on this machine that can be cut: connections are reset, as those of a killed
- * process are, and new ones are turned away until it is mended. Thread-safe.
+ * A TCP proxy to a local port that can be cut: connections are reset, like those of a killed
+ * process, and new ones are refused until it is restored. Thread-safe.
  */
 final class TestLink implements AutoCloseable {
   private final int target;
-  private final ServerSocket door;
+  private final ServerSocket listener;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private volatile boolean cut;
 
   TestLink(int target) {
     this.target = target;
     try {
-      this.door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+      this.listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -31,7 +31,7 @@ final class TestLink implements AutoCloseable {
   }
 
   int port() {
-    return door.getLocalPort();
+    return listener.getLocalPort();
   }
 
   void cut() {
@@ -39,14 +39,14 @@ final class TestLink implements AutoCloseable {
     sockets.forEach(TestLink::reset);
   }
 
-  void mend() {
+  void restore() {
     cut = false;
   }
 
   private void accept() {
-    while (!door.isClosed()) {
+    while (!listener.isClosed()) {
       try {
-        Socket from = door.accept();
+        Socket from = listener.accept();
         sockets.add(from);
         if (cut) {
           reset(from);
@@ -56,24 +56,24 @@ final class TestLink implements AutoCloseable {
         sockets.add(to);
         from.setTcpNoDelay(true);
         to.setTcpNoDelay(true);
-        Thread.ofVirtual().start(() -> pump(from, to));
-        Thread.ofVirtual().start(() -> pump(to, from));
+        Thread.ofVirtual().start(() -> copy(from, to));
+        Thread.ofVirtual().start(() -> copy(to, from));
         if (cut) {
           reset(from);
           reset(to);
         }
       } catch (IOException closed) {
-        // The door is closed, or the caller has gone again.
+        // The proxy is cut, or the caller has gone.
       }
     }
   }
 
-  private void pump(Socket from, Socket to) {
+  private void copy(Socket from, Socket to) {
     try (InputStream in = from.getInputStream();
         OutputStream out = to.getOutputStream()) {
       in.transferTo(out);
     } catch (IOException broken) {
-      // Ended below, as an orderly end is.
+      // The connection is closed below, like after an orderly end.
     }
     reset(from);
     reset(to);
@@ -86,14 +86,14 @@ final class TestLink implements AutoCloseable {
       socket.setSoLinger(true, 0);
       socket.close();
     } catch (IOException closed) {
-      // It is.
+      // Already closed.
     }
   }
 
   @Override
   public void close() {
     try {
-      door.close();
+      listener.close();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

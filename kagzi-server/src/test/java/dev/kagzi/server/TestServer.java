@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
-/** A server on a database of its own, and a channel to it. */
+/** A server on its own database, and a channel to it. */
 public final class TestServer implements AutoCloseable {
   private static final Duration CALL_MAX = Duration.ofSeconds(20);
 
@@ -34,12 +34,12 @@ public final class TestServer implements AutoCloseable {
     return start(SharedPostgres.createDatabase(), config -> config);
   }
 
-  /** A server on a database that others may use too. */
+  /** Starts a server on a database that other servers may share. */
   public static TestServer start(String database, UnaryOperator<ServerConfig.Builder> settings) {
     return new TestServer(database, KagziServer.start(settings.apply(config(database)).build()));
   }
 
-  /** What test servers have in common. */
+  /** Returns the common configuration of test servers. */
   public static ServerConfig.Builder config(String database) {
     EmbeddedPostgres postgres = SharedPostgres.server();
     return ServerConfig.builder()
@@ -52,7 +52,7 @@ public final class TestServer implements AutoCloseable {
         .closeTimeout(Duration.ofSeconds(5));
   }
 
-  /** A connection of its own. */
+  /** Opens a new connection. */
   public ManagedChannel channel(ClientInterceptor... interceptors) {
     return NettyChannelBuilder.forAddress("127.0.0.1", server.grpcPort())
         .usePlaintext()
@@ -112,7 +112,7 @@ public final class TestServer implements AutoCloseable {
         .build();
   }
 
-  /** The run as it is. */
+  /** Returns the run. */
   public Workflow run(String runId) {
     return workflows()
         .getWorkflow(dev.kagzi.protocol.v1.GetWorkflowRequest.newBuilder().setRunId(runId).build())

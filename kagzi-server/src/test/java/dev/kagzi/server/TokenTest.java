@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A server with a token, here on loopback, over real sockets. */
+/** A server with a token, on loopback, over real sockets. */
 @SuppressWarnings("NullAway.Init")
 class TokenTest {
   private static final String TOKEN = "s3cret-t0ken";
@@ -54,7 +54,7 @@ class TokenTest {
   }
 
   @Test
-  void whoever_shows_the_token_is_let_in() throws Exception {
+  void callers_with_the_token_are_accepted() throws Exception {
     assertThat(version(shows("Bearer " + TOKEN))).isNotEmpty();
     assertThat(version(shows("bearer " + TOKEN))).isNotEmpty();
     assertThat(get("/", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
@@ -70,7 +70,7 @@ class TokenTest {
         "Basic s3cret-t0ken",
         "s3cret-t0ken"
       })
-  void whoever_does_not_is_told_so_and_nothing_else(String shown) throws Exception {
+  void callers_without_the_token_are_refused_and_learn_nothing_else(String shown) throws Exception {
     var refused = CallErrors.refused(Status.Code.UNAUTHENTICATED, () -> version(shows(shown)));
 
     assertThat(refused.getCode()).isEqualTo(ErrorCode.ERROR_CODE_UNAUTHORIZED);
@@ -82,7 +82,7 @@ class TokenTest {
   }
 
   @Test
-  void health_is_told_to_everybody() throws Exception {
+  void health_checks_need_no_token() throws Exception {
     assertThat(get("/healthz", "").statusCode()).isEqualTo(200);
     assertThat(get("/readyz", "").statusCode()).isEqualTo(200);
     assertThat(
@@ -93,7 +93,7 @@ class TokenTest {
   }
 
   @Test
-  void reflection_asks_for_the_token_too() {
+  void reflection_requires_the_token_too() {
     CompletableFuture<Object> answer = new CompletableFuture<>();
     ServerReflectionGrpc.newStub(server.sharedChannel())
         .serverReflectionInfo(

@@ -22,9 +22,9 @@ class TwoServersTest {
   private static final int RUNS = 1_000;
   private static final Duration LIMIT = Duration.ofMillis(50);
 
-  /** A busy machine may spoil a round; a delay of the servers' own would spoil them all. */
+  /** Up to three rounds: a busy machine may slow one, a delay of the servers would slow all. */
   @Test
-  void runs_started_on_one_server_reach_a_worker_on_the_other_by_notice() throws Exception {
+  void runs_started_on_one_server_reach_a_worker_on_the_other_by_notification() throws Exception {
     String database = SharedPostgres.createDatabase();
     try (TestServer here = TestServer.start(database, config -> config);
         TestServer there = TestServer.start(database, config -> config);
@@ -41,7 +41,7 @@ class TwoServersTest {
     }
   }
 
-  /** From the call of a start on one server to the task in the hands of a worker on the other. */
+  /** Measures from the start call on one server to the task at a worker of the other. */
   private static Duration medianOfRound(TestServer here, BatchWorker worker, int runs)
       throws Exception {
     Map<String, Long> taken = new ConcurrentHashMap<>();
@@ -67,7 +67,7 @@ class TwoServersTest {
     return Duration.ofNanos(waits[waits.length / 2]);
   }
 
-  /** Reports aside, so that what is measured is how work comes, not how fast it is done. */
+  /** Reports on another thread, so that only the dispatch is measured. */
   private static void takeAll(BatchWorker worker, int runs, Map<String, Long> taken) {
     long beat = System.nanoTime();
     try (ExecutorService reporters = Executors.newVirtualThreadPerTaskExecutor()) {

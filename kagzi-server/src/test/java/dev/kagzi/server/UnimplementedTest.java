@@ -50,7 +50,7 @@ class UnimplementedTest {
         .flatMap(service -> service.getMethods().stream());
   }
 
-  /** Sends an empty message and waits for how the call ends. */
+  /** Sends an empty message and returns the call's status. */
   private static <Q, A> Status call(TestServer server, MethodDescriptor<Q, A> method)
       throws Exception {
     CompletableFuture<Status> end = new CompletableFuture<>();

@@ -29,10 +29,10 @@ class UnreadableRequestsTest {
     server.close();
   }
 
-  /** Text that is not UTF-8, a field that is longer than the message, a field number 0. */
+  /** Invalid UTF-8, a field that is longer than the message, a field with number 0. */
   @ParameterizedTest
   @ValueSource(strings = {"0a02c328", "0a3201", "00", "ff"})
-  void bytes_that_are_no_message_are_the_callers_fault(String hex) {
+  void bytes_that_are_no_message_are_an_invalid_argument(String hex) {
     byte[] bytes = HexFormat.of().parseHex(hex);
 
     CallErrors.refused(

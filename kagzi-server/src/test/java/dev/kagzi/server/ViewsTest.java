@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Whatever the engine knows is shown. */
+/** Everything that the engine stores is shown. */
 class ViewsTest {
   private static TestServer server;
 
@@ -197,7 +197,7 @@ class ViewsTest {
   }
 
   @Test
-  void a_namespace_lives_from_creation_over_change_to_disabling() {
+  void a_namespace_is_created_updated_and_disabled() {
     Namespace created =
         server
             .namespaces()

@@ -17,7 +17,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 
-/** The walls of the house, as far as they stand in the server. */
+/** The dependencies between the server's packages. */
 @AnalyzeClasses(packages = "dev.kagzi.server", importOptions = ImportOption.DoNotIncludeTests.class)
 class WallsTest {
 

@@ -39,7 +39,7 @@ class WatchTest {
   }
 
   @Test
-  void ends_of_many_runs_come_over_one_stream_each_once() throws Exception {
+  void completions_of_many_runs_come_over_one_stream_each_once() throws Exception {
     List<String> runs = startRuns("watch", 50);
     Watcher watcher = new Watcher(100);
 
@@ -61,7 +61,7 @@ class WatchTest {
   }
 
   @Test
-  void the_stream_ends_when_the_last_named_run_is_answered() throws Exception {
+  void the_stream_ends_when_the_last_watched_run_is_answered() throws Exception {
     List<String> runs = startRuns("last", 2);
     Watcher watcher = new Watcher(100);
 
@@ -76,7 +76,7 @@ class WatchTest {
   }
 
   @Test
-  void what_is_no_run_is_answered_as_not_found_and_the_stream_goes_on() throws Exception {
+  void unknown_runs_are_answered_as_not_found_and_the_stream_goes_on() throws Exception {
     String missing = UUID.randomUUID().toString();
     String real = startRuns("real", 1).get(0);
     Watcher watcher = new Watcher(100);
@@ -93,7 +93,7 @@ class WatchTest {
   }
 
   @Test
-  void a_forgotten_run_is_not_answered() throws Exception {
+  void a_run_that_is_no_longer_watched_is_not_answered() throws Exception {
     List<String> runs = startRuns("forget", 2);
     Watcher watcher = new Watcher(100);
 
@@ -109,7 +109,7 @@ class WatchTest {
   }
 
   @Test
-  void a_slow_reader_gets_every_end_however_large() throws Exception {
+  void a_slow_reader_gets_every_completion_however_large() throws Exception {
     List<String> runs = startRuns("large", 16);
     Watcher watcher = new Watcher(0);
     Payload large = Payload.newBuilder().setData(ByteString.copyFrom(new byte[1 << 20])).build();

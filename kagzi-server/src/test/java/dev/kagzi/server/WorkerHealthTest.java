@@ -18,7 +18,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** How health shows workers that are late, dead, or gone. */
+/** How health shows workers that are silent, dead, or offline. */
 class WorkerHealthTest {
   private static final Duration SOON = Duration.ofSeconds(30);
 
@@ -36,8 +36,8 @@ class WorkerHealthTest {
   }
 
   @Test
-  void a_silent_worker_is_degraded_and_then_unhealthy_and_so_is_the_whole() throws Exception {
-    // Nobody takes silent workers out while the test looks at them.
+  void a_silent_worker_is_degraded_and_then_unhealthy_and_so_is_the_overall_status() throws Exception {
+    // The coordinator must not take silent workers offline during the test.
     EngineConfig idle = EngineConfig.defaults().withCoordinatorInterval(Duration.ofHours(1));
     try (TestServer server =
             TestServer.start(SharedPostgres.createDatabase(), config -> config.engine(idle));
@@ -76,7 +76,7 @@ class WorkerHealthTest {
   }
 
   @Test
-  void a_database_that_is_away_makes_the_whole_unhealthy() throws Exception {
+  void an_unreachable_database_makes_the_overall_status_unhealthy() throws Exception {
     try (TestServer server = TestServer.start()) {
       assertThat(health(server).getDatabase().getMessage()).isEmpty();
       allowConnections(server.database(), false);

@@ -1,4 +1,4 @@
-/** The server from outside: real sockets, real PostgreSQL, clients made of bare stubs. */
+/** Tests the server from outside: real sockets, real PostgreSQL, clients made of bare stubs. */
 @NullMarked
 package dev.kagzi.server;
 

@@ -10,25 +10,27 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a file of properties says.
+ * The contents of a properties file.
  *
  * @param path where it is; empty if there is none
  * @param entries by key
  */
 public record ConfigFile(String path, Map<String, String> entries) {
-  /** What is read from the working directory when no file is named. */
+  /** The file that is read from the working directory if no file is named. */
   public static final String DEFAULT_NAME = "kagzi.properties";
 
   public ConfigFile {
     entries = Map.copyOf(entries);
   }
 
-  /** No file. */
+  /** Returns an empty configuration. */
   public static ConfigFile none() {
     return new ConfigFile("", Map.of());
   }
 
-  /** The named file, which must be there; else the one in the directory, if it is there. */
+  /**
+   * Reads the named file, which must exist; without a name reads the default file, if it exists.
+   */
   public static ConfigFile find(@Nullable Path named, Path directory) {
     if (named != null) {
       return read(named);
@@ -50,14 +52,14 @@ public record ConfigFile(String path, Map<String, String> entries) {
     return new ConfigFile(file.toString(), entries);
   }
 
-  /** Refuses a key that nobody knows. */
+  /** Rejects unknown keys. */
   void check() {
     for (String key : new TreeMap<>(entries).keySet()) {
       if (ServerOption.byKey(key).isEmpty()) {
         throw new SettingsException(
             "%s: no such key in %s (expected: %s)"
                 .formatted(
-                    key, path, DidYouMean.to(key, ServerOption.keys()).orElse(Settings.ANY_KNOWN)));
+                    key, path, DidYouMean.suggest(key, ServerOption.keys()).orElse(Settings.ANY_KNOWN)));
       }
     }
   }

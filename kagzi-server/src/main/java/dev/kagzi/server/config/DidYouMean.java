@@ -4,15 +4,15 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Guesses what somebody meant who wrote what nobody knows. */
+/** Suggests a known word for a misspelled one. */
 public final class DidYouMean {
   private DidYouMean() {}
 
   /**
-   * The candidate that takes the fewest keystrokes to get to. None if those are more than a third
-   * of the word: then it was something else that was meant.
+   * Returns the candidate with the smallest edit distance. Returns empty if the distance is more
+   * than a third of the word's length.
    */
-  public static Optional<String> to(String word, Collection<String> candidates) {
+  public static Optional<String> suggest(String word, Collection<String> candidates) {
     return candidates.stream()
         .min(
             Comparator.<String>comparingInt(each -> distance(word, each))

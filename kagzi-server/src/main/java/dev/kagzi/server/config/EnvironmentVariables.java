@@ -8,12 +8,12 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Which variables of the environment are ours, and which only look so. */
+/** Which KAGZI_ variables of the environment are known, and which Kubernetes sets. */
 final class EnvironmentVariables {
   private static final String PREFIX = "KAGZI_";
   private static final String COORDINATOR = "KAGZI_COORDINATOR_";
 
-  /** Clients, the launcher and the programs beside the server read these; the server does not. */
+  /** Read by clients, the launcher and other programs; the server ignores them. */
   private static final String[] OF_OTHERS = {
     "KAGZI_ADDRESS",
     "KAGZI_NAMESPACE",
@@ -29,7 +29,7 @@ final class EnvironmentVariables {
 
   private static final Pattern OLD = Pattern.compile("KAGZI_(SCHEDULER|WATCHDOG)_(.*)");
 
-  // What Kubernetes tells every container of a service that is called kagzi or kagzi-something.
+  // Kubernetes sets these in every container if a service is named kagzi or kagzi-something.
   private static final Pattern SERVICE_LINK =
       Pattern.compile(".*_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT_\\d+_(TCP|UDP|SCTP)(_.*)?)");
   private static final Pattern SERVICE_ADDRESS = Pattern.compile("(tcp|udp|sctp)://.*");
@@ -40,7 +40,7 @@ final class EnvironmentVariables {
     return SERVICE_LINK.matcher(name).matches() || SERVICE_ADDRESS.matcher(value).matches();
   }
 
-  /** Refuses a variable that is meant for us and that nobody knows. */
+  /** Rejects unknown variables that start with KAGZI_. */
   static void check(Map<String, String> environment) {
     Set<String> known = new TreeSet<>();
     Stream.of(ServerOption.values()).map(ServerOption::variable).forEach(known::add);
@@ -64,9 +64,9 @@ final class EnvironmentVariables {
     return near.orElse(Settings.ANY_KNOWN);
   }
 
-  /** What all have in common is no likeness. */
+  /** Compares without the common prefix, which would make all names similar. */
   private static Optional<String> nearest(String name, Set<String> known) {
-    return DidYouMean.to(
+    return DidYouMean.suggest(
             name.substring(PREFIX.length()),
             known.stream().map(each -> each.substring(PREFIX.length())).toList())
         .map(each -> PREFIX + each);

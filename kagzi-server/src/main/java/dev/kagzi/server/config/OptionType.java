@@ -10,25 +10,25 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What the value of an option is: how it is written, read and bounded. */
+/** The type of an option's value: how it is written, parsed and bounded. */
 public sealed interface OptionType {
 
   /**
-   * Reads a value that is not empty.
+   * Parses a value that is not empty.
    *
-   * @throws IllegalArgumentException whose message is what was expected
+   * @throws IllegalArgumentException whose message is the expected value
    */
   Comparable<?> read(String text);
 
-  /** What stands for the value in a command's help. */
+  /** The placeholder for the value in a command's help. */
   String label();
 
-  /** The unit of the value, or nothing. */
+  /** The unit of the value, or empty. */
   default String unit() {
     return "";
   }
 
-  /** Which values there are, for people; or nothing. */
+  /** The allowed values, for help and documentation; or empty. */
   default String range() {
     return "";
   }
@@ -41,7 +41,7 @@ public sealed interface OptionType {
     }
   }
 
-  /** Text that is never shown, and never given where a list of processes would show it. */
+  /** Text that is never shown and has no flag, since process lists show flags. */
   record Secret() implements OptionType {
     @Override
     public Comparable<?> read(String text) {
@@ -140,7 +140,7 @@ public sealed interface OptionType {
     }
   }
 
-  /** How often something is done: once or more often, or -1 for no limit. */
+  /** A count of executions: at least 1, or -1 for no limit. */
   record Times(long max) implements OptionType {
     @Override
     public Comparable<?> read(String text) {
@@ -169,7 +169,7 @@ public sealed interface OptionType {
     public Comparable<?> read(String text) {
       try {
         double value = Double.parseDouble(text);
-        // Written so that what is not a number is refused too.
+        // Written so that NaN is rejected too.
         if (!(value >= min && value <= max)) {
           throw new IllegalArgumentException(range());
         }
@@ -232,7 +232,7 @@ public sealed interface OptionType {
     private static final Pattern FORM =
         Pattern.compile("(\\d{1,12}(?:\\.\\d{1,3})?)\\s*(|ms|s|m|h|d)");
 
-    // Variables of old end in _SECS: a bare number is what those hold.
+    // A bare number means seconds, because some variable names end in _SECS.
     private static final Map<String, Long> UNITS_MS =
         Map.of("", 1_000L, "ms", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L, "d", 86_400_000L);
 

@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Every option of a server. The key is its name in a file, and with two dashes the flag; the
- * variable is the key in capitals after {@code KAGZI_}, unless an older name is kept.
+ * Every option of a server. The key is its name in a file, and with two dashes the flag. The
+ * variable is {@code KAGZI_} and the key in capitals, unless another name is given.
  */
 public enum ServerOption {
   HOST(
@@ -15,8 +15,7 @@ public enum ServerOption {
       "KAGZI_SERVER_HOST",
       new OptionType.Text("ADDRESS"),
       "127.0.0.1",
-      "Where both ports are bound. Any but a loopback address wants a token, mutual TLS or"
-          + " insecure."),
+      "The address that both ports bind to. Any address but loopback requires a token, mutual TLS or insecure."),
   PORT(
       "port",
       "KAGZI_SERVER_PORT",
@@ -29,39 +28,39 @@ public enum ServerOption {
       "token",
       new OptionType.Secret(),
       "",
-      "What callers of gRPC and HTTP have to show: authorization: Bearer TOKEN."),
+      "The token that callers of gRPC and HTTP must send: authorization: Bearer TOKEN."),
   TOKEN_FILE("token-file", new OptionType.File(), "", "A file whose first line is the token."),
   INSECURE(
       "insecure",
       new OptionType.Switch(),
       "false",
-      "Lets a server that others can reach do without a token."),
+      "Allows a server that listens on more than loopback to run without a token."),
   TLS_CERT(
       "tls-cert",
       new OptionType.File(),
       "",
-      "Certificate chain of the server (PEM), for gRPC and HTTP; wants tls-key."),
+      "Certificate chain of the server (PEM), for gRPC and HTTP; requires tls-key."),
   TLS_KEY("tls-key", new OptionType.File(), "", "Private key of the server (PEM, PKCS#8)."),
   TLS_CLIENT_CA(
       "tls-client-ca",
       new OptionType.File(),
       "",
-      "Authorities (PEM) by which clients' certificates are checked: mutual TLS."),
+      "Authorities (PEM) that sign client certificates: mutual TLS."),
   REFLECTION(
       "reflection",
       new OptionType.Switch(),
       "false",
-      "Lets clients ask for the protocol's descriptors; on in dev."),
+      "Turns gRPC reflection on; on in dev."),
   CLOSE_TIMEOUT(
       "close-timeout",
       new OptionType.Time("0s", "10m"),
       "10s",
-      "How long a stop waits for calls under way."),
+      "How long a stop waits for calls in flight."),
   LOG_LEVEL(
       "log-level",
       new OptionType.Choice(List.of("TRACE", "DEBUG", "INFO", "WARN", "ERROR")),
       "INFO",
-      "What is logged, to standard error."),
+      "The level of the log, which goes to standard error."),
 
   DB_URL(
       "db-url",
@@ -72,9 +71,9 @@ public enum ServerOption {
       "db-user",
       new OptionType.Text("NAME"),
       "postgres",
-      "For a url that names no user. Not in dev."),
+      "The user if the URL names none. Not in dev."),
   DB_PASSWORD(
-      "db-password", new OptionType.Secret(), "", "For a url that has no password. Not in dev."),
+      "db-password", new OptionType.Secret(), "", "The password if the URL has none. Not in dev."),
   DB_POOL_SIZE(
       "db-pool-size",
       new OptionType.Whole(1, 1_000),
@@ -85,29 +84,26 @@ public enum ServerOption {
       "migrate-on-start",
       new OptionType.Switch(),
       "true",
-      "Whether a start brings the schema up to date. If not, it has to be: kagzi migrate. Not in"
-          + " dev."),
+      "Whether a start migrates the schema. If not, run kagzi migrate before. Not in dev."),
 
   NOTIFIER(
       "notifier",
       new OptionType.Choice(List.of("in-process", "postgres")),
       "postgres",
-      "How servers notify each other: by LISTEN and NOTIFY, or in memory. in-process is for a"
-          + " single server: it saves two connections, and a start beside another server is"
-          + " refused."),
+      "How servers notify each other: by LISTEN and NOTIFY, or in memory. in-process is for a single server: it saves two connections, and a second server refuses to start."),
 
   AUTO_CREATE_NAMESPACES(
       "auto-create-namespaces",
       new OptionType.Switch(),
       "false",
-      "Whether a namespace comes into being with its first use; on in dev."),
+      "Whether the first use of an unknown namespace creates it; on in dev."),
 
   COORDINATOR_INTERVAL(
       "coordinator-interval",
       "KAGZI_COORDINATOR_INTERVAL_SECS",
       new OptionType.Time("100ms", "1m"),
       "1s",
-      "How often the periodic duties are looked after."),
+      "How often the coordinator runs its periodic work."),
   COORDINATOR_BATCH_SIZE(
       "coordinator-batch-size",
       new OptionType.Whole(1, 10_000),
@@ -117,20 +113,19 @@ public enum ServerOption {
       "coordinator-max-workflows-per-tick",
       new OptionType.Whole(1, 1_000_000),
       "1000",
-      "How many missed slots of schedules become runs in one interval; those on time are not"
-          + " limited."),
+      "How many missed slots of schedules become runs in one interval; slots on time are not limited."),
   COORDINATOR_WORKER_STALE_THRESHOLD(
       "coordinator-worker-stale-threshold",
       "KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS",
       new OptionType.Time("1s", "1h"),
       "10s",
-      "How long a worker may be silent before its runs go to others."),
+      "How long a worker may send no heartbeat before its runs go to other workers."),
   WORKER_HEARTBEAT_INTERVAL(
       "worker-heartbeat-interval",
       "KAGZI_WORKER_HEARTBEAT_INTERVAL_SECS",
       new OptionType.Time("1s", "1m"),
       "3s",
-      "How often workers are told to beat; whole seconds."),
+      "How often workers send heartbeats; whole seconds."),
   WORKER_VISIBILITY_TIMEOUT(
       "worker-visibility-timeout",
       "KAGZI_WORKER_VISIBILITY_TIMEOUT_SECS",
@@ -141,20 +136,20 @@ public enum ServerOption {
       "worker-first-lease",
       new OptionType.Time("1s", "1d"),
       "6s",
-      "The lease of a run that was just handed out; a heartbeat makes it full."),
+      "The lease of a newly dispatched run; the first heartbeat extends it to the full lease."),
   WORKER_DETACHED_TIMEOUT(
       "worker-detached-timeout",
       new OptionType.Time("100ms", "1h"),
       "3s",
-      "How long a worker may be silent after its stream broke."),
+      "How long a worker may send no heartbeat after its Attach stream broke."),
 
   POLL_TIMEOUT(
-      "poll-timeout", new OptionType.Time("1s", "10m"), "60s", "How long a poll waits at most."),
+      "poll-timeout", new OptionType.Time("1s", "10m"), "60s", "The longest wait of a poll."),
   POLL_FALLBACK_INTERVAL(
       "poll-fallback-interval",
       new OptionType.Time("100ms", "1m"),
       "2s",
-      "How often waiting polls look for runs although nothing told them to."),
+      "How often waiting polls query for runs without a notification."),
   POLL_LINGER(
       "poll-linger",
       new OptionType.Time("0s", "1m"),
@@ -164,217 +159,215 @@ public enum ServerOption {
       "poll-answer-bytes-max",
       new OptionType.Bytes("64KiB", "4MiB"),
       "3MiB",
-      "What one answer to a poll may hold."),
+      "The most bytes in one response to a poll."),
   DISPATCH_CLAIMERS(
       "dispatch-claimers",
       new OptionType.Whole(1, 64),
       "2",
-      "Threads, each with a connection, that look for runs."),
+      "Threads, each with a connection, that claim runs."),
 
   JOURNAL_LANES(
       "journal-lanes",
       new OptionType.Whole(1, 64),
       "2",
-      "Serial writers, each with a connection; more than cores do not help."),
+      "Serial writers, each with a connection; more lanes than CPU cores do not help."),
   CALL_MEMORY_PERCENT(
       "call-memory-percent",
       new OptionType.Whole(5, 50),
       "25",
-      "What requests, answers and tasks on their way may take of the heap; callers beyond it are"
-          + " refused with RESOURCE_EXHAUSTED."),
+      "The share of the heap for requests, responses and tasks in flight; calls above it are refused with RESOURCE_EXHAUSTED."),
   JOURNAL_QUEUE_BYTES_MAX(
       "journal-queue-bytes-max",
       new OptionType.Bytes("8MiB", "16GiB"),
       "64MiB",
-      "What may wait to be written, in all lanes together; an eighth of the heap if that is less."),
+      "The most bytes that wait to be written, in all lanes together; an eighth of the heap if that is less."),
   JOURNAL_BATCH_BYTES_MAX(
       "journal-batch-bytes-max",
       new OptionType.Bytes("64KiB", "256MiB"),
       "8MiB",
-      "What one transaction may hold; a 32nd of the heap if that is less."),
+      "The most bytes in one transaction; a 32nd of the heap if that is less."),
   JOURNAL_BATCH_WRITES_MAX(
       "journal-batch-writes-max",
       new OptionType.Whole(1, 100_000),
       "2000",
-      "How many writes one transaction may hold."),
+      "The most writes in one transaction."),
   JOURNAL_FULL_PATIENCE(
       "journal-full-patience",
       new OptionType.Time("0s", "10m"),
       "5s",
-      "How long a caller waits when the queue is full."),
+      "How long a call waits when the journal queue is full."),
   JOURNAL_DATABASE_PATIENCE(
       "journal-database-patience",
       new OptionType.Time("0s", "10m"),
       "10s",
-      "How long a batch waits for a database that is away."),
+      "How long a batch waits for an unreachable database."),
 
   RETRY_ATTEMPTS_MAX(
       "retry-attempts-max",
       new OptionType.Times(1_000_000),
       "3",
-      "Executions of a step where neither it nor its run sets a policy, or the policy leaves them out; 1 is no retry, -1 no limit. The other retry- options fill policies in the same way."),
+      "Attempts of a step if neither the step nor its run has a policy, or the policy leaves them out; 1 is no retry, -1 no limit. The other retry- options apply in the same way."),
   RETRY_DELAY_FIRST(
       "retry-delay-first",
       new OptionType.Time("0s", "365d"),
       "1s",
-      "What such a step waits before its second attempt."),
+      "The delay before a step's second attempt."),
   RETRY_BACKOFF(
       "retry-backoff",
       new OptionType.Decimal(1, 1_000),
       "2.0",
-      "By how much each further delay is longer."),
+      "The factor by which each further delay grows."),
   RETRY_DELAY_MAX(
-      "retry-delay-max", new OptionType.Time("0s", "365d"), "60s", "No delay is longer than this."),
+      "retry-delay-max", new OptionType.Time("0s", "365d"), "60s", "The longest retry delay."),
   RETRY_JITTER(
       "retry-jitter",
       new OptionType.Decimal(0, 1),
       "0.25",
-      "The share by which a delay may differ, up or down."),
+      "The share by which a delay varies at random, up or down."),
   SHORT_WAIT(
       "short-wait",
       new OptionType.Time("0s", "1m"),
       "1s",
-      "Sleeps and delays below this are waited for in place."),
+      "A worker keeps its run during sleeps and retry delays below this."),
   CRASH_LIMIT(
       "crash-limit",
       new OptionType.Whole(0, 1_000_000),
       "10",
-      "So many workers in a row may die on a run that records no step; then it fails."),
+      "How many workers in a row may die with a run that records no step; then the run fails."),
   CRASH_DELAY_FIRST(
       "crash-delay-first",
       new OptionType.Time("0s", "1d"),
       "1s",
-      "What a run waits after the second such death; each further one twice as long."),
+      "The delay after the second worker died with a run; it doubles with each further one."),
   CRASH_DELAY_MAX(
       "crash-delay-max",
       new OptionType.Time("0s", "1d"),
       "60s",
-      "No such delay is longer than this."),
+      "The longest delay after a worker died with a run."),
   STEP_TIMEOUT(
       "step-timeout",
       new OptionType.Time("1s", "365d"),
       "10m",
-      "How long an attempt of a step may take where neither step nor run say otherwise."),
+      "How long an attempt of a step may take if neither the step nor its run sets a timeout."),
   STEP_GRACE(
       "step-grace",
       new OptionType.Time("0s", "1h"),
       "5s",
-      "So much later the server ends an attempt that its worker should have ended."),
+      "How long after its timeout the server ends an attempt that its worker did not end."),
   RETENTION_RUNS(
       "retention-runs",
       new OptionType.Time("0s", "36500d"),
       "30d",
-      "How long runs are kept after their end, unless their namespace says otherwise; 0s: for"
-          + " ever."),
+      "How long runs are kept after their end, unless their namespace sets another time; 0s: forever."),
   RETENTION_WORKERS(
       "retention-workers",
       new OptionType.Time("0s", "36500d"),
       "7d",
-      "How long workers are kept after they left; 0s: for ever."),
+      "How long workers are kept after they went offline; 0s: forever."),
   RETENTION_INTERVAL(
       "retention-interval",
       new OptionType.Time("1s", "1d"),
       "10m",
-      "How often it is looked for what is over."),
+      "How often expired runs and workers are purged."),
 
   PAYLOAD_BYTES_WARN(
       "payload-bytes-warn",
       new OptionType.Bytes("1B", "4MiB"),
       "1MiB",
-      "Payloads that are larger are logged, once an hour for each workflow type; at most payload-bytes-max."),
+      "Larger payloads are logged, once an hour for each workflow type; at most payload-bytes-max."),
   PAYLOAD_BYTES_MAX(
       "payload-bytes-max",
       new OptionType.Bytes("1KiB", "4MiB"),
       "2MiB",
-      "Data and metadata of one payload."),
+      "The most bytes of data and metadata of one payload."),
   NAME_LENGTH_MAX(
       "name-length-max",
       new OptionType.Whole(1, 200),
       "200",
-      "Characters of a namespace, a queue, a workflow type, a version."),
+      "The most characters of a namespace, a queue, a workflow type, a version."),
   EXTERNAL_ID_LENGTH_MAX(
       "external-id-length-max",
       new OptionType.Whole(1, 500),
       "500",
-      "Characters of the id that a starter gives a run."),
+      "The most characters of a run's external id."),
   STEP_KEY_LENGTH_MAX(
-      "step-key-length-max", new OptionType.Whole(1, 500), "500", "Characters of a step's key."),
+      "step-key-length-max", new OptionType.Whole(1, 500), "500", "The most characters of a step's key."),
   STEPS_PER_RUN_MAX(
       "steps-per-run-max",
       new OptionType.Whole(1, 10_000_000),
       "100000",
-      "Recorded steps of one run."),
+      "The most recorded steps of one run."),
   LABELS_MAX(
       "labels-max",
       new OptionType.Whole(1, 10_000),
       "100",
-      "Entries of one map of labels or metadata."),
+      "The most entries of one map of labels or metadata."),
   LABEL_LENGTH_MAX(
       "label-length-max",
       new OptionType.Whole(1, 100_000),
       "1000",
-      "Characters of each key and each value of labels."),
+      "The most characters of each key and each value of labels."),
   TEXT_LENGTH_MAX(
       "text-length-max",
       new OptionType.Whole(1, 1_000_000),
       "4096",
-      "Characters of descriptions and reasons.");
+      "The most characters of descriptions and reasons.");
 
   private static final String PREFIX = "KAGZI_";
 
   private final String key;
   private final String variable;
 
-  @SuppressWarnings("ImmutableEnumChecker") // Kinds are records of values.
-  private final OptionType kind;
+  @SuppressWarnings("ImmutableEnumChecker") // Option types are records of values.
+  private final OptionType type;
 
-  private final String fallback;
-  private final String meaning;
+  private final String defaultValue;
+  private final String description;
 
-  ServerOption(String key, OptionType kind, String fallback, String meaning) {
-    this(key, PREFIX + key.toUpperCase(Locale.ROOT).replace('-', '_'), kind, fallback, meaning);
+  ServerOption(String key, OptionType type, String defaultValue, String description) {
+    this(key, PREFIX + key.toUpperCase(Locale.ROOT).replace('-', '_'), type, defaultValue, description);
   }
 
-  ServerOption(String key, String variable, OptionType kind, String fallback, String meaning) {
+  ServerOption(String key, String variable, OptionType type, String defaultValue, String description) {
     this.key = key;
     this.variable = variable;
-    this.kind = kind;
-    this.fallback = fallback;
-    this.meaning = meaning;
+    this.type = type;
+    this.defaultValue = defaultValue;
+    this.description = description;
   }
 
-  /** Its name in a file. */
+  /** Returns its name in a file. */
   public String key() {
     return key;
   }
 
-  /** Its name on the command line; none for a secret, which a list of processes would show. */
+  /** Returns its name on the command line; empty for a secret, which process lists would show. */
   public Optional<String> flag() {
     return isSecret() ? Optional.empty() : Optional.of("--" + key);
   }
 
-  /** Its name in the environment. */
+  /** Returns its name in the environment. */
   public String variable() {
     return variable;
   }
 
-  public OptionType kind() {
-    return kind;
+  public OptionType type() {
+    return type;
   }
 
-  /** What holds unless somebody says otherwise; empty for nothing. */
-  public String fallback() {
-    return fallback;
+  /** Returns the default value; empty for none. */
+  public String defaultValue() {
+    return defaultValue;
   }
 
-  /** What it does, for people. */
-  public String meaning() {
-    return meaning;
+  /** Returns its description for help and documentation. */
+  public String description() {
+    return description;
   }
 
   /** Whether its value is never shown. */
   public boolean isSecret() {
-    return kind instanceof OptionType.Secret;
+    return type instanceof OptionType.Secret;
   }
 
   static Optional<ServerOption> byKey(String key) {

@@ -4,11 +4,11 @@ package dev.kagzi.server.config;
  * The value of an option.
  *
  * @param text as it was written; empty for none
- * @param source who said so
- * @param where exactly: a flag, a variable, a file; empty for a default
+ * @param source which source set it
+ * @param where the flag, variable or file; empty for a default
  */
 public record Setting(String text, Source source, String where) {
-  /** Who may say what an option is, the first of them first. */
+  /** The sources of a value, highest precedence first. */
   public enum Source {
     FLAG,
     ENV,

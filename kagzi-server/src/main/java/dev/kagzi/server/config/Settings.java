@@ -10,18 +10,18 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every option is, by flag, else by environment, else by file, else by default; each readable
- * and within its range. Immutable.
+ * The value of every option: from the flag, else the environment, else the file, else the default.
+ * Each is parsed and within its range. Immutable.
  */
 public final class Settings {
-  /** For what resembles nothing that there is. */
+  /** Suggestion for a name that resembles no known one. */
   static final String ANY_KNOWN = "one of docs/reference.md";
 
   private static final int LENGTH_MAX = 1_000;
 
   private record Pair(ServerOption low, ServerOption high) {}
 
-  /** The first of each must not be more than the second, or the server could not work. */
+  /** The first of each pair must not exceed the second, or the server could not work. */
   private static final List<Pair> ORDERED =
       List.of(
           new Pair(
@@ -51,10 +51,10 @@ public final class Settings {
   }
 
   /**
-   * Where settings come from.
+   * The sources of settings.
    *
-   * @param flags what the command line says
-   * @param defaults where the command's defaults are not the server's
+   * @param flags from the command line
+   * @param defaults overrides of a command for the server's defaults
    */
   public record Sources(
       Map<ServerOption, String> flags,
@@ -62,13 +62,13 @@ public final class Settings {
       ConfigFile file,
       Map<ServerOption, String> defaults) {
 
-    /** Nothing but the environment. */
+    /** Reads nothing but the environment. */
     public static Sources environment(Map<String, String> environment) {
       return new Sources(Map.of(), environment, ConfigFile.none(), Map.of());
     }
 
     private Setting find(ServerOption option) {
-      // What is there and empty is what a script or a template of containers makes of "not set".
+      // Scripts and container templates set an empty value to mean "not set".
       String flag = flags.getOrDefault(option, "");
       if (!flag.isEmpty()) {
         return new Setting(flag, Setting.Source.FLAG, option.flag().orElse(""));
@@ -81,21 +81,21 @@ public final class Settings {
       if (!line.isEmpty()) {
         return new Setting(line, Setting.Source.FILE, file.path());
       }
-      String usual = defaults.getOrDefault(option, option.fallback());
+      String usual = defaults.getOrDefault(option, option.defaultValue());
       return new Setting(usual, Setting.Source.DEFAULT, "");
     }
   }
 
   /**
-   * Puts them together.
+   * Resolves the options from their sources.
    *
-   * @throws SettingsException for what nobody knows, and for what is out of its range
+   * @throws SettingsException for an unknown name and for a value out of its range
    */
   public static Settings of(Sources sources) {
     return new Settings(sources);
   }
 
-  /** Nothing but defaults. */
+  /** Returns the default settings. */
   public static Settings defaults() {
     return of(Sources.environment(Map.of()));
   }
@@ -109,7 +109,7 @@ public final class Settings {
               .formatted(name(option, setting), shown, LENGTH_MAX));
     }
     try {
-      return option.kind().read(text);
+      return option.type().read(text);
     } catch (IllegalArgumentException e) {
       throw new SettingsException(
           "%s: %s (expected: %s)".formatted(name(option, setting), shown, e.getMessage()), e);
@@ -120,7 +120,7 @@ public final class Settings {
     return Character.isISOControl(c) || Character.isSurrogate((char) c);
   }
 
-  /** As whoever said it knows it. */
+  /** The name as the user wrote it. */
   private static String name(ServerOption option, Setting setting) {
     return switch (setting.source()) {
       case FLAG, ENV -> setting.where();
@@ -129,7 +129,7 @@ public final class Settings {
     };
   }
 
-  @SuppressWarnings("unchecked") // Both are options of one kind.
+  @SuppressWarnings("unchecked") // Both options have the same type.
   private void checkOrder(Pair pair) {
     Comparable<Object> low = (Comparable<Object>) value(pair.low());
     if (low.compareTo(value(pair.high())) <= 0) {
@@ -138,12 +138,13 @@ public final class Settings {
     Setting high = get(pair.high());
     if (pair.low() == ServerOption.PAYLOAD_BYTES_WARN
         && get(pair.low()).source() == Setting.Source.DEFAULT) {
-      // Nobody asked for warnings at that size, and smaller payloads need none to be refused.
+      // The warning size is only a default: lower it to the limit, which rejects larger payloads
+      // anyway.
       settings.put(pair.low(), new Setting(high.text(), Setting.Source.DEFAULT, ""));
       values.put(pair.low(), value(pair.high()));
       return;
     }
-    // The one that somebody chose is the one to complain about.
+    // The error names the option that the user set.
     if (get(pair.low()).source() == Setting.Source.DEFAULT) {
       throw new SettingsException(
           "%s: %s (expected: at least %s, which %s is)"
@@ -159,7 +160,7 @@ public final class Settings {
                 pair.high().key()));
   }
 
-  /** What was said of an option, and by whom. */
+  /** Returns the option's value and its source. */
   public Setting get(ServerOption option) {
     Setting setting = settings.get(option);
     if (setting == null) {
@@ -176,7 +177,7 @@ public final class Settings {
     return value;
   }
 
-  /** Text, which may be empty. */
+  /** Returns the text, which may be empty. */
   public String text(ServerOption option) {
     return get(option).text();
   }
@@ -189,7 +190,7 @@ public final class Settings {
     return (Long) value(option);
   }
 
-  /** A number whose range is that of an int. */
+  /** Returns a number whose range is that of an int. */
   public int integer(ServerOption option) {
     return Math.toIntExact(number(option));
   }

@@ -2,7 +2,7 @@ package dev.kagzi.server.config;
 
 import org.jspecify.annotations.Nullable;
 
-/** A setting that cannot be meant. The message is one line for a person. */
+/** An invalid setting. The message is one line. */
 public final class SettingsException extends RuntimeException {
   public SettingsException(String message) {
     this(message, null);

@@ -45,14 +45,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** What an operator looks at. */
+/** Serves queries and actions of operators: workers, steps, statistics, versions, health. */
 final class AdminEndpoint extends AdminServiceImplBase {
   private static final String API_VERSION = "kagzi.v1";
   private static final String SDK_VERSION_MIN = "0.1.0";
 
-  /**
-   * What a client can rely on beyond the first contract: every addition belongs to one of these.
-   */
+  /** Features beyond the base protocol; each optional field or call belongs to one of them. */
   private static final List<String> FEATURES =
       List.of(
           "attach",
@@ -99,32 +97,32 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "worker-namespaces",
           "worker-versions");
 
-  private final GrpcContext room;
-  private final Supplier<Optional<String>> trouble;
+  private final GrpcContext context;
+  private final Supplier<Optional<String>> notReadyReason;
   private final Set<String> services;
   private final String version;
   private final InstantSource clock = InstantSource.system();
 
   /**
-   * @param trouble why the server is not ready, if so; may block
-   * @param services whose health can be asked for
+   * @param notReadyReason returns why the server is not ready, or empty; may block
+   * @param services names that a health check may name
    */
   AdminEndpoint(
-      GrpcContext room, Supplier<Optional<String>> trouble, Set<String> services, String version) {
-    this.room = room;
-    this.trouble = trouble;
+      GrpcContext context, Supplier<Optional<String>> notReadyReason, Set<String> services, String version) {
+    this.context = context;
+    this.notReadyReason = notReadyReason;
     this.services = Set.copyOf(services);
     this.version = version;
   }
 
   @Override
   public void listWorkers(ListWorkersRequest request, StreamObserver<ListWorkersResponse> caller) {
-    room.blocking().answer(caller, () -> workers(request), AdminEndpoint::workers);
+    context.blocking().answer(caller, () -> workers(request), AdminEndpoint::workers);
   }
 
   private Page<WorkerView> workers(ListWorkersRequest request) {
     WorkerStatus status = request.getStatusFilter();
-    return room.engine()
+    return context.engine()
         .queries()
         .workers(
             Arguments.namespace(request.getNamespace()),
@@ -144,11 +142,11 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void getWorker(GetWorkerRequest request, StreamObserver<GetWorkerResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .queries()
                     .worker(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
@@ -159,11 +157,11 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void getStep(GetStepRequest request, StreamObserver<GetStepResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .queries()
                     .step(
                         Arguments.namespace(request.getNamespace()),
@@ -173,11 +171,11 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void listSteps(ListStepsRequest request, StreamObserver<ListStepsResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .queries()
                     .steps(
                         Arguments.namespace(request.getNamespace()),
@@ -200,7 +198,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
         caller,
         () -> {
           WorkerId worker = Arguments.workerId(request.getWorkerId());
-          return room.engine()
+          return context.engine()
               .workers()
               .drain(
                   Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()), worker);
@@ -216,11 +214,11 @@ final class AdminEndpoint extends AdminServiceImplBase {
   @Override
   public void listWorkerEvents(
       ListWorkerEventsRequest request, StreamObserver<ListWorkerEventsResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .queries()
                     .workerEvents(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
@@ -235,7 +233,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            room.engine()
+            context.engine()
                 .workers()
                 .forceOffline(
                     Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
@@ -247,11 +245,11 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void getStats(GetStatsRequest request, StreamObserver<GetStatsResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .queries()
                     .stats(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
@@ -261,11 +259,11 @@ final class AdminEndpoint extends AdminServiceImplBase {
   @Override
   public void getQueueDepth(
       GetQueueDepthRequest request, StreamObserver<GetQueueDepthResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .queries()
                     .depth(
                         Arguments.namespace(request.getNamespace()),
@@ -276,13 +274,13 @@ final class AdminEndpoint extends AdminServiceImplBase {
   @Override
   public void setDefaultVersion(
       SetDefaultVersionRequest request, StreamObserver<SetDefaultVersionResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () -> {
               NamespaceView namespace =
-                  room.engine().namespaces().get(Arguments.namespace(request.getNamespace()));
-              return room.engine()
+                  context.engine().namespaces().get(Arguments.namespace(request.getNamespace()));
+              return context.engine()
                   .versions()
                   .set(
                       namespace.namespace(),
@@ -296,27 +294,27 @@ final class AdminEndpoint extends AdminServiceImplBase {
   @Override
   public void listWorkflowTypes(
       ListWorkflowTypesRequest request, StreamObserver<ListWorkflowTypesResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .queries()
                     .types(
                         Arguments.namespace(request.getNamespace()),
                         Arguments.page(request.getPage())),
             page ->
                 StatsMapper.types(
-                    page, Arguments.namespace(request.getNamespace()), room.engine().versions()));
+                    page, Arguments.namespace(request.getNamespace()), context.engine().versions()));
   }
 
   @Override
   public void getHealth(GetHealthRequest request, StreamObserver<GetHealthResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .queries()
                     .health(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
@@ -325,14 +323,14 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void healthCheck(HealthCheckRequest request, StreamObserver<HealthCheckResponse> caller) {
-    room.blocking().answer(caller, () -> health(request.getService()), health -> health);
+    context.blocking().answer(caller, () -> health(request.getService()), health -> health);
   }
 
   private HealthCheckResponse health(String service) {
     if (!service.isEmpty() && !services.contains(service)) {
       throw Refusal.notFound("service", service);
     }
-    Optional<String> reason = trouble.get();
+    Optional<String> reason = notReadyReason.get();
     return HealthCheckResponse.newBuilder()
         .setStatus(
             reason.isEmpty()

@@ -25,18 +25,18 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what clients send into the engine's values, and refuses what the wire allows and nobody can
- * mean: ids that are none, enum numbers that this server does not know, times out of range.
+ * Converts request fields into the engine's values. Rejects what the wire format allows but no
+ * client can mean: malformed ids, unknown enum numbers, times out of range.
  */
 final class Arguments {
   private static final String DEFAULT_NAMESPACE = "default";
-  // What the protocol's time message may hold: year 1 to 9999.
+  // The range of google.protobuf.Timestamp: year 1 to 9999.
   private static final long TIMESTAMP_SECONDS_MIN = -62_135_596_800L;
   private static final long TIMESTAMP_SECONDS_MAX = 253_402_300_799L;
   private static final long DURATION_SECONDS_MAX = 100L * 366 * 24 * 60 * 60;
   private static final int NANOS_MAX = 999_999_999;
 
-  /** What a failure's metadata may have under "kind" (ErrorDetail in common.proto). */
+  /** The allowed values of "kind" in a failure's metadata (ErrorDetail in common.proto). */
   private static final List<String> ERROR_KINDS =
       List.of(
           "NETWORK",
@@ -52,16 +52,16 @@ final class Arguments {
 
   private Arguments() {}
 
-  /** Nothing said means the default one. */
+  /** An empty name means the default namespace. */
   static String namespace(String name) {
-    // Where it only narrows a look-up nobody else looks at it before the database does.
+    // Look-ups use the name in SQL without another check.
     Limits.checkStorable("namespace", name);
     return name.isEmpty() ? DEFAULT_NAMESPACE : name;
   }
 
-  /** Null where nothing said means any. */
-  static @Nullable String namespaceOrAny(boolean said, String name) {
-    return said ? namespace(name) : null;
+  /** Returns null, meaning any namespace, if the field is not set. */
+  static @Nullable String namespaceOrAny(boolean isSet, String name) {
+    return isSet ? namespace(name) : null;
   }
 
   static RunId runId(String text) {
@@ -69,10 +69,10 @@ final class Arguments {
   }
 
   static RunId runId(String field, String text) {
-    return RunId.parse(text).orElseThrow(() -> noUuid(field, text));
+    return RunId.parse(text).orElseThrow(() -> notUuid(field, text));
   }
 
-  /** Null for a caller that chose none. */
+  /** Returns null if the caller sent none. */
   static @Nullable UUID requestId(String text) {
     return text.isEmpty() ? null : runId("request_id", text).value();
   }
@@ -82,14 +82,14 @@ final class Arguments {
   }
 
   static WorkerId workerId(String field, String text) {
-    return WorkerId.parse(text).orElseThrow(() -> noUuid(field, text));
+    return WorkerId.parse(text).orElseThrow(() -> notUuid(field, text));
   }
 
-  private static Refusal noUuid(String field, String text) {
+  private static Refusal notUuid(String field, String text) {
     return Refusal.invalid(field, text, "a UUID of 36 characters");
   }
 
-  /** A step's id, which must belong to the run that the request names. */
+  /** Parses a step id, which must belong to the run that the request names. */
   static StepRef stepRef(String runId, String stepId) {
     RunId run = runId(runId);
     StepRef ref = StepRef.parse(stepId);
@@ -146,8 +146,8 @@ final class Arguments {
   }
 
   /**
-   * Reads a policy. A field that is left out takes the server's default, within what the other
-   * fields allow: a default never makes a policy wrong.
+   * Reads a policy. A field that is not set takes the server's default, limited so that it never
+   * contradicts the other fields.
    */
   static RetryPolicy retryPolicy(dev.kagzi.protocol.v1.RetryPolicy policy, RetryPolicy defaults) {
     checkErrors(policy);
@@ -171,7 +171,7 @@ final class Arguments {
 
   private static void checkErrors(dev.kagzi.protocol.v1.RetryPolicy policy) {
     for (String error : policy.getNonRetryableErrorsList()) {
-      // Every message begins with an empty text: such an entry would switch all retries off.
+      // Every message starts with the empty text, so this entry would disable all retries.
       if (error.isEmpty()) {
         throw Refusal.invalid(
             "retry_policy.non_retryable_errors",
@@ -189,7 +189,7 @@ final class Arguments {
     }
   }
 
-  /** A kind that is not said is a function. */
+  /** An unspecified kind means a function. */
   static StepKind stepKind(dev.kagzi.protocol.v1.StepKind kind) {
     return switch (kind) {
       case STEP_KIND_UNSPECIFIED, STEP_KIND_FUNCTION -> StepKind.FUNCTION;
@@ -249,7 +249,7 @@ final class Arguments {
     return Instant.ofEpochSecond(at.getSeconds(), at.getNanos());
   }
 
-  /** A length of time that is not negative. */
+  /** Reads a duration that is not negative. */
   static Duration duration(String field, com.google.protobuf.Duration length) {
     if (length.getSeconds() < 0
         || length.getSeconds() > DURATION_SECONDS_MAX

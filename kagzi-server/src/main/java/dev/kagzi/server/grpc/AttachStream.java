@@ -17,23 +17,23 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stream that is open for as long as its worker lives. Its break is the engine's first sign
- * that the worker died; a worker that does not read what it is told is cut off, for it will not
- * stop what it must stop.
+ * The stream that stays open as long as its worker lives. If it breaks, the engine assumes that the
+ * worker died. A worker that does not read its events is disconnected, because it would not stop
+ * runs that it must stop.
  */
 final class AttachStream implements AttachListener, OpenCalls.OpenCall {
   private static final int EVENTS_MAX = 10_000;
 
   private final OpenCalls calls;
   private final Queue<AttachResponse> events = new ArrayBlockingQueue<>(EVENTS_MAX);
-  private final StreamSender<AttachResponse> pump;
+  private final StreamSender<AttachResponse> sender;
   private volatile @Nullable Attachment attachment;
   private volatile boolean closed;
 
   private AttachStream(
       OpenCalls calls, ServerCallStreamObserver<AttachResponse> out, Executor executor) {
     this.calls = calls;
-    this.pump = new StreamSender<>(out, executor, events::poll);
+    this.sender = new StreamSender<>(out, executor, events::poll);
   }
 
   static void open(
@@ -45,7 +45,7 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
       Executor executor) {
     ServerCallStreamObserver<AttachResponse> out = UnaryResponses.stream(caller);
     AttachStream stream = new AttachStream(calls, out, executor);
-    stream.pump.start(stream::close);
+    stream.sender.start(stream::close);
     calls.add(stream);
     if (!stream.closed) {
       stream.begin(workers, namespace, worker);
@@ -67,7 +67,7 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
   @Override
   public void attached() {
     if (closed) {
-      // The stream broke while the worker was being attached: let go of it once more.
+      // The stream broke while the engine attached the worker: detach it again.
       close();
     } else {
       offer(ResponseMapper.attached());
@@ -79,11 +79,11 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
     offer(ResponseMapper.stop(claims, status));
   }
 
-  // Dropped when nobody reads: workers ask from time to time in any case.
+  // Dropped if the queue is full: workers also poll for results periodically.
   @Override
   public void wake(List<Claim> claims) {
     if (events.offer(ResponseMapper.wake(claims))) {
-      pump.wake();
+      sender.wake();
     }
   }
 
@@ -104,7 +104,7 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
 
   private void offer(AttachResponse event) {
     if (events.offer(event)) {
-      pump.wake();
+      sender.wake();
     } else {
       fail(
           Refusal.of(
@@ -117,15 +117,15 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
 
   private void fail(RuntimeException problem) {
     close();
-    pump.fail(GrpcErrors.of(problem));
+    sender.fail(GrpcErrors.of(problem));
   }
 
   private void close() {
     closed = true;
     calls.remove(this);
-    Attachment begun = attachment;
-    if (begun != null) {
-      begun.close();
+    Attachment current = attachment;
+    if (current != null) {
+      current.close();
     }
   }
 }

@@ -17,20 +17,20 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that waits for the end of one run. Whatever ends the wait, the answer is the run as it is
- * then.
+ * A call that waits for the end of one run. When the wait ends for any reason, the response is the
+ * run's current state.
  */
 final class AwaitCall implements OpenCalls.OpenCall {
 
-  /** What every await of a server shares. */
-  record Room(
+  /** What all await calls of a server share. */
+  record Context(
       OpenCalls calls,
-      RunCompletions endings,
+      RunCompletions completions,
       Queries queries,
       BlockingCalls blocking,
       ScheduledExecutorService timer) {}
 
-  private final Room room;
+  private final Context context;
   private final String namespace;
   private final RunId runId;
   private final ServerCallStreamObserver<AwaitWorkflowResponse> caller;
@@ -39,22 +39,22 @@ final class AwaitCall implements OpenCalls.OpenCall {
   private volatile @Nullable ScheduledFuture<?> limit;
 
   private AwaitCall(
-      Room room, String namespace, RunId runId, StreamObserver<AwaitWorkflowResponse> caller) {
-    this.room = room;
+      Context context, String namespace, RunId runId, StreamObserver<AwaitWorkflowResponse> caller) {
+    this.context = context;
     this.namespace = namespace;
     this.runId = runId;
     this.caller = UnaryResponses.stream(caller);
   }
 
   static void open(
-      Room room,
+      Context context,
       String namespace,
       RunId runId,
       long waitMs,
       StreamObserver<AwaitWorkflowResponse> caller) {
-    AwaitCall call = new AwaitCall(room, namespace, runId, caller);
+    AwaitCall call = new AwaitCall(context, namespace, runId, caller);
     call.caller.setOnCancelHandler(call::finish);
-    room.calls().add(call);
+    context.calls().add(call);
     if (!call.ended.get()) {
       call.begin(waitMs);
     }
@@ -62,15 +62,15 @@ final class AwaitCall implements OpenCalls.OpenCall {
 
   private void begin(long waitMs) {
     try {
-      watch = room.endings().watch(namespace, runId, this::runEnded);
-      limit = room.timer().schedule(this::answer, waitMs, TimeUnit.MILLISECONDS);
+      watch = context.completions().watch(namespace, runId, this::runEnded);
+      limit = context.timer().schedule(this::answer, waitMs, TimeUnit.MILLISECONDS);
     } catch (RuntimeException e) {
       if (finish()) {
         caller.onError(GrpcErrors.of(e));
       }
     }
     if (ended.get()) {
-      forget();
+      release();
     }
   }
 
@@ -82,16 +82,16 @@ final class AwaitCall implements OpenCalls.OpenCall {
     }
   }
 
-  // The end that the watch brings is less than the answer shows, so the run is read.
+  // The watch delivers less than the response contains, so the run is read from the database.
   private void answer() {
     if (!finish()) {
       return;
     }
     try {
-      room.blocking()
+      context.blocking()
           .run(
               "await",
-              () -> UnaryResponses.send(caller, () -> reply(room.queries().run(namespace, runId))));
+              () -> UnaryResponses.send(caller, () -> reply(context.queries().run(namespace, runId))));
     } catch (Refusal full) {
       caller.onError(GrpcErrors.of(full));
     }
@@ -115,12 +115,12 @@ final class AwaitCall implements OpenCalls.OpenCall {
     if (!ended.compareAndSet(false, true)) {
       return false;
     }
-    room.calls().remove(this);
-    forget();
+    context.calls().remove(this);
+    release();
     return true;
   }
 
-  private void forget() {
+  private void release() {
     RunCompletions.Watch watched = watch;
     if (watched != null) {
       watched.close();

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Where calls go that wait for the database: each on a virtual thread, up to a bound, past which
- * callers are told to come back. Thread-safe.
+ * Runs calls that wait for the database, each on a virtual thread. Above a maximum, calls are
+ * refused with RESOURCE_EXHAUSTED. Thread-safe.
  */
 final class BlockingCalls {
   private final Semaphore places;
@@ -23,7 +23,7 @@ final class BlockingCalls {
     this.threads = threads;
   }
 
-  /** Answers a unary call with what {@code call} gives. */
+  /** Answers a unary call with the result of {@code call}. */
   <T, M> void answer(StreamObserver<M> caller, Supplier<T> call, Function<T, M> reply) {
     UnaryResponses.ignoreCancel(caller);
     try {
@@ -33,7 +33,7 @@ final class BlockingCalls {
     }
   }
 
-  /** The same for a part of a call. */
+  /** Runs one part of a call. */
   <T> CompletableFuture<T> call(Supplier<T> call) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     run(
@@ -48,7 +48,7 @@ final class BlockingCalls {
     return answer;
   }
 
-  /** Runs the task, or refuses it at once when too many are under way. */
+  /** Runs the task, or refuses it at once if too many are running. */
   void run(String name, Runnable task) {
     if (!places.tryAcquire()) {
       throw Refusal.of(
@@ -64,7 +64,8 @@ final class BlockingCalls {
               try {
                 task.run();
               } catch (OutOfMemoryError fatal) {
-                // The call has no answer, and the server may have lost more than that.
+                // An Error such as OutOfMemoryError: the server may be damaged, so it is treated as
+                // failed.
                 threads.failed("kagzi-" + name, fatal);
               } finally {
                 places.release();

@@ -5,21 +5,21 @@ import java.util.logging.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps gRPC from logging a stack trace for each answer that a client no longer takes. Clients are
- * killed, workers come back from a pause to a connection that was closed meanwhile, and callers
- * cancel while their answer waits for room in the window. That is no fault of this server, and
- * callers may do it all day: it is logged at DEBUG only.
+ * Keeps gRPC from logging a stack trace for each response that a client no longer takes. Clients
+ * are killed, connections time out while a worker is paused, and callers cancel while their
+ * response waits for flow control. These are not errors of this server, so they are logged at DEBUG
+ * only.
  */
 final class BrokenConnections {
   private static final org.slf4j.Logger log = LoggerFactory.getLogger(BrokenConnections.class);
 
-  // Held here: the log manager holds its loggers weakly, and would forget the filter.
+  // A strong reference: the log manager holds loggers weakly, and the filter would be lost.
   private static final Logger GRPC =
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerHandler");
 
   private BrokenConnections() {}
 
-  /** From now on; again does no harm. */
+  /** Installs the filter. Repeated calls have no further effect. */
   static void logBriefly() {
     GRPC.setFilter(BrokenConnections::isSomethingElse);
   }
@@ -33,7 +33,7 @@ final class BrokenConnections {
     return false;
   }
 
-  /** Netty has no other sign of these two: an unsent answer, and a call after the GOAWAY. */
+  /** Netty has no other sign of these two: an unsent response, and a call after the GOAWAY. */
   private static boolean isOfGoneCaller(String message) {
     return message.startsWith("Stream closed before")
         || (message.startsWith("Cannot create stream") && message.endsWith("from GOAWAY."));

@@ -12,19 +12,19 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** Many starts in one call, each with a result of its own, in the order of the request. */
+/** Starts many runs in one call. Each start has its own result, in the order of the request. */
 final class BulkStart {
   private static final int STARTS_MAX = 10_000;
 
   private BulkStart() {}
 
-  /** Completes with what writes the answer. */
+  /** Completes with a supplier that builds the response. */
   static CompletableFuture<Supplier<StartWorkflowsResponse>> begin(
       Runs runs, RetryPolicy defaults, StartWorkflowsRequest request) {
     StartRequests.checkCount(request.getStartsCount(), STARTS_MAX);
     int count = request.getStartsCount();
     List<StartRequest> readable = new ArrayList<>(count);
-    // Per item why it could not be read; the others wait for the engine's word, in the same order.
+    // Errors of items that could not be read; the other items get the engine's results in order.
     dev.kagzi.protocol.v1.StartResult[] refused = new dev.kagzi.protocol.v1.StartResult[count];
     for (int i = 0; i < count; i++) {
       StartWorkflowRequest start = request.getStarts(i);

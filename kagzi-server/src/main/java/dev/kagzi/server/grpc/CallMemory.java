@@ -17,17 +17,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds in bytes what calls hold in memory: requests from their first byte to the end of their
- * call, answers until their reader has taken them. Who comes when nothing is free is refused with
- * RESOURCE_EXHAUSTED. Small messages may exceed the bounds by half, so that heartbeats and reports
- * go on while large calls are refused.
+ * Limits the bytes that calls hold in memory: requests from their first byte to the end of their
+ * call, responses until the client has taken them. Above the limit, calls are refused with
+ * RESOURCE_EXHAUSTED. Small messages may exceed the limit by half, so that heartbeats and reports
+ * continue while large calls are refused.
  *
- * <p>A request counts while it is being read, before there is a message: many callers at once fill
- * memory with halves of messages. Thread-safe.
+ * <p>A request counts from its first byte, not from its complete message: many concurrent callers
+ * could otherwise fill memory with partial messages. Thread-safe.
  */
 final class CallMemory implements ServerInterceptor {
   private static final int SMALL_BYTES_MAX = 16 << 10;
-  private static final Context.Key<Reading> READING = Context.key("kagzi-reading");
+  private static final Context.Key<RequestBytes> REQUEST_BYTES = Context.key("kagzi-requestBytes");
 
   private final ByteBudget requests;
   private final ByteBudget answers;
@@ -37,29 +37,29 @@ final class CallMemory implements ServerInterceptor {
     this.answers = new ByteBudget(config.answerBytesMax());
   }
 
-  /** Takes room for an answer that is about to be written. */
-  void acquireAnswer(long bytes) {
+  /** Reserves memory for a response that is about to be written. */
+  void reserveResponse(long bytes) {
     if (!acquire(answers, bytes, bytes)) {
       throw full("answers that are not read yet", answers);
     }
   }
 
-  /** The same for something that can be left out; never past the bound. */
-  boolean tryAcquireAnswer(long bytes) {
+  /** Reserves memory for a response that can be deferred; never exceeds the limit. */
+  boolean tryReserveResponse(long bytes) {
     return answers.tryAcquire(bytes);
   }
 
-  /** Counts an answer that is there already. */
-  void addAnswer(long bytes) {
+  /** Counts a response that is already in memory. */
+  void addResponse(long bytes) {
     answers.add(bytes);
   }
 
-  void releaseAnswer(long bytes) {
+  void releaseResponse(long bytes) {
     answers.release(bytes);
   }
 
-  private static boolean acquire(ByteBudget budget, long bytes, long all) {
-    return all <= SMALL_BYTES_MAX ? budget.tryAcquireSmall(bytes) : budget.tryAcquire(bytes);
+  private static boolean acquire(ByteBudget budget, long bytes, long total) {
+    return total <= SMALL_BYTES_MAX ? budget.tryAcquireSmall(bytes) : budget.tryAcquire(bytes);
   }
 
   private static Refusal full(String what, ByteBudget budget) {
@@ -71,18 +71,18 @@ final class CallMemory implements ServerInterceptor {
             .formatted(what, budget.held(), budget.bytesMax()));
   }
 
-  /** Counts what arrives for each call; for calls that come over the network. */
+  /** Counts incoming bytes of each call from the network. */
   ServerStreamTracer.Factory tracers() {
     return new ServerStreamTracer.Factory() {
       @Override
       public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
-        return new Reading();
+        return new RequestBytes();
       }
     };
   }
 
-  /** One call's request. Its methods are called by the thread that reads from the connection. */
-  private final class Reading extends ServerStreamTracer {
+  /** Counts one call's request bytes. The thread that current the connection calls its methods. */
+  private final class RequestBytes extends ServerStreamTracer {
     private final AtomicLong held = new AtomicLong();
     private long uncompressed;
     private @Nullable ServerCall<?, ?> call;
@@ -90,7 +90,7 @@ final class CallMemory implements ServerInterceptor {
 
     @Override
     public Context filterContext(Context context) {
-      return context.withValue(READING, this);
+      return context.withValue(REQUEST_BYTES, this);
     }
 
     @Override
@@ -98,7 +98,7 @@ final class CallMemory implements ServerInterceptor {
       hold(bytes);
     }
 
-    /** What a message is once it is decompressed. */
+    /** Counts a message's size after decompression. */
     @Override
     public void inboundUncompressedSize(long bytes) {
       uncompressed += bytes;
@@ -116,14 +116,14 @@ final class CallMemory implements ServerInterceptor {
         return;
       }
       refused = true;
-      ServerCall<?, ?> reads = call;
-      if (reads != null) {
-        GrpcErrors.close(reads, full("requests being read", requests));
+      ServerCall<?, ?> current = call;
+      if (current != null) {
+        GrpcErrors.close(current, full("requests being read", requests));
       }
       release();
     }
 
-    /** A message of a stream of messages counts until it is read: its handler does the rest. */
+    /** A message of a client stream counts until it is read; from then on its handler bounds it. */
     @Override
     public void inboundMessageRead(int number, long wireBytes, long uncompressedBytes) {
       if (!isOneMessage()) {
@@ -132,8 +132,8 @@ final class CallMemory implements ServerInterceptor {
     }
 
     private boolean isOneMessage() {
-      ServerCall<?, ?> reads = call;
-      return reads == null || reads.getMethodDescriptor().getType().clientSendsOneMessage();
+      ServerCall<?, ?> current = call;
+      return current == null || current.getMethodDescriptor().getType().clientSendsOneMessage();
     }
 
     @Override
@@ -150,37 +150,37 @@ final class CallMemory implements ServerInterceptor {
   @Override
   public <Q, A> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
-    Reading reading = READING.get();
-    if (reading != null) {
-      reading.call = call;
+    RequestBytes requestBytes = REQUEST_BYTES.get();
+    if (requestBytes != null) {
+      requestBytes.call = call;
     }
-    Writing<Q, A> writing = new Writing<>(call);
-    return new Listener<>(next.startCall(writing, headers), reading, writing);
+    ResponseBytes<Q, A> responseBytes = new ResponseBytes<>(call);
+    return new Listener<>(next.startCall(responseBytes, headers), requestBytes, responseBytes);
   }
 
-  /** One call's answers: they count while the stream is not ready for more. */
-  private final class Writing<Q, A> extends SimpleForwardingServerCall<Q, A> {
+  /** Counts one call's responses while the stream is not ready for more. */
+  private final class ResponseBytes<Q, A> extends SimpleForwardingServerCall<Q, A> {
     private final AtomicLong held = new AtomicLong();
     private volatile boolean ended;
 
-    Writing(ServerCall<Q, A> call) {
+    ResponseBytes(ServerCall<Q, A> call) {
       super(call);
     }
 
     @Override
     public void sendMessage(A message) {
       long bytes = ((MessageLite) message).getSerializedSize();
-      acquireAnswer(bytes);
+      reserveResponse(bytes);
       held.addAndGet(bytes);
       super.sendMessage(message);
-      // A handler may answer a caller that has gone: no event will follow.
+      // If the caller has gone, no event follows that would release the bytes.
       if (ended || isReady()) {
         release();
       }
     }
 
     void release() {
-      releaseAnswer(held.getAndSet(0));
+      releaseResponse(held.getAndSet(0));
     }
 
     void end() {
@@ -190,20 +190,20 @@ final class CallMemory implements ServerInterceptor {
   }
 
   private static final class Listener<Q> extends SimpleForwardingServerCallListener<Q> {
-    private final @Nullable Reading reading;
-    private final CallMemory.Writing<?, ?> writing;
+    private final @Nullable RequestBytes requestBytes;
+    private final CallMemory.ResponseBytes<?, ?> responseBytes;
 
     Listener(
         ServerCall.Listener<Q> handler,
-        @Nullable Reading reading,
-        CallMemory.Writing<?, ?> writing) {
+        @Nullable RequestBytes requestBytes,
+        CallMemory.ResponseBytes<?, ?> responseBytes) {
       super(handler);
-      this.reading = reading;
-      this.writing = writing;
+      this.requestBytes = requestBytes;
+      this.responseBytes = responseBytes;
     }
 
     private boolean isRefused() {
-      return reading != null && reading.refused;
+      return requestBytes != null && requestBytes.refused;
     }
 
     @Override
@@ -222,19 +222,19 @@ final class CallMemory implements ServerInterceptor {
 
     @Override
     public void onReady() {
-      writing.release();
+      responseBytes.release();
       super.onReady();
     }
 
     @Override
     public void onComplete() {
-      writing.end();
+      responseBytes.end();
       super.onComplete();
     }
 
     @Override
     public void onCancel() {
-      writing.end();
+      responseBytes.end();
       super.onCancel();
     }
   }

@@ -15,9 +15,9 @@ import io.grpc.ServerTransportFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows who makes a worker's call: the header {@code kagzi-worker-id}, if it is sent, and the
- * workers that use the same connection. The handler reads it from the call's context, on the thread
- * that called it.
+ * Identifies the worker that makes a call: by the header {@code kagzi-worker-id}, if sent, and by
+ * the workers that use the same connection. The handler reads it from the call's context, on the
+ * thread that called it.
  */
 final class CallerContext implements ServerInterceptor {
   private static final Metadata.Key<String> WORKER_ID =
@@ -26,7 +26,7 @@ final class CallerContext implements ServerInterceptor {
       Attributes.Key.create("kagzi-connection-workers");
   private static final Context.Key<ConnectionWorkers> WORKERS =
       Context.key("kagzi-connection-workers");
-  private static final Context.Key<String> NAMED = Context.key("kagzi-worker-id");
+  private static final Context.Key<String> HEADER_VALUE = Context.key("kagzi-worker-id");
 
   private CallerContext() {}
 
@@ -45,33 +45,34 @@ final class CallerContext implements ServerInterceptor {
   public <Q, A> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
     ConnectionWorkers workers = call.getAttributes().get(CONNECTION);
-    // A stream's context would be set anew for each of its messages: streams name their claims.
+    // Skips client streams: their context would be set again for each message, and they name
+    // claims.
     if (workers == null
         || !WorkerServiceGrpc.SERVICE_NAME.equals(call.getMethodDescriptor().getServiceName())
         || !call.getMethodDescriptor().getType().clientSendsOneMessage()) {
       return next.startCall(call, headers);
     }
     Context context = Context.current().withValue(WORKERS, workers);
-    String named = headers.get(WORKER_ID);
-    if (named != null) {
-      context = context.withValue(NAMED, named);
+    String headerValue = headers.get(WORKER_ID);
+    if (headerValue != null) {
+      context = context.withValue(HEADER_VALUE, headerValue);
     }
     return Contexts.interceptCall(context, call, headers, next);
   }
 
-  /** The workers of the present call's connection. */
+  /** Returns the workers of the current call's connection. */
   static ConnectionWorkers workers() {
     ConnectionWorkers workers = WORKERS.get();
     return workers == null ? new ConnectionWorkers() : workers;
   }
 
   /**
-   * Who makes the present call; refuses a header that is no worker's id. An epoch says more than
-   * the header: a worker that has registered again still holds its claims.
+   * Returns who makes the current call; refuses a header that is not a worker id. An epoch takes
+   * precedence over the header: a worker that registered again still holds its claims.
    */
   static Caller caller(@Nullable Integer epoch) {
-    String named = epoch == null ? NAMED.get() : null;
-    WorkerId worker = named == null ? null : Arguments.workerId("kagzi-worker-id", named);
+    String headerValue = epoch == null ? HEADER_VALUE.get() : null;
+    WorkerId worker = headerValue == null ? null : Arguments.workerId("kagzi-worker-id", headerValue);
     return new Caller(epoch, worker, workers().all());
   }
 }

@@ -11,13 +11,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends of runs that wait to be sent, bounded in bytes: past the bound only the run's id is kept,
- * and its end is left out until the queue is empty again. Thread-safe.
+ * Completions of runs that wait to be sent, limited in bytes. Above the limit only the run's id is
+ * kept; its completion is queried again when the queue is empty. Thread-safe.
  */
 final class CompletionQueue {
   private static final long QUEUED_BYTES_MAX = 8L << 20;
   private static final long MESSAGE_BYTES_MAX = 1L << 20;
-  private static final int LEFT_OUT_BATCH = 64;
+  private static final int DEFERRED_BATCH = 64;
   private static final int END_BYTES = 64;
 
   private record Queued(WorkflowEnd end, long bytes) {}
@@ -25,7 +25,7 @@ final class CompletionQueue {
   private final CallMemory memory;
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Queued> queued = new ArrayDeque<>();
-  private final ArrayDeque<RunId> leftOut = new ArrayDeque<>();
+  private final ArrayDeque<RunId> deferred = new ArrayDeque<>();
   private long queuedBytes;
   private boolean closed;
 
@@ -33,7 +33,7 @@ final class CompletionQueue {
     this.memory = memory;
   }
 
-  /** An end, or nothing for a run that is not there. */
+  /** Adds a completion; empty for a run that does not exist. */
   void add(RunId run, Optional<RunEnd> end) {
     long bytes = end.map(CompletionQueue::bytes).orElse((long) END_BYTES);
     lock.lock();
@@ -42,7 +42,7 @@ final class CompletionQueue {
         return;
       }
       if (!fits(bytes)) {
-        leftOut.add(run);
+        deferred.add(run);
       } else {
         push(end.map(ResponseMapper::end).orElseGet(() -> ResponseMapper.noSuchRun(run)), bytes);
       }
@@ -51,21 +51,21 @@ final class CompletionQueue {
     }
   }
 
-  // What is left out is asked for when the queue is empty again: an empty one has to take it.
+  // An empty queue accepts any size. Otherwise a large deferred completion would never be sent.
   private boolean fits(long bytes) {
     if (queuedBytes == 0) {
-      memory.addAnswer(bytes);
+      memory.addResponse(bytes);
       return true;
     }
-    return queuedBytes + bytes <= QUEUED_BYTES_MAX && memory.tryAcquireAnswer(bytes);
+    return queuedBytes + bytes <= QUEUED_BYTES_MAX && memory.tryReserveResponse(bytes);
   }
 
-  /** An end that is known without asking. */
+  /** Adds a completion that needs no query. */
   void add(WorkflowEnd end) {
     lock.lock();
     try {
       if (!closed) {
-        memory.addAnswer(END_BYTES);
+        memory.addResponse(END_BYTES);
         push(end, END_BYTES);
       }
     } finally {
@@ -78,7 +78,7 @@ final class CompletionQueue {
     queuedBytes += bytes;
   }
 
-  /** As many ends as one message carries, or null when none is queued. */
+  /** Returns as many completions as one message carries, or null if none is queued. */
   @Nullable WatchWorkflowsResponse next() {
     lock.lock();
     try {
@@ -94,53 +94,53 @@ final class CompletionQueue {
         bytes += end.bytes();
       }
       queuedBytes -= bytes;
-      memory.releaseAnswer(bytes);
+      memory.releaseResponse(bytes);
       return message.build();
     } finally {
       lock.unlock();
     }
   }
 
-  /** Runs whose ends can be asked for again, now that nothing else waits. */
-  List<RunId> leftOut() {
+  /** Returns deferred runs to query again; empty while other completions are queued. */
+  List<RunId> deferred() {
     lock.lock();
     try {
-      return queued.isEmpty() && !leftOut.isEmpty()
-          ? leftOut.stream().limit(LEFT_OUT_BATCH).toList()
+      return queued.isEmpty() && !deferred.isEmpty()
+          ? deferred.stream().limit(DEFERRED_BATCH).toList()
           : List.of();
     } finally {
       lock.unlock();
     }
   }
 
-  /** The first of them have been asked for. */
-  void askedAgain(int count) {
+  /** Removes the first {@code count} deferred runs, which have been queried again. */
+  void removeDeferred(int count) {
     lock.lock();
     try {
       for (int i = 0; i < count; i++) {
-        leftOut.remove();
+        deferred.remove();
       }
     } finally {
       lock.unlock();
     }
   }
 
-  boolean hasLeftOut() {
+  boolean hasDeferred() {
     lock.lock();
     try {
-      return !leftOut.isEmpty();
+      return !deferred.isEmpty();
     } finally {
       lock.unlock();
     }
   }
 
-  /** Nobody will read what is queued. */
+  /** Discards the queue: the client has gone. */
   void close() {
     lock.lock();
     try {
       closed = true;
       queued.clear();
-      memory.releaseAnswer(queuedBytes);
+      memory.releaseResponse(queuedBytes);
       queuedBytes = 0;
     } finally {
       lock.unlock();
@@ -150,7 +150,7 @@ final class CompletionQueue {
   int size() {
     lock.lock();
     try {
-      return queued.size() + leftOut.size();
+      return queued.size() + deferred.size();
     } finally {
       lock.unlock();
     }

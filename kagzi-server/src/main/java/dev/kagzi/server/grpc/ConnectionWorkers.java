@@ -5,13 +5,13 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * The workers that have registered, polled or sent heartbeats over one connection. A proxy may
- * carry many; the oldest are forgotten. Thread-safe.
+ * The workers that registered, polled or sent heartbeats over one connection. A proxy may carry
+ * many, so the oldest are dropped. Thread-safe.
  */
 final class ConnectionWorkers {
   private static final int WORKERS_MAX = 1_000;
 
-  /** Replaced, never changed: reads are many, additions few. */
+  /** Copy on write: reads are frequent, additions rare. */
   private volatile Set<WorkerId> workers = Set.of();
 
   void add(WorkerId worker) {

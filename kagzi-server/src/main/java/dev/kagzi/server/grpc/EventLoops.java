@@ -18,11 +18,11 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads that read from and write to the network. They are a server's own: those that gRPC
- * shares between servers end without anybody noticing, and their connections hang.
+ * The Netty event loops of one server. gRPC's shared event loops can die unnoticed, and their
+ * connections hang; these report their failure to {@link EssentialThreads}.
  */
 final class EventLoops implements AutoCloseable {
-  // Takes what a thread writes that began before it could see that the server has stopped.
+  // Accepts writes of threads that started them before they saw that the server has stopped.
   private static final long QUIET_MS = 200;
   private static final long CLOSE_MS_MAX = 5_000;
 
@@ -33,7 +33,7 @@ final class EventLoops implements AutoCloseable {
     this.threads = threads;
   }
 
-  /** Zero threads are as many as Netty thinks fit. */
+  /** A count of zero means Netty's default. */
   private EventLoopGroup group(String name, int count) {
     IoHandlerFactory handlers =
         Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
@@ -51,7 +51,7 @@ final class EventLoops implements AutoCloseable {
     };
   }
 
-  /** Opens them for a server, once. A server without a port has none. */
+  /** Creates the event loops for a server, once. A server without a port has none. */
   void use(NettyServerBuilder builder) {
     Class<? extends ServerChannel> channel =
         Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;

@@ -9,14 +9,14 @@ import io.grpc.Status;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Drops what handlers send to callers that are gone: their call is cancelled, or the server has
- * stopped and closed their connection. Otherwise gRPC queues the answer for a closed stream, or
- * logs and throws in the thread that answers because the event loop has ended. Thread-safe.
+ * Drops responses to callers that are gone: the call is cancelled, or the server has stopped and
+ * closed the connection. Otherwise gRPC would queue the response for a closed stream. Or it would
+ * throw in the responding thread because the event loop has ended. Thread-safe.
  */
 final class GoneCallers implements ServerInterceptor {
   private volatile boolean stopped;
 
-  /** From now on every caller is gone. Call before the event loops end. */
+  /** Treats every caller as gone from now on. Call before the event loops end. */
   void stop() {
     stopped = true;
   }
@@ -42,7 +42,7 @@ final class GoneCallers implements ServerInterceptor {
       send(() -> super.sendMessage(message));
     }
 
-    // Also dropped: gRPC treats the end of a unary call without its message as a bug, and logs it.
+    // Also dropped: gRPC logs a unary call that ends without its message as a bug.
     @Override
     public void close(Status status, Metadata trailers) {
       send(() -> super.close(status, trailers));

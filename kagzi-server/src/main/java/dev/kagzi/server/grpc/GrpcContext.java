@@ -7,11 +7,11 @@ import java.util.concurrent.ScheduledExecutorService;
 /**
  * What the endpoints of one server share.
  *
- * @param blocking for what waits for the database
- * @param senders moves messages into streams
+ * @param blocking runs calls that wait for the database
+ * @param senders threads that write messages to streams
  * @param timer ends waits; its tasks must be short
- * @param calls what is open
- * @param memory what calls may hold
+ * @param calls the open polls, awaits and streams
+ * @param memory limits the bytes that calls hold
  */
 record GrpcContext(
     Engine engine,

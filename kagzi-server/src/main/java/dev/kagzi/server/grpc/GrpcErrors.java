@@ -21,30 +21,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The only place that turns what went wrong into wire talk: a {@code google.rpc.Status} whose
- * details hold one {@link ErrorDetail}. A refusal speaks for itself. Anything else is a fault of
- * ours: the caller gets a reference, the log gets the rest.
+ * The only place that maps errors to gRPC: a {@code google.rpc.Status} whose details hold one
+ * {@link ErrorDetail}. A {@link Refusal} is mapped as it is. Anything else is a bug or an outage:
+ * the caller gets a reference, and the log has the stack trace under it.
  */
 final class GrpcErrors {
   private static final Logger log = LoggerFactory.getLogger(GrpcErrors.class);
 
   /**
-   * Key in an {@link ErrorDetail}'s metadata: the name of the call's status, also where no call
-   * fails.
+   * Key in an {@link ErrorDetail}'s metadata: the gRPC status name. Also set for an item of a call
+   * that succeeds.
    */
   static final String STATUS_KEY = "status";
 
-  /** The same for {@link Refusal#code}: the name that docs/errors.md explains. */
+  /**
+   * Key in an {@link ErrorDetail}'s metadata: {@link Refusal#code}, which docs/errors.md explains.
+   */
   static final String CODE_KEY = "code";
 
-  // Message and details travel in one block of headers, of which clients take 8 KiB.
+  // Message and details travel in the trailers, which clients limit to 8 KiB.
   private static final int MESSAGE_LENGTH_MAX = 1_000;
   private static final int TEXT_LENGTH_MAX = 200;
   private static final int RECORDED_BYTES_MAX = 3_000;
 
   private GrpcErrors() {}
 
-  /** The status that ends the call. */
+  /** Returns the status that ends the call. */
   static StatusRuntimeException of(Throwable problem) {
     Throwable cause = unwrap(problem);
     if (cause instanceof StatusRuntimeException status) {
@@ -67,31 +69,31 @@ final class GrpcErrors {
     call.close(why.getStatus(), trailers == null ? new Metadata() : trailers);
   }
 
-  /** The same, for an item of a call that goes on. */
+  /** Returns the error for one item of a call that continues. */
   static ErrorDetail detail(Throwable problem) {
     Throwable cause = unwrap(problem);
     if (cause instanceof Refusal refusal && refusal.failure() != null) {
-      return recorded(refusal, refusal.failure());
+      return recordedFailure(refusal, refusal.failure());
     }
     if (cause instanceof Refusal refusal && refusal.reason() != Refusal.Reason.INTERNAL) {
       return ErrorDetail.newBuilder()
           .setCode(errorCode(refusal.reason()))
           .setMessage(message(refusal))
-          .setNonRetryable(!mayPass(refusal.reason()))
+          .setNonRetryable(!isTransient(refusal.reason()))
           .setSubject(refusal.subject())
           .setSubjectId(refusal.subjectId())
           .putMetadata(STATUS_KEY, code(refusal).name())
           .putMetadata(CODE_KEY, refusal.code().name())
           .build();
     }
-    return fault(cause);
+    return internalError(cause);
   }
 
   /**
-   * The failure as it is recorded. What does not fit into headers is cut, the longest text of its
-   * metadata first; the step has all of it.
+   * Returns the failure as recordedFailure. What does not fit into trailers is cut, the longest metadata
+   * value first; the step keeps all of it.
    */
-  private static ErrorDetail recorded(Refusal refusal, Failure failure) {
+  private static ErrorDetail recordedFailure(Refusal refusal, Failure failure) {
     ErrorDetail.Builder detail = ResponseMapper.error(failure).toBuilder();
     detail.setMessage(shorten(failure.message(), MESSAGE_LENGTH_MAX));
     detail.setSubject(shorten(failure.subject(), TEXT_LENGTH_MAX));
@@ -108,7 +110,7 @@ final class GrpcErrors {
         detail.removeMetadata(longest.getKey());
       }
     }
-    // What the failure says itself is not written over.
+    // Metadata of the failure itself is not overwritten.
     if (!detail.containsMetadata(STATUS_KEY)) {
       detail.putMetadata(STATUS_KEY, code(refusal).name());
     }
@@ -118,9 +120,9 @@ final class GrpcErrors {
     return detail.build();
   }
 
-  private static ErrorDetail fault(Throwable cause) {
+  private static ErrorDetail internalError(Throwable cause) {
     String reference = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
-    log.atError().addKeyValue("reference", reference).setCause(cause).log("call failed by a fault");
+    log.atError().addKeyValue("reference", reference).setCause(cause).log("call failed by an internal error");
     return ErrorDetail.newBuilder()
         .setCode(ErrorCode.ERROR_CODE_INTERNAL)
         .setMessage("internal error; the server's log has the reason under reference " + reference)
@@ -166,7 +168,7 @@ final class GrpcErrors {
     };
   }
 
-  // The protocol's own codes are fewer than gRPC's; the metadata has the exact one.
+  // The protocol has fewer codes than gRPC; the metadata has the exact one.
   private static ErrorCode errorCode(Refusal.Reason reason) {
     return switch (reason) {
       case INVALID_ARGUMENT -> ErrorCode.ERROR_CODE_INVALID_ARGUMENT;
@@ -179,17 +181,17 @@ final class GrpcErrors {
     };
   }
 
-  private static boolean mayPass(Refusal.Reason reason) {
+  private static boolean isTransient(Refusal.Reason reason) {
     return reason == Refusal.Reason.RESOURCE_EXHAUSTED || reason == Refusal.Reason.UNAVAILABLE;
   }
 
-  /** What a call hears that a stopping server ends. */
+  /** Returns the error for calls that a stopping server ends. */
   static Refusal stopping() {
     return Refusal.of(
         Refusal.Code.SERVER_STOPPING, "server", "", "the server is stopping: ask another one");
   }
 
-  /** A field or a call that is in the protocol before its feature is in the server. */
+  /** Returns the error for a field or call of the protocol that this server does not implement. */
   static Refusal unimplemented(String subject, String name) {
     return Refusal.of(
         Refusal.Reason.UNIMPLEMENTED,

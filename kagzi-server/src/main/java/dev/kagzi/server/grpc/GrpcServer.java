@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * The gRPC server. Its handlers run on the transport's threads: see the package for what that asks
- * of them. Thread-safe.
+ * The gRPC server. Its handlers run on the transport's threads; see the package documentation for
+ * the rules that follow. Thread-safe.
  */
 public final class GrpcServer implements AutoCloseable {
   private static final int BLOCKING_CALLS_MAX = 1_000;
@@ -43,22 +43,22 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   /**
-   * Opens the port, and the name in this process.
+   * Opens the port and the in-process transport.
    *
-   * @param trouble why the server is not ready, or nothing; may block
-   * @param closeTimeout how long a stop waits for calls under way
+   * @param notReadyReason returns why the server is not ready, or empty; may block
+   * @param closeTimeout how long a stop waits for calls in flight
    */
   public static GrpcServer start(
       GrpcSettings settings,
       Engine engine,
-      Supplier<Optional<String>> trouble,
+      Supplier<Optional<String>> notReadyReason,
       Duration closeTimeout)
       throws IOException {
     GrpcThreads threads = new GrpcThreads(engine.threads());
     OpenCalls calls = new OpenCalls();
     GoneCallers gone = new GoneCallers();
     CallMemory memory = new CallMemory(settings.memory());
-    GrpcContext room =
+    GrpcContext context =
         new GrpcContext(
             engine,
             new BlockingCalls(BLOCKING_CALLS_MAX, engine.threads()),
@@ -67,14 +67,14 @@ public final class GrpcServer implements AutoCloseable {
             calls,
             memory);
     List<BindableService> services = new ArrayList<>();
-    services.add(new WorkflowEndpoint(room));
-    services.add(new WorkerEndpoint(room));
-    services.add(new NamespaceEndpoint(room));
-    services.add(new ScheduleEndpoint(room));
+    services.add(new WorkflowEndpoint(context));
+    services.add(new WorkerEndpoint(context));
+    services.add(new NamespaceEndpoint(context));
+    services.add(new ScheduleEndpoint(context));
     Set<String> names = names(services);
     names.add(dev.kagzi.protocol.v1.AdminServiceGrpc.SERVICE_NAME);
-    services.add(new AdminEndpoint(room, trouble, names, settings.version()));
-    ServingState serving = new ServingState(trouble, names);
+    services.add(new AdminEndpoint(context, notReadyReason, names, settings.version()));
+    ServingState serving = new ServingState(notReadyReason, names);
     try {
       Transports transports =
           Transports.open(
@@ -82,13 +82,13 @@ public final class GrpcServer implements AutoCloseable {
               threads,
               memory,
               server -> {
-                add(server, services, room, serving, settings.reflection());
-                // Added last, it is next to the transport: calls pass it after all others.
+                add(server, services, context, serving, settings.reflection());
+                // Interceptors run in reverse order of addition: this one is next to the transport.
                 server.intercept(gone);
               });
       return new GrpcServer(transports, serving, calls, gone, threads, closeTimeout);
     } catch (IOException e) {
-      // The event loops end now, which is no failure of theirs.
+      // The event loops end on purpose, so their end must not be reported as a failure.
       engine.threads().close();
       threads.close();
       throw e;
@@ -104,10 +104,10 @@ public final class GrpcServer implements AutoCloseable {
   private static void add(
       ServerBuilder<?> server,
       List<BindableService> services,
-      GrpcContext room,
+      GrpcContext context,
       ServingState serving,
       boolean reflection) {
-    server.intercept(room.memory());
+    server.intercept(context.memory());
     server.addService(serving.service());
     services.forEach(
         service -> server.addService(UnreadableRequestGuard.guard(service.bindService())));
@@ -116,24 +116,24 @@ public final class GrpcServer implements AutoCloseable {
     }
   }
 
-  /** Tells whoever asks for the server's health, from now on. Until then it is not serving. */
+  /** Starts to report health through gRPC's health service. Until then it reports NOT_SERVING. */
   public void serve() {
     serving.watch(threads.timer());
   }
 
-  /** The port that is open, or {@link dev.kagzi.server.listen.ListenConfig#NONE}. */
+  /** Returns the open port, or {@link dev.kagzi.server.listen.ListenConfig#NONE}. */
   public int port() {
     return transports.port();
   }
 
-  /** How many polls, awaits and streams are open. */
+  /** Returns how many polls, awaits and streams are open. */
   public int openCalls() {
     return calls.size();
   }
 
   /**
-   * Takes no more calls, sends the callers of open polls and streams elsewhere, lets the other
-   * calls end, up to the close timeout.
+   * Accepts no more calls, ends open polls and streams so that their callers reconnect, and lets
+   * the other calls finish, up to the close timeout.
    */
   @Override
   public void close() {

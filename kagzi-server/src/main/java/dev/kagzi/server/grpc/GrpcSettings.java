@@ -4,12 +4,12 @@ import dev.kagzi.engine.memory.MemoryConfig;
 import dev.kagzi.server.listen.ListenConfig;
 
 /**
- * How the gRPC edge is reached.
+ * How the gRPC server is reached.
  *
- * @param inProcessName by which callers in this process reach it, whether it has a port or not
- * @param reflection whether clients may ask for the protocol's descriptors
- * @param version of the server, as clients are told
- * @param memory how much calls may hold
+ * @param inProcessName the name for callers in this process, with or without a port
+ * @param reflection whether gRPC reflection is on
+ * @param version the server's version, as GetServerInfo reports it
+ * @param memory how many bytes calls may hold
  */
 public record GrpcSettings(
     ListenConfig listen,

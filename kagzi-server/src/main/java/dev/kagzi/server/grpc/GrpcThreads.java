@@ -6,7 +6,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 
-/** The platform threads of one edge. */
+/** The platform threads of the gRPC server. */
 final class GrpcThreads implements AutoCloseable {
   private static final int SENDERS_MAX = 4;
 
@@ -17,10 +17,10 @@ final class GrpcThreads implements AutoCloseable {
 
   GrpcThreads(EssentialThreads threads) {
     int count = Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, SENDERS_MAX);
-    // A stream stands in this queue at most once, so the streams bound it. What comes after the
-    // end has no stream left to go to.
+    // A stream is in this queue at most once, so the number of streams bounds it. After the pool's
+    // end there are no streams.
     this.senders = threads.pool("kagzi-sender", count);
-    // Handlers do not block; the callers' own flow control bounds what waits here.
+    // Handlers do not block; the callers' flow control bounds this queue.
     this.inProcess = threads.pool("kagzi-in-process", count);
     this.timer = threads.timer("kagzi-edge-timer");
     this.eventLoops = new EventLoops(threads);
@@ -30,7 +30,7 @@ final class GrpcThreads implements AutoCloseable {
     return senders;
   }
 
-  /** For calls that come from this process, off the threads of their callers. */
+  /** Runs calls from this process, so that they do not run on their callers' threads. */
   ExecutorService inProcess() {
     return inProcess;
   }
@@ -39,7 +39,7 @@ final class GrpcThreads implements AutoCloseable {
     return timer;
   }
 
-  /** For calls that come over the network. */
+  /** Runs calls from the network. */
   EventLoops eventLoops() {
     return eventLoops;
   }

@@ -12,15 +12,15 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The recorded steps of a run, page by page, at the pace of their reader: the thread that reads
- * pages from the engine waits while the stream is full, and gives up on a reader that stands still.
+ * Sends the recorded steps of a run, page by page. The thread that reads pages from the engine
+ * waits while the stream is full. It gives up if the client reads nothing for too long.
  */
 final class HistoryStream {
   private static final long READER_SECONDS_MAX = 30;
 
   private final ServerCallStreamObserver<GetHistoryResponse> out;
-  // Permits say "look again", not how much room there is.
-  private final Semaphore changes = new Semaphore(0);
+  // A permit means "check again"; it does not count messages.
+  private final Semaphore stateChanges = new Semaphore(0);
 
   private HistoryStream(ServerCallStreamObserver<GetHistoryResponse> out) {
     this.out = out;
@@ -33,8 +33,8 @@ final class HistoryStream {
       Claim claim,
       StreamObserver<GetHistoryResponse> caller) {
     HistoryStream stream = new HistoryStream(UnaryResponses.stream(caller));
-    stream.out.setOnCancelHandler(stream.changes::release);
-    stream.out.setOnReadyHandler(stream.changes::release);
+    stream.out.setOnCancelHandler(stream.stateChanges::release);
+    stream.out.setOnReadyHandler(stream.stateChanges::release);
     try {
       blocking.run("history", () -> stream.send(tasks, namespace, claim));
     } catch (Refusal full) {
@@ -44,7 +44,7 @@ final class HistoryStream {
 
   private void send(Tasks tasks, String namespace, Claim claim) {
     try {
-      tasks.history(namespace, claim, this::page);
+      tasks.history(namespace, claim, this::sendPage);
     } catch (RuntimeException e) {
       out.onError(GrpcErrors.of(e));
       return;
@@ -52,20 +52,20 @@ final class HistoryStream {
     out.onCompleted();
   }
 
-  private void page(List<RecordedStep> steps) {
+  private void sendPage(List<RecordedStep> steps) {
     GetHistoryResponse.Builder message = GetHistoryResponse.newBuilder();
     for (RecordedStep step : steps) {
       message.addSteps(ResponseMapper.recordedStep(step));
     }
     out.onNext(message.build());
-    // Before the next page is read: who waits for a slow reader holds none.
-    awaitRoom();
+    // Wait here, before the next page is read: the waiting thread then holds no page in memory.
+    awaitReady();
   }
 
-  private void awaitRoom() {
+  private void awaitReady() {
     try {
       while (!out.isReady() && !out.isCancelled()) {
-        if (!changes.tryAcquire(READER_SECONDS_MAX, TimeUnit.SECONDS)) {
+        if (!stateChanges.tryAcquire(READER_SECONDS_MAX, TimeUnit.SECONDS)) {
           throw reader("reads nothing for " + READER_SECONDS_MAX + " s");
         }
       }

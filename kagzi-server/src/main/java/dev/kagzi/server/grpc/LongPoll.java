@@ -17,66 +17,66 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker's call that waits for tasks. It ends once: with tasks, with the caller's going, or with
- * the server's stop. In the latter two the engine hears of it, and tasks that come all the same are
- * given back, so that they do not lie with a worker that will never know of them. So are tasks
- * whose answer could not be sent to its end: the call was cancelled, over its deadline, or its
+ * A worker's call that waits for tasks. It ends once: with tasks, when the caller cancels, or when
+ * the server stops. In the latter two cases the poll is cancelled in the engine. Tasks that still
+ * arrive are given back, so that they are not claimed by a worker that never received them. Tasks
+ * are also given back if the response was not sent completely: cancelled, past the deadline, or the
  * connection broke.
  */
 final class LongPoll<M> implements OpenCalls.OpenCall {
   private static final long MARGIN_MS_MIN = 50;
   private static final long MARGIN_MS_MAX = 1_000;
 
-  private final GrpcContext room;
+  private final GrpcContext context;
   private final ServerCallStreamObserver<M> caller;
   private final Function<List<Task>, M> reply;
   private final Consumer<List<Task>> giveBack;
   private final AtomicBoolean ended = new AtomicBoolean();
 
-  /** Tasks that are on their way to the caller; taken by who gives them back. */
+  /** Tasks whose response is not sent yet. The thread that gives them back takes them from here. */
   private final AtomicReference<@Nullable List<Task>> unsent = new AtomicReference<>();
 
   private volatile @Nullable Poll poll;
 
   private LongPoll(
-      GrpcContext room,
+      GrpcContext context,
       StreamObserver<M> caller,
       Function<List<Task>, M> reply,
       Consumer<List<Task>> giveBack) {
-    this.room = room;
+    this.context = context;
     this.caller = UnaryResponses.stream(caller);
     this.reply = reply;
     this.giveBack = giveBack;
   }
 
   static <M> void open(
-      GrpcContext room,
+      GrpcContext context,
       StreamObserver<M> caller,
       Supplier<Poll> start,
       Function<List<Task>, M> reply,
       Consumer<List<Task>> giveBack) {
-    LongPoll<M> call = new LongPoll<>(room, caller, reply, giveBack);
-    call.caller.setOnCancelHandler(call::gone);
+    LongPoll<M> call = new LongPoll<>(context, caller, reply, giveBack);
+    call.caller.setOnCancelHandler(call::cancelled);
     call.caller.setOnCloseHandler(() -> call.unsent.set(null));
-    room.calls().add(call);
+    context.calls().add(call);
     if (!call.ended.get()) {
       call.begin(start);
     }
   }
 
   /**
-   * How long the present call may wait: as long as it asks for (0: as long as it may), but so that
-   * its answer arrives before the caller's deadline.
+   * Returns how long the current call may wait: as requested (0: the maximum), but short enough
+   * that the response arrives before the caller's deadline.
    */
-  static long waitMs(long askedMs) {
+  static long waitMs(long requestedMs) {
     Deadline deadline = Context.current().getDeadline();
     if (deadline == null) {
-      return askedMs;
+      return requestedMs;
     }
     long leftMs = deadline.timeRemaining(TimeUnit.MILLISECONDS);
     long marginMs = Math.clamp(leftMs / 10, MARGIN_MS_MIN, MARGIN_MS_MAX);
-    long mostMs = Math.max(1, leftMs - marginMs);
-    return askedMs == 0 ? mostMs : Math.min(askedMs, mostMs);
+    long limitMs = Math.max(1, leftMs - marginMs);
+    return requestedMs == 0 ? limitMs : Math.min(requestedMs, limitMs);
   }
 
   private void begin(Supplier<Poll> start) {
@@ -105,7 +105,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
     }
     unsent.set(tasks);
     if (finish() && !caller.isCancelled()) {
-      UnaryResponses.writer(tasks.size(), room.senders()).execute(() -> send(tasks));
+      UnaryResponses.writer(tasks.size(), context.senders()).execute(() -> send(tasks));
     } else {
       giveBackUnsent();
     }
@@ -113,7 +113,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
 
   private void send(List<Task> tasks) {
     try {
-      // Fails when memory has no room for the answer.
+      // Throws if memory has no room for the response.
       caller.onNext(reply.apply(tasks));
     } catch (RuntimeException e) {
       giveBackUnsent();
@@ -130,7 +130,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
     }
   }
 
-  private void gone() {
+  private void cancelled() {
     if (finish()) {
       cancel();
     }
@@ -149,7 +149,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
     if (!ended.compareAndSet(false, true)) {
       return false;
     }
-    room.calls().remove(this);
+    context.calls().remove(this);
     return true;
   }
 

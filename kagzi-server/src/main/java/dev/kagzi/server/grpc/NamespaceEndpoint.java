@@ -19,20 +19,20 @@ import dev.kagzi.protocol.v1.UpdateNamespaceRequest;
 import dev.kagzi.protocol.v1.UpdateNamespaceResponse;
 import io.grpc.stub.StreamObserver;
 
-/** The tenants. */
+/** Creates, lists, updates, enables and disables namespaces. */
 final class NamespaceEndpoint extends NamespaceServiceImplBase {
   private final BlockingCalls blocking;
   private final Namespaces namespaces;
 
-  NamespaceEndpoint(GrpcContext room) {
-    this.blocking = room.blocking();
-    this.namespaces = room.engine().namespaces();
+  NamespaceEndpoint(GrpcContext context) {
+    this.blocking = context.blocking();
+    this.namespaces = context.engine().namespaces();
   }
 
   @Override
   public void createNamespace(
       CreateNamespaceRequest request, StreamObserver<CreateNamespaceResponse> caller) {
-    // Not by default: whoever creates one has a name in mind.
+    // The name is required here: an empty one does not mean the default namespace.
     blocking.answer(
         caller,
         () ->
@@ -42,9 +42,9 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
                 request.getDescription(),
                 request.hasRetentionMs() ? request.getRetentionMs() : null,
                 Arguments.requestId(request.getRequestId())),
-        made ->
+        created ->
             CreateNamespaceResponse.newBuilder()
-                .setNamespace(ResponseMapper.namespace(made))
+                .setNamespace(ResponseMapper.namespace(created))
                 .build());
   }
 

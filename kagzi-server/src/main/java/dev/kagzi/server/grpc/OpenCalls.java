@@ -5,22 +5,22 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The calls that stay open until something happens, so that a stopping server can end them. */
+/** The open polls, awaits and streams, so that a stopping server can end them. */
 final class OpenCalls {
 
   /** A poll, an await or a stream. */
   interface OpenCall {
-    /** Ends the call with the given reason, unless it has ended. */
+    /** Ends the call with this error, unless it has ended. */
     void end(Refusal why);
   }
 
   private final Set<OpenCall> calls = ConcurrentHashMap.newKeySet();
   private volatile boolean stopping;
 
-  /** Keeps the call in mind. One that comes while the server stops is ended at once. */
+  /** Registers the call. If the server is stopping, ends the call at once. */
   void add(OpenCall call) {
     calls.add(call);
-    // After adding: whoever adds before this is seen by endAll, whoever adds later sees the flag.
+    // Checked after adding: endAll sees a call added before the flag; a later one sees the flag.
     if (stopping && calls.remove(call)) {
       call.end(GrpcErrors.stopping());
     }
@@ -30,7 +30,7 @@ final class OpenCalls {
     calls.remove(call);
   }
 
-  /** Ends what is open and everything that is still to come. */
+  /** Ends all open calls and every call that is added later. */
   void endAll() {
     stopping = true;
     for (OpenCall call : List.copyOf(calls)) {

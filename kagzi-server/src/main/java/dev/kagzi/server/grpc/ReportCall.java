@@ -14,19 +14,19 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** A worker's batch of reports. One that cannot be read is refused alone. */
+/** Processes a batch of a worker's reports. An item that cannot be read is refused alone. */
 final class ReportCall {
   private static final int ITEMS_MAX = 10_000;
 
   /**
-   * What one answer holds of steps that have come, and one more: a worker has many runs that wait,
-   * and takes no message without bound. It asks again for the others.
+   * Limit for the arrived steps of one response; the last step may exceed it. A worker can have
+   * many waiting runs, and gRPC limits the message size. The worker asks again for the rest.
    */
   private static final int CAME_BYTES_MAX = 4 << 20;
 
   private ReportCall() {}
 
-  /** Completes with what writes the answer. */
+  /** Completes with a supplier that builds the response. */
   static CompletableFuture<Supplier<ReportResponse>> begin(
       Reports reports, RetryPolicy defaults, ReportRequest request) {
     int count = request.getItemsCount();
@@ -60,7 +60,7 @@ final class ReportCall {
       ReportResult result =
           refusal != null ? new ReportResult.Refused(refusal) : results.get(next++);
       if (result instanceof ReportResult.Came came) {
-        result = asMuchAsFits(came, CAME_BYTES_MAX - cameBytes);
+        result = firstThatFit(came, CAME_BYTES_MAX - cameBytes);
         cameBytes += bytes(((ReportResult.Came) result).steps());
       }
       response.addResults(ResponseMapper.reportResult(result));
@@ -68,17 +68,17 @@ final class ReportCall {
     return response.build();
   }
 
-  private static ReportResult.Came asMuchAsFits(ReportResult.Came came, long bytesLeft) {
-    List<RecordedStep> some = new ArrayList<>();
+  private static ReportResult.Came firstThatFit(ReportResult.Came came, long bytesLeft) {
+    List<RecordedStep> fitting = new ArrayList<>();
     long left = bytesLeft;
     for (RecordedStep step : came.steps()) {
       if (left <= 0) {
         break;
       }
-      some.add(step);
+      fitting.add(step);
       left -= step.bytes();
     }
-    return new ReportResult.Came(some, came.claimKept());
+    return new ReportResult.Came(fitting, came.claimKept());
   }
 
   private static long bytes(List<RecordedStep> steps) {

@@ -9,11 +9,11 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.ReportItem;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what a worker reports. */
+/** Converts a worker's report items. */
 final class ReportItems {
   private ReportItems() {}
 
-  /** The defaults fill in what retry policies leave out. */
+  /** Fields that retry policies leave out take their values from {@code defaults}. */
   static Report read(ReportItem item, RetryPolicy defaults) {
     Claim claim = Arguments.claim(item.getRunId(), item.getEpoch());
     return switch (item.getWhatCase()) {

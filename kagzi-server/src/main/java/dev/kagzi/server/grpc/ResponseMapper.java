@@ -46,13 +46,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what the engine answers as the protocol's messages. No switch here has a default branch,
- * so that a new result or state does not compile until it is mapped.
+ * Maps the engine's results to protocol messages. No switch here has a default branch, so a new
+ * result or state does not compile until it is mapped.
  */
 final class ResponseMapper {
   private ResponseMapper() {}
 
-  // The engine hands its arrays over for good, so the bytes need no copy.
+  // The engine never changes these arrays again, so the bytes need no copy.
   static dev.kagzi.protocol.v1.Payload payload(Payload payload) {
     dev.kagzi.protocol.v1.Payload.Builder message =
         dev.kagzi.protocol.v1.Payload.newBuilder()
@@ -158,7 +158,7 @@ final class ResponseMapper {
     return message.build();
   }
 
-  /** For clients that take one task; none came when the run id is empty. */
+  /** For clients that take one task; an empty run id means no task. */
   static PollTaskResponse oneTask(List<Task> tasks) {
     if (tasks.isEmpty()) {
       return PollTaskResponse.getDefaultInstance();

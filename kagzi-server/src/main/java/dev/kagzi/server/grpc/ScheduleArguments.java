@@ -12,7 +12,7 @@ import dev.kagzi.protocol.v1.UpdateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.WorkflowSchedule;
 import org.jspecify.annotations.Nullable;
 
-/** Schedules as they travel. */
+/** Converts schedules from request fields. */
 final class ScheduleArguments {
   private ScheduleArguments() {}
 
@@ -72,7 +72,7 @@ final class ScheduleArguments {
             : null);
   }
 
-  /** Nothing said means the default one. */
+  /** An empty name means the default zone. */
   static String zone(String name) {
     return name.isEmpty() ? ScheduleSpec.TIME_ZONE_DEFAULT : name;
   }

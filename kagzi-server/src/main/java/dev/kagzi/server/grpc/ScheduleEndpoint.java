@@ -31,16 +31,16 @@ import dev.kagzi.protocol.v1.UpdateWorkflowScheduleResponse;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceImplBase;
 import io.grpc.stub.StreamObserver;
 
-/** Runs that start by the clock. */
+/** Creates, updates, lists, previews and fires schedules. */
 final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
-  private final GrpcContext room;
+  private final GrpcContext context;
   private final BlockingCalls blocking;
   private final Schedules schedules;
 
-  ScheduleEndpoint(GrpcContext room) {
-    this.room = room;
-    this.blocking = room.blocking();
-    this.schedules = room.engine().schedules();
+  ScheduleEndpoint(GrpcContext context) {
+    this.context = context;
+    this.blocking = context.blocking();
+    this.schedules = context.engine().schedules();
   }
 
   @Override
@@ -51,7 +51,7 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
         caller,
         () ->
             schedules.create(
-                ScheduleArguments.creation(request, room.engine().defaultRetryPolicy())),
+                ScheduleArguments.creation(request, context.engine().defaultRetryPolicy())),
         made ->
             CreateWorkflowScheduleResponse.newBuilder()
                 .setSchedule(ScheduleArguments.message(made))
@@ -106,7 +106,7 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
             schedules.update(
                 Arguments.namespace(request.getNamespace()),
                 id(request.getScheduleId()),
-                ScheduleArguments.update(request, room.engine().defaultRetryPolicy()),
+                ScheduleArguments.update(request, context.engine().defaultRetryPolicy()),
                 Arguments.requestId(request.getRequestId())),
         now ->
             UpdateWorkflowScheduleResponse.newBuilder()
@@ -188,7 +188,7 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
     blocking.answer(
         caller,
         () ->
-            room.engine()
+            context.engine()
                 .queries()
                 .runs(
                     RunFilter.ofSchedule(

@@ -12,64 +12,64 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps gRPC's own health service telling the truth: SERVING only while the server is ready. */
+/** Keeps gRPC's health service up to date: SERVING only while the server is ready. */
 final class ServingState {
   private static final Logger log = LoggerFactory.getLogger(ServingState.class);
-  private static final long LOOK_SECONDS = 5;
+  private static final long CHECK_SECONDS = 5;
 
   private final HealthStatusManager health = new HealthStatusManager();
-  private final Supplier<Optional<String>> trouble;
+  private final Supplier<Optional<String>> notReadyReason;
   private final Set<String> services;
-  private final AtomicBoolean looking = new AtomicBoolean();
+  private final AtomicBoolean checking = new AtomicBoolean();
   private volatile boolean serving;
 
-  ServingState(Supplier<Optional<String>> trouble, Set<String> services) {
-    this.trouble = trouble;
+  ServingState(Supplier<Optional<String>> notReadyReason, Set<String> services) {
+    this.notReadyReason = notReadyReason;
     this.services = Set.copyOf(services);
-    tell(ServingStatus.NOT_SERVING);
+    publish(ServingStatus.NOT_SERVING);
   }
 
   BindableService service() {
     return health.getHealthService();
   }
 
-  /** Looks now and from time to time. */
+  /** Checks now and then periodically. */
   void watch(ScheduledExecutorService timer) {
-    look();
+    check();
     timer.scheduleWithFixedDelay(
-        () -> Thread.ofVirtual().name("kagzi-health").start(this::look),
-        LOOK_SECONDS,
-        LOOK_SECONDS,
+        () -> Thread.ofVirtual().name("kagzi-health").start(this::check),
+        CHECK_SECONDS,
+        CHECK_SECONDS,
         TimeUnit.SECONDS);
   }
 
-  private void look() {
-    if (!looking.compareAndSet(false, true)) {
+  private void check() {
+    if (!checking.compareAndSet(false, true)) {
       return;
     }
     try {
-      Optional<String> reason = trouble.get();
+      Optional<String> reason = notReadyReason.get();
       if (serving == reason.isEmpty()) {
         return;
       }
       serving = reason.isEmpty();
-      tell(serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING);
-      // The engine has logged that its database is away.
+      publish(serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING);
+      // Only DEBUG: the engine has logged that its database is unreachable.
       reason.ifPresent(
           why -> log.atDebug().addKeyValue("reason", why).log("server is not ready any more"));
     } finally {
-      looking.set(false);
+      checking.set(false);
     }
   }
 
-  private void tell(ServingStatus status) {
+  private void publish(ServingStatus status) {
     health.setStatus(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, status);
     for (String service : services) {
       health.setStatus(service, status);
     }
   }
 
-  /** Not serving, for good. */
+  /** Reports NOT_SERVING permanently. */
   void stop() {
     health.enterTerminalState();
   }

@@ -10,15 +10,15 @@ import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a wish to start a run. A field whose feature this server does not have is refused: nothing
- * is accepted without effect.
+ * Converts requests to start a run. A field that this server does not implement is refused, so that
+ * no field is silently ignored.
  */
 final class StartRequests {
   private StartRequests() {}
 
   /**
-   * @param namespace for a request that names none
-   * @param defaults for what a retry policy leaves out
+   * @param namespace used if the request names none
+   * @param defaults for fields that a retry policy leaves out
    */
   static StartRequest read(StartWorkflowRequest request, String namespace, RetryPolicy defaults) {
     refuseUnsupported(request);
@@ -48,20 +48,23 @@ final class StartRequests {
   }
 
   private static StartOptions.@Nullable Parent parent(StartWorkflowRequest request) {
-    boolean run = !request.getParentRunId().isEmpty();
-    if (run == request.getParentStepId().isEmpty()) {
+    boolean hasParent = !request.getParentRunId().isEmpty();
+    if (hasParent == request.getParentStepId().isEmpty()) {
       throw Refusal.invalid(
           "parent_run_id",
           request.getParentRunId() + " with parent_step_id " + request.getParentStepId(),
           "both, or none");
     }
-    return run
+    return hasParent
         ? new StartOptions.Parent(
             Arguments.runId(request.getParentRunId()), request.getParentStepId())
         : null;
   }
 
-  /** What a run's worker says of its child; the rest follows from the run. */
+  /**
+   * Reads a child's start from a report; namespace, id and parent follow from the parent run and
+   * its step.
+   */
   static StartRequest readChild(StartWorkflowRequest request, RetryPolicy defaults) {
     if (!request.getNamespace().isEmpty()
         || !request.getExternalId().isEmpty()
@@ -94,7 +97,7 @@ final class StartRequests {
     refuse(request.hasStartAt(), "start_at");
     refuse(request.getPriority() != 0, "priority");
     refuse(request.getHeadersCount() != 0, "headers");
-    // A field of a later protocol: its sender counts on an effect that this server cannot give.
+    // A field of a newer protocol: the client relies on an effect that this server does not have.
     request.getUnknownFields().asMap().keySet().stream()
         .findFirst()
         .ifPresent(number -> refuse(true, "field " + number));
@@ -106,7 +109,7 @@ final class StartRequests {
     }
   }
 
-  /** One call's starts are bounded, since each costs more memory than its bytes on the wire. */
+  /** Limits the starts of one call, since each takes more memory than its bytes on the wire. */
   static void checkCount(int count, int max) {
     if (count > max) {
       throw Refusal.invalid("starts", count + " items", "at most " + max + " in one call");

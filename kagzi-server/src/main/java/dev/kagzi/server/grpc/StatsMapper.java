@@ -18,7 +18,7 @@ import dev.kagzi.protocol.v1.ListWorkflowTypesResponse;
 import dev.kagzi.protocol.v1.WorkerHealth;
 import dev.kagzi.protocol.v1.WorkflowTypeInfo;
 
-/** What the engine counts and how it is, as messages. */
+/** Maps counts, health and worker events to protocol messages. */
 final class StatsMapper {
   private StatsMapper() {}
 

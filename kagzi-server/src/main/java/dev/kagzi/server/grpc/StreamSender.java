@@ -8,29 +8,31 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves messages from a source into a stream, one thread at a time and only while the stream takes
- * them: what a slow reader does not take stays with the source, which knows how to bound it.
+ * Moves messages from a source into a stream, on one thread at a time and only while the stream is
+ * ready. Messages that a slow client does not take stay in the source, which limits them.
  *
- * <p>Whoever has something new calls {@link #wake()}, from any thread and without waiting. Wakes
- * that come while the pump works are one more round, so that under load the source sees many items
- * at once and can send them as one message. A pump that has rested works on the thread that wakes
- * it: a change of threads would be most of what a single message costs.
+ * <p>Producers call {@link #wake()} from any thread; it does not block. Wake-ups during a send
+ * cause one more round, so that under load the source can combine many items into one message.
+ * After an idle time the sender runs on the thread that wakes it: a thread switch would cost more
+ * than sending a single message.
  */
 final class StreamSender<M> {
   private final ServerCallStreamObserver<M> stream;
   private final Executor executor;
   private final Supplier<@Nullable M> source;
-  private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final AtomicInteger wakes = new AtomicInteger();
-  private volatile long restsSinceNanos = System.nanoTime() - REST_NANOS;
+  private volatile long idleSinceNanos = System.nanoTime() - IDLE_NANOS;
   private volatile @Nullable Ending ending;
   private boolean closed;
 
-  // How the stream is to end: null for completion. With drain, after what the source still has.
+  // How the stream ends: a null problem means success. With drain, the source is sent first.
   private record Ending(@Nullable RuntimeException problem, boolean drain) {}
 
-  /** The source gives the next message, or null when there is none for now. */
+  /**
+   * @param source returns the next message, or null if there is none now
+   */
   StreamSender(
       ServerCallStreamObserver<M> stream, Executor executor, Supplier<@Nullable M> source) {
     this.stream = stream;
@@ -39,7 +41,7 @@ final class StreamSender<M> {
   }
 
   /**
-   * Listens to the stream. Called by the handler's own thread, before it returns.
+   * Registers the stream's handlers. Call on the handler's thread, before it returns.
    *
    * @param onEnd runs when the client has cancelled the stream, and also when this server has
    *     closed it: gRPC reports the two to different handlers. It may run more than once.
@@ -50,10 +52,10 @@ final class StreamSender<M> {
     stream.setOnReadyHandler(this::wake);
   }
 
-  /** Something may be there to send, or room to send it. */
+  /** Call when the source may have a message or the stream may be ready again. */
   void wake() {
     if (wakes.getAndIncrement() == 0) {
-      if (System.nanoTime() - restsSinceNanos > REST_NANOS) {
+      if (System.nanoTime() - idleSinceNanos > IDLE_NANOS) {
         run();
       } else {
         executor.execute(this::run);
@@ -61,12 +63,12 @@ final class StreamSender<M> {
     }
   }
 
-  /** Completes the stream once the source has nothing more. */
+  /** Completes the stream after the source's remaining messages. */
   void complete() {
     endWith(new Ending(null, true));
   }
 
-  /** Ends the stream without sending what is left. */
+  /** Ends the stream without sending the remaining messages. */
   void fail(RuntimeException problem) {
     endWith(new Ending(problem, false));
   }
@@ -79,13 +81,13 @@ final class StreamSender<M> {
   private void run() {
     int seen = wakes.get();
     do {
-      pump();
-      restsSinceNanos = System.nanoTime();
+      sendAndClose();
+      idleSinceNanos = System.nanoTime();
       seen = wakes.addAndGet(-seen);
     } while (seen != 0);
   }
 
-  private void pump() {
+  private void sendAndClose() {
     if (closed || stream.isCancelled()) {
       return;
     }
@@ -99,7 +101,7 @@ final class StreamSender<M> {
     }
   }
 
-  /** True when the source has nothing more; false when the stream takes nothing more. */
+  /** Returns true if the source is empty, false if the stream is not ready for more. */
   private boolean sendWhileReady() {
     try {
       while (stream.isReady()) {

@@ -8,7 +8,7 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.health.v1.HealthGrpc;
 
-/** Lets in who shows the token, and whoever only asks how the server is. */
+/** Accepts calls with the token, and health checks without. */
 final class TokenGuard implements ServerInterceptor {
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
@@ -22,7 +22,7 @@ final class TokenGuard implements ServerInterceptor {
   @Override
   public <Q, A> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
-    if (isHealth(call) || token.admits(headers.get(AUTHORIZATION))) {
+    if (isHealth(call) || token.accepts(headers.get(AUTHORIZATION))) {
       return next.startCall(call, headers);
     }
     GrpcErrors.close(call, refusal());

@@ -21,23 +21,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The ways by which calls come in: a port, unless none is wanted, and a name within this process.
- * The same services stand behind both; the token is asked for at the port alone.
+ * The ways to call the server: a port, unless the configuration has none, and an in-process name.
+ * Both serve the same services; only the port checks the token.
  */
 final class Transports {
   private static final int MESSAGE_BYTES_MAX = 8 << 20;
 
-  // A window that gRPC tunes by itself costs a ping and its answer for nearly every call.
+  // A window that gRPC tunes itself costs a ping and its response for nearly every call.
   private static final int WINDOW_BYTES = 4 << 20;
 
-  // A part of a message keeps the whole of what was read with it in memory, parts of other messages
-  // included, also of those that were refused.
+  // A slice of a message keeps its whole read buffer in memory, with parts of other messages, even
+  // refused ones. Small buffers bound that.
   private static final RecvByteBufAllocator SMALL_READS =
       new AdaptiveRecvByteBufAllocator(64, 2 << 10, 16 << 10);
 
   private static final int HEADER_BYTES_MAX = 16 << 10;
   private static final int CALLS_PER_CONNECTION_MAX = 10_000;
-  private static final Duration GIVE_UP = Duration.ofSeconds(1);
+  private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(1);
 
   private final List<Server> servers;
   private final int port;
@@ -48,12 +48,12 @@ final class Transports {
   }
 
   /**
-   * Opens them.
+   * Opens the transports.
    *
-   * @param threads a handler that was called from within this process does not run on the thread of
-   *     its caller, which may be interrupted
-   * @param memory counts what arrives over the network
-   * @param services puts the services into a server
+   * @param threads in-process handlers run on these, not on the caller's thread, which may be
+   *     interrupted
+   * @param memory counts the bytes that arrive over the network
+   * @param services adds the services to a server
    */
   static Transports open(
       GrpcSettings settings,
@@ -119,25 +119,25 @@ final class Transports {
     return credentials.build();
   }
 
-  /** The port that is open, or {@link ListenConfig#NONE}. */
+  /** Returns the open port, or {@link ListenConfig#NONE}. */
   int port() {
     return port;
   }
 
-  /** Takes no more calls. */
+  /** Accepts no more calls. */
   void shutdown() {
     servers.forEach(Server::shutdown);
   }
 
-  /** Waits for calls under way; after the limit it waits no more. */
+  /** Waits for calls in flight; cancels them after the limit. */
   void awaitEnd(Duration max) {
-    long giveUp = System.nanoTime() + max.toNanos();
+    long deadline = System.nanoTime() + max.toNanos();
     try {
       for (Server server : servers) {
-        long left = Math.max(0, giveUp - System.nanoTime());
+        long left = Math.max(0, deadline - System.nanoTime());
         if (!server.awaitTermination(left, TimeUnit.NANOSECONDS)) {
           server.shutdownNow();
-          server.awaitTermination(GIVE_UP.toMillis(), TimeUnit.MILLISECONDS);
+          server.awaitTermination(CANCEL_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         }
       }
     } catch (InterruptedException e) {

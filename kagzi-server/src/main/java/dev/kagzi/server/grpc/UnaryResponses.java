@@ -9,18 +9,18 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** How an answer of the engine becomes the end of a unary call, whatever the answer is. */
+/** Answers unary calls with a result of the engine or with its error. */
 final class UnaryResponses {
   private UnaryResponses() {}
 
   /**
-   * From so many items on, an answer is written on a thread of the edge instead of the engine's,
-   * which has the next commit to see to. Below, the change of threads would cost more.
+   * Responses with this many items or more are built on a sender thread, because the engine's
+   * thread has the next commit to run. For fewer items the thread switch would cost more.
    */
-  private static final int ITEMS_ASIDE = 8;
+  private static final int OFFLOAD_ITEMS_MIN = 8;
 
   /**
-   * Starts {@code call} on the present thread and answers when its future completes, on the thread
+   * Starts {@code call} on the current thread and responds when its future completes, on the thread
    * that completes it.
    */
   static <T, M> void answer(
@@ -28,7 +28,7 @@ final class UnaryResponses {
     answer(caller, Runnable::run, call, reply);
   }
 
-  /** The same; the answer is written where {@code writer} says. */
+  /** Like the other overload, but {@code writer} sends the response. */
   static <T, M> void answer(
       StreamObserver<M> caller,
       Executor writer,
@@ -46,9 +46,9 @@ final class UnaryResponses {
         (value, problem) -> writer.execute(() -> send(caller, value, problem, reply)));
   }
 
-  /** Where an answer of so many items is written. */
-  static Executor writer(int items, Executor aside) {
-    return items < ITEMS_ASIDE ? Runnable::run : aside;
+  /** Returns the executor that writes a response with this many items. */
+  static Executor writer(int items, Executor senders) {
+    return items < OFFLOAD_ITEMS_MIN ? Runnable::run : senders;
   }
 
   private static <T, M> void send(
@@ -61,8 +61,7 @@ final class UnaryResponses {
   }
 
   /**
-   * Answers with what {@code reply} gives, or with why it gave nothing or memory has no room for
-   * it.
+   * Responds with the result of {@code reply}, or with an error if it throws or if memory is full.
    */
   static <M> void send(StreamObserver<M> caller, Supplier<M> reply) {
     M message;
@@ -82,14 +81,14 @@ final class UnaryResponses {
   }
 
   /**
-   * Lets an answer to a caller that has gone fall on the floor; without a handler the observer
-   * throws into the thread that brings the answer. Only valid before the handler returns.
+   * Keeps the observer from throwing into the responding thread when the caller has cancelled. Only
+   * valid before the handler returns.
    */
   static <M> void ignoreCancel(StreamObserver<M> caller) {
     stream(caller).setOnCancelHandler(() -> {});
   }
 
-  /** The whole interface of what the stubs hand in. */
+  /** Returns the observer's full interface; the generated stubs always pass this type. */
   static <M> ServerCallStreamObserver<M> stream(StreamObserver<M> caller) {
     return (ServerCallStreamObserver<M>) caller;
   }

@@ -16,13 +16,16 @@ import java.io.InputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers bytes that are no message of the protocol with INVALID_ARGUMENT. By itself the transport
- * takes them for a fault of the server: it logs a stack trace and answers UNKNOWN. So it does with
- * what a handler throws, which here is answered as any other refusal.
+ * Answers bytes that are not a valid message with INVALID_ARGUMENT. Without it gRPC would log a
+ * stack trace and answer UNKNOWN. Exceptions of handlers, for which gRPC does the same, are mapped
+ * by {@link GrpcErrors}.
  */
 final class UnreadableRequestGuard implements ServerInterceptor {
 
-  /** The same service, behind a marshaller that reads rubbish as null, and what looks for it. */
+  /**
+   * Returns the same service with a marshaller that parses invalid bytes as null, and with an
+   * interceptor that rejects the null.
+   */
   static ServerServiceDefinition guard(ServerServiceDefinition service) {
     ServiceDescriptor original = service.getServiceDescriptor();
     ServiceDescriptor.Builder descriptor =
@@ -68,7 +71,7 @@ final class UnreadableRequestGuard implements ServerInterceptor {
     }
 
     @Override
-    @SuppressWarnings("NullAway") // The guard takes the null out again.
+    @SuppressWarnings("NullAway") // The guard rejects the null.
     public Q parse(InputStream bytes) {
       try {
         return exact.parse(bytes);
@@ -98,7 +101,7 @@ final class UnreadableRequestGuard implements ServerInterceptor {
       }
       refused = true;
       GrpcErrors.close(call, Refusal.invalid("request", "bytes", "a message of the protocol"));
-      // For the handler this is a caller that has gone: it lets go of what it holds.
+      // The handler sees a cancelled call and releases its resources.
       super.onCancel();
     }
 
@@ -110,7 +113,7 @@ final class UnreadableRequestGuard implements ServerInterceptor {
       try {
         super.onHalfClose();
       } catch (RuntimeException e) {
-        // A handler that refuses before it has a place to answer from.
+        // The handler threw before it could respond itself.
         refused = true;
         GrpcErrors.close(call, e);
         super.onCancel();

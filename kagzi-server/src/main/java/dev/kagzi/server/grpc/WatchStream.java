@@ -16,22 +16,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client's stream of ends of runs. Each run that the client names is answered once; what ends
- * while a message is on its way travels together in the next.
+ * One client's stream of run completions. Each watched run is answered once. Completions that
+ * arrive while a message is being sent are combined in the next.
  *
- * <p>When the client has said that it names no more, the stream completes with the last answer.
+ * <p>When the client has half-closed the stream, it completes after the last answer.
  */
 final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCalls.OpenCall {
-  /** How many runs one stream may have open. */
+  /** The most runs that one stream may watch at a time. */
   static final int RUNS_MAX = 100_000;
 
   private final OpenCalls calls;
-  private final RunCompletions endings;
-  private final CompletionQueue ends;
-  private final StreamSender<WatchWorkflowsResponse> pump;
+  private final RunCompletions completions;
+  private final CompletionQueue queue;
+  private final StreamSender<WatchWorkflowsResponse> sender;
   private final Map<RunId, Watched> open = new ConcurrentHashMap<>();
   private @Nullable String namespace;
-  private volatile boolean named;
+  private volatile boolean halfClosed;
   private volatile boolean closed;
 
   private static final class Watched {
@@ -45,19 +45,19 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     }
   }
 
-  private WatchStream(GrpcContext room, ServerCallStreamObserver<WatchWorkflowsResponse> out) {
-    this.calls = room.calls();
-    this.endings = room.engine().endings();
-    this.ends = new CompletionQueue(room.memory());
-    this.pump = new StreamSender<>(out, room.senders(), this::next);
+  private WatchStream(GrpcContext context, ServerCallStreamObserver<WatchWorkflowsResponse> out) {
+    this.calls = context.calls();
+    this.completions = context.engine().endings();
+    this.queue = new CompletionQueue(context.memory());
+    this.sender = new StreamSender<>(out, context.senders(), this::next);
   }
 
   static StreamObserver<WatchWorkflowsRequest> open(
-      GrpcContext room, StreamObserver<WatchWorkflowsResponse> caller) {
+      GrpcContext context, StreamObserver<WatchWorkflowsResponse> caller) {
     ServerCallStreamObserver<WatchWorkflowsResponse> out = UnaryResponses.stream(caller);
-    WatchStream stream = new WatchStream(room, out);
-    stream.pump.start(stream::close);
-    room.calls().add(stream);
+    WatchStream stream = new WatchStream(context, out);
+    stream.sender.start(stream::close);
+    context.calls().add(stream);
     return stream;
   }
 
@@ -71,10 +71,10 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
         namespace = Arguments.namespace(request.getNamespace());
       }
       for (String id : request.getForgetRunIdsList()) {
-        RunId.parse(id).ifPresent(this::forget);
+        RunId.parse(id).ifPresent(this::unwatch);
       }
       for (String id : request.getWatchRunIdsList()) {
-        watchNamed(id);
+        watchId(id);
       }
     } catch (RuntimeException e) {
       fail(e);
@@ -88,7 +88,7 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
 
   @Override
   public void onCompleted() {
-    named = true;
+    halfClosed = true;
     completeIfAnswered();
   }
 
@@ -99,27 +99,27 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
 
   private void fail(RuntimeException problem) {
     close();
-    pump.fail(GrpcErrors.of(problem));
+    sender.fail(GrpcErrors.of(problem));
   }
 
   private void close() {
     closed = true;
     calls.remove(this);
     for (RunId run : open.keySet()) {
-      forget(run);
+      unwatch(run);
     }
-    ends.close();
+    queue.close();
   }
 
-  // What is no id names no run. The stream goes on: it carries other callers' runs too.
-  private void watchNamed(String id) {
+  // An invalid id is answered as not found. The stream goes on, since it carries other runs too.
+  private void watchId(String id) {
     Optional<RunId> run = RunId.parse(id);
     if (run.isEmpty()) {
-      ends.add(WorkflowEnd.newBuilder().setRunId(Refusal.shorten(id)).setNotFound(true).build());
-      pump.wake();
+      queue.add(WorkflowEnd.newBuilder().setRunId(Refusal.shorten(id)).setNotFound(true).build());
+      sender.wake();
       return;
     }
-    if (open.size() + ends.size() >= RUNS_MAX) {
+    if (open.size() + queue.size() >= RUNS_MAX) {
       throw Refusal.of(
           Refusal.Reason.RESOURCE_EXHAUSTED,
           "watch_run_ids",
@@ -134,14 +134,14 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     if (open.putIfAbsent(run, watched) != null) {
       return;
     }
-    watched.watch = endings.watch(String.valueOf(namespace), run, end -> ended(run, watched, end));
+    watched.watch = completions.watch(String.valueOf(namespace), run, end -> ended(run, watched, end));
     if (closed || open.get(run) != watched) {
       open.remove(run, watched);
       watched.close();
     }
   }
 
-  private void forget(RunId run) {
+  private void unwatch(RunId run) {
     Watched watched = open.remove(run);
     if (watched != null) {
       watched.close();
@@ -153,26 +153,27 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     if (closed || open.get(run) != watched) {
       return;
     }
-    // Queued before it is no longer open: between the two nobody may think that all is answered.
-    ends.add(run, end);
+    // Queue it before removing it from the open runs: otherwise the stream could complete in
+    // between.
+    queue.add(run, end);
     open.remove(run, watched);
-    pump.wake();
+    sender.wake();
     completeIfAnswered();
   }
 
   private void completeIfAnswered() {
-    if (named && !closed && open.isEmpty() && !ends.hasLeftOut()) {
+    if (halfClosed && !closed && open.isEmpty() && !queue.hasDeferred()) {
       calls.remove(this);
-      pump.complete();
+      sender.complete();
     }
   }
 
-  /** The pump's source. Ends that were left out for their size are asked for again, in turn. */
+  /** The sender's source. Queries deferred completions again before it returns the next message. */
   private @Nullable WatchWorkflowsResponse next() {
-    List<RunId> leftOut = ends.leftOut();
-    leftOut.forEach(this::watch);
-    ends.askedAgain(leftOut.size());
-    WatchWorkflowsResponse message = ends.next();
+    List<RunId> deferred = queue.deferred();
+    deferred.forEach(this::watch);
+    queue.removeDeferred(deferred.size());
+    WatchWorkflowsResponse message = queue.next();
     if (message == null) {
       completeIfAnswered();
     }

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what workers say of themselves. */
+/** Converts requests of workers: registration, heartbeat, sleep. */
 final class WorkerArguments {
   private WorkerArguments() {}
 
@@ -41,7 +41,7 @@ final class WorkerArguments {
     return types.stream().map(type -> new TypeVersion(type, PollRequest.ANY_VERSION)).toList();
   }
 
-  // A type that is only among the plain names would be accepted and never served.
+  // A type that workflow_types names but served does not would be accepted and never polled.
   private static List<TypeVersion> served(RegisterRequest request) {
     List<TypeVersion> served =
         request.getServedList().stream()
@@ -75,8 +75,8 @@ final class WorkerArguments {
   }
 
   /**
-   * A client that counts or lists its claims is asked to mean it: only those are renewed. One that
-   * does neither knows nothing of claims, and all that it holds is renewed.
+   * If a client counts or lists its claims, only the listed claims are renewed. If it does neither,
+   * all its claims are renewed.
    */
   static WorkerHeartbeat heartbeat(HeartbeatRequest request) {
     boolean listed = request.hasActiveCount() || request.getClaimsCount() > 0;

@@ -43,12 +43,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** How workers join, take work, say what happened and leave. */
+/** Serves workers: registration, polls, heartbeats, reports, deregistration. */
 final class WorkerEndpoint extends WorkerServiceImplBase {
-  private final GrpcContext room;
+  private final GrpcContext context;
 
-  WorkerEndpoint(GrpcContext room) {
-    this.room = room;
+  WorkerEndpoint(GrpcContext context) {
+    this.context = context;
   }
 
   @Override
@@ -57,7 +57,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            room.engine()
+            context.engine()
                 .workers()
                 .register(
                     WorkerArguments.registration(request),
@@ -66,7 +66,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
           connection.add(id);
           return RegisterResponse.newBuilder()
               .setWorkerId(id.toString())
-              .setHeartbeatIntervalSecs(room.engine().workers().heartbeatIntervalSecs())
+              .setHeartbeatIntervalSecs(context.engine().workers().heartbeatIntervalSecs())
               .build();
         });
   }
@@ -76,7 +76,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     ConnectionWorkers connection = CallerContext.workers();
     UnaryResponses.answer(
         caller,
-        () -> room.engine().workers().heartbeat(WorkerArguments.heartbeat(request)),
+        () -> context.engine().workers().heartbeat(WorkerArguments.heartbeat(request)),
         result -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
           return heartbeatAnswer(result);
@@ -96,7 +96,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            room.engine()
+            context.engine()
                 .workers()
                 .deregister(
                     Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
@@ -109,10 +109,10 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   public void pollTask(PollTaskRequest request, StreamObserver<PollTaskResponse> caller) {
     ConnectionWorkers connection = CallerContext.workers();
     LongPoll.open(
-        room,
+        context,
         caller,
         () ->
-            room.engine()
+            context.engine()
                 .tasks()
                 .pollOne(
                     queue(request.getNamespace(), request.getTaskQueue()),
@@ -130,9 +130,9 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   public void pollTasks(PollTasksRequest request, StreamObserver<PollTasksResponse> caller) {
     ConnectionWorkers connection = CallerContext.workers();
     LongPoll.open(
-        room,
+        context,
         caller,
-        () -> room.engine().tasks().poll(pollRequest(request)),
+        () -> context.engine().tasks().poll(pollRequest(request)),
         tasks -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
           return ResponseMapper.tasks(tasks);
@@ -140,7 +140,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         tasks -> giveBack(request.getNamespace(), tasks));
   }
 
-  // Nobody waits for the answer: if it fails, the short first lease of the tasks ends by itself.
+  // Nobody awaits the result: if it fails, the short first lease of the tasks expires.
   private void giveBack(String namespace, List<Task> tasks) {
     List<Report> released = new ArrayList<>(tasks.size());
     for (Task task : tasks) {
@@ -174,8 +174,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   public void report(ReportRequest request, StreamObserver<ReportResponse> caller) {
     UnaryResponses.answer(
         caller,
-        UnaryResponses.writer(request.getItemsCount(), room.senders()),
-        () -> ReportCall.begin(reports(), room.engine().defaultRetryPolicy(), request),
+        UnaryResponses.writer(request.getItemsCount(), context.senders()),
+        () -> ReportCall.begin(reports(), context.engine().defaultRetryPolicy(), request),
         Supplier::get);
   }
 
@@ -183,12 +183,12 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   public void attach(AttachRequest request, StreamObserver<AttachResponse> caller) {
     try {
       AttachStream.open(
-          room.calls(),
-          room.engine().workers(),
+          context.calls(),
+          context.engine().workers(),
           Arguments.namespace(request.getNamespace()),
           Arguments.workerId(request.getWorkerId()),
           caller,
-          room.senders());
+          context.senders());
     } catch (RuntimeException e) {
       caller.onError(GrpcErrors.of(e));
     }
@@ -198,8 +198,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   public void getHistory(GetHistoryRequest request, StreamObserver<GetHistoryResponse> caller) {
     try {
       HistoryStream.open(
-          room.blocking(),
-          room.engine().tasks(),
+          context.blocking(),
+          context.engine().tasks(),
           Arguments.namespace(request.getNamespace()),
           Arguments.claim(request.getRunId(), request.getEpoch()),
           caller);
@@ -222,7 +222,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     request.hasInput() ? Arguments.payload(request.getInput()) : null,
                     request.hasRetryPolicy()
                         ? Arguments.retryPolicy(
-                            request.getRetryPolicy(), room.engine().defaultRetryPolicy())
+                            request.getRetryPolicy(), context.engine().defaultRetryPolicy())
                         : null,
                     Arguments.notNegative(
                         "start_to_close_timeout_ms", request.getStartToCloseTimeoutMs()),
@@ -257,7 +257,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null))
                 .thenCompose(
                     ref ->
-                        room.blocking().call(() -> room.engine().queries().step(namespace, ref))),
+                        context.blocking().call(() -> context.engine().queries().step(namespace, ref))),
         step -> CompleteStepResponse.newBuilder().setStep(ResponseMapper.step(step)).build());
   }
 
@@ -331,6 +331,6 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   }
 
   private Reports reports() {
-    return room.engine().reports();
+    return context.engine().reports();
   }
 }

@@ -34,23 +34,23 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Starting runs, looking at them, waiting for them, ending them. */
+/** Starts, reads, lists, awaits, cancels, terminates, resumes and retries runs. */
 final class WorkflowEndpoint extends WorkflowServiceImplBase {
-  // Also the most: a call that waits longer is more likely to die on the way than to be answered.
+  // Both the default and the maximum: a longer call is likely to break before it is answered.
   private static final long AWAIT_MS_MAX = 60_000;
 
-  private final GrpcContext room;
-  private final AwaitCall.Room awaits;
+  private final GrpcContext context;
+  private final AwaitCall.Context awaits;
 
-  WorkflowEndpoint(GrpcContext room) {
-    this.room = room;
+  WorkflowEndpoint(GrpcContext context) {
+    this.context = context;
     this.awaits =
-        new AwaitCall.Room(
-            room.calls(),
-            room.engine().endings(),
-            room.engine().queries(),
-            room.blocking(),
-            room.timer());
+        new AwaitCall.Context(
+            context.calls(),
+            context.engine().endings(),
+            context.engine().queries(),
+            context.blocking(),
+            context.timer());
   }
 
   @Override
@@ -59,9 +59,9 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            room.engine()
+            context.engine()
                 .runs()
-                .start(StartRequests.read(request, "", room.engine().defaultRetryPolicy())),
+                .start(StartRequests.read(request, "", context.engine().defaultRetryPolicy())),
         ResponseMapper::started);
   }
 
@@ -70,18 +70,18 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
       StartWorkflowsRequest request, StreamObserver<StartWorkflowsResponse> caller) {
     UnaryResponses.answer(
         caller,
-        UnaryResponses.writer(request.getStartsCount(), room.senders()),
-        () -> BulkStart.begin(room.engine().runs(), room.engine().defaultRetryPolicy(), request),
+        UnaryResponses.writer(request.getStartsCount(), context.senders()),
+        () -> BulkStart.begin(context.engine().runs(), context.engine().defaultRetryPolicy(), request),
         Supplier::get);
   }
 
   @Override
   public void getWorkflow(GetWorkflowRequest request, StreamObserver<GetWorkflowResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .queries()
                     .run(
                         Arguments.namespace(request.getNamespace()),
@@ -94,11 +94,11 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   public void getWorkflowByExternalId(
       GetWorkflowByExternalIdRequest request,
       StreamObserver<GetWorkflowByExternalIdResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .queries()
                     .byExternalId(
                         Arguments.namespace(request.getNamespace()), request.getExternalId()),
@@ -111,10 +111,10 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   @Override
   public void listWorkflows(
       ListWorkflowsRequest request, StreamObserver<ListWorkflowsResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
-            () -> room.engine().queries().runs(filter(request), Arguments.page(request.getPage())),
+            () -> context.engine().queries().runs(filter(request), Arguments.page(request.getPage())),
             WorkflowEndpoint::workflows);
   }
 
@@ -166,7 +166,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            room.engine()
+            context.engine()
                 .runs()
                 .cancel(
                     Arguments.namespace(request.getNamespace()),
@@ -187,7 +187,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            room.engine()
+            context.engine()
                 .runs()
                 .terminate(
                     Arguments.namespace(request.getNamespace()),
@@ -206,7 +206,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            room.engine()
+            context.engine()
                 .runs()
                 .resume(
                     Arguments.namespace(request.getNamespace()),
@@ -223,11 +223,11 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   @Override
   public void retryWorkflow(
       RetryWorkflowRequest request, StreamObserver<RetryWorkflowResponse> caller) {
-    room.blocking()
+    context.blocking()
         .answer(
             caller,
             () ->
-                room.engine()
+                context.engine()
                     .runs()
                     .retry(
                         Arguments.namespace(request.getNamespace()),
@@ -263,6 +263,6 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   @Override
   public StreamObserver<WatchWorkflowsRequest> watchWorkflows(
       StreamObserver<WatchWorkflowsResponse> caller) {
-    return WatchStream.open(room, caller);
+    return WatchStream.open(context, caller);
   }
 }

@@ -26,17 +26,17 @@ public final class HttpApi implements AutoCloseable {
   }
 
   /**
-   * Opens the port, unless none is wanted.
+   * Opens the port, unless the configuration has none.
    *
-   * @param version of the server, as people are told
-   * @param trouble why the server is not ready, or nothing; may block
+   * @param version the server's version, shown on the start page
+   * @param notReadyReason returns why the server is not ready, or empty; may block
    */
   public static HttpApi start(
-      ListenConfig listen, String version, Supplier<Optional<String>> trouble) {
+      ListenConfig listen, String version, Supplier<Optional<String>> notReadyReason) {
     if (listen.httpPort() == ListenConfig.NONE) {
       return new HttpApi(null);
     }
-    Javalin server = Javalin.create(config -> configure(config, listen, version, trouble));
+    Javalin server = Javalin.create(config -> configure(config, listen, version, notReadyReason));
     server.start(listen.host(), listen.httpPort());
     return new HttpApi(server);
   }
@@ -45,7 +45,7 @@ public final class HttpApi implements AutoCloseable {
       JavalinConfig config,
       ListenConfig listen,
       String version,
-      Supplier<Optional<String>> trouble) {
+      Supplier<Optional<String>> notReadyReason) {
     config.startup.showJavalinBanner = false;
     config.startup.startupWatcherEnabled = false;
     config.concurrency.useVirtualThreads = true;
@@ -53,7 +53,7 @@ public final class HttpApi implements AutoCloseable {
     listen.tls().ifPresent(tls -> secure(config, listen, tls));
     config.routes.before(new HttpGuard(listen));
     config.routes.get("/healthz", context -> text(context, "alive"));
-    config.routes.get("/readyz", context -> ready(context, trouble.get()));
+    config.routes.get("/readyz", context -> ready(context, notReadyReason.get()));
     config.routes.get("/", context -> text(context, welcome(listen, version)));
   }
 
@@ -73,11 +73,11 @@ public final class HttpApi implements AutoCloseable {
     ssl.setKeyStorePassword("");
     if (tls.clientAuthorities() != null) {
       ssl.setTrustStore(tls.clientAuthorities());
-      // Wanted, not needed: who asks only whether the server is alive has none. See HttpGuard.
+      // Optional, not required: health checks send no certificate. HttpGuard requires it elsewhere.
       ssl.setWantClientAuth(true);
     }
     SecureRequestCustomizer secure = new SecureRequestCustomizer();
-    // Servers are reached by addresses, too, which no certificate names to Jetty's liking.
+    // Clients also connect by IP address, which Jetty's SNI check would reject.
     secure.setSniHostCheck(false);
     HttpConfiguration https = new HttpConfiguration(http);
     https.addCustomizer(secure);
@@ -96,9 +96,9 @@ public final class HttpApi implements AutoCloseable {
         .formatted(version, listen.grpcPort() > 0 ? listen.grpcPort() : "of its own");
   }
 
-  private static void ready(Context context, Optional<String> trouble) {
-    trouble.ifPresent(reason -> context.status(UNAVAILABLE));
-    text(context, trouble.map(reason -> "not ready: " + reason).orElse("ready"));
+  private static void ready(Context context, Optional<String> notReadyReason) {
+    notReadyReason.ifPresent(reason -> context.status(UNAVAILABLE));
+    text(context, notReadyReason.map(reason -> "not ready: " + reason).orElse("ready"));
   }
 
   static void text(Context context, String line) {
@@ -106,7 +106,7 @@ public final class HttpApi implements AutoCloseable {
     context.result(line + "\n");
   }
 
-  /** The port that is open, or {@link ListenConfig#NONE}. */
+  /** Returns the open port, or {@link ListenConfig#NONE}. */
   public int port() {
     return server == null ? ListenConfig.NONE : server.port();
   }

@@ -8,7 +8,7 @@ import io.javalin.http.Handler;
 import java.util.Optional;
 import java.util.Set;
 
-/** Lets in who shows token and certificate, and whoever only asks how the server is. */
+/** Accepts requests with token and certificate, and health checks without. */
 final class HttpGuard implements Handler {
   private static final int UNAUTHORIZED = 401;
   private static final Set<String> OPEN = Set.of("/healthz", "/readyz");
@@ -29,7 +29,7 @@ final class HttpGuard implements Handler {
     }
     if (wantsCertificate && context.attribute(CERTIFICATES) == null) {
       refuse(context, "certificate: none (expected: one of a client)");
-    } else if (token.isPresent() && !token.get().admits(context.header("Authorization"))) {
+    } else if (token.isPresent() && !token.get().accepts(context.header("Authorization"))) {
       context.header("WWW-Authenticate", "Bearer");
       refuse(context, "authorization: not the server's token (expected: Bearer TOKEN)");
     }

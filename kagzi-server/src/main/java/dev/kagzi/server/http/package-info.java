@@ -1,8 +1,8 @@
 /**
- * The HTTP edge: what people and their tools look at in a browser or with curl. It is up before the
- * database is, so that whoever waits for the server can ask why it is not ready.
+ * The HTTP server: health checks and a start page for browsers and curl. It starts before the
+ * database is reachable, so that {@code /readyz} can report why the server is not ready.
  *
- * <p>Like the gRPC edge it translates and decides nothing.
+ * <p>Like the gRPC server it translates and decides nothing.
  */
 @NullMarked
 package dev.kagzi.server.http;

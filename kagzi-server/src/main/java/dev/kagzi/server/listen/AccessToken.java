@@ -9,7 +9,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What a caller has to show. Keeps a digest only, and compares in constant time. */
+/** The token that callers must send. Stores only its digest and compares in constant time. */
 public final class AccessToken {
   private static final String SCHEME = "bearer ";
 
@@ -19,7 +19,7 @@ public final class AccessToken {
     this.digest = digest(token);
   }
 
-  /** A token as it is: visible characters of ASCII, since it travels in a header. */
+  /** Accepts visible ASCII characters only, because the token travels in a header. */
   public static AccessToken of(String token) {
     return of(token, "token");
   }
@@ -32,7 +32,7 @@ public final class AccessToken {
     return new AccessToken(token);
   }
 
-  /** The first line of a file. */
+  /** Reads the token from the first line of a file. */
   public static AccessToken read(Path file) {
     try {
       String line = Files.readString(file).lines().findFirst().orElse("").strip();
@@ -43,11 +43,11 @@ public final class AccessToken {
     }
   }
 
-  /** Whether this is the value of an authorization header that shows the token. */
-  public boolean admits(@Nullable String authorization) {
+  /** Whether this authorization header carries the token. */
+  public boolean accepts(@Nullable String authorization) {
     String header = authorization == null ? "" : authorization;
     boolean isBearer = header.toLowerCase(Locale.ROOT).startsWith(SCHEME);
-    // No token is empty. Digests have one length: not even that of the token shows in the time.
+    // A token is never empty. Comparing digests hides even the token's length from timing attacks.
     String shown = isBearer ? header.substring(SCHEME.length()).strip() : "";
     return MessageDigest.isEqual(digest, digest(shown));
   }

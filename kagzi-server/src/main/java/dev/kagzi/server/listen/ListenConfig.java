@@ -10,15 +10,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a server listens, and whom it lets in.
+ * Where a server listens, and which callers it accepts.
  *
- * @param host where both ports are bound
+ * @param host the address that both ports bind to
  * @param grpcPort 0 for a free one, {@link #NONE} for no port
  * @param httpPort 0 for a free one, {@link #NONE} for no port
- * @param access whom it lets in
+ * @param access which callers it accepts
  */
 public record ListenConfig(String host, int grpcPort, int httpPort, Access access) {
-  /** No port: such a server is reached from within its process only. */
+  /** No port: the server is reachable from within its process only. */
   public static final int NONE = -1;
 
   private static final int PORT_MAX = 65_535;
@@ -26,11 +26,12 @@ public record ListenConfig(String host, int grpcPort, int httpPort, Access acces
       Pattern.compile("localhost|127(\\.\\d{1,3}){3}|\\[?(::|0:0:0:0:0:0:0:)1\\]?");
 
   /**
-   * Whom a server lets in.
+   * Which callers a server accepts.
    *
-   * @param token what callers show, if any
-   * @param tls what the ports are secured with, if at all
-   * @param insecure whether a server that others can reach may do without both
+   * @param token the token that callers must send, if any
+   * @param tls the certificate of the ports, if any
+   * @param insecure whether a server on a non-loopback address may run without token and client
+   *     certificates
    */
   public record Access(@Nullable AccessToken token, @Nullable Tls tls, boolean insecure) {
     private boolean isGuarded() {
@@ -61,36 +62,37 @@ public record ListenConfig(String host, int grpcPort, int httpPort, Access acces
     }
   }
 
-  // By the text: a name that somebody else resolves may mean another address tomorrow.
+  // Matches the text and does not resolve it: what a host name resolves to may change.
   private static boolean isLoopback(String host) {
     return LOOPBACK.matcher(host).matches();
   }
 
-  /** Whether the token can be read by whoever sees the network. */
-  public boolean showsToken() {
+  /** Whether the token crosses the network unencrypted. */
+  public boolean sendsTokenUnencrypted() {
     return access.token() != null && access.tls() == null && !isLoopback(host);
   }
 
-  /** What callers show, if they have to. */
+  /** Returns the token that callers must send, if any. */
   public Optional<AccessToken> token() {
     return Optional.ofNullable(access.token());
   }
 
-  /** What the ports are secured with, if they are. */
+  /** Returns the certificate of the ports, if any. */
   public Optional<Tls> tls() {
     return Optional.ofNullable(access.tls());
   }
 
   /**
-   * Takes both ports and lets them go: what is said here is said before anything is started.
+   * Binds both ports and closes them again, so that a taken port is reported before anything
+   * starts.
    *
-   * @throws IllegalArgumentException if one is not to be had, with the flag that chooses another
+   * @throws IllegalArgumentException if a port is taken; names the flag that chooses another
    */
   public void checkPorts() {
     InetAddress address = address();
     try (ServerSocket grpc = bound(address, grpcPort, "--port");
         ServerSocket http = bound(address, httpPort, "--http-port")) {
-      // Both at once, so that one port for both is noticed as well.
+      // Both are bound at the same time, so that one port for both fails as well.
       assert grpc.isClosed() == (grpcPort == NONE) && http.isClosed() == (httpPort == NONE);
     } catch (IOException e) {
       throw new IllegalStateException(e);
@@ -117,12 +119,12 @@ public record ListenConfig(String host, int grpcPort, int httpPort, Access acces
       return socket;
     } catch (IOException e) {
       socket.close();
-      throw taken(flag, port, e);
+      throw portTaken(flag, port, e);
     }
   }
 
-  /** Says that a port is not to be had, and how to choose another. */
-  public IllegalArgumentException taken(String flag, int port, Throwable cause) {
+  /** Returns an error that names the taken port and the flag that chooses another. */
+  public IllegalArgumentException portTaken(String flag, int port, Throwable cause) {
     return new IllegalArgumentException(
         flag
             + ": "

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Certificates and keys as files hold them. Messages name the option that named the file. */
+/** Reads certificates and keys from PEM files. Errors name the option that named the file. */
 final class Pem {
   private static final Pattern KEY =
       Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----");
@@ -54,7 +54,7 @@ final class Pem {
     }
   }
 
-  /** The file does not say of which kind its key is; it fits one. */
+  /** The file does not name the key's algorithm, so this tries each. */
   private static PrivateKey key(PKCS8EncodedKeySpec spec) throws GeneralSecurityException {
     InvalidKeySpecException last = new InvalidKeySpecException("none of " + ALGORITHMS);
     for (String algorithm : ALGORITHMS) {

@@ -16,9 +16,9 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
-/** The server's certificate with its key, and by whom clients' certificates have to be signed. */
+/** The server's certificate with its key, and the authorities of client certificates. */
 public final class Tls {
-  // The stores never leave this process.
+  // The key stores never leave this process.
   private static final char[] NO_PASSWORD = {};
   private static final byte[] SAMPLE = "kagzi".getBytes(StandardCharsets.US_ASCII);
 
@@ -33,13 +33,13 @@ public final class Tls {
   /**
    * Reads the files.
    *
-   * @param clientCa who signs clients' certificates; without it clients need none
+   * @param clientCa authorities that sign client certificates; null for no client certificates
    */
   public static Tls read(Path cert, Path key, @Nullable Path clientCa) {
     List<Certificate> chain = Pem.certificates("tls-cert", cert);
     PrivateKey privateKey = Pem.key("tls-key", key);
     try {
-      if (!belong(chain.getFirst().getPublicKey(), privateKey)) {
+      if (!matches(chain.getFirst().getPublicKey(), privateKey)) {
         throw Pem.unfit("tls-key", key, "the key of the certificate in " + cert, null);
       }
       KeyStore identity = emptyStore();
@@ -65,42 +65,42 @@ public final class Tls {
     return store;
   }
 
-  // Otherwise the first to notice would be the first client, in the middle of a handshake.
-  private static boolean belong(PublicKey open, PrivateKey closed) throws GeneralSecurityException {
-    if (!open.getAlgorithm().equals(closed.getAlgorithm())) {
+  // Without this check a wrong key would show only in the first client's handshake.
+  private static boolean matches(PublicKey publicKey, PrivateKey privateKey) throws GeneralSecurityException {
+    if (!publicKey.getAlgorithm().equals(privateKey.getAlgorithm())) {
       return false;
     }
     String algorithm =
-        switch (closed.getAlgorithm()) {
+        switch (privateKey.getAlgorithm()) {
           case "RSA" -> "SHA256withRSA";
           case "EC" -> "SHA256withECDSA";
-          default -> closed.getAlgorithm();
+          default -> privateKey.getAlgorithm();
         };
     Signature sign = Signature.getInstance(algorithm);
-    sign.initSign(closed);
+    sign.initSign(privateKey);
     sign.update(SAMPLE);
     Signature verify = Signature.getInstance(algorithm);
-    verify.initVerify(open);
+    verify.initVerify(publicKey);
     verify.update(SAMPLE);
     return verify.verify(sign.sign());
   }
 
-  /** Whether clients have to show a certificate. */
+  /** Whether clients must present a certificate. */
   public boolean isMutual() {
     return clientAuthorities != null;
   }
 
-  /** The certificate and its key, without a password. */
+  /** Returns the certificate and its key, without a password. */
   public KeyStore identity() {
     return identity;
   }
 
-  /** Who signs clients' certificates, or null. */
+  /** Returns the authorities that sign client certificates, or null. */
   public @Nullable KeyStore clientAuthorities() {
     return clientAuthorities;
   }
 
-  /** The same as {@link #identity}. */
+  /** Returns {@link #identity} as key managers. */
   public KeyManager[] keyManagers() {
     try {
       KeyManagerFactory factory =
@@ -112,7 +112,7 @@ public final class Tls {
     }
   }
 
-  /** The same as {@link #clientAuthorities}; none without. */
+  /** Returns {@link #clientAuthorities} as trust managers; empty without authorities. */
   public TrustManager[] clientTrustManagers() {
     if (clientAuthorities == null) {
       return new TrustManager[0];

@@ -1,6 +1,6 @@
 /**
- * Where a server listens, and whom it lets in: addresses, token, certificates. Both edges are
- * opened by what stands here, so that no door is locked less well than the other.
+ * Where a server listens, and which callers it accepts: addresses, token, certificates. The gRPC
+ * and the HTTP server both read it, so that neither is less protected than the other.
  *
  * <p>Must not know gRPC or HTTP.
  */

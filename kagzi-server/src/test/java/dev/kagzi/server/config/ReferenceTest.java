@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The table of options in the documentation is the list of options in the code. */
+/** The table of options in the documentation matches the options in the code. */
 class ReferenceTest {
   private static final Path REFERENCE = Path.of("../docs/reference.md");
 
@@ -32,9 +32,9 @@ class ReferenceTest {
             option.key(),
             option.flag().map(flag -> "`" + flag + "`").orElse("-"),
             option.variable(),
-            option.fallback().isEmpty() ? "-" : "`" + option.fallback() + "`",
-            option.kind().unit().isEmpty() ? "-" : option.kind().unit(),
-            option.kind().range().isEmpty() ? "-" : option.kind().range(),
-            option.meaning());
+            option.defaultValue().isEmpty() ? "-" : "`" + option.defaultValue() + "`",
+            option.type().unit().isEmpty() ? "-" : option.type().unit(),
+            option.type().range().isEmpty() ? "-" : option.type().range(),
+            option.description());
   }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SettingsTest {
 
   @Test
-  void a_flag_is_over_a_variable_over_a_file_over_a_default(@TempDir Path folder) throws Exception {
+  void a_flag_overrides_a_variable_overrides_a_file_overrides_a_default(@TempDir Path folder) throws Exception {
     Path file =
         Files.writeString(folder.resolve("kagzi.properties"), "port=3\nhost=c\nhttp-port=9\n");
     Settings settings =
@@ -53,7 +53,7 @@ class SettingsTest {
 
   @ParameterizedTest
   @CsvSource({"500ms, 500", "30s, 30000", "5m, 300000", "0.5h, 1800000", "1.5s, 1500", "7, 7000"})
-  void lengths_of_time_are_written_as_people_write_them(String text, long millis) {
+  void durations_are_written_with_units(String text, long millis) {
     assertThat(env("KAGZI_CRASH_DELAY_MAX", "1d").time(ServerOption.CRASH_DELAY_MAX))
         .isEqualTo(Duration.ofDays(1));
     assertThat(env("KAGZI_STEP_GRACE", text).time(ServerOption.STEP_GRACE))
@@ -81,7 +81,7 @@ class SettingsTest {
   }
 
   @Test
-  void the_default_size_of_warnings_does_not_stand_in_the_way_of_a_lower_limit() {
+  void the_default_warning_size_follows_a_lower_limit() {
     Settings settings = env("KAGZI_PAYLOAD_BYTES_MAX", "2KiB");
 
     assertThat(settings.number(ServerOption.PAYLOAD_BYTES_MAX)).isEqualTo(2_048);
@@ -113,7 +113,7 @@ class SettingsTest {
     "KAGZI_WATCHDOG_WORKER_STALE_THRESHOLD_SECS,"
         + " KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS by now",
   })
-  void a_variable_that_nobody_knows_is_refused_with_the_one_that_was_meant(
+  void an_unknown_variable_is_refused_with_a_suggestion(
       String name, String meant) {
     assertThatThrownBy(() -> env(name, "1"))
         .hasMessage(name + ": no such variable (expected: " + meant + ")");
@@ -137,7 +137,7 @@ class SettingsTest {
   }
 
   @Test
-  void what_kubernetes_says_of_a_service_that_is_called_so_is_not_meant_for_us() {
+  void variables_that_kubernetes_sets_for_a_service_named_kagzi_are_ignored() {
     Settings settings =
         Settings.of(
             Settings.Sources.environment(
@@ -150,7 +150,7 @@ class SettingsTest {
   }
 
   @Test
-  void a_key_that_nobody_knows_is_refused_with_its_file(@TempDir Path folder) throws Exception {
+  void an_unknown_key_is_refused_with_its_file(@TempDir Path folder) throws Exception {
     Path file = Files.writeString(folder.resolve("my.properties"), "htp-port=1\n");
 
     assertThatThrownBy(
@@ -171,7 +171,7 @@ class SettingsTest {
   }
 
   @Test
-  void options_that_contradict_each_other_are_refused_by_the_one_that_somebody_chose() {
+  void contradicting_options_are_refused_with_the_name_of_the_one_that_was_set() {
     assertThatThrownBy(() -> env("KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS", "2"))
         .hasMessage(
             "KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS: 2 (expected: at least 3s, which"

@@ -34,7 +34,7 @@ class StrangeSettingsTest {
 
   @ParameterizedTest
   @EnumSource(ServerOption.class)
-  void rubbish_is_refused_in_one_line_that_names_the_option_or_is_taken(ServerOption option) {
+  void invalid_values_are_refused_in_one_line_that_names_the_option_or_accepted(ServerOption option) {
     for (String value : VALUES) {
       try {
         ServerConfig.Builder builder =

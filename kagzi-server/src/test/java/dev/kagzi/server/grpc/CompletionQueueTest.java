@@ -19,7 +19,7 @@ class CompletionQueueTest {
       new CompletionQueue(new CallMemory(new MemoryConfig(1L << 30)));
 
   @Test
-  void small_ends_travel_together() {
+  void small_completions_share_a_message() {
     for (int i = 0; i < 500; i++) {
       add(100);
     }
@@ -31,7 +31,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void large_ends_travel_alone() {
+  void large_completions_are_sent_alone() {
     add(2 << 20);
     add(2 << 20);
 
@@ -39,25 +39,25 @@ class CompletionQueueTest {
   }
 
   @Test
-  void past_the_bound_only_ids_are_kept_and_asked_for_once_the_rest_is_sent() {
+  void above_the_limit_only_ids_are_kept_and_queried_again_once_the_queue_is_empty() {
     List<RunId> runs = new ArrayList<>();
     for (int i = 0; i < 12; i++) {
       runs.add(add(1 << 20));
     }
-    assertThat(queue.leftOut()).isEmpty();
+    assertThat(queue.deferred()).isEmpty();
     assertThat(queue.hasLeftOut()).isTrue();
 
     int sent = takeAll().size();
-    List<RunId> leftOut = queue.leftOut();
+    List<RunId> deferred = queue.deferred();
 
     assertThat(sent).isBetween(6, 8);
-    assertThat(leftOut).containsExactlyElementsOf(runs.subList(sent, runs.size()));
-    queue.askedAgain(leftOut.size());
+    assertThat(deferred).containsExactlyElementsOf(runs.subList(sent, runs.size()));
+    queue.removeDeferred(deferred.size());
     assertThat(queue.hasLeftOut()).isFalse();
   }
 
   @Test
-  void one_end_is_kept_however_large() {
+  void one_completion_is_kept_however_large() {
     add(20 << 20);
 
     assertThat(takeAll()).hasSize(1);

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A client's end of a stream: takes what it is ready for. */
+/** A client's side of a stream; takes messages while it is ready. */
 final class FakeStream<M> extends ServerCallStreamObserver<M> {
   final List<M> messages = new ArrayList<>();
   int room;

@@ -66,7 +66,7 @@ class GoneCallersTest {
   private final GoneCallers gone = new GoneCallers();
   private final Call call = new Call();
 
-  /** The observer of a handler that answers later. */
+  /** Returns the observer of a handler that responds later. */
   private StreamObserver<GetWorkflowResponse> begin() {
     AtomicReference<StreamObserver<GetWorkflowResponse>> caller = new AtomicReference<>();
     ServerCall.Listener<GetWorkflowRequest> listener =
@@ -88,7 +88,7 @@ class GoneCallersTest {
   }
 
   @Test
-  void a_caller_that_waits_has_its_answer() {
+  void a_waiting_caller_gets_its_response() {
     answer(begin());
 
     assertThat(call.sent).containsExactly("headers", "message", "OK");

@@ -26,9 +26,9 @@ class ReportCallTest {
     return new ReportResult.Came(all, true);
   }
 
-  /** As many runs of one worker may hear of their children by one call. */
+  /** Many runs of one worker may get results of their children by one call. */
   @Test
-  void what_has_come_for_many_runs_is_answered_as_far_as_it_fits_into_a_message() {
+  void steps_that_arrived_for_many_runs_are_returned_up_to_the_message_limit() {
     List<ReportResult> results = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       results.add(came(4, 500_000));

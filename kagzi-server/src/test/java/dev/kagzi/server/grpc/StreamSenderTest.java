@@ -30,7 +30,7 @@ class StreamSenderTest {
   private final StreamSender<String> pump = new StreamSender<>(stream, tasks::add, source::poll);
 
   @Test
-  void messages_wait_with_the_source_until_the_stream_has_room() {
+  void messages_stay_in_the_source_until_the_stream_is_ready() {
     source.add("a");
     source.add("b");
     source.add("c");
@@ -46,7 +46,7 @@ class StreamSenderTest {
   }
 
   @Test
-  void wakes_that_come_before_the_pump_has_run_are_one_task() {
+  void wakes_before_the_sender_has_run_are_one_task() {
     pump.wake();
     pump.wake();
     pump.wake();
@@ -55,7 +55,7 @@ class StreamSenderTest {
   }
 
   @Test
-  void completion_comes_after_everything_that_is_left() {
+  void completion_follows_all_remaining_messages() {
     source.add("a");
     source.add("b");
     stream.room = 1;
@@ -71,7 +71,7 @@ class StreamSenderTest {
   }
 
   @Test
-  void a_failure_does_not_wait_for_what_is_left() {
+  void a_failure_discards_the_remaining_messages() {
     source.add("a");
     stream.room = 10;
 
@@ -82,10 +82,10 @@ class StreamSenderTest {
     assertThat(stream.problem).isNotNull();
   }
 
-  /** Over gRPC itself, since its handlers of a cancel and of a close are what this is about. */
+  /** Over real gRPC, since the test is about its cancel and close handlers. */
   @Test
   @Timeout(60)
-  void a_stream_that_this_server_ends_because_of_a_refusal_lets_go_of_what_it_holds()
+  void a_stream_that_the_server_refuses_releases_its_resources()
       throws Exception {
     CountDownLatch released = new CountDownLatch(1);
     BindableService service =

@@ -1,4 +1,4 @@
-/** The parts of the gRPC edge that are tested without a server. */
+/** Tests parts of the gRPC server without a server. */
 @NullMarked
 package dev.kagzi.server.grpc;
 
