@@ -1,5 +1,5 @@
 <#-- Made from the dependency tree by the build. -->
-What Kagzi brings along in lib/kagzi.jar, and under which licences.
+The libraries in lib/kagzi.jar and their licences.
 
 <#list dependencyMap as e>
 <#assign artifact = e.getKey()/>

@@ -3,7 +3,7 @@ package dev.kagzi.cli;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** What a person wants to know once everything runs: where it is, and what to type next. */
+/** What {@code kagzi dev} prints once everything runs: addresses, files, and commands to try. */
 record Banner(
     String host,
     int grpcPort,
@@ -14,7 +14,7 @@ record Banner(
     boolean demo,
     Postgres postgres) {
 
-  /** How to reach the database by hand. */
+  /** How to connect to the database by hand. */
   record Postgres(int port, String user, String database, Path passwordFile, Path log) {
 
     String url() {
@@ -63,7 +63,7 @@ record Banner(
     text.append(String.format(Locale.ROOT, "  %-12s %s%n", name, value));
   }
 
-  /** An address that can be typed: "all addresses" is none. */
+  /** Returns an address that clients can use: the wildcard addresses are not one. */
   static String shownHost(String host) {
     return switch (host) {
       case "0.0.0.0", "::", "127.0.0.1" -> "localhost";

@@ -27,10 +27,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The training run for the archive of classes with which Java starts short commands. It executes a
- * command of each kind, so that all of their classes are loaded when the JVM writes the archive at
- * its end. The answers come from a server in this process that knows no runs: it fills every answer
- * with sample values.
+ * The training run for the class archive with which Java starts short commands faster. It executes
+ * a command of each kind, so that the JVM loads all their classes and writes them to the archive at
+ * its end. A server in this process answers; it has no runs and fills every response with sample
+ * values.
  */
 final class ClassArchiveTraining {
   private static final String RUN = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -68,7 +68,7 @@ final class ClassArchiveTraining {
 
   private ClassArchiveTraining() {}
 
-  /** Executes the commands; the launcher runs it after a build. */
+  /** Executes the commands; the launcher calls it after a build. */
   public static void main(String[] args) throws IOException {
     Server server = startServer();
     endAfter(TIME_MAX);
@@ -76,14 +76,14 @@ final class ClassArchiveTraining {
       for (List<String> command : COMMANDS) {
         execute(command, "127.0.0.1:" + server.getPort());
       }
-      // How a command ends that finds no server.
+      // Also trains the path of a command that reaches no server.
       execute(List.of("workflow", "list"), "127.0.0.1:1");
     } finally {
       server.shutdownNow();
     }
   }
 
-  /** The start of a command waits for the training run: it must not hang. */
+  /** Commands wait for the training run, so it must not hang. */
   private static void endAfter(Duration time) {
     CountDownLatch never = new CountDownLatch(1);
     Thread.ofPlatform()
@@ -99,7 +99,7 @@ final class ClassArchiveTraining {
             });
   }
 
-  /** What a command makes of sample values does not matter, only that it was executed. */
+  /** The result does not matter, only that the command's classes are loaded. */
   private static void execute(List<String> command, String address) {
     List<String> all = new ArrayList<>(command);
     if (!command.contains("--help") && !command.contains("version")) {
@@ -110,7 +110,7 @@ final class ClassArchiveTraining {
     Main.commandLine(CommandTree.of(words)).setOut(nowhere).setErr(nowhere).execute(words);
   }
 
-  /** A server that answers every unary call of the public services. */
+  /** Starts a server that answers every unary call of the public services. */
   static Server startServer() throws IOException {
     NettyServerBuilder server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -152,7 +152,7 @@ final class ClassArchiveTraining {
 
   private static Message sample(Message prototype, int depth) {
     Message.Builder message = prototype.newBuilderForType();
-    // More pages would be fetched without end.
+    // A page token in the samples would make lists fetch pages forever.
     if (depth == 0 || prototype instanceof PageInfo) {
       return message.build();
     }

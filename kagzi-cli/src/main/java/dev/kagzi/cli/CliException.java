@@ -2,7 +2,7 @@ package dev.kagzi.cli;
 
 import org.jspecify.annotations.Nullable;
 
-/** A failure whose message alone is worth showing. */
+/** An expected failure: only its message is shown, without a stack trace. */
 final class CliException extends RuntimeException {
   private final int exitCode;
 

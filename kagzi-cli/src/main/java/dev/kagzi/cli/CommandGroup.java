@@ -5,12 +5,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** A word that stands before others: {@code kagzi workflow list}. */
+/** A command with subcommands: {@code kagzi workflow list}. */
 abstract class CommandGroup implements Runnable {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  /** Read by {@link ServerOptions#of}, with those of the words before. */
+  /** {@link ServerOptions#of} merges these with the options of parent commands. */
   @Mixin ServerOptions options = new ServerOptions();
 
   @Override

@@ -11,9 +11,9 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /**
- * Which commands stand behind which word. To set one up takes milliseconds, and there are some
- * forty: so only those are set up that the words of a command line name. Whoever asks for help, or
- * names none, sees all.
+ * The commands and their subcommands. Creating one takes milliseconds, and there are about forty,
+ * so only the commands that a command line names are created. Help, and a command line without a
+ * command, creates all.
  */
 final class CommandTree {
   private static final Map<Class<?>, List<Class<?>>> BEHIND =
@@ -76,12 +76,12 @@ final class CommandTree {
     this.words = words;
   }
 
-  /** Every command. */
+  /** Returns all commands. */
   static CommandTree whole() {
     return new CommandTree(Set.of());
   }
 
-  /** As much of it as these words ask for. */
+  /** Returns only the commands that these words name. */
   static CommandTree of(String... words) {
     Set<String> all = new HashSet<>(Arrays.asList(words));
     return all.stream().anyMatch(HELP::contains) ? whole() : new CommandTree(all);
@@ -91,7 +91,7 @@ final class CommandTree {
     return words.isEmpty();
   }
 
-  /** Sets up what stands behind a word. */
+  /** Adds the subcommands of a command. */
   void addTo(CommandLine word) {
     Object user = word.getCommand();
     List<Class<?>> behind = BEHIND.getOrDefault(user.getClass(), List.of());

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A small shop that never closes: a worker with two workflows, and a customer who orders something
- * every other second. It shows retries, durable sleeps and a failure now and then.
+ * A small shop: a worker with two workflows, and a customer who orders every two seconds. It shows
+ * retries, durable sleeps and an occasional failure.
  */
 final class Demo implements AutoCloseable {
 
@@ -53,7 +53,7 @@ final class Demo implements AutoCloseable {
             Thread.ofPlatform().name("demo-customer").daemon().factory());
   }
 
-  /** By the server's name in this process: no token, no certificate. */
+  /** Connects in process: without token and certificate. */
   static Demo start(String inProcessName) {
     Demo demo = new Demo(Kagzi.builder().inProcess(inProcessName).connect());
     demo.kagzi
@@ -62,7 +62,7 @@ final class Demo implements AutoCloseable {
         .workflow(REMIND, Demo::remind)
         .maxConcurrent(50)
         .drainTimeout(ofSeconds(5))
-        // The command closes us, and in the right order.
+        // DevCommand closes this worker itself, before the server.
         .drainOnShutdown(false)
         .start();
     demo.customer.scheduleAtFixedRate(
@@ -101,7 +101,9 @@ final class Demo implements AutoCloseable {
     return reminder.customer() + " was reminded " + reminder.rounds() + " times";
   }
 
-  /** A start that fails must not end the schedule: the server may be back in two seconds. */
+  /**
+   * Catches failures: an exception would cancel the periodic task, and the server may be back soon.
+   */
   private void orderSomething() {
     try {
       long n = orders.incrementAndGet();

@@ -22,18 +22,18 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Starts everything on this machine, and stops everything when told to. */
+/** Starts a server with PostgreSQL on this machine, and stops both on a signal. */
 @Command(
     name = "dev",
-    description = "Starts a server with a PostgreSQL of its own, for development.",
+    description = "Starts a server with its own PostgreSQL, for development.",
     footer = {
       "",
-      "Each option is also a variable and a line of a file: --port, KAGZI_SERVER_PORT,",
+      "Each option can also be a variable or a line of a file: --port, KAGZI_SERVER_PORT,",
       "port=… in kagzi.properties. --print-config shows all, docs/reference.md explains",
       "them.",
       "",
-      "Ctrl-C or SIGTERM stops both cleanly, with exit code 0. What was acknowledged",
-      "stays, also after kill -9, unless --ephemeral was given."
+      "Ctrl-C or SIGTERM stops both cleanly, with exit code 0. Acknowledged data is kept,",
+      "also after kill -9, unless --ephemeral is given."
     })
 final class DevCommand implements Callable<Integer> {
 
@@ -41,7 +41,7 @@ final class DevCommand implements Callable<Integer> {
 
   private static final String DATABASE = "kagzi";
 
-  /** Where the database is, dev knows by itself. */
+  /** Options of {@code kagzi server} that have no effect, because dev starts its own database. */
   private static final Set<ServerOption> UNUSED =
       EnumSet.of(
           ServerOption.DB_URL,
@@ -51,7 +51,7 @@ final class DevCommand implements Callable<Integer> {
 
   static final Set<ServerOption> OPTIONS = EnumSet.complementOf(EnumSet.copyOf(UNUSED));
 
-  /** Where a developer wants it easy. */
+  /** Defaults that differ from {@code kagzi server}. */
   static final Map<ServerOption, String> DEFAULTS =
       Map.of(ServerOption.REFLECTION, "true", ServerOption.AUTO_CREATE_NAMESPACES, "true");
 
@@ -63,19 +63,19 @@ final class DevCommand implements Callable<Integer> {
 
   @Option(
       names = "--demo",
-      description = "Also run a worker with sample workflows, and keep them going.")
+      description = "Also run a worker with sample workflows, and start runs of them.")
   private boolean demo;
 
-  /** One of the two: data that is kept has a place, other data has none. */
+  /** Either a folder for data that is kept, or ephemeral data. */
   static final class Storage {
 
     @Option(
         names = "--data-dir",
         paramLabel = "FOLDER",
-        description = "Where the data is kept (default: ~/.local/share/kagzi/dev).")
+        description = "The folder of the data (default: ~/.local/share/kagzi/dev).")
     private @Nullable Path dataDir;
 
-    @Option(names = "--ephemeral", description = "Forget everything at the end.")
+    @Option(names = "--ephemeral", description = "Delete all data at the end.")
     private boolean ephemeral;
   }
 
@@ -89,9 +89,9 @@ final class DevCommand implements Callable<Integer> {
     }
     Logs.bridge();
     warnOfUnused(settings);
-    // All that can be refused is refused before PostgreSQL is started, which takes a while.
-    ServerConfig.Builder config = ServerFlags.made(() -> ServerConfig.builder(settings));
-    ServerFlags.checkPorts(ServerFlags.made(config::listen));
+    // Checks the configuration first, because starting PostgreSQL takes a while.
+    ServerConfig.Builder config = ServerFlags.asUsageError(() -> ServerConfig.builder(settings));
+    ServerFlags.checkPorts(ServerFlags.asUsageError(config::listen));
     StartedParts started = new StartedParts();
     try {
       EmbeddedPostgres postgres = started.add("postgres", startPostgres());
@@ -116,7 +116,7 @@ final class DevCommand implements Callable<Integer> {
         log.atWarn()
             .addKeyValue("option", option.key())
             .addKeyValue("from", settings.get(option).where())
-            .log("dev has a database of its own, this is for kagzi server");
+            .log("option ignored: dev starts its own database, the option is for kagzi server");
       }
     }
   }
@@ -174,7 +174,7 @@ final class DevCommand implements Callable<Integer> {
       throws Exception {
     postgres.onExit().get();
     if (!started.mayStop()) {
-      // Stopped by a signal, whose thread halts this JVM when it is done.
+      // A signal stops the process; the signal's thread halts this JVM.
       Thread.currentThread().join();
     }
     log.atError().addKeyValue("log", postgres.logFile()).log("postgres has ended by itself");

@@ -4,31 +4,34 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import java.util.List;
 import java.util.Optional;
 
-/** Errors as people read them. */
+/** Formats errors for people. */
 final class ErrorText {
   private static final List<String> NOT_THE_USERS =
       List.of("java.", "javax.", "jdk.", "sun.", "com.sun.", "dev.kagzi.sdk.");
 
   private ErrorText() {}
 
-  /** {@code NETWORK java.net.ConnectException: refused}, as far as it is known. */
+  /** Formats an error: {@code NETWORK java.net.ConnectException: refused}. */
   static String of(ErrorDetail error) {
     String kind = error.getMetadataOrDefault("kind", "UNKNOWN");
     String type = error.getMetadataOrDefault("type", "");
     String message = error.getMessage();
-    // An exception without a message says its class, and a terminated run says so itself.
+    // Exceptions without a message, and terminated runs, already have the type in the message.
     boolean saysType = message.equals(type) || message.startsWith(type + ": ");
     return (kind.equals("UNKNOWN") ? "" : kind + " ")
         + (type.isEmpty() || saysType ? "" : type + ": ")
         + message;
   }
 
-  /** Its causes, from the outside in. */
+  /** Returns the causes, outermost first. */
   static List<String> causes(ErrorDetail error) {
     return error.getMetadataOrDefault("cause", "").lines().toList();
   }
 
-  /** The first place in the user's own code, also of a cause; -o json has all of it. */
+  /**
+   * Returns the first stack frame in the user's code, also of a cause; -o json shows the whole
+   * stack.
+   */
   static String place(ErrorDetail error) {
     List<String> frames =
         error
@@ -41,7 +44,10 @@ final class ErrorText {
     return own.or(() -> frames.stream().findFirst()).orElse("");
   }
 
-  /** {@code at app//com.example.Orders.charge(Orders.java:42)}: loader and module come first. */
+  /**
+   * Frames may start with loader and module: {@code at
+   * app//com.example.Orders.charge(Orders.java:42)}.
+   */
   private static boolean isTheUsers(String frame) {
     int call = frame.indexOf('(');
     String before = call < 0 ? frame : frame.substring(0, call);

@@ -1,18 +1,18 @@
 package dev.kagzi.cli;
 
-/** What a command that talks to a server ends with; docs/reference.md lists them. */
+/** Exit codes of commands that call a server; docs/reference.md lists them. */
 final class ExitCode {
 
   static final int DONE = 0;
 
-  /** Refused by the server, or failed. */
+  /** The server refused the call, or it failed. */
   static final int FAILED = 1;
 
   static final int USAGE = 2;
   static final int NOT_FOUND = 3;
   static final int UNREACHABLE = 4;
 
-  /** A result was asked for, and the run has none. */
+  /** The run whose result was requested did not complete. */
   static final int NOT_COMPLETED = 5;
 
   private ExitCode() {}

@@ -6,7 +6,7 @@ import dev.kagzi.protocol.v1.WorkflowStatus;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The runs that handle the last failure of a run: its own handler, and the one of all failures. */
+/** Finds the runs that handle the last failure of a run: its own handler and the namespace's. */
 final class FailureHandlers {
   private static final String OF_ALL = "__kagzi_failure_handler";
 

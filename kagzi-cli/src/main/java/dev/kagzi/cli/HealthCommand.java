@@ -10,11 +10,11 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Says how a server is. */
+/** Shows the health of a server. */
 @Command(
     name = "health",
-    description = "Says whether a server can be used, and how its database and workers are.",
-    footer = {"", "Exit code: 0 it serves, 1 it does not, 4 it does not answer."})
+    description = "Shows whether a server is ready, and the health of its database and workers.",
+    footer = {"", "Exit code: 0 ready, 1 not ready, 4 no answer."})
 final class HealthCommand extends RemoteCommand {
 
   @Override
@@ -59,7 +59,7 @@ final class HealthCommand extends RemoteCommand {
         .text("");
   }
 
-  /** The database has them. */
+  /** The worker counts come from the database, so they are missing if it is unreachable. */
   private static boolean knowsWorkers(GetHealthResponse health) {
     return health.getDatabase().getStatus() != HealthStatus.HEALTH_STATUS_UNHEALTHY;
   }

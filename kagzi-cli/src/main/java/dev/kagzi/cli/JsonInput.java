@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
-/** What {@code --input} says: JSON, or a file with it. */
+/** Reads {@code --input}: JSON, or a file with JSON. */
 final class JsonInput {
   private static final int SHOWN_MAX = 100;
 

@@ -11,7 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Spec.Target;
 
-/** How much of a list, and from where on. */
+/** The page options of list commands. */
 final class ListOptions {
 
   private static final int PAGE_SIZE_MAX = 100;
@@ -23,17 +23,17 @@ final class ListOptions {
       names = "--limit",
       paramLabel = "N",
       defaultValue = "20",
-      description = "How many at most (default: ${DEFAULT-VALUE}).")
+      description = "The maximum number of items (default: ${DEFAULT-VALUE}).")
   private int limit;
 
   @Option(
       names = "--page-token",
       paramLabel = "TOKEN",
       defaultValue = "",
-      description = "Go on where a list ended: its nextPageToken in JSON.")
+      description = "Continue an earlier list: its nextPageToken in JSON.")
   private String token = "";
 
-  /** Asks for one page after the other until there are enough. */
+  /** Reads pages until there are enough items. */
   <M extends Message> ListPart<M> read(Function<PageRequest, ListPart<M>> page) {
     if (limit < 1) {
       throw new ParameterException(
@@ -42,7 +42,7 @@ final class ListOptions {
     return read(limit, token, page);
   }
 
-  /** All that there is. */
+  /** Reads all pages. */
   static <M extends Message> ListPart<M> readAll(Function<PageRequest, ListPart<M>> page) {
     return read(Integer.MAX_VALUE, "", page);
   }

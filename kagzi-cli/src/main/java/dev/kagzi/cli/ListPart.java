@@ -9,7 +9,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * A part of a list.
  *
- * @param nextPageToken where the rest begins, or empty
+ * @param nextPageToken token of the next page, or empty
  */
 record ListPart<M extends Message>(List<M> items, String nextPageToken) {
 

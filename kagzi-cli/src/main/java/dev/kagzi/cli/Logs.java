@@ -4,19 +4,19 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.slf4j.bridge.SLF4JBridgeHandler;
 
-/** Brings the logs of libraries to where ours go. */
+/** Routes the logs of libraries to SLF4J. */
 final class Logs {
-  /** Held, since java.util.logging forgets loggers that nobody holds. */
+  /** A strong reference, since java.util.logging holds loggers weakly. */
   private static final Logger GRPC = Logger.getLogger("io.grpc");
 
   private Logs() {}
 
-  /** For commands that say in one line what went wrong. */
+  /** Turns logs off, for commands that report errors in one line. */
   static void silence() {
     GRPC.setLevel(Level.OFF);
   }
 
-  /** gRPC logs by java.util.logging. */
+  /** gRPC logs with java.util.logging. */
   static void bridge() {
     SLF4JBridgeHandler.removeHandlersForRootLogger();
     SLF4JBridgeHandler.install();

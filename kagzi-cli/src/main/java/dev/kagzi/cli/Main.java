@@ -18,7 +18,7 @@ import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The entry point: picks a command and turns its end into an exit code. */
+/** The entry point: runs a command and returns its exit code. */
 @Command(
     name = "kagzi",
     description = "Durable workflows for Java on PostgreSQL.",
@@ -32,14 +32,14 @@ import picocli.CommandLine.UnmatchedArgumentException;
       "",
       "From a checkout ./kagzi also starts:",
       "  bench     Measures throughput and latency.",
-      "  torture   Kills and cuts off processes under load, and checks what came of it.",
+      "  torture   Kills and disconnects processes under load, and checks the results.",
       "  example   Runs one of the examples."
     })
 public final class Main implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  /** Read by {@link ServerOptions#of}, with those of the words before. */
+  /** {@link ServerOptions#of} merges these with the options of subcommands. */
   @Mixin ServerOptions options = new ServerOptions();
 
   private Main() {}
@@ -56,7 +56,7 @@ public final class Main implements Callable<Integer> {
   static CommandLine commandLine(CommandTree tree) {
     CommandLine kagzi = new CommandLine(new Main());
     tree.addTo(kagzi);
-    // An argument @FILE is an option's value, not more arguments.
+    // An argument @FILE is an option's value, not a file of arguments.
     kagzi.setExpandAtFiles(false);
     addFlags(kagzi, "dev", DevCommand.OPTIONS, DevCommand.DEFAULTS);
     addFlags(kagzi, "server", ServerCommand.OPTIONS, Map.of());
@@ -64,7 +64,7 @@ public final class Main implements Callable<Integer> {
     return kagzi
         // A namespace may have the name of a command.
         .setAllowSubcommandsAsOptionParameters(true)
-        // --input @FILE is ours to read.
+        // Commands read --input @FILE themselves.
         .setExpandAtFiles(false)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setExecutionStrategy(Main::run)
@@ -92,12 +92,12 @@ public final class Main implements Callable<Integer> {
     return new CommandLine.RunLast().execute(parsed);
   }
 
-  /** What is unknown is compared with all that there is. */
+  /** Parses again with all commands, so that suggestions consider every command. */
   private static int again(CommandLine part, String[] arguments) {
     return commandLine().setOut(part.getOut()).setErr(part.getErr()).execute(arguments);
   }
 
-  /** Wrong usage is one line that says where to read on: a page of help would bury it. */
+  /** Reports wrong usage in one line that refers to --help, instead of printing the whole help. */
   private static int refuse(ParameterException wrong) {
     CommandLine command = wrong.getCommandLine();
     command.getErr().println("kagzi: " + PlainLine.brief(describe(wrong, command)));
@@ -126,7 +126,7 @@ public final class Main implements Callable<Integer> {
     return "%s (%s)".formatted(wrong.getMessage(), help);
   }
 
-  /** What we expect to go wrong is one line; anything else is a bug and shows where it is. */
+  /** Prints expected failures in one line, and others as bugs with a stack trace. */
   private static int complain(
       Exception failure, CommandLine command, CommandLine.ParseResult parsed) {
     if (failure instanceof SettingsException) {
@@ -148,7 +148,7 @@ public final class Main implements Callable<Integer> {
     return CommandLine.ExitCode.SOFTWARE;
   }
 
-  /** Without a command. */
+  /** Runs if no command is given. */
   @Override
   public Integer call() {
     spec.commandLine().usage(spec.commandLine().getErr());

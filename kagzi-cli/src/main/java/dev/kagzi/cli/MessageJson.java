@@ -22,15 +22,14 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Messages as JSON for people and their tools: the protocol's names in lowerCamelCase, times as
- * texts, states without their prefix, payloads as the JSON that they are. What is empty is left
- * out, except for answers to yes-or-no questions, for numbers and for lists of things: that none
- * failed is said, too.
+ * Formats messages as JSON: field names in lowerCamelCase, times as text, enum values without
+ * prefix, JSON payloads as JSON. Empty values are omitted, except for booleans, counts and lists of
+ * objects, so that "no failures" is visible.
  */
 final class MessageJson {
 
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
-  // Numbers keep all their digits: they may be amounts of money.
+  // Keeps all digits of numbers, which may be amounts of money.
   private static final ObjectReader STRICT =
       MAPPER
           .reader()
@@ -38,7 +37,7 @@ final class MessageJson {
               DeserializationFeature.FAIL_ON_TRAILING_TOKENS,
               DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
           .without(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES);
-  // Where zero says that there is none.
+  // Fields in which zero means "none".
   private static final Set<String> ZERO_IS_NONE =
       Set.of(
           "max_tasks",
@@ -130,7 +129,7 @@ final class MessageJson {
     return Instant.ofEpochSecond(time.getSeconds(), time.getNanos());
   }
 
-  /** Whether these bytes are one JSON value, and nothing else. */
+  /** Whether these bytes are exactly one JSON value. */
   static boolean isJson(byte[] bytes) {
     try {
       return !STRICT.readTree(bytes).isMissingNode();
@@ -139,7 +138,7 @@ final class MessageJson {
     }
   }
 
-  /** A payload that is JSON, as it is; any other as base64. */
+  /** Returns a JSON payload as it is, any other as base64. */
   static JsonNode payload(Payload payload) {
     byte[] data = payload.getData().toByteArray();
     if (data.length == 0) {
@@ -152,7 +151,7 @@ final class MessageJson {
     }
   }
 
-  /** WORKFLOW_STATUS_FAILED of WorkflowStatus is FAILED. */
+  /** Returns FAILED for WORKFLOW_STATUS_FAILED. */
   private static String name(EnumValueDescriptor constant) {
     String prefix = constant.getType().getName().replaceAll("(?<=[a-z])(?=[A-Z])", "_") + "_";
     String name = constant.getName();

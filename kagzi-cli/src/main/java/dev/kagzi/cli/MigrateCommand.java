@@ -14,13 +14,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Brings a database's schema up to date, for servers that may not. */
+/** Migrates a database's schema, for servers whose role may not migrate. */
 @Command(
     name = "migrate",
-    description = "Creates or updates the tables of a database, and ends.",
+    description = "Creates or migrates the tables of a database, and exits.",
     footer = {
       "",
-      "For servers that run with --migrate-on-start=false, as a role that may do less:",
+      "For servers that run with --migrate-on-start=false, as a role with fewer rights:",
       "docs/operating.md."
     })
 final class MigrateCommand implements Callable<Integer> {
@@ -43,7 +43,7 @@ final class MigrateCommand implements Callable<Integer> {
       print(ServerFlags.text(settings, OPTIONS).stripTrailing());
       return 0;
     }
-    DatabaseConfig database = ServerFlags.made(() -> ServerConfig.builder(settings).database());
+    DatabaseConfig database = ServerFlags.asUsageError(() -> ServerConfig.builder(settings).database());
     String version = KagziServer.migrate(database);
     print("database schema: version " + version);
     return 0;

@@ -15,15 +15,15 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Creates, changes and lists namespaces. */
+/** Creates, updates and lists namespaces. */
 @Command(
     name = "namespace",
-    description = "Creates, changes and lists namespaces.",
+    description = "Creates, updates and lists namespaces.",
     synopsisSubcommandLabel = "COMMAND",
     footer = "")
 final class NamespaceCommand extends CommandGroup {
 
-  /** A command about one namespace, whose answer is that namespace. */
+  /** A command about one namespace that prints it. */
   abstract static class One extends RemoteCommand {
 
     @Parameters(paramLabel = "NAME", description = "The namespace.")
@@ -109,7 +109,7 @@ final class NamespaceCommand extends CommandGroup {
     }
   }
 
-  @Command(name = "update", description = "Changes what is given, and leaves the rest.")
+  @Command(name = "update", description = "Updates the given options; the others stay unchanged.")
   static final class Update extends One {
 
     @Option(names = "--display-name", paramLabel = "TEXT")
@@ -120,7 +120,7 @@ final class NamespaceCommand extends CommandGroup {
 
     @Option(
         names = "--clear-failure-handler",
-        description = "Forgets the handler of all failures, until a worker registers one again.")
+        description = "Removes the namespace's failure handler, until a worker registers one again.")
     private boolean clearFailureHandler;
 
     @Mixin private RetentionOption retention = new RetentionOption();
@@ -145,7 +145,7 @@ final class NamespaceCommand extends CommandGroup {
     }
   }
 
-  @Command(name = "enable", description = "Lets a namespace's runs go on.")
+  @Command(name = "enable", description = "Enables a disabled namespace; its runs continue.")
   static final class Enable extends One {
 
     @Override
@@ -156,7 +156,7 @@ final class NamespaceCommand extends CommandGroup {
     }
   }
 
-  @Command(name = "disable", description = "Takes no new runs and hands out none, until enabled.")
+  @Command(name = "disable", description = "Disables a namespace: it accepts no starts and dispatches no runs.")
   static final class Disable extends One {
 
     @Override

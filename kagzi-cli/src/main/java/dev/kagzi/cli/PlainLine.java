@@ -1,6 +1,6 @@
 package dev.kagzi.cli;
 
-/** Foreign text for a terminal: one line, and nothing in it that a terminal would obey. */
+/** Makes foreign text safe for a terminal: one line without control characters. */
 final class PlainLine {
   private static final int LENGTH_MAX = 1_200;
 
@@ -14,7 +14,7 @@ final class PlainLine {
     return plain.toString();
   }
 
-  /** The same for what went wrong, without the middle of what is too long to be read. */
+  /** The same for error messages; cuts the middle of long ones. */
   static String brief(String text) {
     return of(
         text.length() <= LENGTH_MAX
@@ -30,7 +30,7 @@ final class PlainLine {
 
   private static boolean isPlain(int point) {
     return switch (Character.getType(point)) {
-      // Format characters turn the direction of what follows.
+      // Format characters could reverse the direction of the following text.
       case Character.CONTROL, Character.FORMAT, Character.SURROGATE -> false;
       case Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
       default -> true;

@@ -1,8 +1,8 @@
 package dev.kagzi.cli;
 
-/** Ends a process whose server cannot go on. */
+/** Ends the process after its server has failed. */
 final class ProcessEnd {
-  /** Also what {@code sysexits.h} calls an internal software error. */
+  /** The same value as EX_SOFTWARE of {@code sysexits.h}. */
   static final int FAILED = 70;
 
   private static final String NO_MEMORY = "kagzi: the server cannot go on";
@@ -10,8 +10,8 @@ final class ProcessEnd {
   private ProcessEnd() {}
 
   /**
-   * Says why, and halts. There is no clean stop: it would wait for the thread that has ended, and
-   * whatever was acknowledged is stored.
+   * Prints the reason and halts. A clean stop would wait for the thread that has ended;
+   * acknowledged data is already stored.
    */
   static void failed(Throwable why) {
     try {

@@ -9,15 +9,15 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * A command that asks a server. A new one is a class that extends this and stands among the
- * subcommands of its {@link CommandGroup}: it has its own options as fields, makes its calls, gives
- * its answer, and returns an {@link ExitCode}.
+ * A command that calls a server. A new command is a class that extends this and is listed in {@link
+ * CommandTree}. It has its options as fields, makes its calls, prints its result, and returns an
+ * {@link ExitCode}.
  */
 abstract class RemoteCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  /** Read by {@link ServerOptions#of}, with those of the words before. */
+  /** {@link ServerOptions#of} merges these with the options of parent commands. */
   @Mixin ServerOptions options = new ServerOptions();
 
   /** Returns the exit code. */
@@ -33,13 +33,13 @@ abstract class RemoteCommand implements Callable<Integer> {
     }
   }
 
-  /** Ends the command with exit code 2. */
+  /** Returns an error that ends the command with exit code 2. */
   final ParameterException wrong(String option, String found, String expected) {
     return new ParameterException(
         spec.commandLine(), "%s: %s (expected: %s)".formatted(option, found, expected));
   }
 
-  /** What was not said is left to the server. */
+  /** Sets a request field only if the option was given. */
   static <T> void ifSaid(@Nullable T value, Consumer<T> setter) {
     if (value != null) {
       setter.accept(value);

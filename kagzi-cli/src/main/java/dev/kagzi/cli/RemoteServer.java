@@ -39,7 +39,7 @@ import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** A server as a short command sees it: one call after the other, none tried again. */
+/** A connection of a short command to a server: one call after another, without retries. */
 final class RemoteServer implements AutoCloseable {
 
   private static final long CALL_SECONDS_MAX = 10;
@@ -61,11 +61,11 @@ final class RemoteServer implements AutoCloseable {
   }
 
   /**
-   * Does not wait for the server.
+   * Does not wait for the connection.
    *
-   * @param address one, or several with commas between them, of which the first that answers is
-   *     asked
-   * @param token what the server wants to see, or empty
+   * @param address one address, or several separated by commas, of which the first reachable one is
+   *     used
+   * @param token the server's token, or empty
    */
   static RemoteServer connect(
       String address, String namespace, String token, ChannelCredentials credentials) {
@@ -106,7 +106,7 @@ final class RemoteServer implements AutoCloseable {
         .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS);
   }
 
-  /** Fails if there is no such namespace. The default one comes into being with its first use. */
+  /** Throws if the namespace does not exist. The default namespace is created by its first use. */
   void requireNamespace() {
     if (!namespace.equals(Kagzi.DEFAULT_NAMESPACE)) {
       GetNamespaceRequest request =
@@ -115,7 +115,7 @@ final class RemoteServer implements AutoCloseable {
     }
   }
 
-  /** A schedule that was named by its id or its name. */
+  /** Finds a schedule by id or name. */
   WorkflowSchedule schedule(String nameOrId) {
     GetWorkflowScheduleRequest.Builder request =
         GetWorkflowScheduleRequest.newBuilder().setNamespace(namespace);
@@ -127,17 +127,14 @@ final class RemoteServer implements AutoCloseable {
     return call(() -> schedules().getWorkflowSchedule(request.build())).getSchedule();
   }
 
-  /** The id of a schedule, which may have been deleted if it is named by that. */
+  /** Returns the id of a schedule. A deleted schedule is found by its id only. */
   String scheduleId(String nameOrId) {
     return UUID.matcher(nameOrId).matches()
         ? nameOrId.toLowerCase(Locale.ROOT)
         : schedule(nameOrId).getScheduleId();
   }
 
-  /**
-   * The id of a run that was named by it, or by the id that its starter gave it. That one may look
-   * like a run's id, too.
-   */
+  /** Finds a run by its run id or its external id, which may look like a run id. */
   String runId(String run) {
     if (!UUID.matcher(run).matches()) {
       return call(() -> byExternalId(run));
@@ -172,7 +169,7 @@ final class RemoteServer implements AutoCloseable {
     }
   }
 
-  /** Makes a call; what goes wrong is one line for a person. */
+  /** Makes a call; throws errors as {@link CliException} with one line. */
   <T> T call(Supplier<T> call) {
     try {
       return call.get();
@@ -192,7 +189,7 @@ final class RemoteServer implements AutoCloseable {
       case NOT_FOUND -> new CliException(ExitCode.NOT_FOUND, words(failure, said), failure);
       case UNAUTHENTICATED ->
           new CliException(
-              words(failure, said) + "; --token-file or KAGZI_TOKEN shows one", failure);
+              words(failure, said) + "; set the token with --token-file or KAGZI_TOKEN", failure);
       default -> new CliException(words(failure, said), failure);
     };
   }
@@ -213,10 +210,10 @@ final class RemoteServer implements AutoCloseable {
       return "server: %s ended the connection (expected: a Kagzi server; --tls if it wants TLS)"
           .formatted(address);
     }
-    return "server: " + address + " does not answer (expected: one there, or --address HOST:PORT)";
+    return "server: " + address + " does not answer (expected: a running server there, or --address HOST:PORT)";
   }
 
-  /** What is wrong with the certificate says its innermost cause; the outer ones say that it is. */
+  /** Returns the innermost message, which explains what is wrong with the certificate. */
   private static String trouble(Throwable tls) {
     String said = String.valueOf(tls.getMessage());
     for (Throwable cause = tls.getCause(); cause != null; cause = cause.getCause()) {
@@ -236,7 +233,7 @@ final class RemoteServer implements AutoCloseable {
     return description == null ? failure.getStatus().getCode().name() : description;
   }
 
-  /** The server's own words; null if it was not a server of ours that answered. */
+  /** Returns the server's error detail; null if no Kagzi server answered. */
   private static @Nullable ErrorDetail said(StatusRuntimeException failure) {
     com.google.rpc.Status status = StatusProto.fromThrowable(failure);
     if (status == null) {

@@ -9,7 +9,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Spec.Target;
 
-/** How long a namespace keeps its runs, as an option. */
+/** The option for the retention of a namespace. */
 final class RetentionOption {
 
   private static final OptionType TIME = new OptionType.Time("0s", "36500d");
@@ -22,10 +22,10 @@ final class RetentionOption {
       names = "--retention",
       paramLabel = "TIME",
       description =
-          "How long runs are kept after their end, such as 7d; 0s for ever; default as the server.")
+          "How long runs are kept after their end, for example 7d; 0s: forever; default: the server's.")
   private @Nullable String text;
 
-  /** Null if nothing was said, or that it be the server's. */
+  /** Returns null if the option is not given or is "default". */
   @Nullable Long ms() {
     if (text == null || isDefault()) {
       return null;
@@ -46,7 +46,7 @@ final class RetentionOption {
 
   static String text(Duration time) {
     if (time.isZero()) {
-      return "for ever";
+      return "forever";
     }
     return time.toMillis() % 86_400_000 == 0
         ? time.toDays() + "d"

@@ -4,13 +4,13 @@ import com.google.protobuf.Message;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import picocli.CommandLine.Parameters;
 
-/** A command that does something to one run, and says whether it came in time. */
+/** A command that acts on one run and reports whether it took effect. */
 abstract class RunAction extends RemoteCommand {
 
-  @Parameters(paramLabel = "RUN", description = "The run's id, or the id of its start.")
+  @Parameters(paramLabel = "RUN", description = "The run id, or the id given at its start.")
   private String run = "";
 
-  /** What became of it. */
+  /** The result of the action. */
   record Outcome(boolean done, String text, Message answer) {
 
     static Outcome of(boolean done, String text, WorkflowStatus status, Message answer) {

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Runs as people read them. */
+/** Formats runs for people. */
 final class RunText {
 
   private static final int PAYLOAD_CHARS_MAX = 2_000;
@@ -38,7 +38,10 @@ final class RunText {
     return table.text("");
   }
 
-  /** It waits for other code; one that is being tried again keeps its reason until that ends. */
+  /**
+   * A blocked run waits for other code. A RUNNING run keeps blocked_by until its claim ends, so
+   * only PENDING counts.
+   */
   private static boolean isBlocked(Workflow run) {
     return run.hasBlockedBy() && run.getStatus() == WorkflowStatus.WORKFLOW_STATUS_PENDING;
   }
@@ -51,10 +54,10 @@ final class RunText {
   }
 
   /**
-   * All that is known of a run: itself, then every attempt of every step.
+   * Formats all details of a run, then every attempt of every step.
    *
-   * @param handlers of its failure
-   * @param waitsFor why it does not go on; empty when there is nothing to say
+   * @param handlers runs that handle its failure
+   * @param waitsFor why it does not continue; empty if unknown
    */
   static String details(Workflow run, List<Workflow> handlers, String waitsFor, List<Step> steps) {
     Table table = new Table();
@@ -130,7 +133,7 @@ final class RunText {
     }
   }
 
-  /** Every attempt of every step. */
+  /** Formats every attempt of every step. */
   static String steps(List<Step> steps) {
     boolean children = steps.stream().anyMatch(Step::hasChildRunId);
     Table table =
@@ -157,7 +160,7 @@ final class RunText {
     return table.text("");
   }
 
-  /** The whole of it, on one line. */
+  /** Formats the whole payload on one line. */
   static String wholePayload(Payload payload) {
     return payload.getData().isEmpty() ? "" : MessageJson.payload(payload).toString();
   }

@@ -6,21 +6,21 @@ import dev.kagzi.protocol.v1.BackfillScheduleResponse;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "backfill", description = "Makes runs of the slots of a past time that have none.")
+@Command(name = "backfill", description = "Starts runs for past slots that have none.")
 final class ScheduleBackfill extends ScheduleCommand.OfOne {
 
   @Option(
       names = "--from",
       paramLabel = "TIME",
       required = true,
-      description = "The first slot, such as 2026-01-31T09:00:00Z; included.")
+      description = "The start of the interval, for example 2026-01-31T09:00:00Z; inclusive.")
   private String from = "";
 
   @Option(
       names = "--to",
       paramLabel = "TIME",
       required = true,
-      description = "The end; not included.")
+      description = "The end of the interval; exclusive.")
   private String to = "";
 
   @Override
@@ -39,11 +39,11 @@ final class ScheduleBackfill extends ScheduleCommand.OfOne {
     answer.give(
         filled,
         () ->
-            "%d runs started, %d slots had theirs before"
+            "%d runs started, %d slots already had a run"
                     .formatted(filled.getStarted(), filled.getExisted())
                 + (filled.getConflicts() == 0
                     ? ""
-                    : ", %d got none: another active run has their id"
+                    : ", %d slots skipped: another active run has their id"
                         .formatted(filled.getConflicts())));
     return ExitCode.DONE;
   }

@@ -10,14 +10,14 @@ import dev.kagzi.protocol.v1.WorkflowSchedule;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Starts runs by the clock. */
+/** Creates, lists and controls schedules. */
 @Command(
     name = "schedule",
-    description = "Starts runs by the clock.",
+    description = "Creates and controls schedules, which start runs by cron expressions.",
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
-      "SCHEDULE is a schedule's name or its id.",
+      "SCHEDULE is the name or the id of a schedule.",
       "EXPR has 5 fields (minute hour day-of-month month day-of-week), 6 with seconds first, 7 with"
           + " a year last, or is @hourly, @daily, @weekly, @monthly or @yearly."
     })
@@ -29,12 +29,12 @@ final class ScheduleCommand extends CommandGroup {
     @Parameters(paramLabel = "SCHEDULE", description = "The schedule's name or its id.")
     private String schedule = "";
 
-    /** As it was named. */
+    /** The name or id from the command line. */
     final String named() {
       return schedule;
     }
 
-    /** Its id, once the server has found it. */
+    /** Returns the id, which the server looks up. */
     final String found(RemoteServer server) {
       return server.schedule(schedule).getScheduleId();
     }
@@ -53,7 +53,7 @@ final class ScheduleCommand extends CommandGroup {
     }
   }
 
-  @Command(name = "pause", description = "Keeps a schedule from firing.")
+  @Command(name = "pause", description = "Pauses a schedule: it does not fire.")
   static final class Pause extends OfOne {
     @Override
     int run(RemoteServer server, Output answer) {
@@ -70,7 +70,7 @@ final class ScheduleCommand extends CommandGroup {
 
   @Command(
       name = "resume",
-      description = "Lets a paused schedule fire again, and catch up with what it missed.")
+      description = "Resumes a paused schedule, which then catches up on missed slots.")
   static final class Resume extends OfOne {
     @Override
     int run(RemoteServer server, Output answer) {
@@ -85,7 +85,7 @@ final class ScheduleCommand extends CommandGroup {
     }
   }
 
-  @Command(name = "trigger", description = "Starts a run of a schedule now, paused or not.")
+  @Command(name = "trigger", description = "Starts a run of a schedule now, even if it is paused.")
   static final class Trigger extends OfOne {
     @Override
     int run(RemoteServer server, Output answer) {
@@ -101,7 +101,7 @@ final class ScheduleCommand extends CommandGroup {
     }
   }
 
-  @Command(name = "delete", description = "Deletes a schedule; its runs stay.")
+  @Command(name = "delete", description = "Deletes a schedule; its runs are kept.")
   static final class Delete extends OfOne {
     @Override
     int run(RemoteServer server, Output answer) {

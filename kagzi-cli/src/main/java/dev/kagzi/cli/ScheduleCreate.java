@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-@Command(name = "create", description = "Saves a new schedule.")
+@Command(name = "create", description = "Creates a schedule.")
 final class ScheduleCreate extends RemoteCommand {
 
   @Option(names = "--name", paramLabel = "NAME", required = true, description = "Its name.")
@@ -15,12 +15,12 @@ final class ScheduleCreate extends RemoteCommand {
 
   @Mixin private ScheduleOptions wanted = new ScheduleOptions();
 
-  @Option(names = "--paused", description = "It does not fire until it is resumed.")
+  @Option(names = "--paused", description = "Create it paused: it does not fire until it is resumed.")
   private boolean paused;
 
   @Option(
       names = "--or-update",
-      description = "One that is there with this name is made what is said here.")
+      description = "If a schedule with this name exists, it is updated.")
   private boolean orUpdate;
 
   @Override

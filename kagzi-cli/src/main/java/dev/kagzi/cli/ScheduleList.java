@@ -8,20 +8,20 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-@Command(name = "list", description = "Lists schedules, newest first, paused ones too.")
+@Command(name = "list", description = "Lists schedules, newest first, including paused ones.")
 final class ScheduleList extends RemoteCommand {
 
-  @Option(names = "--queue", paramLabel = "NAME", description = "Only those of this task queue.")
+  @Option(names = "--queue", paramLabel = "NAME", description = "Only schedules of this task queue.")
   private @Nullable String queue;
 
-  @Option(names = "--workflow", paramLabel = "TYPE", description = "Only those of this type.")
+  @Option(names = "--workflow", paramLabel = "TYPE", description = "Only schedules of this workflow type.")
   private @Nullable String workflow;
 
   @Option(
       names = "--enabled",
       arity = "1",
       paramLabel = "BOOLEAN",
-      description = "true: only those that fire; false: only those that are paused.")
+      description = "true: only schedules that fire; false: only paused ones.")
   private @Nullable Boolean enabled;
 
   @Mixin private ListOptions part = new ListOptions();

@@ -5,10 +5,10 @@ import dev.kagzi.protocol.v1.PreviewScheduleResponse;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "next", description = "Shows when an expression fires next; saves nothing.")
+@Command(name = "next", description = "Shows the next times of an expression; saves nothing.")
 final class ScheduleNext extends RemoteCommand {
 
-  @Option(names = "--cron", paramLabel = "EXPR", required = true, description = "When it fires.")
+  @Option(names = "--cron", paramLabel = "EXPR", required = true, description = "The cron expression.")
   private String cron = "";
 
   @Option(

@@ -8,7 +8,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** What a schedule shall be, as far as it is said. */
+/** The options that create or update a schedule; null if not given. */
 final class ScheduleOptions {
   private static final OptionType.Time JITTER = new OptionType.Time("0s", "7d");
 
@@ -18,32 +18,32 @@ final class ScheduleOptions {
   @Option(names = "--queue", paramLabel = "NAME", description = "The task queue of its runs.")
   @Nullable String queue;
 
-  @Option(names = "--cron", paramLabel = "EXPR", description = "When it fires.")
+  @Option(names = "--cron", paramLabel = "EXPR", description = "When it fires: a cron expression.")
   @Nullable String cron;
 
   @Option(
       names = "--zone",
       paramLabel = "ZONE",
-      description = "The expression's time zone, such as Europe/Berlin (default: UTC).")
+      description = "The expression's time zone, for example Europe/Berlin (default: UTC).")
   @Nullable String zone;
 
   @Option(
       names = "--input",
       paramLabel = "JSON|@FILE",
-      description = "The input of its runs: JSON, or a file with it.")
+      description = "The input of its runs: JSON, or @ and a file with JSON.")
   private @Nullable String input;
 
   @Option(
       names = "--workflow-version",
       paramLabel = "VERSION",
-      description = "The version of its runs' type.")
+      description = "The workflow version of its runs.")
   @Nullable String version;
 
   @Option(
       names = "--overlap",
       paramLabel = "POLICY",
       description =
-          "What becomes of a slot while an earlier run has not ended: ${COMPLETION-CANDIDATES}"
+          "What happens to a slot while an earlier run has not ended: ${COMPLETION-CANDIDATES}"
               + " (default: ALLOW).")
   private @Nullable Overlap overlap;
 
@@ -51,14 +51,14 @@ final class ScheduleOptions {
       names = "--max-catchup",
       paramLabel = "N",
       description =
-          "How many missed slots become runs after all (default: 100). With 0 only a slot that is due"
-              + " now does.")
+          "How many missed slots are started later (default: 100). With 0 only slots that are due now"
+              + " start a run.")
   @Nullable Integer maxCatchup;
 
   @Option(
       names = "--jitter",
       paramLabel = "TIME",
-      description = "Runs start up to so much after their slot, such as 30s.")
+      description = "The maximum delay of a run after its slot, for example 30s.")
   private @Nullable String jitter;
 
   @Nullable Payload payload(RemoteCommand command) {

@@ -10,7 +10,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Locale;
 
-/** Schedules as people read them. */
+/** Formats schedules for people. */
 final class ScheduleText {
   private static final DateTimeFormatter LOCAL =
       DateTimeFormatter.ofPattern("EEE yyyy-MM-dd HH:mm:ss xxx", Locale.ROOT);
@@ -95,7 +95,7 @@ final class ScheduleText {
     return table.text("");
   }
 
-  /** Each time as the database has it, and as the wall clock of the zone shows it. */
+  /** Formats each time in UTC and in local time of the zone. */
   static String times(List<Timestamp> times, String zone) {
     Table table = new Table();
     for (Timestamp time : times) {

@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-@Command(name = "update", description = "Changes what is named of a schedule.")
+@Command(name = "update", description = "Updates the given options of a schedule.")
 final class ScheduleUpdate extends ScheduleCommand.OfOne {
 
   @Option(names = "--name", paramLabel = "NAME", description = "Its new name.")
@@ -17,7 +17,7 @@ final class ScheduleUpdate extends ScheduleCommand.OfOne {
   @Option(
       names = "--next",
       paramLabel = "TIME",
-      description = "Its next slot, whatever the expression says.")
+      description = "Overrides the next slot; later ones follow the expression.")
   private @Nullable String next;
 
   @Override

@@ -17,20 +17,20 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Starts a server on a database of yours. */
+/** Starts a server on an existing PostgreSQL. */
 @Command(
     name = "server",
-    description = "Starts a server on a PostgreSQL of yours; any number of them on one database.",
+    description = "Starts a server on your PostgreSQL; several servers can share one database.",
     footer = {
       "",
-      "Each option is also a variable and a line of a file, the flag first: --db-url,",
+      "Each option can also be a variable or a line of a file; flags win: --db-url,",
       "KAGZI_DB_URL, db-url=… in kagzi.properties. Passwords and tokens have no flag:",
-      "KAGZI_DB_PASSWORD, KAGZI_TOKEN. There are more: --print-config shows all,",
+      "KAGZI_DB_PASSWORD, KAGZI_TOKEN. There are more options: --print-config lists all,",
       "docs/reference.md explains them.",
       "",
-      "Ctrl-C or SIGTERM stops it cleanly, with exit code 0. A server that cannot go on",
-      "ends with exit code 70, or 3 when Java has run out of memory; the launcher then",
-      "starts it again, unless KAGZI_RESTART=no."
+      "Ctrl-C or SIGTERM stops it cleanly, with exit code 0. A server that fails ends with",
+      "exit code 70, or 3 if Java has run out of memory; the launcher then starts it",
+      "again, unless KAGZI_RESTART=no."
     })
 final class ServerCommand implements Callable<Integer> {
 
@@ -51,7 +51,7 @@ final class ServerCommand implements Callable<Integer> {
     }
     Logs.bridge();
     ServerConfig config =
-        ServerFlags.made(
+        ServerFlags.asUsageError(
             () -> ServerConfig.builder(settings).onFailure(ProcessEnd::failed).build());
     ServerFlags.checkPorts(config.listen());
     StartedParts started = new StartedParts();
@@ -59,12 +59,14 @@ final class ServerCommand implements Callable<Integer> {
     Runtime.getRuntime().addShutdownHook(new Thread(started::stopBySignal, "stop"));
     stopWithLauncher(started);
     print(ready(config, server));
-    // Until a signal comes, whose thread halts this JVM.
+    // Waits until a signal's thread halts this JVM.
     new CountDownLatch(1).await();
     return 0;
   }
 
-  /** A launcher that watches over this process may be killed: then nobody would end the server. */
+  /**
+   * Stops the server if the launcher that supervises it is killed; otherwise nobody would stop it.
+   */
   private static void stopWithLauncher(StartedParts started) {
     Long pid = Long.getLong("kagzi.launcher");
     if (pid != null) {
@@ -75,7 +77,7 @@ final class ServerCommand implements Callable<Integer> {
               () -> {
                 log.atWarn()
                     .addKeyValue("pid", pid)
-                    .log("the launcher has ended, so does the server");
+                    .log("the launcher has ended, stopping the server");
                 started.stopBySignal();
               });
     }

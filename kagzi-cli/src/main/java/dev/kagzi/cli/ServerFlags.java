@@ -24,10 +24,10 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
-/** The options of a server on the command line, and what comes of them with all other places. */
+/** The server's options as flags, and the resolved settings. */
 final class ServerFlags {
 
-  /** What most people look for; the others are in docs/reference.md and in --print-config. */
+  /** The options that --help shows; docs/reference.md and --print-config list all. */
   private static final Set<ServerOption> COMMON =
       Set.of(
           ServerOption.HOST,
@@ -53,13 +53,13 @@ final class ServerFlags {
 
   @Option(
       names = "--print-config",
-      description = "Show every option, its value and where that came from, and end.")
+      description = "Show every option with its value and source, and exit.")
   private boolean print;
 
   /**
-   * Gives a command the flags of these options.
+   * Adds flags for these options to a command.
    *
-   * @param defaults where the command has its own
+   * @param defaults the command's own defaults
    */
   static void add(
       CommandSpec command, Set<ServerOption> options, Map<ServerOption, String> defaults) {
@@ -81,18 +81,18 @@ final class ServerFlags {
     }
   }
 
-  private static String description(ServerOption option, String fallback) {
+  private static String description(ServerOption option, String defaultValue) {
     String text = option.description().replace("%", "%%");
-    return fallback.isEmpty()
+    return defaultValue.isEmpty()
         ? text
-        : text.substring(0, text.length() - 1) + " (default: " + fallback + ").";
+        : text.substring(0, text.length() - 1) + " (default: " + defaultValue + ").";
   }
 
   boolean print() {
     return print;
   }
 
-  /** What all places say together. */
+  /** Resolves the settings from flags, environment and file. */
   Settings settings(ParseResult parsed, Map<ServerOption, String> defaults) {
     Map<ServerOption, String> flags = new EnumMap<>(ServerOption.class);
     for (ServerOption option : ServerOption.values()) {
@@ -109,8 +109,8 @@ final class ServerFlags {
     return settings;
   }
 
-  /** Makes something of settings; what they cannot mean together is wrong usage. */
-  static <T> T made(Supplier<T> configuration) {
+  /** Builds a configuration; reports contradicting settings as wrong usage. */
+  static <T> T asUsageError(Supplier<T> configuration) {
     try {
       return configuration.get();
     } catch (IllegalArgumentException e) {
@@ -118,7 +118,7 @@ final class ServerFlags {
     }
   }
 
-  /** Refuses in one line what cannot be listened on. */
+  /** Rejects ports that are taken, in one line. */
   static void checkPorts(ListenConfig listen) {
     try {
       listen.checkPorts();
@@ -133,7 +133,7 @@ final class ServerFlags {
     }
   }
 
-  /** One line for each option, secrets hidden. */
+  /** Formats one line for each option, with secrets hidden. */
   static String text(Settings settings, Set<ServerOption> options) {
     int keys = options.stream().mapToInt(option -> option.key().length()).max().orElse(0);
     List<String> values = options.stream().map(option -> shown(settings, option)).toList();

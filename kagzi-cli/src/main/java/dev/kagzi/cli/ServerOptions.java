@@ -16,9 +16,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
 /**
- * Which server a command talks to, what it shows there, and how it answers. Each option may stand
- * behind any word of the command: {@code kagzi --address a:1 workflow list}. What stands last
- * holds.
+ * How a command reaches a server and prints its result. Each option may follow any word of the
+ * command: {@code kagzi --address a:1 workflow list}. The last one wins.
  */
 final class ServerOptions {
 
@@ -31,19 +30,19 @@ final class ServerOptions {
       names = "--address",
       paramLabel = "HOST:PORT",
       description =
-          "Where the server is, or several: a:1,b:2 (KAGZI_ADDRESS; default: 127.0.0.1:50051).")
+          "The server's address, or several: a:1,b:2 (KAGZI_ADDRESS; default: 127.0.0.1:50051).")
   private @Nullable String address;
 
   @Option(
       names = "--namespace",
       paramLabel = "NAME",
-      description = "Whose runs (KAGZI_NAMESPACE; default: default).")
+      description = "The namespace (KAGZI_NAMESPACE; default: default).")
   private @Nullable String namespace;
 
   @Option(
       names = {"-o", "--output"},
       paramLabel = "FORM",
-      description = "How to answer: table or json (default: table).")
+      description = "The output format: table or json (default: table).")
   private @Nullable Form form;
 
   @Option(
@@ -61,19 +60,19 @@ final class ServerOptions {
   @Option(
       names = "--tls-ca",
       paramLabel = "FILE",
-      description = "The authorities for that (PEM; KAGZI_TLS_CA).")
+      description = "Authorities that sign the server's certificate (PEM; KAGZI_TLS_CA).")
   private @Nullable Path tlsCa;
 
   @Option(
       names = "--tls-cert",
       paramLabel = "FILE",
-      description = "A certificate to show (PEM; KAGZI_CLIENT_TLS_CERT).")
+      description = "The client certificate (PEM; KAGZI_CLIENT_TLS_CERT).")
   private @Nullable Path tlsCert;
 
   @Option(
       names = "--tls-key",
       paramLabel = "FILE",
-      description = "Its key (PEM, PKCS#8; KAGZI_CLIENT_TLS_KEY).")
+      description = "The client certificate's key (PEM, PKCS#8; KAGZI_CLIENT_TLS_KEY).")
   private @Nullable Path tlsKey;
 
   private enum Form {
@@ -81,7 +80,7 @@ final class ServerOptions {
     JSON
   }
 
-  /** What was said behind this command's word and the words before it. */
+  /** Merges the options of this command and its parents. */
   static ServerOptions of(CommandSpec command) {
     ServerOptions all = new ServerOptions();
     for (CommandSpec word = command; word != null; word = word.parent()) {
@@ -93,13 +92,13 @@ final class ServerOptions {
     return all;
   }
 
-  /** The options behind one word; null for a command that asks no server. */
+  /** Returns the options of one command; null if it does not call a server. */
   private static @Nullable ServerOptions behind(CommandSpec word) {
     CommandSpec mixin = word.mixins().get(MIXIN);
     return mixin == null ? null : (ServerOptions) mixin.userObject();
   }
 
-  /** Refuses options for a server in front of a command that asks none. */
+  /** Rejects server options before a command that does not call a server. */
   static void refuseUnused(ParseResult parsed) {
     ParseResult last = parsed;
     while (last.subcommand() != null) {
@@ -113,7 +112,7 @@ final class ServerOptions {
       if (mixin.optionsMap().containsKey(option.longestName())) {
         throw new ParameterException(
             last.commandSpec().commandLine(),
-            "%s: given before %s (expected: only with commands that ask a server)"
+            "%s: given before %s (expected: only with commands that call a server)"
                 .formatted(option.longestName(), last.commandSpec().name()));
       }
     }
@@ -138,7 +137,7 @@ final class ServerOptions {
         credentials());
   }
 
-  /** Whether it was said where the server is. */
+  /** Whether an address was given. */
   boolean hasAddress() {
     return address != null;
   }
@@ -161,7 +160,7 @@ final class ServerOptions {
     return addresses;
   }
 
-  /** The flag, else the variables; empty for none. */
+  /** Returns the token of the flag, else of the variables; empty for none. */
   private String token() {
     String token = variable("KAGZI_TOKEN");
     if (tokenFile == null && !token.isEmpty()) {
@@ -218,7 +217,7 @@ final class ServerOptions {
     return variable.isEmpty() ? otherwise : variable;
   }
 
-  /** What is there and empty is not set. */
+  /** An empty variable counts as not set. */
   private static String variable(String name) {
     return System.getenv().getOrDefault(name, "");
   }

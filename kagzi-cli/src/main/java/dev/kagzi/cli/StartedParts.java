@@ -7,9 +7,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What has been started and has to be stopped, last one first. A signal and a failure can both ask
- * for that at the same moment: {@link #mayStop} tells one of them to do it. Parts are added by one
- * thread before anybody else knows this object.
+ * The parts that were started; stopped in reverse order. A signal and a failure can request a stop
+ * at the same time: {@link #mayStop} lets only one of them do it. One thread adds all parts before
+ * other threads see this object.
  */
 final class StartedParts {
 
@@ -25,12 +25,12 @@ final class StartedParts {
     return part;
   }
 
-  /** True for the first who asks. */
+  /** Returns true for the first caller only. */
   boolean mayStop() {
     return stopping.compareAndSet(false, true);
   }
 
-  /** Stops every part, whatever happens to the others; answers whether all went well. */
+  /** Stops every part even if others fail; returns whether all stopped cleanly. */
   boolean stop() {
     boolean clean = true;
     for (Part part : parts) {
@@ -39,7 +39,7 @@ final class StartedParts {
     return clean;
   }
 
-  /** Halting is what turns the JVM's exit code 130 or 143 into the 0 of a clean stop. */
+  /** Halts, because otherwise the JVM would exit with 130 or 143 instead of 0. */
   void stopBySignal() {
     if (mayStop()) {
       Runtime.getRuntime().halt(stop() ? 0 : 1);

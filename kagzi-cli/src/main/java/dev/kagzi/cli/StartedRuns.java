@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Runs that the code of a run's steps has started, and that no step is. */
+/** Runs that the code inside a run's steps has started; they are not child steps. */
 final class StartedRuns {
   private static final int SEEN_MAX = 100;
 
@@ -27,7 +27,7 @@ final class StartedRuns {
         .toList();
   }
 
-  /** Empty when there are none. */
+  /** Returns an empty text if there are none. */
   static String text(List<Workflow> started) {
     if (started.isEmpty()) {
       return "";

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Columns that stand under each other, as wide as what is in them. */
+/** Text columns, as wide as their longest cell. */
 final class Table {
 
   private static final String GAP = "  ";
@@ -20,7 +20,7 @@ final class Table {
     return rows.isEmpty();
   }
 
-  /** One line per row, each behind the indent. */
+  /** Returns one line per row, each with the indent. */
   String text(String indent) {
     StringBuilder text = new StringBuilder();
     for (List<String> row : rows) {

@@ -9,13 +9,13 @@ import java.time.LocalDate;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 
-/** A time on the command line: RFC 3339, or a day. */
+/** Reads a time from the command line: RFC 3339, or a day. */
 final class TimeOption {
   private static final OptionType AGO = new OptionType.Time("0s", "36500d");
 
   private TimeOption() {}
 
-  /** The same, or how long ago: 30m, 2h, 7d. */
+  /** Also reads a duration before now: 30m, 2h, 7d. */
   static Timestamp readPast(RemoteCommand command, String option, String text) {
     if (text.contains("-") || text.contains("T")) {
       return read(command, option, text);

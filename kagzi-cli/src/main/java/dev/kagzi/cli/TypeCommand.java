@@ -16,10 +16,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** Looks at workflow types and chooses their default versions. */
+/** Lists workflow types and sets their default versions. */
 @Command(
     name = "type",
-    description = "Looks at workflow types and chooses their default versions.",
+    description = "Lists workflow types and sets their default versions.",
     synopsisSubcommandLabel = "COMMAND",
     footer = "")
 final class TypeCommand extends CommandGroup {
@@ -74,8 +74,8 @@ final class TypeCommand extends CommandGroup {
   @Command(
       name = "set-default",
       description = {
-        "Chooses the version of runs that are started without one.",
-        "What has started stays on its version."
+        "Sets the version of runs that are started without one.",
+        "Started runs keep their version."
       })
   static final class SetDefault extends RemoteCommand {
     private static final int WORKERS_SEEN_MAX = 1_000;
@@ -86,7 +86,7 @@ final class TypeCommand extends CommandGroup {
     @Parameters(
         index = "1",
         paramLabel = "VERSION",
-        description = "\"\" for the version of workers that name none.")
+        description = "The version; \"\" for that of workers without a version.")
     private String version = "";
 
     @Override

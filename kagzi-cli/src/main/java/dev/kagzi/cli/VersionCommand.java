@@ -8,16 +8,16 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Says which version this is, and which a server is. */
+/** Shows the version of this program and of a server. */
 @Command(
     name = "version",
-    description = "Says which version this is; with --address also which the server is.",
+    description = "Shows the version of this program; with --address also that of the server.",
     footer = "")
 final class VersionCommand implements Runnable {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  /** Read by {@link ServerOptions#of}, with those of the words before. */
+  /** {@link ServerOptions#of} merges these with the options of parent commands. */
   @Mixin ServerOptions options = new ServerOptions();
 
   @Override

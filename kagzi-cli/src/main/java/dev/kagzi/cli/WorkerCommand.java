@@ -13,15 +13,15 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Looks at workers and drains them. */
+/** Lists and drains workers. */
 @Command(
     name = "worker",
-    description = "Looks at workers and drains them.",
+    description = "Lists and drains workers.",
     synopsisSubcommandLabel = "COMMAND",
     footer = "")
 final class WorkerCommand extends CommandGroup {
 
-  /** As the protocol has them, without the prefix. */
+  /** The protocol's values without the prefix. */
   enum Status {
     ONLINE,
     DRAINING,
@@ -31,7 +31,7 @@ final class WorkerCommand extends CommandGroup {
   @Command(name = "list", description = "Lists workers.")
   static final class All extends RemoteCommand {
 
-    @Option(names = "--queue", paramLabel = "NAME", description = "Only those of this task queue.")
+    @Option(names = "--queue", paramLabel = "NAME", description = "Only workers of this task queue.")
     private @Nullable String queue;
 
     @Option(
@@ -89,7 +89,7 @@ final class WorkerCommand extends CommandGroup {
 
   @Command(
       name = "drain",
-      description = "Lets a worker finish what it has, and gives it nothing new.")
+      description = "Drains a worker: it finishes its runs and gets no new ones.")
   static final class Drain extends RemoteCommand {
 
     @Parameters(paramLabel = "WORKER", description = "The worker's id.")

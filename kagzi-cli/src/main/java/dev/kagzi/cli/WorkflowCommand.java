@@ -2,14 +2,14 @@ package dev.kagzi.cli;
 
 import picocli.CommandLine.Command;
 
-/** Starts runs, looks at them, ends them and revives them. */
+/** Starts, shows, ends and repairs runs. */
 @Command(
     name = "workflow",
-    description = "Starts runs, looks at them, ends them and revives them.",
+    description = "Starts, shows, ends and repairs runs.",
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
-      "RUN is a run's id, or the id that its start gave it: then the latest run with it.",
+      "RUN is a run id, or the id given at the start: then the latest run with that id.",
       "Exit code: 0 done, 1 refused or failed, 2 wrong usage, 3 not found, 4 server not",
       "reachable, 5 the run whose result was asked for did not complete."
     })

@@ -8,20 +8,20 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** There is one form only, whatever {@code -o} says: it is for the test kit to read. */
+/** Ignores {@code -o}: the test kit reads this one format. */
 @Command(
     name = "export",
     description =
-        "Writes what is recorded of a run as one JSON document, for a test to replay: "
+        "Writes the history of a run as one JSON document, for a test to replay: "
             + "workflow export RUN > order.json.")
 final class WorkflowExport extends RemoteCommand {
 
-  @Parameters(paramLabel = "RUN", description = "The run's id, or the id of its start.")
+  @Parameters(paramLabel = "RUN", description = "The run id, or the id given at its start.")
   private String run = "";
 
   @Override
   int run(RemoteServer server, Output answer) {
-    // The run first: what it says of its end holds for all steps that are read after it.
+    // Reads the run before its steps, so that the steps are complete if the run has ended.
     Workflow found = WorkflowGet.find(server, server.runId(run));
     List<Step> steps =
         WorkflowSteps.of(server, found.getRunId(), WorkflowExport::withPayloads).items();

@@ -27,7 +27,7 @@ final class WorkflowGet extends RemoteCommand {
   private static final int WORKERS_SEEN_MAX = 100;
   private static final long DUE_SECONDS = 3;
 
-  @Parameters(paramLabel = "RUN", description = "The run's id, or the id of its start.")
+  @Parameters(paramLabel = "RUN", description = "The run id, or the id given at its start.")
   private String run = "";
 
   @Override
@@ -70,7 +70,7 @@ final class WorkflowGet extends RemoteCommand {
     return server.call(() -> server.workflows().getWorkflow(request)).getWorkflow();
   }
 
-  /** Why a run that could go on does not: empty when there is nothing to say. */
+  /** Returns why a run does not continue; empty if there is nothing to explain. */
   private static String waitsFor(RemoteServer server, Workflow run) {
     boolean sleeps = run.getStatus() == WorkflowStatus.WORKFLOW_STATUS_SLEEPING;
     if (sleeps && !run.hasWakeUpAt()) {
@@ -114,12 +114,14 @@ final class WorkflowGet extends RemoteCommand {
         + otherVersions(server, run, versions);
   }
 
-  /** What to do with a run whose version nobody serves while others of its type are served. */
+  /**
+   * Suggests what to do if no worker serves the run's version but others of its type are served.
+   */
   private static String otherVersions(RemoteServer server, Workflow run, Set<String> served) {
     if (served.isEmpty()) {
       return "";
     }
-    return "; nobody there serves version '%s', only %s: start such a worker, or cancel the run and repeat it with kagzi workflow retry %s --workflow-version %s"
+    return "; no worker there serves version '%s', only %s: start such a worker, or cancel the run and repeat it with kagzi workflow retry %s --workflow-version %s"
         .formatted(
             run.getVersion(),
             served.stream().map(WorkflowGet::quoted).collect(Collectors.joining(", ")),
@@ -128,8 +130,8 @@ final class WorkflowGet extends RemoteCommand {
   }
 
   /**
-   * The version to repeat a run in: the only one that is served, or the type's default if it is
-   * served. Which of several others is meant cannot be told from their names.
+   * Returns the version to retry a run with: the only served one, or the type's default if it is
+   * served. With several others, names alone do not show which one is right.
    */
   private static String wantedVersion(RemoteServer server, Workflow run, Set<String> served) {
     if (served.size() == 1) {
@@ -148,7 +150,7 @@ final class WorkflowGet extends RemoteCommand {
     return "'" + version + "'";
   }
 
-  /** By so much that no worker is about to take it. */
+  /** Due long enough ago that no worker is about to claim it. */
   private static boolean isLongPast(Timestamp due) {
     return due.getSeconds() + DUE_SECONDS < Instant.now().getEpochSecond();
   }

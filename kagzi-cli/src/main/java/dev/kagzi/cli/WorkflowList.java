@@ -27,7 +27,7 @@ final class WorkflowList extends RemoteCommand {
   @Option(names = "--queue", paramLabel = "NAME", description = "Only runs of this task queue.")
   private @Nullable String queue;
 
-  @Option(names = "--parent", paramLabel = "RUN", description = "Only what this run has started.")
+  @Option(names = "--parent", paramLabel = "RUN", description = "Only runs that this run has started.")
   private @Nullable String parent;
 
   @Option(names = "--top-level", description = "Only runs that no other run has started.")
@@ -35,14 +35,14 @@ final class WorkflowList extends RemoteCommand {
 
   @Option(
       names = "--blocked",
-      description = "Only runs that cannot go on with the code that their workers have.")
+      description = "Only runs that cannot continue with the code of their workers.")
   private boolean blocked;
 
   @Option(
       names = "--since",
       paramLabel = "TIME",
       description =
-          "Only runs that were created since then: 30m, 2h, 7d, a day or a time in RFC 3339.")
+          "Only runs created since this time: 30m, 2h, 7d ago, a day, or a time in RFC 3339.")
   private @Nullable String since;
 
   @Mixin private ListOptions part = new ListOptions();
@@ -76,7 +76,7 @@ final class WorkflowList extends RemoteCommand {
               return ListPart.of(found.getWorkflowsList(), found.getPage());
             });
     if (runs.items().isEmpty()) {
-      // A namespace that is mistyped looks like one without runs.
+      // A mistyped namespace would look like one without runs.
       server.requireNamespace();
     }
     answer.give("workflows", runs, () -> RunText.list(runs.items()));

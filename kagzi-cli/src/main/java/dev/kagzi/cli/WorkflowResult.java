@@ -19,19 +19,19 @@ import picocli.CommandLine.Parameters;
     footer = {"", "Exit code 5: the run did not complete, or not in time."})
 final class WorkflowResult extends RemoteCommand {
 
-  // Below the time after which a call counts as not answered.
+  // Below the deadline after which a call counts as unanswered.
   private static final long WAIT_MS_MAX = 5_000;
   private static final long AWAY_MS = 1_000;
 
   private static final OptionType TIME = new OptionType.Time("0s", "36500d");
 
-  @Parameters(paramLabel = "RUN", description = "The run's id, or the id of its start.")
+  @Parameters(paramLabel = "RUN", description = "The run id, or the id given at its start.")
   private String run = "";
 
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
-      description = "Wait no longer than this, such as 30s or 5m (default: until the end).")
+      description = "The longest wait, for example 30s or 5m (default: until the run ends).")
   private @Nullable String timeout;
 
   @Override
@@ -47,7 +47,7 @@ final class WorkflowResult extends RemoteCommand {
         now = await(server, runId, Math.clamp(leftMs, 1, WAIT_MS_MAX));
         away = false;
       } catch (CliException e) {
-        // It has answered before: a server that is started again is waited for, as the run is.
+        // The server has answered before, so it is probably restarting: wait for it.
         if (e.exitCode() != ExitCode.UNREACHABLE || leftMs <= AWAY_MS) {
           throw e;
         }

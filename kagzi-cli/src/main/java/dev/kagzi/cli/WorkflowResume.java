@@ -8,18 +8,18 @@ import picocli.CommandLine.Option;
 @Command(
     name = "resume",
     description = {
-      "Lets a run that has FAILED or TIMED_OUT go on where it was.",
-      "Completed steps keep their results; the failed one gets fresh attempts.",
-      "A failure that the code caught and went on from stays. A run that has nothing left",
-      "to do, because it undid its work, and one that was terminated are refused."
+      "Continues a run that has FAILED or TIMED_OUT where it stopped.",
+      "Completed steps keep their results; the failed step gets new attempts.",
+      "Failures that the code caught and continued from stay. Refused for terminated runs,",
+      "and for runs with nothing left to do because they undid their work."
     })
 final class WorkflowResume extends RunAction {
 
   @Option(
       names = "--force",
       description = {
-        "Refuses neither: what was terminated goes on, and in a run that failed by itself",
-        "all failed steps are executed again, also those whose failures were caught."
+        "Also resume these: a terminated run continues, and in a failed run all failed steps",
+        "are executed again, also those whose failures were caught."
       })
   private boolean force;
 

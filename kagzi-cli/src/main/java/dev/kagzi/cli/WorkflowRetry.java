@@ -8,14 +8,14 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "retry",
-    description = "Starts a new run like one that has ended, with the same input and options.")
+    description = "Starts a new run with the input and options of an ended one.")
 final class WorkflowRetry extends RunAction {
 
   @Option(
       names = "--workflow-version",
       paramLabel = "VERSION",
       description =
-          "The version of the new run; if not given, that of the old one; '' for the type's default.")
+          "The version of the new run (default: that of the old run); '' for the type's default.")
   private @Nullable String version;
 
   @Override

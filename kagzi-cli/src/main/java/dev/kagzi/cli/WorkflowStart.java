@@ -12,8 +12,8 @@ import picocli.CommandLine.Parameters;
     description = "Starts a run and prints its id.",
     footer = {
       "",
-      "With --id a run that is active under this id already is answered instead, so that",
-      "the command can be repeated."
+      "If a run with this --id is already active, its id is printed and no run is started,",
+      "so that the command can be repeated."
     })
 final class WorkflowStart extends RemoteCommand {
 
@@ -24,22 +24,22 @@ final class WorkflowStart extends RemoteCommand {
       names = "--queue",
       paramLabel = "NAME",
       required = true,
-      description = "The task queue whose workers serve it.")
+      description = "The task queue of its workers.")
   private String queue = "";
 
-  @Option(names = "--id", paramLabel = "ID", description = "A name of yours for the run.")
+  @Option(names = "--id", paramLabel = "ID", description = "Your own id for the run.")
   private @Nullable String id;
 
   @Option(
       names = "--input",
       paramLabel = "JSON|@FILE",
-      description = "What the workflow is given: JSON, or a file with it.")
+      description = "The workflow's input: JSON, or @ and a file with JSON.")
   private @Nullable String input;
 
   @Option(
       names = "--workflow-version",
       paramLabel = "VERSION",
-      description = "The version of the run; if not given, the type's default.")
+      description = "The version of the run (default: the type's default version).")
   private @Nullable String version;
 
   @Override
@@ -71,7 +71,7 @@ final class WorkflowStart extends RemoteCommand {
     }
     answer.give(started, started::getRunId);
     if (started.getAlreadyExists() && !answer.isJson()) {
-      answer.say("run " + started.getRunId() + " was there before with this id");
+      answer.say("run " + started.getRunId() + " already exists with this id");
     }
     return ExitCode.DONE;
   }

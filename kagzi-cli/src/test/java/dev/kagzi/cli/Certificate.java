@@ -7,7 +7,7 @@ import java.security.KeyStore;
 import java.util.Base64;
 import java.util.List;
 
-/** A certificate that signs itself, made by the JDK's own tool, with its key; both as PEM files. */
+/** A self-signed certificate with its key, made by keytool; both as PEM files. */
 record Certificate(Path cert, Path key) {
   private static final String PASSWORD = "changeit";
 
@@ -16,7 +16,7 @@ record Certificate(Path cert, Path key) {
   }
 
   /**
-   * @param hosts whom it is for, as keytool takes them
+   * @param hosts subject alternative names in keytool's format
    */
   static Certificate create(Path folder, String name, String hosts) throws Exception {
     Path store = folder.resolve(name + ".p12");

@@ -33,7 +33,7 @@ class DevCommandTest {
   @TempDir Path folder;
 
   @Test
-  void server_is_ready_when_the_banner_is_there_and_stops_cleanly_on_sigterm() throws Exception {
+  void server_is_ready_when_the_banner_is_printed_and_stops_cleanly_on_sigterm() throws Exception {
     try (DevProcess dev = DevProcess.start(folder)) {
       assertThat(statusOf(dev, "/healthz")).isEqualTo(200);
       assertThat(statusOf(dev, "/readyz")).isEqualTo(200);
@@ -103,7 +103,7 @@ class DevCommandTest {
   }
 
   @Test
-  void folder_of_somebody_else_is_refused_in_one_line() throws Exception {
+  void folder_with_foreign_files_is_refused_in_one_line() throws Exception {
     Files.writeString(folder.resolve("thesis.txt"), "mine");
 
     try (DevProcess dev = DevProcess.start(folder)) {
@@ -116,7 +116,7 @@ class DevCommandTest {
   }
 
   @Test
-  void demo_runs_come_to_an_end() throws Exception {
+  void demo_runs_end() throws Exception {
     try (DevProcess dev = DevProcess.start(folder, "--port", "0", "--demo");
         Kagzi kagzi = connect(dev)) {
       await()
@@ -150,7 +150,7 @@ class DevCommandTest {
         acknowledged.add(kagzi.workflow(NOBODY_SERVES).start("hello").runId());
       }
     } catch (KagziException gone) {
-      // The server was killed: what it has not acknowledged does not count.
+      // The server was killed: data that it has not acknowledged does not count.
     }
   }
 

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** {@code kagzi dev} in a JVM of its own, as a user would start it. */
+/** {@code kagzi dev} in its own JVM, as a user would start it. */
 final class DevProcess implements AutoCloseable {
 
   private static final Pattern GRPC = Pattern.compile("gRPC +localhost:(\\d+)");
@@ -29,12 +29,12 @@ final class DevProcess implements AutoCloseable {
 
   private static final String[] FREE_PORT = {"--port", "0"};
 
-  /** Starts, without options on a free port, and waits for the banner or for the end. */
+  /** Starts dev, without options on a free port, and waits for the banner or for the end. */
   static DevProcess start(Path dataDir, String... options) throws IOException {
     Path errors = Files.createTempFile("kagzi-dev", ".err");
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // As the launcher and the jar's manifest say it.
+    // The same option as in the launcher and the jar's manifest.
     command.add("--enable-native-access=ALL-UNNAMED");
     if (Runtime.version().feature() >= 24) {
       command.add("--sun-misc-unsafe-memory-access=allow");
@@ -90,12 +90,10 @@ final class DevProcess implements AutoCloseable {
     return ProcessHandle.of(Long.parseLong(pid.strip())).orElseThrow();
   }
 
-  /** SIGTERM. */
   void terminate() {
     process.destroy();
   }
 
-  /** SIGKILL. */
   void kill() {
     process.destroyForcibly();
   }

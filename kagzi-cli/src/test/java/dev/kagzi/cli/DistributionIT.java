@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The release as somebody unpacks and starts it. */
+/** The release, unpacked and started like a user does. */
 @SuppressWarnings("NullAway.Init")
 class DistributionIT {
   @TempDir private static Path folder;
@@ -28,7 +28,7 @@ class DistributionIT {
   }
 
   @Test
-  void it_holds_what_a_server_needs_and_the_licences() throws Exception {
+  void a_release_contains_what_a_server_needs_and_the_licences() throws Exception {
     try (Stream<Path> files = Files.walk(root)) {
       assertThat(files.filter(Files::isRegularFile).map(file -> root.relativize(file).toString()))
           .filteredOn(file -> !file.startsWith("docs/"))
@@ -51,7 +51,7 @@ class DistributionIT {
   }
 
   @Test
-  void it_says_its_version_also_through_a_link() throws Exception {
+  void a_release_prints_its_version_also_through_a_link() throws Exception {
     Path link = Files.createSymbolicLink(folder.resolve("kagzi"), root.resolve("bin/kagzi"));
 
     Release.Ended version = release.run(Map.of(), link.toString(), "version");
@@ -62,7 +62,7 @@ class DistributionIT {
   }
 
   @Test
-  void a_java_that_is_too_old_is_passed_over_for_one_in_the_usual_places() throws Exception {
+  void a_java_that_is_too_old_is_skipped_for_a_newer_installed_one() throws Exception {
     Path usual = Files.createDirectories(folder.resolve("top/usr/lib/jvm"));
     Path link = usual.resolve("new");
     Files.createSymbolicLink(link, Path.of(System.getProperty("java.home")));
@@ -78,7 +78,7 @@ class DistributionIT {
             launcher,
             "version");
     Release.Ended named = release.run(Map.of("JAVA_HOME", old.toString()), launcher, "version");
-    // JUnit warns about links that lead out of the folder which it deletes.
+    // JUnit warns about links that lead out of the folder that it deletes.
     Files.delete(link);
 
     assertThat(none.code()).isEqualTo(1);
@@ -124,14 +124,14 @@ class DistributionIT {
     assertThat(list.code()).as(list.err()).isZero();
     List<String> classes = Files.readAllLines(loaded);
     long shared = classes.stream().filter(line -> line.contains("shared objects file")).count();
-    // Some are of formats that no archive takes.
+    // Some classes have formats that no archive accepts.
     assertThat(shared)
         .as("classes from the archive, of %s", classes.size())
         .isGreaterThan(classes.size() * 9L / 10);
   }
 
   @Test
-  void its_sample_configuration_is_one() throws Exception {
+  void the_sample_configuration_of_a_release_is_valid() throws Exception {
     Release.Ended shown =
         release.run(
             Map.of("KAGZI_DB_PASSWORD", "secret"),

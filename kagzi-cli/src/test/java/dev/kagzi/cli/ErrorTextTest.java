@@ -12,7 +12,7 @@ class ErrorTextTest {
   }
 
   @Test
-  void the_place_is_the_first_in_the_users_own_code_of_the_error_or_a_cause() {
+  void the_place_is_the_first_frame_in_user_code_of_the_error_or_a_cause() {
     String stack =
         """
         java.util.concurrent.TimeoutException: step slow timed out after 3 s
@@ -31,7 +31,7 @@ class ErrorTextTest {
   }
 
   @Test
-  void what_the_message_says_itself_is_not_said_twice() {
+  void a_type_in_the_message_is_not_repeated() {
     ErrorDetail.Builder error =
         ErrorDetail.newBuilder().putMetadata("type", "java.lang.IllegalStateException");
 

@@ -12,14 +12,14 @@ import dev.kagzi.sdk.WorkflowFailedEvent;
 import dev.kagzi.sdk.WorkflowType;
 import org.junit.jupiter.api.Test;
 
-/** Who handles failures, as the commands show it. */
+/** How commands show the runs that handle failures. */
 @SuppressWarnings("try") // the workers work while they are open
 class FailureHandlerCommandTest extends ServedCommandTest {
   private static final WorkflowType<WorkflowFailedEvent, String> NOBODY_HANDLES =
       WorkflowType.of("nobody-handles", WorkflowFailedEvent.class, String.class);
 
   @Test
-  void both_handlers_of_a_failed_run_are_shown_with_what_became_of_them() {
+  void both_handlers_of_a_failed_run_are_shown_with_their_status() {
     try (Worker worker =
         kagzi
             .worker()
@@ -47,7 +47,7 @@ class FailureHandlerCommandTest extends ServedCommandTest {
   }
 
   @Test
-  void a_namespace_shows_its_handler_of_all_failures_and_forgets_it() throws Exception {
+  void a_namespace_shows_its_failure_handler_until_it_is_cleared() throws Exception {
     assertThat(kagzi("namespace", "create", "handled")).isZero();
     assertThat(out.toString().lines()).anyMatch(line -> line.matches("failure handler +none"));
     try (var client = Kagzi.builder().address(address()).namespace("handled").connect();

@@ -10,9 +10,9 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Comes before the driver of PostgreSQL, and leaves every url to it. A thread whose name starts
- * with what the system property {@value #THREAD} says, and only while the file of {@value #WHILE}
- * is there, gets an {@link OutOfMemoryError} instead of a connection.
+ * Registered before the PostgreSQL driver; leaves every URL to it. It throws an {@link
+ * OutOfMemoryError} in threads whose name starts with the system property {@value #THREAD}, while
+ * the file of {@value #WHILE} exists.
  */
 public final class FaultyDriver implements Driver {
   static final String THREAD = "fault.thread";

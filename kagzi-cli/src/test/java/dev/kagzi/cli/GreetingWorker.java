@@ -4,7 +4,7 @@ import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.WorkflowType;
 import java.nio.file.Path;
 
-/** Somebody's application: a worker in a process of its own, until it is ended. */
+/** An application: a worker in its own process, until it is killed. */
 final class GreetingWorker {
   static final WorkflowType<String, String> GREET =
       WorkflowType.of("greet", String.class, String.class).queue("greetings");

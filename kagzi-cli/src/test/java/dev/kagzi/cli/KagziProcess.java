@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** {@code kagzi} with a command in a JVM of its own, in a folder and an environment of its own. */
+/** A {@code kagzi} command in its own JVM, folder and environment. */
 final class KagziProcess implements AutoCloseable {
 
   private static final Pattern READY =
@@ -35,7 +35,7 @@ final class KagziProcess implements AutoCloseable {
     return start(null, folder, environment, arguments);
   }
 
-  /** With classes and resources that come before the others. */
+  /** Starts a command with extra classes and resources first on the class path. */
   static KagziProcess start(
       @Nullable Path classes, Path folder, Map<String, String> environment, String... arguments)
       throws IOException {
@@ -46,7 +46,7 @@ final class KagziProcess implements AutoCloseable {
         environment);
   }
 
-  /** Any command that becomes {@code kagzi}. */
+  /** Starts any command that becomes {@code kagzi}. */
   static KagziProcess start(ProcessBuilder builder, Map<String, String> environment)
       throws IOException {
     Path errors = Files.createTempFile("kagzi", ".err");
@@ -58,7 +58,7 @@ final class KagziProcess implements AutoCloseable {
   private static List<String> javaCommand(String classPath, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // As the launcher and the jar's manifest say it.
+    // The same option as in the launcher and the jar's manifest.
     command.add("--enable-native-access=ALL-UNNAMED");
     if (Runtime.version().feature() >= 24) {
       command.add("--sun-misc-unsafe-memory-access=allow");
@@ -69,7 +69,7 @@ final class KagziProcess implements AutoCloseable {
     return command;
   }
 
-  /** Waits until a server says that it is ready. */
+  /** Waits until a server prints that it is ready. */
   KagziProcess awaitReady() throws IOException {
     String line = output.readLine();
     ready = line == null ? "" : line;
@@ -99,12 +99,11 @@ final class KagziProcess implements AutoCloseable {
     return Files.readString(errors);
   }
 
-  /** All that it prints until its end. */
+  /** Returns all output until its end. */
   String output() throws IOException {
     return String.join("\n", output.lines().toList());
   }
 
-  /** SIGTERM. */
   void terminate() {
     process.destroy();
   }

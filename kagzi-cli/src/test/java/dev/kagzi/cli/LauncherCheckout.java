@@ -17,10 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A checkout with the launcher, in a folder whose name has a space, and with a Maven and a Java
- * that only pretend: the one writes a jar that says which build it is of, the other says how it was
- * called and then waits for the end of its input, or of itself by SIGTERM; or ends at once with the
- * next exit code that {@link #javaEndsWith} has named.
+ * A checkout with the launcher, in a folder whose name has a space, with a fake Maven and a fake
+ * Java. Maven writes a jar that contains its build number. Java prints its arguments and waits for
+ * the end of its input or for SIGTERM; or it exits at once with the next code of {@link
+ * #javaEndsWith}.
  */
 final class LauncherCheckout implements AutoCloseable {
   private static final Path LAUNCHER = Path.of("..", "kagzi");
@@ -104,7 +104,7 @@ final class LauncherCheckout implements AutoCloseable {
     environment.put("KAGZI_JDK_ROOT", folder.toString());
   }
 
-  /** Sources, a Maven and a JDK: all that it takes. */
+  /** Adds sources, Maven and a JDK: everything that the launcher needs. */
   LauncherCheckout complete() throws IOException {
     write(root.resolve("pom.xml"), "");
     write(root.resolve("kagzi-cli/pom.xml"), "");
@@ -122,7 +122,7 @@ final class LauncherCheckout implements AutoCloseable {
     return root.resolve(".kagzi");
   }
 
-  /** A JDK of that version under a path in this folder. */
+  /** Adds a JDK of that version under a path in this folder. */
   Path addJdk(String path, int major) throws IOException {
     Path home = folder.resolve(path);
     write(home.resolve("release"), "IMPLEMENTOR=\"us\"\nJAVA_VERSION=\"" + major + ".0.1\"\n");
@@ -131,7 +131,7 @@ final class LauncherCheckout implements AutoCloseable {
     return home;
   }
 
-  /** The first starts of Java end at once with these. */
+  /** Makes the first starts of Java exit at once with these codes. */
   void javaEndsWith(int... codes) throws IOException {
     StringBuilder lines = new StringBuilder();
     for (int code : codes) {
@@ -140,7 +140,7 @@ final class LauncherCheckout implements AutoCloseable {
     write(fakes.resolve("exits"), lines.toString());
   }
 
-  /** The launcher of a release, which starts the same Java. */
+  /** Returns the launcher of a release, which starts the same Java. */
   Path release() throws IOException {
     Path launcher = folder.resolve("a release/bin/kagzi");
     Files.createDirectories(launcher.getParent());
@@ -174,7 +174,7 @@ final class LauncherCheckout implements AutoCloseable {
     return lines("builds");
   }
 
-  /** How often the archive of classes of the short commands was made. */
+  /** Returns how often the class archive of the short commands was made. */
   int trainings() throws IOException {
     return lines("trainings");
   }
@@ -184,7 +184,7 @@ final class LauncherCheckout implements AutoCloseable {
     return Files.exists(log) ? Files.readAllLines(log).size() : 0;
   }
 
-  /** From now on each build waits for {@link #openGate}. */
+  /** Makes each build wait for {@link #openGate} from now on. */
   void holdBuilds() throws Exception {
     Process made = new ProcessBuilder("mkfifo", fakes.resolve("gate").toString()).start();
     if (made.waitFor() != 0) {
@@ -192,15 +192,15 @@ final class LauncherCheckout implements AutoCloseable {
     }
   }
 
-  /** Lets one build go on, and waits for it to come. */
+  /** Lets one build continue, and waits for it to arrive. */
   void openGate() throws IOException {
     Files.writeString(fakes.resolve("gate"), "go on\n");
   }
 
-  /** What a launcher that has ended said. */
+  /** The output of a launcher that has ended. */
   record Ended(int exit, List<String> out, List<String> err) {
 
-    /** The file that Java shares its classes by. */
+    /** Returns the class archive file. */
     Path archive() {
       String option = "-XX:SharedArchiveFile=";
       return out.stream()
@@ -210,12 +210,12 @@ final class LauncherCheckout implements AutoCloseable {
           .orElseThrow(() -> new AssertionError("no archive: " + this));
     }
 
-    /** Java itself writes the archive, at the end of this run. */
+    /** Whether Java writes the archive itself, at the end of this run. */
     boolean writesArchive() {
       return out.contains("-XX:+AutoCreateSharedArchive");
     }
 
-    /** The program was started; with this as the jar. */
+    /** Returns the jar that the program was started with. */
     String jar() {
       int option = out.indexOf("-jar");
       if (option < 0) {
@@ -225,13 +225,13 @@ final class LauncherCheckout implements AutoCloseable {
     }
   }
 
-  /** Starts the launcher, with no input, and waits for its end. */
+  /** Starts the launcher without input and waits for its end. */
   Ended run(String... arguments) throws Exception {
     Running running = start(root.resolve("kagzi"), arguments);
     return running.end();
   }
 
-  /** Starts the launcher; what it becomes runs until its input ends. */
+  /** Starts the launcher; its program runs until its input ends. */
   Running start(Path launcher, String... arguments) throws IOException {
     List<String> command = new ArrayList<>(List.of(launcher.toString()));
     command.addAll(List.of(arguments));
@@ -255,7 +255,7 @@ final class LauncherCheckout implements AutoCloseable {
       this.err = process.errorReader(UTF_8);
     }
 
-    /** The next line that it says to the person who started it. */
+    /** Returns the next line of standard error. */
     String said() throws IOException {
       return String.valueOf(err.readLine());
     }
@@ -271,9 +271,9 @@ final class LauncherCheckout implements AutoCloseable {
       throw new AssertionError("ended before the program ran: " + err.lines().toList());
     }
 
-    /** Signals the launcher, which has to end by itself. */
+    /** Sends SIGTERM to the launcher, which must end by itself. */
     Ended terminate() throws Exception {
-      // The process itself would close its streams, too.
+      // Process.destroy would close the streams, too.
       process.toHandle().destroy();
       if (!process.waitFor(20, TimeUnit.SECONDS)) {
         throw new AssertionError("the launcher still runs");

@@ -32,7 +32,7 @@ class LauncherTest {
 
   @BeforeEach
   void checkOut() throws Exception {
-    // A temporary folder may be reached by a symbolic link; the launcher names places as they are.
+    // The temporary folder may be a symbolic link; the launcher prints real paths.
     checkout = new LauncherCheckout(folder.toRealPath());
   }
 
@@ -62,7 +62,7 @@ class LauncherTest {
     assertThat(ended.exit()).isZero();
     assertThat(ended.err()).first().asString().startsWith(FIRST_BUILD);
     assertThat(ended.err())
-        .as("a first build shows all that Maven says")
+        .as("a first build shows all output of Maven")
         .contains("[WARNING] nobody needs this");
     assertThat(ended.out()).containsSubsequence("-Dkagzi.root=" + checkout.root, "-jar");
     assertThat(ended.out()).endsWith("dev", "--name", "two words", "", "*", "end of arguments");
@@ -136,12 +136,12 @@ class LauncherTest {
     }
 
     assertThat(checkout.builds()).isEqualTo(1);
-    // Some 20 ms, of which most is the start of a few processes; busy machines need longer.
+    // About 20 ms, mostly for starting a few processes; busy machines need longer.
     Duration median = times.stream().sorted().toList().get(4);
     assertThat(median).isLessThan(Duration.ofMillis(500));
   }
 
-  // The module that Maven writes to stays the checkout's own.
+  // The module that Maven writes to is not linked.
   private void linkOurSources() throws IOException {
     try (Stream<Path> modules = Files.list(Path.of("..").toRealPath())) {
       for (Path module : modules.filter(each -> Files.exists(each.resolve("src/main"))).toList()) {
@@ -177,7 +177,7 @@ class LauncherTest {
   }
 
   @Test
-  void a_server_writes_an_archive_of_its_own_which_no_help_spoils() throws Exception {
+  void a_server_writes_its_own_archive_which_help_does_not_replace() throws Exception {
     checkout.complete();
 
     Ended help = checkout.run("dev", "--help");
@@ -204,7 +204,7 @@ class LauncherTest {
   }
 
   @Test
-  void a_training_run_that_fails_is_not_repeated_and_hinders_no_command() throws Exception {
+  void a_failed_training_run_is_not_repeated_and_does_not_stop_commands() throws Exception {
     checkout.complete();
     LauncherCheckout.write(checkout.fakes.resolve("untrainable"), "");
 
@@ -262,7 +262,7 @@ class LauncherTest {
   }
 
   @Test
-  void a_build_that_died_holds_nobody_up() throws Exception {
+  void a_build_that_died_does_not_block_others() throws Exception {
     checkout.complete();
     Process dead = new ProcessBuilder("true").start();
     dead.waitFor();
@@ -277,7 +277,7 @@ class LauncherTest {
   }
 
   @Test
-  void a_failed_build_is_said_and_is_tried_again_by_the_next_start() throws Exception {
+  void a_failed_build_is_reported_and_retried_by_the_next_start() throws Exception {
     checkout.complete();
     checkout.run("dev");
     LauncherCheckout.write(checkout.fakes.resolve("broken"), "");
@@ -333,7 +333,7 @@ class LauncherTest {
     checkout.javaEndsWith(70, 70, 70, 70, 70, 70, 70, 70);
     Running server = startServer(launcher).awaitStarted();
     while (!server.said().contains("is started again in 1 s")) {
-      // The build says something, too.
+      // Skips the lines of the build.
     }
 
     assertThat(server.terminate().exit()).isZero();
@@ -341,7 +341,7 @@ class LauncherTest {
 
   @ParameterizedTest
   @EnumSource
-  void any_other_end_of_a_server_is_the_launcher_s(Launcher launcher) throws Exception {
+  void any_other_exit_code_of_a_server_is_the_launchers(Launcher launcher) throws Exception {
     checkout.javaEndsWith(2);
 
     Ended ended = startServer(launcher).awaitStarted().end();
@@ -352,7 +352,7 @@ class LauncherTest {
 
   @ParameterizedTest
   @EnumSource
-  void a_server_that_somebody_else_restarts_keeps_the_launcher_s_process(Launcher launcher)
+  void a_server_that_is_supervised_elsewhere_replaces_the_launchers_process(Launcher launcher)
       throws Exception {
     checkout.environment.put("KAGZI_RESTART", "no");
     checkout.javaEndsWith(70);
@@ -365,7 +365,7 @@ class LauncherTest {
   }
 
   @Test
-  void without_a_jdk_of_21_or_newer_one_line_says_so() throws Exception {
+  void without_a_jdk_21_or_newer_one_line_reports_it() throws Exception {
     checkout.complete();
     checkout.environment.put("JAVA_HOME", checkout.addJdk("old", 17).toString());
     checkout.addJdk("usr/lib/jvm/older", 11);
@@ -377,12 +377,12 @@ class LauncherTest {
         .singleElement()
         .asString()
         .startsWith("kagzi: no JDK 21 or newer in JAVA_HOME, on the PATH,")
-        .contains("expected: one to be installed, or JAVA_HOME to name it");
+        .contains("expected: an installed JDK, or JAVA_HOME set to one");
     assertThat(checkout.builds()).isZero();
   }
 
   @Test
-  void newest_jdk_of_the_usual_places_serves_who_names_none() throws Exception {
+  void without_java_home_the_newest_installed_jdk_is_used() throws Exception {
     checkout.complete();
     checkout.environment.remove("JAVA_HOME");
     checkout.addJdk("usr/lib/jvm/seventeen", 17);
@@ -395,7 +395,7 @@ class LauncherTest {
   }
 
   @Test
-  void without_maven_one_line_says_so() throws Exception {
+  void without_maven_one_line_reports_it() throws Exception {
     checkout.complete();
     Files.delete(checkout.fakes.resolve("mvn"));
 

@@ -34,7 +34,7 @@ class MainTest {
   }
 
   @Test
-  void options_for_a_server_are_refused_before_a_command_that_asks_none() {
+  void server_options_are_refused_before_a_command_that_calls_no_server() {
     assertThat(kagzi.execute("--address", "127.0.0.1:1", "migrate")).isEqualTo(2);
 
     assertThat(err.toString())
@@ -43,7 +43,7 @@ class MainTest {
                 + " server) (see kagzi migrate --help)");
   }
 
-  /** To set them all up takes longer than most commands do. */
+  /** Creating all commands takes longer than most commands run. */
   @Test
   void a_command_line_sets_up_only_the_commands_that_it_names() {
     CommandLine part = Main.commandLine(CommandTree.of("workflow", "--namespace", "n", "list"));
@@ -56,7 +56,7 @@ class MainTest {
   }
 
   @Test
-  void an_unknown_command_is_compared_with_all_that_there_are() {
+  void an_unknown_command_is_compared_with_all_commands() {
     String[] words = {"wrkflow", "server"};
 
     CommandLine part = Main.commandLine(CommandTree.of(words)).setErr(new PrintWriter(err));
@@ -66,7 +66,7 @@ class MainTest {
   }
 
   @Test
-  void foreign_text_cannot_steer_the_terminal() {
+  void foreign_text_cannot_control_the_terminal() {
     assertThat(PlainLine.of("a\u001b[31mb\nc\u202ed\ud800"))
         .isEqualTo("a\ufffd[31mb c\ufffdd\ufffd");
   }
@@ -80,7 +80,7 @@ class MainTest {
   }
 
   @Test
-  void unknown_command_is_one_line_that_says_which_there_are() {
+  void unknown_command_is_one_line_that_lists_the_commands() {
     assertThat(kagzi.execute("dve", "--port", "1")).isEqualTo(2);
 
     assertThat(out.toString()).isEmpty();
@@ -91,7 +91,7 @@ class MainTest {
   }
 
   @Test
-  void wrong_option_is_one_line_that_says_where_to_read_on() {
+  void wrong_option_is_one_line_that_refers_to_help() {
     assertThat(kagzi.execute("dev", "--prot", "1")).isEqualTo(2);
 
     assertThat(err.toString().lines())
@@ -105,14 +105,14 @@ class MainTest {
   }
 
   @Test
-  void help_names_what_only_the_launcher_starts_too() {
+  void help_also_names_the_programs_of_the_launcher() {
     assertThat(kagzi.execute("--help")).isZero();
 
     assertThat(out.toString()).contains("server", "migrate", "bench", "torture", "example");
   }
 
   @Test
-  void help_of_a_server_shows_what_most_people_look_for_and_where_the_rest_is() {
+  void help_of_a_server_shows_the_common_options_and_where_the_others_are() {
     assertThat(kagzi.execute("server", "--help")).isZero();
 
     assertThat(out.toString())

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A network namespace with a cable to ours: what runs there has a loopback of its own, and reaches
- * us by an address that is not loopback. It lives as long as the process that holds it, which ends
- * with this one, and takes the cable along. Only root can have one.
+ * A network namespace connected to ours by a veth pair: processes there have their own loopback,
+ * and reach us by another address. It lives as long as its holder process, which ends with this one
+ * and removes the pair. Requires root.
  */
 final class OtherHost implements AutoCloseable {
   private static final String LINK_MASK = "/30";
@@ -28,14 +28,14 @@ final class OtherHost implements AutoCloseable {
     this.ours = ours;
   }
 
-  /** Skips the test where there cannot be one. */
+  /** Skips the test if the namespace cannot be created. */
   static OtherHost open() throws Exception {
     assumeTrue(
         Stream.of("unshare", "nsenter", "ip", "bash", "timeout").allMatch(OtherHost::isThere),
         "unshare, nsenter, ip, bash, timeout: not all there");
     Process holder = new ProcessBuilder("unshare", "--net", "cat").start();
     assumeTrue(isInside(holder), "unshare --net: refused (expected: root)");
-    // Of 198.18.0.0/15, which is for tests of networks: four addresses for each process.
+    // From 198.18.0.0/15, which is reserved for network tests: four addresses for each process.
     long place = holder.pid() % (1 << 15);
     String net = "198.%d.%d.".formatted(18 + place / (1 << 14), place / 64 % 256);
     long first = place % 64 * 4;
@@ -44,7 +44,7 @@ final class OtherHost implements AutoCloseable {
     return host;
   }
 
-  /** What it says back it says from inside. */
+  /** The output proves that the process runs inside the namespace. */
   private static boolean isInside(Process holder) {
     try {
       holder.outputWriter().append("here\n").flush();
@@ -70,7 +70,7 @@ final class OtherHost implements AutoCloseable {
     requireWay();
   }
 
-  /** A firewall of this machine's may be in between. */
+  /** A firewall of this machine may block the connection. */
   private void requireWay() throws Exception {
     try (ServerSocket here = new ServerSocket(0, 1, InetAddress.getByName(ours))) {
       String there = "exec 3<>/dev/tcp/%s/%d".formatted(ours, here.getLocalPort());
@@ -87,12 +87,12 @@ final class OtherHost implements AutoCloseable {
     }
   }
 
-  /** Our address, as seen from there. */
+  /** Returns our address, as seen from there. */
   String address() {
     return ours;
   }
 
-  /** A command that runs there. */
+  /** Returns a command that runs there. */
   String[] inside(String... command) {
     List<String> words =
         new ArrayList<>(List.of("nsenter", "--net=/proc/" + holder.pid() + "/ns/net"));

@@ -9,11 +9,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** The release that the build made, unpacked in a folder that also holds what its runs print. */
+/**
+ * The release that the build made, unpacked in a folder that also holds the output of its commands.
+ */
 record Release(Path root) {
   static final String VERSION = System.getProperty("kagzi.version", "");
 
-  /** How a command ended. */
+  /** The result of a command. */
   record Ended(int code, String out, String err) {}
 
   static Release unpack(Path folder) throws Exception {
@@ -28,7 +30,7 @@ record Release(Path root) {
     return root.resolve("bin/kagzi").toString();
   }
 
-  /** Runs a command to its end, with this Java unless there is a PATH to find one on. */
+  /** Runs a command to its end, with this Java unless the environment sets a PATH. */
   Ended run(Map<String, String> environment, String... command)
       throws IOException, InterruptedException {
     File out = Files.createTempFile(folder(), "run", ".out").toFile();
@@ -46,7 +48,7 @@ record Release(Path root) {
         Files.readString(err.toPath(), StandardCharsets.UTF_8));
   }
 
-  /** A command that finds this Java, and leaves nothing in the home of who runs the tests. */
+  /** Returns a command that finds this Java and does not write to the user's home. */
   ProcessBuilder builder(String... command) {
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));

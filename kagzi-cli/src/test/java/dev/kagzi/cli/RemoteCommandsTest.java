@@ -62,7 +62,7 @@ class RemoteCommandsTest extends ServedCommandTest {
   }
 
   @Test
-  void a_run_that_did_not_complete_has_no_result_and_says_why() {
+  void a_run_that_did_not_complete_has_no_result_and_shows_why() {
     try (Worker worker = worker()) {
       assertThat(workflow("start", "double", "--queue", "numbers", "--input", "-1")).isZero();
       String run = out.toString().strip();
@@ -91,7 +91,7 @@ class RemoteCommandsTest extends ServedCommandTest {
     assertThat(err.toString()).isEmpty();
     assertThat(workflow(start)).isZero();
     assertThat(out.toString().strip()).isEqualTo(run);
-    assertThat(err.toString()).contains("was there before");
+    assertThat(err.toString()).contains("already exists");
     assertThat(workflow("start", "other", "--queue", "q", "--id", "l-1")).isEqualTo(1);
     assertThat(err.toString()).contains("of type later (expected: one of type other, or none)");
 
@@ -103,14 +103,14 @@ class RemoteCommandsTest extends ServedCommandTest {
   }
 
   @Test
-  void a_list_of_a_namespace_that_is_not_there_is_no_empty_one() {
+  void a_list_of_an_unknown_namespace_is_an_error_and_not_empty() {
     assertThat(workflow("list", "--namespace", "nope")).isEqualTo(3);
     assertThat(err.toString()).contains("nope");
     assertThat(out.toString()).isEmpty();
   }
 
   @Test
-  void a_run_is_found_by_its_starters_id_also_when_that_looks_like_a_runs() {
+  void a_run_is_found_by_its_external_id_even_if_that_looks_like_a_run_id() {
     String order = UUID.randomUUID().toString();
     assertThat(workflow("start", "later", "--queue", "q", "--id", order)).isZero();
     String run = out.toString().strip();
@@ -134,14 +134,14 @@ class RemoteCommandsTest extends ServedCommandTest {
   }
 
   @Test
-  void a_server_without_tls_is_not_taken_for_one_that_is_away() {
+  void a_server_without_tls_is_not_reported_as_unreachable() {
     assertThat(workflow("list", "--tls")).isEqualTo(4);
 
     assertThat(err.toString()).contains("(expected: one with TLS").hasLineCount(1);
   }
 
   @Test
-  void a_start_that_cannot_be_meant_is_wrong_usage() {
+  void an_invalid_start_is_wrong_usage() {
     assertThat(workflow("start", "double")).isEqualTo(2);
     assertThat(err.toString()).contains("--queue");
     assertThat(workflow("start", "double", "--queue", "q", "--input", "{a")).isEqualTo(2);
@@ -154,7 +154,7 @@ class RemoteCommandsTest extends ServedCommandTest {
   }
 
   @Test
-  void a_list_is_one_document_that_says_where_it_goes_on() {
+  void a_list_is_one_document_with_the_token_of_the_next_page() {
     for (int i = 0; i < 3; i++) {
       assertThat(workflow("start", "listed", "--queue", "l")).isZero();
     }
@@ -177,7 +177,7 @@ class RemoteCommandsTest extends ServedCommandTest {
   }
 
   @Test
-  void options_for_the_server_stand_anywhere_and_the_last_one_holds() {
+  void server_options_may_follow_any_word_and_the_last_one_wins() {
     String list = "list";
     assertThat(execute("--address", address(), "workflow", list)).isZero();
     assertThat(execute("workflow", "--address", address(), list, "-o", "json")).isZero();
@@ -192,7 +192,7 @@ class RemoteCommandsTest extends ServedCommandTest {
   }
 
   @Test
-  void of_several_servers_the_first_that_answers_is_asked() {
+  void of_several_servers_the_first_that_answers_is_used() {
     assertThat(execute("workflow", "list", "--address", "127.0.0.1:1," + address())).isZero();
     assertThat(execute("workflow", "list", "--address", address() + ",127.0.0.1:1")).isZero();
 
@@ -250,7 +250,7 @@ class RemoteCommandsTest extends ServedCommandTest {
   void workers_are_listed_and_drained() {
     String drained;
     try (Worker worker = worker()) {
-      // Whoever has done a run is registered.
+      // A worker that has completed a run is registered.
       assertThat(kagzi.workflow(DOUBLE).start(1).result(SOON)).isEqualTo(2);
       assertThat(kagzi("worker", "list", "--queue", "numbers", "--status", "online", "-o", "json"))
           .isZero();
@@ -273,7 +273,7 @@ class RemoteCommandsTest extends ServedCommandTest {
   }
 
   @Test
-  void health_says_whether_the_server_serves() {
+  void health_shows_whether_the_server_is_ready() {
     assertThat(kagzi("health")).isZero();
     assertThat(out.toString()).contains("SERVING", "database");
 
@@ -287,7 +287,7 @@ class RemoteCommandsTest extends ServedCommandTest {
   }
 
   @Test
-  void version_asks_the_server_that_is_named() {
+  void version_shows_the_version_of_the_given_server() {
     assertThat(kagzi("version", "-o", "json")).isZero();
 
     assertThat(json().at("/server/apiVersion").asString()).isEqualTo("kagzi.v1");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ScheduleCommandTest extends ServedCommandTest {
 
-  /** {@code kagzi schedule ...} on that server; returns the exit code. */
+  /** Runs {@code kagzi schedule ...} on that server; returns the exit code. */
   private int schedule(String... args) {
     return kagzi("schedule", args);
   }
@@ -65,7 +65,7 @@ class ScheduleCommandTest extends ServedCommandTest {
   }
 
   @Test
-  void a_name_that_is_taken_is_refused_and_or_update_makes_it_so(@TempDir Path folder)
+  void a_taken_name_is_refused_and_or_update_updates_it(@TempDir Path folder)
       throws Exception {
     Path input = Files.writeString(folder.resolve("input.json"), "[1, 2]");
     assertThat(create("taken")).isZero();
@@ -100,7 +100,7 @@ class ScheduleCommandTest extends ServedCommandTest {
                 "--to",
                 minute.toString()))
         .isZero();
-    assertThat(out.toString()).startsWith("2 runs started, 0 slots had theirs before");
+    assertThat(out.toString()).startsWith("2 runs started, 0 slots already had a run");
     assertThat(schedule("get", "second-life", "-o", "json")).isZero();
     String id = json().at("/scheduleId").asString();
     assertThat(json().at("/totalRuns").asInt()).isEqualTo(3);
@@ -118,7 +118,7 @@ class ScheduleCommandTest extends ServedCommandTest {
   }
 
   @Test
-  void the_next_times_of_an_expression_are_shown_before_anything_is_saved() {
+  void the_next_times_of_an_expression_are_shown_without_saving() {
     assertThat(schedule("next", "--cron", "30 2 * * *", "--zone", "Asia/Kolkata", "--count", "3"))
         .isZero();
 

@@ -15,14 +15,14 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A schedule of every second on a server that is killed and started again a while later. */
+/** A schedule that fires every second, on a server that is killed and restarted a while later. */
 class ScheduleCrashTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final Duration WHILE = Duration.ofSeconds(5);
   private static final int MORE = 3;
 
   @Test
-  void every_second_has_one_run_although_the_server_was_away(@TempDir Path folder)
+  void every_second_has_one_run_although_the_server_was_down(@TempDir Path folder)
       throws Exception {
     Instant killed;
     try (DevProcess dev = DevProcess.start(folder)) {
@@ -69,7 +69,7 @@ class ScheduleCrashTest {
     return all;
   }
 
-  /** The slots of all runs, as the list of runs shows them. */
+  /** Returns the slots of all runs, from the list of runs. */
   private static List<Instant> slots(DevProcess dev) {
     List<Instant> slots = new ArrayList<>();
     for (JsonNode run : kagzi(dev, "workflow list --queue ticks --limit 1000").at("/workflows")) {
@@ -78,7 +78,7 @@ class ScheduleCrashTest {
     return slots.stream().sorted().toList();
   }
 
-  /** {@code kagzi WORDS LAST -o json} on that server. */
+  /** Runs {@code kagzi WORDS LAST -o json} on that server. */
   private static JsonNode kagzi(DevProcess dev, String words, String... last) {
     List<String> args = new ArrayList<>(List.of(words.split(" ")));
     args.addAll(List.of(last));

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Commands against a server in this process, with a worker that pays or does not. */
+/** Commands against a server in this process, with a worker whose payments succeed or fail. */
 @SuppressWarnings("NullAway.Init")
 abstract class ServedCommandTest {
   static final Duration SOON = Duration.ofSeconds(30);
@@ -58,12 +58,12 @@ abstract class ServedCommandTest {
     return "127.0.0.1:" + server.grpcPort();
   }
 
-  /** {@code kagzi workflow ...} on that server; returns the exit code. */
+  /** Runs {@code kagzi workflow ...} on that server; returns the exit code. */
   int workflow(String... args) {
     return kagzi("workflow", args);
   }
 
-  /** {@code kagzi GROUP ...} on that server; returns the exit code. */
+  /** Runs {@code kagzi GROUP ...} on that server; returns the exit code. */
   int kagzi(String group, String... args) {
     List<String> all = new ArrayList<>(List.of(group));
     all.addAll(List.of(args));
@@ -71,7 +71,7 @@ abstract class ServedCommandTest {
     return execute(all.toArray(String[]::new));
   }
 
-  /** {@code kagzi ...}, anywhere; returns the exit code. */
+  /** Runs {@code kagzi ...} without an address; returns the exit code. */
   int execute(String... args) {
     out.getBuffer().setLength(0);
     err.getBuffer().setLength(0);
@@ -81,7 +81,7 @@ abstract class ServedCommandTest {
         .execute(args);
   }
 
-  /** What was printed. */
+  /** Returns the printed JSON. */
   JsonNode json() {
     return JsonMapper.builder().build().readTree(out.toString());
   }

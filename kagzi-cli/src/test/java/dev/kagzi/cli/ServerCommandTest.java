@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code kagzi server} as a real process, on a PostgreSQL that speaks TLS. */
+/** {@code kagzi server} as a real process, on a PostgreSQL with TLS. */
 @Timeout(180)
 @SuppressWarnings("NullAway.Init")
 class ServerCommandTest {
@@ -36,7 +36,7 @@ class ServerCommandTest {
   @BeforeAll
   static void startPostgres() throws Exception {
     certificate = Certificate.create(databaseFolder, "database");
-    // PostgreSQL wants it so.
+    // PostgreSQL requires these permissions.
     Files.setPosixFilePermissions(certificate.key(), PosixFilePermissions.fromString("rw-------"));
     postgres =
         EmbeddedPostgres.builder()
@@ -90,7 +90,7 @@ class ServerCommandTest {
   }
 
   @Test
-  void one_role_migrates_by_command_and_another_runs() throws Exception {
+  void one_role_migrates_by_command_and_another_runs_the_server() throws Exception {
     String url = url("apart");
     try (KagziProcess early = server(Map.of("KAGZI_DB_URL", url), "--migrate-on-start=false")) {
       assertThat(early.awaitExit()).isEqualTo(1);
@@ -107,7 +107,7 @@ class ServerCommandTest {
   }
 
   @Test
-  void every_option_is_printed_with_where_it_came_from_and_without_secrets() throws Exception {
+  void every_option_is_printed_with_its_source_and_without_secrets() throws Exception {
     Files.writeString(
         folder.resolve("kagzi.properties"), "host=localhost\nport=7\nstep-grace=7s\n");
     Map<String, String> environment =
@@ -135,7 +135,7 @@ class ServerCommandTest {
   }
 
   @Test
-  void what_nobody_knows_and_what_is_not_safe_stops_the_start_with_one_line() throws Exception {
+  void unknown_and_unsafe_settings_stop_the_start_with_one_line() throws Exception {
     refused(Map.of("KAGZI_DB_URI", "x"), "KAGZI_DB_URI: no such variable (expected: KAGZI_DB_URL)");
     refused(Map.of(), "--hoost: no such option (expected: --host; ", "--hoost", "x");
     refused(Map.of(), "db-url: none (expected: --db-url or KAGZI_DB_URL");
@@ -163,7 +163,7 @@ class ServerCommandTest {
   }
 
   @Test
-  void a_port_that_is_taken_is_named_with_its_flag() throws Exception {
+  void a_taken_port_is_named_with_its_flag() throws Exception {
     try (ServerSocket taken = new ServerSocket(0)) {
       String port = Integer.toString(taken.getLocalPort());
       Map<String, String> environment = Map.of("KAGZI_DB_URL", "postgres://127.0.0.1:1/k");
@@ -179,7 +179,7 @@ class ServerCommandTest {
   }
 
   @Test
-  void commands_show_token_and_certificate() throws Exception {
+  void commands_send_token_and_certificate() throws Exception {
     Certificate server = Certificate.create(folder, "server");
     Certificate client = Certificate.create(folder, "client");
     Path token = Files.writeString(folder.resolve("token"), "t0ken\n");
@@ -221,7 +221,8 @@ class ServerCommandTest {
       try (KagziProcess let = KagziProcess.start(folder, variables, "workflow", "list")) {
         assertThat(let.awaitExit()).as(let.errors()).isZero();
       }
-      // Each server is asked for a certificate of its own name: the first has none for this one.
+      // The client expects each server's own name: the first server's certificate does not match
+      // this one.
       Map<String, String> several = new HashMap<>(variables);
       several.put("KAGZI_ADDRESS", "127.0.0.2:1,localhost:" + process.grpcPort());
       try (KagziProcess let = KagziProcess.start(folder, several, "workflow", "list")) {

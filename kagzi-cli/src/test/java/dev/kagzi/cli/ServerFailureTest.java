@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A server process one of whose threads ends does not live on without it. */
+/** A server process ends when one of its essential threads ends. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ServerFailureTest {
   @TempDir static Path databaseFolder;
@@ -42,8 +42,8 @@ class ServerFailureTest {
     Files.writeString(services.resolve(Driver.class.getName()), FaultyDriver.class.getName());
   }
 
-  // The lane and the claim thread open their connection when there is something to write or to
-  // claim, the listener again when it has lost the one it had.
+  // The lane and the claim thread open their connection with the first write or claim, the listener
+  // reconnects after it lost its connection.
   @ParameterizedTest
   @CsvSource({"kagzi-lane-", "kagzi-claim-", "kagzi-notice-listen"})
   void a_server_whose_thread_runs_out_of_memory_ends_at_once_with_exit_code_70(String thread)
@@ -104,7 +104,7 @@ class ServerFailureTest {
         kagzi.workflow(GreetingWorker.GREET).start("Ada");
       }
     } catch (KagziException serverGone) {
-      // Whether the start was answered is not the question here.
+      // Whether the start succeeded does not matter here.
     }
   }
 }

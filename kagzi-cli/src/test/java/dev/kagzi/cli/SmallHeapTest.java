@@ -37,14 +37,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server with a heap of 256 MiB and payloads of 1 MiB: callers are refused, nothing dies. */
+/** A server with a heap of 256 MiB and payloads of 1 MiB: calls are refused, nothing dies. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SmallHeapTest {
   private static final int RUNS = 100;
   private static final int CALLERS = 200;
   private static final int READERS = 200;
 
-  /** Easily compressed, so that the disk is no part of this; memory holds all of it. */
+  /** Compresses well, so that the disk does not matter; in memory it has its full size. */
   private static final String LARGE = "x".repeat(1 << 20);
 
   private static final WorkflowType<String, String> HEAVY =
@@ -101,7 +101,7 @@ class SmallHeapTest {
               HEAVY,
               (context, input) -> {
                 String first = context.step("first", String.class, () -> input);
-                // The next claim reads what is recorded.
+                // The next claim reads the recorded steps.
                 context.sleep("pause", "1500ms");
                 return context.step("second", String.class, () -> first);
               })
@@ -131,7 +131,7 @@ class SmallHeapTest {
     assertThatNothingDied();
   }
 
-  /** All callers are there before the first of them calls. */
+  /** Releases all callers at once. */
   private static void startUntilAccepted(
       ManagedChannel channel, CountDownLatch all, Semaphore accepted, AtomicInteger refused) {
     StartWorkflowRequest request =
@@ -153,7 +153,7 @@ class SmallHeapTest {
         } catch (StatusRuntimeException e) {
           assertThat(e.getStatus().getCode()).as("%s", e).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
           refused.incrementAndGet();
-          // As a client does that backs off, this one comes again when somebody got in.
+          // Backs off like a client: tries again when another call was accepted.
           boolean unused = accepted.tryAcquire(1, TimeUnit.SECONDS);
         }
       }
@@ -183,12 +183,12 @@ class SmallHeapTest {
       for (int i = 0; i < READERS; i++) {
         ClientCall<GetWorkflowRequest, GetWorkflowResponse> call =
             slow.newCall(WorkflowServiceGrpc.getGetWorkflowMethod(), CallOptions.DEFAULT);
-        // It never asks for the message: the server's answer waits for it.
+        // The client never requests the message, so the response stays in the server.
         call.start(
             new ClientCall.Listener<>() {
               @Override
               public void onClose(Status status, Metadata trailers) {
-                // Others are refused for want of a connection to the database.
+                // Other calls are refused because no database connection is free.
                 if (String.valueOf(status.getDescription())
                     .startsWith("answers that are not read yet")) {
                   some.countDown();

@@ -12,7 +12,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Rubbish in every argument of every command that asks a server. */
+/** Invalid values in every argument of every command that calls a server. */
 class StrangeArgumentsTest extends ServedCommandTest {
   private static final List<String> VALUES =
       List.of(
@@ -27,7 +27,7 @@ class StrangeArgumentsTest extends ServedCommandTest {
           "@/no/such/file");
 
   @Test
-  void rubbish_is_answered_in_one_line_and_with_an_exit_code() {
+  void invalid_arguments_are_reported_in_one_line_with_an_exit_code() {
     List<CommandSpec> commands = new ArrayList<>();
     leaves(Main.commandLine(), commands);
     assertThat(commands).hasSizeGreaterThan(15);
@@ -35,7 +35,7 @@ class StrangeArgumentsTest extends ServedCommandTest {
     Set<String> tried = new HashSet<>(Set.of("--address"));
     for (CommandSpec command : commands) {
       for (OptionSpec option : command.options()) {
-        // What all commands have in common is tried with one of them.
+        // Options that all commands share are tried with one of them.
         if (option.arity().max() > 0 && tried.add(option.longestName())) {
           VALUES.forEach(value -> tryOut(command, option.longestName(), value, "thing"));
         }

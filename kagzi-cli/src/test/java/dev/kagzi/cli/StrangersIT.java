@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The release, installed, and reached from another host with TLS and a token. */
+/** The installed release, reached from another host with TLS and a token. */
 @Timeout(120)
 class StrangersIT {
 
   @TempDir Path folder;
 
   @Test
-  void another_host_gets_in_with_token_and_certificate_only_and_its_worker_completes_a_run()
+  void another_host_needs_token_and_certificate_and_its_worker_completes_a_run()
       throws Exception {
     try (OtherHost other = OtherHost.open();
         EmbeddedPostgres postgres =
@@ -37,7 +37,7 @@ class StrangersIT {
           "--token-file", token.toString(), "--tls-ca", certificate.cert().toString()
         };
 
-        // It starts while others are refused.
+        // The worker starts while other callers are refused.
         try (KagziProcess worker = work(other, address, token, certificate)) {
           refused(caller, token, certificate, wrong);
           Release.Ended health = caller.call("health", known);

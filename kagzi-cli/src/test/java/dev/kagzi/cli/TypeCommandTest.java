@@ -10,7 +10,7 @@ import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** {@code kagzi type}, and what {@code workflow get} says of versions and children. */
+/** {@code kagzi type}, and what {@code workflow get} shows of versions and children. */
 class TypeCommandTest extends ServedCommandTest {
   private static final Duration SOON = Duration.ofSeconds(20);
 
@@ -40,7 +40,7 @@ class TypeCommandTest extends ServedCommandTest {
 
   @Test
   @SuppressWarnings("try") // the worker works while it is open
-  void a_run_says_which_version_nobody_serves() throws Exception {
+  void a_run_shows_which_version_no_worker_serves() throws Exception {
     try (Worker worker =
         kagzi.worker().workflow(CHECK.version("1"), (ctx, input) -> input).start()) {
       assertThat(worker.awaitRegistered(SOON)).isTrue();
@@ -63,7 +63,7 @@ class TypeCommandTest extends ServedCommandTest {
 
   @Test
   @SuppressWarnings("try") // the worker works while it is open
-  void a_run_without_a_version_that_nobody_serves_is_repeated_in_one_that_is_served()
+  void a_run_without_a_version_is_retried_in_a_served_version()
       throws Exception {
     WorkflowType<String, String> type =
         WorkflowType.of("unversioned", String.class, String.class).queue("unversioned");
@@ -75,7 +75,7 @@ class TypeCommandTest extends ServedCommandTest {
       assertThat(workflow("get", run.runId())).isZero();
       assertThat(out.toString())
           .contains("a worker that serves unversioned without a version on queue unversioned")
-          .contains("nobody there serves version '', only '2'")
+          .contains("no worker there serves version '', only '2'")
           .contains("kagzi workflow retry " + run.runId() + " --workflow-version '2'");
       assertThat(workflow("cancel", "stuck")).isZero();
       assertThat(workflow("retry", "stuck", "--workflow-version", "2")).isZero();

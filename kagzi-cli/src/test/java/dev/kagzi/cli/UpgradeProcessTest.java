@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Servers of two versions on one database, as real processes. The older one is the present code;
- * the newer one has a further migration, of the kind that migrations may be.
+ * Servers of two versions on one database, as real processes. The older one is the current code;
+ * the newer one has one more migration, of a kind that is allowed.
  */
 @Timeout(180)
 class UpgradeProcessTest {
@@ -58,7 +58,7 @@ class UpgradeProcessTest {
   private final CountDownLatch migrated = new CountDownLatch(1);
 
   @Test
-  void an_older_server_goes_on_beside_a_newer_one_that_migrates_and_no_other_old_one_starts()
+  void an_older_server_keeps_running_after_a_newer_one_migrates_but_no_older_one_starts()
       throws Exception {
     try (EmbeddedPostgres postgres =
         EmbeddedPostgres.builder().dataDir(folder.resolve("data")).start()) {
@@ -85,7 +85,7 @@ class UpgradeProcessTest {
           start(viaOlder, "at the older one", runs);
           start(viaNewer, "at the newer one", runs);
 
-          // Whoever is asked knows the end of all of them.
+          // Each server returns the results of all runs.
           for (RunHandle<String> run : runs) {
             assertThat(viaNewer.run(run.runId(), HELD).result(SOON)).isEqualTo(run.result(SOON));
           }

@@ -108,7 +108,7 @@ class WorkflowCommandTest extends ServedCommandTest {
         .contains("--since: yesterday (expected: a length of time such as 30m");
   }
 
-  /** The ids of the runs of one queue, as the command lists them. */
+  /** Returns the ids of the runs of one queue, as the command lists them. */
   private List<String> list(String... options) {
     out.getBuffer().setLength(0);
     List<String> words = new ArrayList<>(List.of("list", "--queue", "mixed"));
@@ -159,7 +159,7 @@ class WorkflowCommandTest extends ServedCommandTest {
   }
 
   @Test
-  void a_run_that_nobody_serves_says_what_it_waits_for() {
+  void a_run_that_no_worker_serves_shows_what_it_waits_for() {
     RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).start("Ada");
 
     assertThat(workflow("get", run.runId())).isZero();
@@ -192,7 +192,7 @@ class WorkflowCommandTest extends ServedCommandTest {
   }
 
   @Test
-  void a_cancel_says_whether_it_came_in_time() {
+  void a_cancel_reports_whether_it_took_effect() {
     RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).start("Ada");
     RunHandle<String> ended = kagzi.workflow(NOBODY_SERVES).start("Bob");
     ended.terminate("enough");
@@ -213,7 +213,7 @@ class WorkflowCommandTest extends ServedCommandTest {
   }
 
   @Test
-  void what_is_not_there_is_said_in_one_line() {
+  void an_unknown_run_is_reported_in_one_line() {
     String unknown = UUID.randomUUID().toString();
 
     assertThat(workflow("get", unknown)).isEqualTo(3);
@@ -244,12 +244,12 @@ class WorkflowCommandTest extends ServedCommandTest {
     assertThat(code).isEqualTo(4);
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
-            "kagzi: server: 127.0.0.1:1 does not answer (expected: one there, or --address"
+            "kagzi: server: 127.0.0.1:1 does not answer (expected: a running server there, or --address"
                 + " HOST:PORT)");
   }
 
   @Test
-  void a_server_that_ends_the_connection_is_told_from_none() throws Exception {
+  void a_server_that_ends_the_connection_is_distinguished_from_an_unreachable_one() throws Exception {
     try (ServerSocket rude = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
       Thread.ofVirtual().start(() -> hangUp(rude));
       String address = "127.0.0.1:" + rude.getLocalPort();
