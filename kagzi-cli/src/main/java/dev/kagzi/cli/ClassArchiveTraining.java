@@ -126,10 +126,10 @@ final class ClassArchiveTraining {
     return answers.build();
   }
 
-  @SuppressWarnings("unchecked") // The generated marshaller's prototype is of the answer's type.
+  @SuppressWarnings("unchecked") // The generated marshaller's prototype has the response's type.
   private static <Q, A> void add(
       ServerServiceDefinition.Builder answers, MethodDescriptor<Q, A> method) {
-    A answer =
+    A response =
         (A)
             sample(
                 (Message)
@@ -141,7 +141,7 @@ final class ClassArchiveTraining {
           method,
           ServerCalls.asyncUnaryCall(
               (request, caller) -> {
-                caller.onNext(answer);
+                caller.onNext(response);
                 caller.onCompleted();
               }));
     } else {

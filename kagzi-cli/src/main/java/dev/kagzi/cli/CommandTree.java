@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
  * command, creates all.
  */
 final class CommandTree {
-  private static final Map<Class<?>, List<Class<?>>> BEHIND =
+  private static final Map<Class<?>, List<Class<?>>> SUBCOMMANDS =
       Map.of(
           Main.class,
           List.of(
@@ -77,26 +77,26 @@ final class CommandTree {
   }
 
   /** Returns all commands. */
-  static CommandTree whole() {
+  static CommandTree all() {
     return new CommandTree(Set.of());
   }
 
   /** Returns only the commands that these words name. */
   static CommandTree of(String... words) {
     Set<String> all = new HashSet<>(Arrays.asList(words));
-    return all.stream().anyMatch(HELP::contains) ? whole() : new CommandTree(all);
+    return all.stream().anyMatch(HELP::contains) ? all() : new CommandTree(all);
   }
 
-  boolean isWhole() {
+  boolean isComplete() {
     return words.isEmpty();
   }
 
   /** Adds the subcommands of a command. */
   void addTo(CommandLine word) {
     Object user = word.getCommand();
-    List<Class<?>> behind = BEHIND.getOrDefault(user.getClass(), List.of());
-    List<Class<?>> named = behind.stream().filter(each -> words.contains(name(each))).toList();
-    for (Class<?> each : named.isEmpty() ? behind : named) {
+    List<Class<?>> subcommands = SUBCOMMANDS.getOrDefault(user.getClass(), List.of());
+    List<Class<?>> named = subcommands.stream().filter(each -> words.contains(name(each))).toList();
+    for (Class<?> each : named.isEmpty() ? subcommands : named) {
       CommandLine command = new CommandLine(each);
       addTo(command);
       word.addSubcommand(name(each), command);

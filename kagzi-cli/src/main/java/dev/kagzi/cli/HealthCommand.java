@@ -18,18 +18,18 @@ import tools.jackson.databind.node.ObjectNode;
 final class HealthCommand extends RemoteCommand {
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     HealthCheckResponse serving =
         server.call(() -> server.admin().healthCheck(HealthCheckRequest.getDefaultInstance()));
     GetHealthResponse health =
         server.call(() -> server.admin().getHealth(GetHealthRequest.getDefaultInstance()));
     ObjectNode json = MessageJson.of(serving);
-    ObjectNode told = MessageJson.of(health);
+    ObjectNode healthJson = MessageJson.of(health);
     if (!knowsWorkers(health)) {
-      told.remove(List.of("workers", "healthyWorkers", "degradedWorkers", "unhealthyWorkers"));
+      healthJson.remove(List.of("workers", "healthyWorkers", "degradedWorkers", "unhealthyWorkers"));
     }
-    json.set("health", told);
-    answer.give(json, () -> text(serving, health));
+    json.set("health", healthJson);
+    output.print(json, () -> text(serving, health));
     return serving.getStatus() == ServingStatus.SERVING_STATUS_SERVING
         ? ExitCode.DONE
         : ExitCode.FAILED;

@@ -20,7 +20,7 @@ final class JsonInput {
             ? contents(command, text.substring(1))
             : text.getBytes(StandardCharsets.UTF_8);
     if (!MessageJson.isJson(json)) {
-      throw command.wrong(
+      throw command.usageError(
           "--input",
           text.length() <= SHOWN_MAX ? text : text.substring(0, SHOWN_MAX) + "…",
           "JSON, such as 42, '\"text\"' or '{\"a\": 1}', or @FILE with JSON in it");
@@ -32,7 +32,7 @@ final class JsonInput {
     try {
       return Files.readAllBytes(Path.of(file));
     } catch (IOException | InvalidPathException e) {
-      throw command.wrong("--input", "@" + file, "a file that can be read");
+      throw command.usageError("--input", "@" + file, "a file that can be read");
     }
   }
 }

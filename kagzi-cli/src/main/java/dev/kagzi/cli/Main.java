@@ -50,7 +50,7 @@ public final class Main implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return commandLine(CommandTree.whole());
+    return commandLine(CommandTree.all());
   }
 
   static CommandLine commandLine(CommandTree tree) {
@@ -70,10 +70,10 @@ public final class Main implements Callable<Integer> {
         .setExecutionStrategy(Main::run)
         .setParameterExceptionHandler(
             (wrong, arguments) ->
-                tree.isWhole() || !(wrong instanceof UnmatchedArgumentException)
-                    ? refuse(wrong)
-                    : again(wrong.getCommandLine(), arguments))
-        .setExecutionExceptionHandler(Main::complain);
+                tree.isComplete() || !(wrong instanceof UnmatchedArgumentException)
+                    ? reportUsageError(wrong)
+                    : parseWithAllCommands(wrong.getCommandLine(), arguments))
+        .setExecutionExceptionHandler(Main::reportFailure);
   }
 
   private static void addFlags(
@@ -93,12 +93,12 @@ public final class Main implements Callable<Integer> {
   }
 
   /** Parses again with all commands, so that suggestions consider every command. */
-  private static int again(CommandLine part, String[] arguments) {
+  private static int parseWithAllCommands(CommandLine part, String[] arguments) {
     return commandLine().setOut(part.getOut()).setErr(part.getErr()).execute(arguments);
   }
 
   /** Reports wrong usage in one line that refers to --help, instead of printing the whole help. */
-  private static int refuse(ParameterException wrong) {
+  private static int reportUsageError(ParameterException wrong) {
     CommandLine command = wrong.getCommandLine();
     command.getErr().println("kagzi: " + PlainLine.brief(describe(wrong, command)));
     command.getErr().flush();
@@ -127,7 +127,7 @@ public final class Main implements Callable<Integer> {
   }
 
   /** Prints expected failures in one line, and others as bugs with a stack trace. */
-  private static int complain(
+  private static int reportFailure(
       Exception failure, CommandLine command, CommandLine.ParseResult parsed) {
     if (failure instanceof SettingsException) {
       command.getErr().println("kagzi: " + failure.getMessage());

@@ -32,9 +32,9 @@ final class NamespaceCommand extends CommandGroup {
     abstract Namespace call(RemoteServer server, String name);
 
     @Override
-    final int run(RemoteServer server, Output answer) {
+    final int run(RemoteServer server, Output output) {
       Namespace now = call(server, name);
-      answer.give(now, () -> text(now));
+      output.print(now, () -> text(now));
       return ExitCode.DONE;
     }
   }
@@ -71,7 +71,7 @@ final class NamespaceCommand extends CommandGroup {
     @Mixin private ListOptions part = new ListOptions();
 
     @Override
-    int run(RemoteServer server, Output answer) {
+    int run(RemoteServer server, Output output) {
       ListPart<Namespace> namespaces =
           part.read(
               page -> {
@@ -81,7 +81,7 @@ final class NamespaceCommand extends CommandGroup {
                     server.call(() -> server.namespaces().listNamespaces(request));
                 return ListPart.of(found.getNamespacesList(), found.getPage());
               });
-      answer.give("namespaces", namespaces, () -> table(namespaces).text(""));
+      output.print("namespaces", namespaces, () -> table(namespaces).text(""));
       return ExitCode.DONE;
     }
 

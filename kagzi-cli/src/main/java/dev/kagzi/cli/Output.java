@@ -9,7 +9,7 @@ import tools.jackson.databind.node.ObjectNode;
 record Output(boolean isJson, PrintWriter out, PrintWriter err) {
 
   /** Prints a response as JSON or as text; prints nothing if the text is empty. */
-  void give(ObjectNode json, Supplier<String> text) {
+  void print(ObjectNode json, Supplier<String> text) {
     String shown = isJson ? MessageJson.text(json) : text.get().stripTrailing();
     if (!shown.isEmpty()) {
       out.println(shown);
@@ -17,23 +17,23 @@ record Output(boolean isJson, PrintWriter out, PrintWriter err) {
     }
   }
 
-  void give(Message message, Supplier<String> text) {
-    give(MessageJson.of(message), text);
+  void print(Message message, Supplier<String> text) {
+    print(MessageJson.of(message), text);
   }
 
   /** Prints a list as one JSON document or as a table. */
-  void give(String name, ListPart<?> listed, Supplier<String> table) {
-    give(listed.json(name), () -> listed.items().isEmpty() ? "" : table.get());
+  void print(String name, ListPart<?> listed, Supplier<String> table) {
+    print(listed.json(name), () -> listed.items().isEmpty() ? "" : table.get());
     if (listed.items().isEmpty() && !isJson) {
-      say("no " + name);
+      printNote("no " + name);
     } else if (!listed.nextPageToken().isEmpty() && !isJson) {
-      say(
+      printNote(
           "there are more: --limit shows more at once, --page-token %s continues here"
               .formatted(listed.nextPageToken()));
     }
   }
 
-  void say(String line) {
+  void printNote(String line) {
     err.println("kagzi: " + PlainLine.brief(line));
     err.flush();
   }

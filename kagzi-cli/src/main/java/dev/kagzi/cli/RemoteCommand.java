@@ -21,7 +21,7 @@ abstract class RemoteCommand implements Callable<Integer> {
   @Mixin ServerOptions options = new ServerOptions();
 
   /** Returns the exit code. */
-  abstract int run(RemoteServer server, Output answer);
+  abstract int run(RemoteServer server, Output output);
 
   @Override
   public final Integer call() {
@@ -34,13 +34,13 @@ abstract class RemoteCommand implements Callable<Integer> {
   }
 
   /** Returns an error that ends the command with exit code 2. */
-  final ParameterException wrong(String option, String found, String expected) {
+  final ParameterException usageError(String option, String found, String expected) {
     return new ParameterException(
         spec.commandLine(), "%s: %s (expected: %s)".formatted(option, found, expected));
   }
 
   /** Sets a request field only if the option was given. */
-  static <T> void ifSaid(@Nullable T value, Consumer<T> setter) {
+  static <T> void setIfGiven(@Nullable T value, Consumer<T> setter) {
     if (value != null) {
       setter.accept(value);
     }

@@ -140,7 +140,7 @@ final class RemoteServer implements AutoCloseable {
       return call(() -> byExternalId(run));
     }
     String id = run.toLowerCase(Locale.ROOT);
-    return call(() -> found(() -> byId(id)).or(() -> found(() -> byExternalId(run))).orElse(id));
+    return call(() -> ifFound(() -> byId(id)).or(() -> ifFound(() -> byExternalId(run))).orElse(id));
   }
 
   private String byId(String id) {
@@ -158,9 +158,9 @@ final class RemoteServer implements AutoCloseable {
     return workflows().getWorkflowByExternalId(request).getWorkflow().getRunId();
   }
 
-  private static Optional<String> found(Supplier<String> look) {
+  private static Optional<String> ifFound(Supplier<String> query) {
     try {
-      return Optional.of(look.get());
+      return Optional.of(query.get());
     } catch (StatusRuntimeException e) {
       if (e.getStatus().getCode() != Status.Code.NOT_FOUND) {
         throw e;
@@ -174,27 +174,27 @@ final class RemoteServer implements AutoCloseable {
     try {
       return call.get();
     } catch (StatusRuntimeException e) {
-      throw explained(e);
+      throw explain(e);
     }
   }
 
-  private CliException explained(StatusRuntimeException failure) {
-    ErrorDetail said = said(failure);
+  private CliException explain(StatusRuntimeException failure) {
+    ErrorDetail detail = errorDetail(failure);
     return switch (failure.getStatus().getCode()) {
       case UNAVAILABLE, DEADLINE_EXCEEDED ->
           new CliException(
               ExitCode.UNREACHABLE,
-              said == null ? notThere(failure) : words(failure, said),
+              detail == null ? unreachable(failure) : describe(failure, detail),
               failure);
-      case NOT_FOUND -> new CliException(ExitCode.NOT_FOUND, words(failure, said), failure);
+      case NOT_FOUND -> new CliException(ExitCode.NOT_FOUND, describe(failure, detail), failure);
       case UNAUTHENTICATED ->
           new CliException(
-              words(failure, said) + "; set the token with --token-file or KAGZI_TOKEN", failure);
-      default -> new CliException(words(failure, said), failure);
+              describe(failure, detail) + "; set the token with --token-file or KAGZI_TOKEN", failure);
+      default -> new CliException(describe(failure, detail), failure);
     };
   }
 
-  private String notThere(StatusRuntimeException failure) {
+  private String unreachable(StatusRuntimeException failure) {
     boolean connected = failure.getStatus().getCode() == Status.Code.UNAVAILABLE;
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       connected &= !(cause instanceof ConnectException);
@@ -202,39 +202,39 @@ final class RemoteServer implements AutoCloseable {
         return "server: %s: no such host (expected: --address HOST:PORT)".formatted(address);
       }
       if (cause instanceof SSLException) {
-        return "server: %s: %s (expected: one with TLS, and a certificate for that name that %s)"
-            .formatted(address, trouble(cause), "--tls-ca or the JVM vouches for");
+        return "server: %s: %s (expected: a server with TLS, and a certificate for that name that %s)"
+            .formatted(address, certificateProblem(cause), "--tls-ca or the JVM trusts");
       }
     }
     if (connected) {
-      return "server: %s ended the connection (expected: a Kagzi server; --tls if it wants TLS)"
+      return "server: %s ended the connection (expected: a Kagzi server; --tls if it requires TLS)"
           .formatted(address);
     }
     return "server: " + address + " does not answer (expected: a running server there, or --address HOST:PORT)";
   }
 
   /** Returns the innermost message, which explains what is wrong with the certificate. */
-  private static String trouble(Throwable tls) {
-    String said = String.valueOf(tls.getMessage());
+  private static String certificateProblem(Throwable tls) {
+    String problem = String.valueOf(tls.getMessage());
     for (Throwable cause = tls.getCause(); cause != null; cause = cause.getCause()) {
       if (cause instanceof GeneralSecurityException) {
-        said = "certificate: " + cause.getMessage();
+        problem = "certificate: " + cause.getMessage();
       }
     }
-    return said;
+    return problem;
   }
 
-  private static String words(StatusRuntimeException failure, @Nullable ErrorDetail said) {
-    if (said != null) {
-      String code = said.getMetadataOrDefault("code", "");
-      return said.getMessage() + (code.isEmpty() ? "" : " [" + code + "]");
+  private static String describe(StatusRuntimeException failure, @Nullable ErrorDetail detail) {
+    if (detail != null) {
+      String code = detail.getMetadataOrDefault("code", "");
+      return detail.getMessage() + (code.isEmpty() ? "" : " [" + code + "]");
     }
     String description = failure.getStatus().getDescription();
     return description == null ? failure.getStatus().getCode().name() : description;
   }
 
   /** Returns the server's error detail; null if no Kagzi server answered. */
-  private static @Nullable ErrorDetail said(StatusRuntimeException failure) {
+  private static @Nullable ErrorDetail errorDetail(StatusRuntimeException failure) {
     com.google.rpc.Status status = StatusProto.fromThrowable(failure);
     if (status == null) {
       return null;

@@ -11,26 +11,26 @@ abstract class RunAction extends RemoteCommand {
   private String run = "";
 
   /** The result of the action. */
-  record Outcome(boolean done, String text, Message answer) {
+  record Outcome(boolean done, String text, Message response) {
 
-    static Outcome of(boolean done, String text, WorkflowStatus status, Message answer) {
-      String late = "had ended before as " + RunText.status(status);
-      return new Outcome(done, done ? text : late, answer);
+    static Outcome of(boolean done, String text, WorkflowStatus status, Message response) {
+      String late = "had already ended as " + RunText.status(status);
+      return new Outcome(done, done ? text : late, response);
     }
   }
 
   abstract Outcome act(RemoteServer server, String runId);
 
   @Override
-  final int run(RemoteServer server, Output answer) {
+  final int run(RemoteServer server, Output output) {
     String id = server.runId(run);
     Outcome outcome = server.call(() -> act(server, id));
     String line = "run " + id + " " + outcome.text();
-    answer.give(outcome.answer(), () -> outcome.done() ? line : "");
+    output.print(outcome.response(), () -> outcome.done() ? line : "");
     if (outcome.done()) {
       return ExitCode.DONE;
     }
-    answer.say(line);
+    output.printNote(line);
     return ExitCode.FAILED;
   }
 }

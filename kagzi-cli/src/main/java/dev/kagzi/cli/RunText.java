@@ -33,7 +33,7 @@ final class RunText {
           Integer.toString(run.getAttempts()),
           time(run.getCreatedAt()),
           run.getExternalId(),
-          trouble(run));
+          problem(run));
     }
     return table.text("");
   }
@@ -46,7 +46,7 @@ final class RunText {
     return run.hasBlockedBy() && run.getStatus() == WorkflowStatus.WORKFLOW_STATUS_PENDING;
   }
 
-  private static String trouble(Workflow run) {
+  private static String problem(Workflow run) {
     if (isBlocked(run)) {
       return shortened(ErrorText.of(run.getBlockedBy()));
     }

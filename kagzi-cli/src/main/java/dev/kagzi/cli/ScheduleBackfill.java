@@ -24,19 +24,19 @@ final class ScheduleBackfill extends ScheduleCommand.OfOne {
   private String to = "";
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     Timestamp first = TimeOption.read(this, "--from", from);
     Timestamp end = TimeOption.read(this, "--to", to);
     BackfillScheduleRequest request =
         BackfillScheduleRequest.newBuilder()
             .setNamespace(server.namespace())
-            .setScheduleId(found(server))
+            .setScheduleId(scheduleId(server))
             .setFrom(first)
             .setTo(end)
             .build();
     BackfillScheduleResponse filled =
         server.call(() -> server.schedules().backfillSchedule(request));
-    answer.give(
+    output.print(
         filled,
         () ->
             "%d runs started, %d slots already had a run"

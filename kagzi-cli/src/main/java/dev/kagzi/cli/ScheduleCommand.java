@@ -30,17 +30,17 @@ final class ScheduleCommand extends CommandGroup {
     private String schedule = "";
 
     /** The name or id from the command line. */
-    final String named() {
+    final String nameOrId() {
       return schedule;
     }
 
     /** Returns the id, which the server looks up. */
-    final String found(RemoteServer server) {
+    final String scheduleId(RemoteServer server) {
       return server.schedule(schedule).getScheduleId();
     }
 
-    static int show(Output answer, WorkflowSchedule schedule) {
-      answer.give(schedule, () -> ScheduleText.details(schedule));
+    static int show(Output output, WorkflowSchedule schedule) {
+      output.print(schedule, () -> ScheduleText.details(schedule));
       return ExitCode.DONE;
     }
   }
@@ -48,22 +48,21 @@ final class ScheduleCommand extends CommandGroup {
   @Command(name = "get", description = "Shows a schedule.")
   static final class Get extends OfOne {
     @Override
-    int run(RemoteServer server, Output answer) {
-      return show(answer, server.schedule(named()));
+    int run(RemoteServer server, Output output) {
+      return show(output, server.schedule(nameOrId()));
     }
   }
 
   @Command(name = "pause", description = "Pauses a schedule: it does not fire.")
   static final class Pause extends OfOne {
     @Override
-    int run(RemoteServer server, Output answer) {
+    int run(RemoteServer server, Output output) {
       PauseWorkflowScheduleRequest request =
           PauseWorkflowScheduleRequest.newBuilder()
               .setNamespace(server.namespace())
-              .setScheduleId(found(server))
+              .setScheduleId(scheduleId(server))
               .build();
-      return show(
-          answer,
+      return show(output,
           server.call(() -> server.schedules().pauseWorkflowSchedule(request)).getSchedule());
     }
   }
@@ -73,14 +72,13 @@ final class ScheduleCommand extends CommandGroup {
       description = "Resumes a paused schedule, which then catches up on missed slots.")
   static final class Resume extends OfOne {
     @Override
-    int run(RemoteServer server, Output answer) {
+    int run(RemoteServer server, Output output) {
       ResumeWorkflowScheduleRequest request =
           ResumeWorkflowScheduleRequest.newBuilder()
               .setNamespace(server.namespace())
-              .setScheduleId(found(server))
+              .setScheduleId(scheduleId(server))
               .build();
-      return show(
-          answer,
+      return show(output,
           server.call(() -> server.schedules().resumeWorkflowSchedule(request)).getSchedule());
     }
   }
@@ -88,15 +86,15 @@ final class ScheduleCommand extends CommandGroup {
   @Command(name = "trigger", description = "Starts a run of a schedule now, even if it is paused.")
   static final class Trigger extends OfOne {
     @Override
-    int run(RemoteServer server, Output answer) {
+    int run(RemoteServer server, Output output) {
       TriggerWorkflowScheduleRequest request =
           TriggerWorkflowScheduleRequest.newBuilder()
               .setNamespace(server.namespace())
-              .setScheduleId(found(server))
+              .setScheduleId(scheduleId(server))
               .build();
       TriggerWorkflowScheduleResponse started =
           server.call(() -> server.schedules().triggerWorkflowSchedule(request));
-      answer.give(started, started::getRunId);
+      output.print(started, started::getRunId);
       return ExitCode.DONE;
     }
   }
@@ -104,19 +102,19 @@ final class ScheduleCommand extends CommandGroup {
   @Command(name = "delete", description = "Deletes a schedule; its runs are kept.")
   static final class Delete extends OfOne {
     @Override
-    int run(RemoteServer server, Output answer) {
+    int run(RemoteServer server, Output output) {
       DeleteWorkflowScheduleRequest request =
           DeleteWorkflowScheduleRequest.newBuilder()
               .setNamespace(server.namespace())
-              .setScheduleId(found(server))
+              .setScheduleId(scheduleId(server))
               .build();
       DeleteWorkflowScheduleResponse gone =
           server.call(() -> server.schedules().deleteWorkflowSchedule(request));
-      answer.give(gone, () -> gone.getDeleted() ? gone.getMessage() : "");
+      output.print(gone, () -> gone.getDeleted() ? gone.getMessage() : "");
       if (gone.getDeleted()) {
         return ExitCode.DONE;
       }
-      answer.say(gone.getMessage());
+      output.printNote(gone.getMessage());
       return ExitCode.FAILED;
     }
   }

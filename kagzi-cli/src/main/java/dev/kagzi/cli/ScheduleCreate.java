@@ -24,7 +24,7 @@ final class ScheduleCreate extends RemoteCommand {
   private boolean orUpdate;
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     CreateWorkflowScheduleRequest.Builder request =
         CreateWorkflowScheduleRequest.newBuilder()
             .setNamespace(server.namespace())
@@ -34,22 +34,22 @@ final class ScheduleCreate extends RemoteCommand {
             .setCronExpr(required("--cron", wanted.cron))
             .setOverlapPolicy(wanted.policy())
             .setOrUpdate(orUpdate);
-    ifSaid(wanted.zone, request::setTimeZone);
-    ifSaid(wanted.payload(this), request::setInput);
-    ifSaid(wanted.version, request::setVersion);
-    ifSaid(wanted.maxCatchup, request::setMaxCatchup);
-    ifSaid(wanted.jitterMs(this), request::setJitterMs);
+    setIfGiven(wanted.zone, request::setTimeZone);
+    setIfGiven(wanted.payload(this), request::setInput);
+    setIfGiven(wanted.version, request::setVersion);
+    setIfGiven(wanted.maxCatchup, request::setMaxCatchup);
+    setIfGiven(wanted.jitterMs(this), request::setJitterMs);
     if (paused) {
       request.setEnabled(false);
     }
     WorkflowSchedule made =
         server.call(() -> server.schedules().createWorkflowSchedule(request.build())).getSchedule();
-    return ScheduleCommand.OfOne.show(answer, made);
+    return ScheduleCommand.OfOne.show(output, made);
   }
 
   private String required(String option, @Nullable String value) {
     if (value == null) {
-      throw wrong(option, "none", "a value");
+      throw usageError(option, "none", "a value");
     }
     return value;
   }

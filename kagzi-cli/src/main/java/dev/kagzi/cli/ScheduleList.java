@@ -27,12 +27,12 @@ final class ScheduleList extends RemoteCommand {
   @Mixin private ListOptions part = new ListOptions();
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     ListWorkflowSchedulesRequest.Builder filter =
         ListWorkflowSchedulesRequest.newBuilder().setNamespace(server.namespace());
-    ifSaid(queue, filter::setTaskQueue);
-    ifSaid(workflow, filter::setWorkflowType);
-    ifSaid(enabled, filter::setEnabled);
+    setIfGiven(queue, filter::setTaskQueue);
+    setIfGiven(workflow, filter::setWorkflowType);
+    setIfGiven(enabled, filter::setEnabled);
     ListPart<WorkflowSchedule> schedules =
         part.read(
             page -> {
@@ -41,7 +41,7 @@ final class ScheduleList extends RemoteCommand {
                   server.call(() -> server.schedules().listWorkflowSchedules(request));
               return ListPart.of(found.getSchedulesList(), found.getPage());
             });
-    answer.give("schedules", schedules, () -> ScheduleText.list(schedules.items()));
+    output.print("schedules", schedules, () -> ScheduleText.list(schedules.items()));
     return ExitCode.DONE;
   }
 }

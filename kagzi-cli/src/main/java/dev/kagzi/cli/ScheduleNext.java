@@ -26,9 +26,9 @@ final class ScheduleNext extends RemoteCommand {
   private int count;
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     if (count < 1) {
-      throw wrong("--count", Integer.toString(count), "at least 1");
+      throw usageError("--count", Integer.toString(count), "at least 1");
     }
     PreviewScheduleRequest request =
         PreviewScheduleRequest.newBuilder()
@@ -37,7 +37,7 @@ final class ScheduleNext extends RemoteCommand {
             .setCount(count)
             .build();
     PreviewScheduleResponse times = server.call(() -> server.schedules().previewSchedule(request));
-    answer.give(times, () -> ScheduleText.times(times.getFireTimesList(), zone));
+    output.print(times, () -> ScheduleText.times(times.getFireTimesList(), zone));
     return ExitCode.DONE;
   }
 }

@@ -72,7 +72,7 @@ final class ScheduleOptions {
     try {
       return ((Duration) JITTER.read(jitter)).toMillis();
     } catch (IllegalArgumentException e) {
-      throw command.wrong("--jitter", jitter, String.valueOf(e.getMessage()));
+      throw command.usageError("--jitter", jitter, String.valueOf(e.getMessage()));
     }
   }
 

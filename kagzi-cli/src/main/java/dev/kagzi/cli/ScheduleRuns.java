@@ -12,11 +12,11 @@ final class ScheduleRuns extends ScheduleCommand.OfOne {
   @Mixin private ListOptions part = new ListOptions();
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     ListScheduleRunsRequest.Builder filter =
         ListScheduleRunsRequest.newBuilder()
             .setNamespace(server.namespace())
-            .setScheduleId(server.scheduleId(named()));
+            .setScheduleId(server.scheduleId(nameOrId()));
     ListPart<Workflow> runs =
         part.read(
             page -> {
@@ -25,7 +25,7 @@ final class ScheduleRuns extends ScheduleCommand.OfOne {
                   server.call(() -> server.schedules().listScheduleRuns(request));
               return ListPart.of(found.getRunsList(), found.getPage());
             });
-    answer.give("runs", runs, () -> ScheduleText.runs(runs.items()));
+    output.print("runs", runs, () -> ScheduleText.runs(runs.items()));
     return ExitCode.DONE;
   }
 }

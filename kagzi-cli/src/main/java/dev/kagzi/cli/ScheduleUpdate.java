@@ -21,26 +21,25 @@ final class ScheduleUpdate extends ScheduleCommand.OfOne {
   private @Nullable String next;
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     UpdateWorkflowScheduleRequest.Builder request =
         UpdateWorkflowScheduleRequest.newBuilder()
             .setNamespace(server.namespace())
             .setOverlapPolicy(wanted.policy());
-    ifSaid(name, request::setName);
-    ifSaid(wanted.workflow, request::setWorkflowType);
-    ifSaid(wanted.queue, request::setTaskQueue);
-    ifSaid(wanted.cron, request::setCronExpr);
-    ifSaid(wanted.zone, request::setTimeZone);
-    ifSaid(wanted.payload(this), request::setInput);
-    ifSaid(wanted.version, request::setVersion);
-    ifSaid(wanted.maxCatchup, request::setMaxCatchup);
-    ifSaid(wanted.jitterMs(this), request::setJitterMs);
+    setIfGiven(name, request::setName);
+    setIfGiven(wanted.workflow, request::setWorkflowType);
+    setIfGiven(wanted.queue, request::setTaskQueue);
+    setIfGiven(wanted.cron, request::setCronExpr);
+    setIfGiven(wanted.zone, request::setTimeZone);
+    setIfGiven(wanted.payload(this), request::setInput);
+    setIfGiven(wanted.version, request::setVersion);
+    setIfGiven(wanted.maxCatchup, request::setMaxCatchup);
+    setIfGiven(wanted.jitterMs(this), request::setJitterMs);
     if (next != null) {
       request.setNextFireAt(TimeOption.read(this, "--next", next));
     }
-    request.setScheduleId(found(server));
-    return show(
-        answer,
+    request.setScheduleId(scheduleId(server));
+    return show(output,
         server
             .call(() -> server.schedules().updateWorkflowSchedule(request.build()))
             .getSchedule());

@@ -84,16 +84,16 @@ final class ServerOptions {
   static ServerOptions of(CommandSpec command) {
     ServerOptions all = new ServerOptions();
     for (CommandSpec word = command; word != null; word = word.parent()) {
-      ServerOptions behind = behind(word);
-      if (behind != null) {
-        all.addMissing(behind);
+      ServerOptions options = optionsOf(word);
+      if (options != null) {
+        all.addMissing(options);
       }
     }
     return all;
   }
 
   /** Returns the options of one command; null if it does not call a server. */
-  private static @Nullable ServerOptions behind(CommandSpec word) {
+  private static @Nullable ServerOptions optionsOf(CommandSpec word) {
     CommandSpec mixin = word.mixins().get(MIXIN);
     return mixin == null ? null : (ServerOptions) mixin.userObject();
   }
@@ -105,7 +105,7 @@ final class ServerOptions {
       last = last.subcommand();
     }
     CommandSpec mixin = parsed.commandSpec().mixins().get(MIXIN);
-    if (mixin == null || behind(last.commandSpec()) != null) {
+    if (mixin == null || optionsOf(last.commandSpec()) != null) {
       return;
     }
     for (OptionSpec option : parsed.matchedOptions()) {

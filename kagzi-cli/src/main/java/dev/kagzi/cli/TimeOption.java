@@ -24,7 +24,7 @@ final class TimeOption {
       Instant then = Instant.now().minus((Duration) AGO.read(text));
       return Timestamp.newBuilder().setSeconds(then.getEpochSecond()).build();
     } catch (IllegalArgumentException e) {
-      throw command.wrong(
+      throw command.usageError(
           option,
           text,
           "a length of time such as 30m, 2h or 7d, a time such as 2026-01-31T09:00:00Z, or a day");
@@ -39,7 +39,7 @@ final class TimeOption {
               ? OffsetDateTime.parse(text).toInstant()
               : LocalDate.parse(text).atStartOfDay(ZoneOffset.UTC).toInstant();
     } catch (DateTimeException e) {
-      throw command.wrong(option, text, "a time such as 2026-01-31T09:00:00Z, or a day");
+      throw command.usageError(option, text, "a time such as 2026-01-31T09:00:00Z, or a day");
     }
     return Timestamp.newBuilder()
         .setSeconds(instant.getEpochSecond())

@@ -46,9 +46,9 @@ final class TypeCommand extends CommandGroup {
     @Mixin private ListOptions part = new ListOptions();
 
     @Override
-    int run(RemoteServer server, Output answer) {
+    int run(RemoteServer server, Output output) {
       ListPart<WorkflowTypeInfo> types = part.read(page -> TypeCommand.page(server, page));
-      answer.give("workflowTypes", types, () -> table(types).text(""));
+      output.print("workflowTypes", types, () -> table(types).text(""));
       return ExitCode.DONE;
     }
 
@@ -90,7 +90,7 @@ final class TypeCommand extends CommandGroup {
     private String version = "";
 
     @Override
-    int run(RemoteServer server, Output answer) {
+    int run(RemoteServer server, Output output) {
       SetDefaultVersionRequest request =
           SetDefaultVersionRequest.newBuilder()
               .setNamespace(server.namespace())
@@ -98,13 +98,13 @@ final class TypeCommand extends CommandGroup {
               .setVersion(version)
               .build();
       SetDefaultVersionResponse set = server.call(() -> server.admin().setDefaultVersion(request));
-      answer.give(
+      output.print(
           set,
           () ->
               "type %s: new runs have version %s (before: %s)"
                   .formatted(type, version(version), version(set.getFormerVersion())));
       if (!isServed(server)) {
-        answer.say(
+        output.printNote(
             "no worker online serves %s: new runs wait for one"
                 .formatted(RunText.type(type, version)));
       }

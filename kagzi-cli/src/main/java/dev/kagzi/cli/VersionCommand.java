@@ -28,15 +28,15 @@ final class VersionCommand implements Runnable {
     json.put("java", Runtime.version().feature());
     StringBuilder text = new StringBuilder(new Main.Version().getVersion()[0]);
     if (all.hasAddress()) {
-      GetServerInfoResponse server = ask(all);
+      GetServerInfoResponse server = fetchServerInfo(all);
       json.set("server", MessageJson.of(server));
       text.append("\nserver ").append(PlainLine.of(server.getVersion()));
     }
     new Output(all.isJson(), spec.commandLine().getOut(), spec.commandLine().getErr())
-        .give(json, text::toString);
+        .print(json, text::toString);
   }
 
-  private static GetServerInfoResponse ask(ServerOptions options) {
+  private static GetServerInfoResponse fetchServerInfo(ServerOptions options) {
     try (RemoteServer server = options.connect()) {
       return server.call(
           () -> server.admin().getServerInfo(GetServerInfoRequest.getDefaultInstance()));

@@ -43,7 +43,7 @@ final class WorkerCommand extends CommandGroup {
     @Mixin private ListOptions part = new ListOptions();
 
     @Override
-    int run(RemoteServer server, Output answer) {
+    int run(RemoteServer server, Output output) {
       ListWorkersRequest.Builder filter =
           ListWorkersRequest.newBuilder().setNamespace(server.namespace());
       if (queue != null) {
@@ -59,7 +59,7 @@ final class WorkerCommand extends CommandGroup {
                 ListWorkersResponse found = server.call(() -> server.admin().listWorkers(request));
                 return ListPart.of(found.getWorkersList(), found.getPage());
               });
-      answer.give("workers", workers, () -> table(workers).text(""));
+      output.print("workers", workers, () -> table(workers).text(""));
       return ExitCode.DONE;
     }
 
@@ -96,7 +96,7 @@ final class WorkerCommand extends CommandGroup {
     private String worker = "";
 
     @Override
-    int run(RemoteServer server, Output answer) {
+    int run(RemoteServer server, Output output) {
       DrainWorkerRequest request =
           DrainWorkerRequest.newBuilder()
               .setNamespace(server.namespace())
@@ -104,11 +104,11 @@ final class WorkerCommand extends CommandGroup {
               .build();
       DrainWorkerResponse drained = server.call(() -> server.admin().drainWorker(request));
       String line = "worker " + worker + ": " + drained.getMessage();
-      answer.give(drained, () -> drained.getSuccess() ? line : "");
+      output.print(drained, () -> drained.getSuccess() ? line : "");
       if (drained.getSuccess()) {
         return ExitCode.DONE;
       }
-      answer.say(line);
+      output.printNote(line);
       return ExitCode.FAILED;
     }
   }

@@ -13,7 +13,7 @@ final class WorkflowCancel extends RunAction {
   Outcome act(RemoteServer server, String runId) {
     CancelWorkflowRequest request =
         CancelWorkflowRequest.newBuilder().setNamespace(server.namespace()).setRunId(runId).build();
-    CancelWorkflowResponse answer = server.workflows().cancelWorkflow(request);
-    return Outcome.of(answer.getCancelled(), "cancelled", answer.getStatus(), answer);
+    CancelWorkflowResponse response = server.workflows().cancelWorkflow(request);
+    return Outcome.of(response.getCancelled(), "cancelled", response.getStatus(), response);
   }
 }

@@ -20,13 +20,13 @@ final class WorkflowExport extends RemoteCommand {
   private String run = "";
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     // Reads the run before its steps, so that the steps are complete if the run has ended.
     Workflow found = WorkflowGet.find(server, server.runId(run));
     List<Step> steps =
         WorkflowSteps.of(server, found.getRunId(), WorkflowExport::withPayloads).items();
-    answer.out().println(new HistoryFile(found, steps).json());
-    answer.out().flush();
+    output.out().println(new HistoryFile(found, steps).json());
+    output.out().flush();
     return ExitCode.DONE;
   }
 

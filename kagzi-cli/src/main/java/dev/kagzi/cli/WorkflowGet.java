@@ -31,7 +31,7 @@ final class WorkflowGet extends RemoteCommand {
   private String run = "";
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     Workflow found = find(server, server.runId(run));
     List<Step> steps = WorkflowSteps.of(server, found.getRunId()).items();
     ObjectNode json = MessageJson.of(found);
@@ -56,7 +56,7 @@ final class WorkflowGet extends RemoteCommand {
                 .put("workflowType", run.getWorkflowType())
                 .put("step", run.getParentStepId())
                 .put("status", RunText.status(run.getStatus())));
-    answer.give(
+    output.print(
         json,
         () ->
             RunText.details(found, handlers, waitsFor(server, found), steps)

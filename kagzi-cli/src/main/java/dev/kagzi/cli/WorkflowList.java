@@ -48,7 +48,7 @@ final class WorkflowList extends RemoteCommand {
   @Mixin private ListOptions part = new ListOptions();
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     ListWorkflowsRequest.Builder filter =
         ListWorkflowsRequest.newBuilder().setNamespace(server.namespace());
     for (RunStatus status : statuses) {
@@ -79,7 +79,7 @@ final class WorkflowList extends RemoteCommand {
       // A mistyped namespace would look like one without runs.
       server.requireNamespace();
     }
-    answer.give("workflows", runs, () -> RunText.list(runs.items()));
+    output.print("workflows", runs, () -> RunText.list(runs.items()));
     return ExitCode.DONE;
   }
 }

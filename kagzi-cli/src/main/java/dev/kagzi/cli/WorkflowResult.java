@@ -35,7 +35,7 @@ final class WorkflowResult extends RemoteCommand {
   private @Nullable String timeout;
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     long limitNanos = limit();
     long began = System.nanoTime();
     String runId = server.runId(run);
@@ -52,18 +52,18 @@ final class WorkflowResult extends RemoteCommand {
           throw e;
         }
         if (!away) {
-          answer.say(e.getMessage() + "; waiting for it");
+          output.printNote(e.getMessage() + "; waiting for it");
         }
         away = true;
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(AWAY_MS));
         continue;
       }
       if (now.getFinished()) {
-        return give(now.getWorkflow(), answer);
+        return print(now.getWorkflow(), output);
       }
       if (leftMs <= WAIT_MS_MAX) {
-        answer.give(now.getWorkflow(), () -> "");
-        answer.say("run %s: %s after %s".formatted(runId, status(now.getWorkflow()), timeout));
+        output.print(now.getWorkflow(), () -> "");
+        output.printNote("run %s: %s after %s".formatted(runId, status(now.getWorkflow()), timeout));
         return ExitCode.NOT_COMPLETED;
       }
     }
@@ -76,7 +76,7 @@ final class WorkflowResult extends RemoteCommand {
     try {
       return ((Duration) TIME.read(timeout)).toNanos();
     } catch (IllegalArgumentException e) {
-      throw wrong("--timeout", timeout, String.valueOf(e.getMessage()));
+      throw usageError("--timeout", timeout, String.valueOf(e.getMessage()));
     }
   }
 
@@ -90,13 +90,13 @@ final class WorkflowResult extends RemoteCommand {
     return server.call(() -> server.workflows().awaitWorkflow(request));
   }
 
-  private static int give(Workflow ended, Output answer) {
-    answer.give(ended, () -> RunText.wholePayload(ended.getOutput()));
+  private static int print(Workflow ended, Output output) {
+    output.print(ended, () -> RunText.wholePayload(ended.getOutput()));
     if (ended.getStatus() == WorkflowStatus.WORKFLOW_STATUS_COMPLETED) {
       return ExitCode.DONE;
     }
     String why = ended.hasError() ? ": " + ErrorText.of(ended.getError()) : "";
-    answer.say("run %s ended as %s%s".formatted(ended.getRunId(), status(ended), why));
+    output.printNote("run %s ended as %s%s".formatted(ended.getRunId(), status(ended), why));
     return ExitCode.NOT_COMPLETED;
   }
 

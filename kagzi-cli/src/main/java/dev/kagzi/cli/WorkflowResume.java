@@ -32,9 +32,9 @@ final class WorkflowResume extends RunAction {
             .setAttempt(WorkflowGet.find(server, runId).getAttempts())
             .setForce(force)
             .build();
-    ResumeWorkflowResponse answer = server.workflows().resumeWorkflow(request);
-    return answer.getResumed()
-        ? new Outcome(true, "resumed", answer)
-        : new Outcome(false, "not resumed: it is " + RunText.status(answer.getStatus()), answer);
+    ResumeWorkflowResponse response = server.workflows().resumeWorkflow(request);
+    return response.getResumed()
+        ? new Outcome(true, "resumed", response)
+        : new Outcome(false, "not resumed: it is " + RunText.status(response.getStatus()), response);
   }
 }

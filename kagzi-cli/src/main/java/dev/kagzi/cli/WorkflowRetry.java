@@ -25,10 +25,10 @@ final class WorkflowRetry extends RunAction {
     if (version != null) {
       request.setVersion(version);
     }
-    RetryWorkflowResponse answer = server.workflows().retryWorkflow(request.build());
-    String other = "run " + answer.getNewRunId();
-    return answer.getAlreadyRunning()
-        ? new Outcome(false, "not retried: " + other + " is active", answer)
-        : new Outcome(true, "retried as " + other, answer);
+    RetryWorkflowResponse response = server.workflows().retryWorkflow(request.build());
+    String other = "run " + response.getNewRunId();
+    return response.getAlreadyRunning()
+        ? new Outcome(false, "not retried: " + other + " is active", response)
+        : new Outcome(true, "retried as " + other, response);
   }
 }

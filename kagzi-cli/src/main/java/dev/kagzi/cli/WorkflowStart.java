@@ -43,7 +43,7 @@ final class WorkflowStart extends RemoteCommand {
   private @Nullable String version;
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     StartWorkflowRequest.Builder request =
         StartWorkflowRequest.newBuilder()
             .setNamespace(server.namespace())
@@ -51,7 +51,7 @@ final class WorkflowStart extends RemoteCommand {
             .setTaskQueue(queue);
     if (id != null) {
       if (id.isEmpty()) {
-        throw wrong("--id", "\"\"", "at least one character");
+        throw usageError("--id", "\"\"", "at least one character");
       }
       request.setExternalId(id);
     }
@@ -69,9 +69,9 @@ final class WorkflowStart extends RemoteCommand {
           "--id: %s is the id of run %s of type %s (expected: one of type %s, or none)"
               .formatted(id, started.getRunId(), other, type));
     }
-    answer.give(started, started::getRunId);
-    if (started.getAlreadyExists() && !answer.isJson()) {
-      answer.say("run " + started.getRunId() + " already exists with this id");
+    output.print(started, started::getRunId);
+    if (started.getAlreadyExists() && !output.isJson()) {
+      output.printNote("run " + started.getRunId() + " already exists with this id");
     }
     return ExitCode.DONE;
   }

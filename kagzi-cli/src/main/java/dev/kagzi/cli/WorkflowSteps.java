@@ -15,9 +15,9 @@ final class WorkflowSteps extends RemoteCommand {
   private String run = "";
 
   @Override
-  int run(RemoteServer server, Output answer) {
+  int run(RemoteServer server, Output output) {
     ListPart<Step> steps = of(server, server.runId(run));
-    answer.give("steps", steps, () -> RunText.steps(steps.items()));
+    output.print("steps", steps, () -> RunText.steps(steps.items()));
     return ExitCode.DONE;
   }
 
@@ -34,8 +34,8 @@ final class WorkflowSteps extends RemoteCommand {
                   .setRunId(runId)
                   .setPage(pages.apply(page))
                   .build();
-          ListStepsResponse answer = server.call(() -> server.admin().listSteps(request));
-          return ListPart.of(answer.getStepsList(), answer.getPage());
+          ListStepsResponse response = server.call(() -> server.admin().listSteps(request));
+          return ListPart.of(response.getStepsList(), response.getPage());
         });
   }
 }

@@ -25,7 +25,7 @@ final class WorkflowTerminate extends RunAction {
             .setRunId(runId)
             .setReason(reason)
             .build();
-    TerminateWorkflowResponse answer = server.workflows().terminateWorkflow(request);
-    return Outcome.of(answer.getTerminated(), "terminated", answer.getStatus(), answer);
+    TerminateWorkflowResponse response = server.workflows().terminateWorkflow(request);
+    return Outcome.of(response.getTerminated(), "terminated", response.getStatus(), response);
   }
 }

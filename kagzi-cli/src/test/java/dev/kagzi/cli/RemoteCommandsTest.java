@@ -137,7 +137,7 @@ class RemoteCommandsTest extends ServedCommandTest {
   void a_server_without_tls_is_not_reported_as_unreachable() {
     assertThat(workflow("list", "--tls")).isEqualTo(4);
 
-    assertThat(err.toString()).contains("(expected: one with TLS").hasLineCount(1);
+    assertThat(err.toString()).contains("(expected: a server with TLS").hasLineCount(1);
   }
 
   @Test

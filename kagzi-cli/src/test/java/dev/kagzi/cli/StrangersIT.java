@@ -70,7 +70,7 @@ class StrangersIT {
 
     Release.Ended withoutTls = caller.call("health", "--token-file", token.toString());
     assertThat(withoutTls.code()).as(withoutTls.err()).isEqualTo(4);
-    assertThat(withoutTls.err()).contains("--tls if it wants TLS").hasLineCount(1);
+    assertThat(withoutTls.err()).contains("--tls if it requires TLS").hasLineCount(1);
 
     Release.Ended distrusting =
         caller.call(

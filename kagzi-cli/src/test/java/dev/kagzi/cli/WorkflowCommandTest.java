@@ -205,7 +205,7 @@ class WorkflowCommandTest extends ServedCommandTest {
     assertThat(workflow("cancel", ended.runId())).isEqualTo(1);
     assertThat(out.toString()).isEmpty();
     assertThat(err.toString())
-        .isEqualToIgnoringNewLines("kagzi: run " + ended.runId() + " had ended before as FAILED");
+        .isEqualToIgnoringNewLines("kagzi: run " + ended.runId() + " had already ended as FAILED");
 
     assertThat(workflow("cancel", "-o", "json", ended.runId())).isEqualTo(1);
     assertThat(JsonMapper.builder().build().readTree(out.toString()).at("/cancelled").asBoolean())
@@ -263,7 +263,7 @@ class WorkflowCommandTest extends ServedCommandTest {
       assertThat(code).isEqualTo(4);
       assertThat(err.toString())
           .isEqualToIgnoringNewLines(
-              "kagzi: server: %s ended the connection (expected: a Kagzi server; --tls if it wants TLS)"
+              "kagzi: server: %s ended the connection (expected: a Kagzi server; --tls if it requires TLS)"
                   .formatted(address));
     }
   }

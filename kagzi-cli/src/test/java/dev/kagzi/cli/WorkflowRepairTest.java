@@ -45,7 +45,7 @@ class WorkflowRepairTest extends ServedCommandTest {
     assertThat(out.toString().lines())
         .anyMatch(line -> line.matches("error +terminated: wrong customer"));
     assertThat(workflow("terminate", run.runId())).isEqualTo(1);
-    assertThat(err.toString()).contains("had ended before as FAILED");
+    assertThat(err.toString()).contains("had already ended as FAILED");
   }
 
   @Test

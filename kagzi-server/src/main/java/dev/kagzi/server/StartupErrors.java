@@ -21,8 +21,7 @@ final class StartupErrors {
       return new ServerStartException(String.valueOf(failure.getMessage()), failure);
     }
     return cause(failure, SQLException.class)
-        .<RuntimeException>map(
-            cause -> new ServerStartException(explain(database, cause), failure))
+        .<RuntimeException>map(cause -> new ServerStartException(explain(database, cause), failure))
         .orElse(failure);
   }
 

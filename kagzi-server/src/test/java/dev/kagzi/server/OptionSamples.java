@@ -29,8 +29,9 @@ final class OptionSamples {
             case OptionType.Text ignored -> "other";
             case OptionType.Secret ignored -> "other";
             case OptionType.File ignored -> "other";
-            case OptionType.Choice choice -> choice.words().getFirst();
-            case OptionType.Switch ignored -> option.defaultValue().equals("true") ? "false" : "true";
+            case OptionType.Choice choice -> choice.values().getFirst();
+            case OptionType.Switch ignored ->
+                option.defaultValue().equals("true") ? "false" : "true";
             case OptionType.Whole number -> number.max() == 200 || number.max() == 500 ? "7" : "5";
             case OptionType.Times ignored -> "-1";
             case OptionType.Decimal ignored -> "1.0";

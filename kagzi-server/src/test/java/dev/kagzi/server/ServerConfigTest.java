@@ -130,7 +130,8 @@ class ServerConfigTest {
         .hasMessageContaining("--token-file")
         .hasMessageContaining("--insecure");
 
-    assertThat(ServerConfig.builder().host(host).token("t").listen().sendsTokenUnencrypted()).isTrue();
+    assertThat(ServerConfig.builder().host(host).token("t").listen().sendsTokenUnencrypted())
+        .isTrue();
     assertThat(ServerConfig.builder().host(host).insecure().listen().token()).isEmpty();
     assertThat(ServerConfig.builder().host(host).inProcessOnly().listen().grpcPort())
         .isEqualTo(ListenConfig.NONE);

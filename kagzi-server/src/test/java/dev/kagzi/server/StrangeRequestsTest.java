@@ -96,13 +96,13 @@ class StrangeRequestsTest {
       for (MethodDescriptor<?, ?> method : requests()) {
         pool.refreshSometimes();
         places.acquire();
-        send(channel, method, tamed(messages.make(empty(method))));
+        send(channel, method, keepNamespacesEnabled(messages.make(empty(method))));
       }
       assertThat(places.tryAcquire(IN_FLIGHT, 30, TimeUnit.SECONDS)).as("every call ends").isTrue();
       channel.shutdownNow();
 
       assertThat(faults).isEmpty();
-      assertThat(log.events).as("what the log says").isEmpty();
+      assertThat(log.events).as("errors in the log").isEmpty();
       assertStored(server);
     } finally {
       log.detach();
@@ -143,7 +143,7 @@ class StrangeRequestsTest {
   }
 
   /** Keeps the namespaces enabled in which the other calls work. */
-  private static Message tamed(Message message) {
+  private static Message keepNamespacesEnabled(Message message) {
     if (message instanceof DisableNamespaceRequest disable
         && Set.of("", "default", "other").contains(disable.getNamespace())) {
       return disable.toBuilder().setNamespace("spare").build();
@@ -161,12 +161,12 @@ class StrangeRequestsTest {
         new ClientCall.Listener<A>() {
           @Override
           public void onMessage(A answer) {
-            look(method, message, answer);
+            check(method, message, answer);
           }
 
           @Override
           public void onClose(Status status, Metadata trailers) {
-            look(method, message, status, trailers);
+            check(method, message, status, trailers);
             places.release();
           }
         },
@@ -176,7 +176,7 @@ class StrangeRequestsTest {
     call.halfClose();
   }
 
-  private void look(
+  private void check(
       MethodDescriptor<?, ?> method, Message request, Status status, Metadata trailers) {
     Status.Code code = status.getCode();
     if (code == Status.Code.OK || (code == Status.Code.DEADLINE_EXCEEDED && waits(method))) {
@@ -188,36 +188,36 @@ class StrangeRequestsTest {
       return;
     }
     switch (code) {
-      case INVALID_ARGUMENT -> lookAtRefusal(method, request, detail);
+      case INVALID_ARGUMENT -> checkInvalidArgument(method, request, detail);
       case NOT_FOUND, ALREADY_EXISTS, FAILED_PRECONDITION, ABORTED, UNIMPLEMENTED ->
-          lookAtWords(method, request, detail);
+          checkMessage(method, request, detail);
       default -> fault(method, request, status.toString());
     }
   }
 
-  private void lookAtRefusal(MethodDescriptor<?, ?> method, Message request, ErrorDetail detail) {
-    lookAtWords(method, request, detail);
+  private void checkInvalidArgument(MethodDescriptor<?, ?> method, Message request, ErrorDetail detail) {
+    checkMessage(method, request, detail);
     if (!detail.getMessage().contains("(expected: ")) {
-      fault(method, request, "says not what was expected: " + detail.getMessage());
+      fault(method, request, "lacks the expected value: " + detail.getMessage());
     }
   }
 
-  private void lookAtWords(MethodDescriptor<?, ?> method, Message request, ErrorDetail detail) {
-    String words = detail.getMessage();
-    if (words.isEmpty()
-        || words.length() > MESSAGE_LENGTH_MAX
+  private void checkMessage(MethodDescriptor<?, ?> method, Message request, ErrorDetail detail) {
+    String message = detail.getMessage();
+    if (message.isEmpty()
+        || message.length() > MESSAGE_LENGTH_MAX
         || detail.getMetadataOrDefault("code", "").isEmpty()) {
-      fault(method, request, "words: " + words + " " + detail.getMetadataMap());
+      fault(method, request, "message: " + message + " " + detail.getMetadataMap());
     }
   }
 
   /** Items of successful calls may be refused one by one; ids of created things go to the pool. */
-  private void look(MethodDescriptor<?, ?> method, Message request, Object answer) {
+  private void check(MethodDescriptor<?, ?> method, Message request, Object answer) {
     switch (answer) {
       case StartWorkflowResponse started -> runs.add(started.getRunId());
       case RetryWorkflowResponse retried -> runs.add(retried.getNewRunId());
       case RegisterResponse registered -> workers.add(registered.getWorkerId());
-      case CreateNamespaceResponse made -> namespaces.add(made.getNamespace().getNamespace());
+      case CreateNamespaceResponse created -> namespaces.add(created.getNamespace().getNamespace());
       case StartWorkflowsResponse started ->
           started
               .getResultsList()
@@ -226,22 +226,22 @@ class StrangeRequestsTest {
                     if (result.hasStarted()) {
                       runs.add(result.getStarted().getRunId());
                     } else {
-                      lookAtItem(method, request, result.getRefused());
+                      checkRefusedItem(method, request, result.getRefused());
                     }
                   });
       case ReportResponse reported ->
           reported.getResultsList().stream()
               .filter(result -> result.hasRefused())
-              .forEach(result -> lookAtItem(method, request, result.getRefused()));
+              .forEach(result -> checkRefusedItem(method, request, result.getRefused()));
       default -> {}
     }
   }
 
-  private void lookAtItem(MethodDescriptor<?, ?> method, Message request, ErrorDetail refused) {
+  private void checkRefusedItem(MethodDescriptor<?, ?> method, Message request, ErrorDetail refused) {
     switch (refused.getMetadataOrDefault("status", "")) {
-      case "INVALID_ARGUMENT" -> lookAtRefusal(method, request, refused);
+      case "INVALID_ARGUMENT" -> checkInvalidArgument(method, request, refused);
       case "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION", "UNIMPLEMENTED" ->
-          lookAtWords(method, request, refused);
+          checkMessage(method, request, refused);
       default -> fault(method, request, refused.toString());
     }
   }
@@ -259,12 +259,12 @@ class StrangeRequestsTest {
   }
 
   private static @Nullable ErrorDetail detail(Status status, Metadata trailers) {
-    com.google.rpc.Status said =
+    com.google.rpc.Status rpcStatus =
         StatusProto.fromThrowable(new StatusRuntimeException(status, trailers));
-    if (said == null || said.getDetailsCount() == 0) {
+    if (rpcStatus == null || rpcStatus.getDetailsCount() == 0) {
       return null;
     }
-    Any any = said.getDetails(0);
+    Any any = rpcStatus.getDetails(0);
     try {
       return any.is(ErrorDetail.class) ? any.unpack(ErrorDetail.class) : null;
     } catch (InvalidProtocolBufferException e) {
@@ -274,7 +274,7 @@ class StrangeRequestsTest {
 
   private void assertStored(TestServer server) throws SQLException {
     assertThat(stored(server, "SELECT run_id FROM kagzi.workflow_runs WHERE origin = 'CLIENT'"))
-        .as("runs in the table that nobody was told of")
+        .as("runs in the table that no response contained")
         .isSubsetOf(runs);
     assertThat(stored(server, "SELECT worker_id FROM kagzi.workers")).isSubsetOf(workers);
     assertThat(stored(server, "SELECT namespace FROM kagzi.namespaces"))

@@ -36,7 +36,8 @@ class WorkerHealthTest {
   }
 
   @Test
-  void a_silent_worker_is_degraded_and_then_unhealthy_and_so_is_the_overall_status() throws Exception {
+  void a_silent_worker_is_degraded_and_then_unhealthy_and_so_is_the_overall_status()
+      throws Exception {
     // The coordinator must not take silent workers offline during the test.
     EngineConfig idle = EngineConfig.defaults().withCoordinatorInterval(Duration.ofHours(1));
     try (TestServer server =

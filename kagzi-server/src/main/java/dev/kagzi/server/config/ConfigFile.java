@@ -35,8 +35,8 @@ public record ConfigFile(String path, Map<String, String> entries) {
     if (named != null) {
       return read(named);
     }
-    Path usual = directory.resolve(DEFAULT_NAME);
-    return Files.exists(usual) ? read(usual) : none();
+    Path defaultFile = directory.resolve(DEFAULT_NAME);
+    return Files.exists(defaultFile) ? read(defaultFile) : none();
   }
 
   private static ConfigFile read(Path file) {
@@ -59,7 +59,9 @@ public record ConfigFile(String path, Map<String, String> entries) {
         throw new SettingsException(
             "%s: no such key in %s (expected: %s)"
                 .formatted(
-                    key, path, DidYouMean.suggest(key, ServerOption.keys()).orElse(Settings.ANY_KNOWN)));
+                    key,
+                    path,
+                    DidYouMean.suggest(key, ServerOption.keys()).orElse(Settings.ANY_KNOWN)));
       }
     }
   }

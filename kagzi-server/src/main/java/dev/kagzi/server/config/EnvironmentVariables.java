@@ -14,7 +14,7 @@ final class EnvironmentVariables {
   private static final String COORDINATOR = "KAGZI_COORDINATOR_";
 
   /** Read by clients, the launcher and other programs; the server ignores them. */
-  private static final String[] OF_OTHERS = {
+  private static final String[] NOT_OF_SERVER = {
     "KAGZI_ADDRESS",
     "KAGZI_NAMESPACE",
     "KAGZI_TLS",
@@ -27,7 +27,7 @@ final class EnvironmentVariables {
     "KAGZI_RESTART"
   };
 
-  private static final Pattern OLD = Pattern.compile("KAGZI_(SCHEDULER|WATCHDOG)_(.*)");
+  private static final Pattern OLD_NAME = Pattern.compile("KAGZI_(SCHEDULER|WATCHDOG)_(.*)");
 
   // Kubernetes sets these in every container if a service is named kagzi or kagzi-something.
   private static final Pattern SERVICE_LINK =
@@ -44,22 +44,22 @@ final class EnvironmentVariables {
   static void check(Map<String, String> environment) {
     Set<String> known = new TreeSet<>();
     Stream.of(ServerOption.values()).map(ServerOption::variable).forEach(known::add);
-    known.addAll(Arrays.asList(OF_OTHERS));
+    known.addAll(Arrays.asList(NOT_OF_SERVER));
     for (String name : new TreeSet<>(environment.keySet())) {
       if (name.startsWith(PREFIX)
           && !known.contains(name)
           && !isServiceLink(name, environment.getOrDefault(name, ""))) {
         throw new SettingsException(
-            name + ": no such variable (expected: " + meant(name, known) + ")");
+            name + ": no such variable (expected: " + suggestion(name, known) + ")");
       }
     }
   }
 
-  private static String meant(String name, Set<String> known) {
-    var old = OLD.matcher(name);
+  private static String suggestion(String name, Set<String> known) {
+    var old = OLD_NAME.matcher(name);
     Optional<String> near =
         old.matches()
-            ? nearest(COORDINATOR + old.group(2), known).map(each -> each + " by now")
+            ? nearest(COORDINATOR + old.group(2), known).map(each -> each + " instead")
             : nearest(name, known);
     return near.orElse(Settings.ANY_KNOWN);
   }

@@ -93,15 +93,15 @@ public sealed interface OptionType {
     }
   }
 
-  /** One of a few words. */
-  record Choice(List<String> words) implements OptionType {
+  /** One of a few values. */
+  record Choice(List<String> values) implements OptionType {
     public Choice {
-      words = List.copyOf(words);
+      values = List.copyOf(values);
     }
 
     @Override
     public Comparable<?> read(String text) {
-      return words.stream()
+      return values.stream()
           .filter(word -> word.equalsIgnoreCase(text))
           .findFirst()
           .orElseThrow(() -> new IllegalArgumentException(range()));
@@ -114,7 +114,7 @@ public sealed interface OptionType {
 
     @Override
     public String range() {
-      return String.join(", ", words);
+      return String.join(", ", values);
     }
   }
 

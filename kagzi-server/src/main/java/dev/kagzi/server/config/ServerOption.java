@@ -47,10 +47,7 @@ public enum ServerOption {
       "",
       "Authorities (PEM) that sign client certificates: mutual TLS."),
   REFLECTION(
-      "reflection",
-      new OptionType.Switch(),
-      "false",
-      "Turns gRPC reflection on; on in dev."),
+      "reflection", new OptionType.Switch(), "false", "Turns gRPC reflection on; on in dev."),
   CLOSE_TIMEOUT(
       "close-timeout",
       new OptionType.Time("0s", "10m"),
@@ -291,7 +288,10 @@ public enum ServerOption {
       "500",
       "The most characters of a run's external id."),
   STEP_KEY_LENGTH_MAX(
-      "step-key-length-max", new OptionType.Whole(1, 500), "500", "The most characters of a step's key."),
+      "step-key-length-max",
+      new OptionType.Whole(1, 500),
+      "500",
+      "The most characters of a step's key."),
   STEPS_PER_RUN_MAX(
       "steps-per-run-max",
       new OptionType.Whole(1, 10_000_000),
@@ -325,10 +325,16 @@ public enum ServerOption {
   private final String description;
 
   ServerOption(String key, OptionType type, String defaultValue, String description) {
-    this(key, PREFIX + key.toUpperCase(Locale.ROOT).replace('-', '_'), type, defaultValue, description);
+    this(
+        key,
+        PREFIX + key.toUpperCase(Locale.ROOT).replace('-', '_'),
+        type,
+        defaultValue,
+        description);
   }
 
-  ServerOption(String key, String variable, OptionType type, String defaultValue, String description) {
+  ServerOption(
+      String key, String variable, OptionType type, String defaultValue, String description) {
     this.key = key;
     this.variable = variable;
     this.type = type;

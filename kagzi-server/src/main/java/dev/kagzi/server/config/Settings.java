@@ -81,8 +81,8 @@ public final class Settings {
       if (!line.isEmpty()) {
         return new Setting(line, Setting.Source.FILE, file.path());
       }
-      String usual = defaults.getOrDefault(option, option.defaultValue());
-      return new Setting(usual, Setting.Source.DEFAULT, "");
+      String defaultText = defaults.getOrDefault(option, option.defaultValue());
+      return new Setting(defaultText, Setting.Source.DEFAULT, "");
     }
   }
 
@@ -103,7 +103,7 @@ public final class Settings {
   private static Comparable<?> read(ServerOption option, Setting setting) {
     String text = setting.text();
     String shown = option.isSecret() ? "(hidden)" : Refusal.shorten(text);
-    if (text.length() > LENGTH_MAX || text.chars().anyMatch(Settings::isNoText)) {
+    if (text.length() > LENGTH_MAX || text.chars().anyMatch(Settings::isNotVisible)) {
       throw new SettingsException(
           "%s: %s (expected: at most %d characters, all of them visible)"
               .formatted(name(option, setting), shown, LENGTH_MAX));
@@ -116,7 +116,7 @@ public final class Settings {
     }
   }
 
-  private static boolean isNoText(int c) {
+  private static boolean isNotVisible(int c) {
     return Character.isISOControl(c) || Character.isSurrogate((char) c);
   }
 

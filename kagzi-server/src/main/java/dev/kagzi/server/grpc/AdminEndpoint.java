@@ -108,7 +108,10 @@ final class AdminEndpoint extends AdminServiceImplBase {
    * @param services names that a health check may name
    */
   AdminEndpoint(
-      GrpcContext context, Supplier<Optional<String>> notReadyReason, Set<String> services, String version) {
+      GrpcContext context,
+      Supplier<Optional<String>> notReadyReason,
+      Set<String> services,
+      String version) {
     this.context = context;
     this.notReadyReason = notReadyReason;
     this.services = Set.copyOf(services);
@@ -122,7 +125,8 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   private Page<WorkerView> workers(ListWorkersRequest request) {
     WorkerStatus status = request.getStatusFilter();
-    return context.engine()
+    return context
+        .engine()
         .queries()
         .workers(
             Arguments.namespace(request.getNamespace()),
@@ -142,11 +146,13 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void getWorker(GetWorkerRequest request, StreamObserver<GetWorkerResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .queries()
                     .worker(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
@@ -157,11 +163,13 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void getStep(GetStepRequest request, StreamObserver<GetStepResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .queries()
                     .step(
                         Arguments.namespace(request.getNamespace()),
@@ -171,11 +179,13 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void listSteps(ListStepsRequest request, StreamObserver<ListStepsResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .queries()
                     .steps(
                         Arguments.namespace(request.getNamespace()),
@@ -198,7 +208,8 @@ final class AdminEndpoint extends AdminServiceImplBase {
         caller,
         () -> {
           WorkerId worker = Arguments.workerId(request.getWorkerId());
-          return context.engine()
+          return context
+              .engine()
               .workers()
               .drain(
                   Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()), worker);
@@ -214,11 +225,13 @@ final class AdminEndpoint extends AdminServiceImplBase {
   @Override
   public void listWorkerEvents(
       ListWorkerEventsRequest request, StreamObserver<ListWorkerEventsResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .queries()
                     .workerEvents(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
@@ -233,7 +246,8 @@ final class AdminEndpoint extends AdminServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context.engine()
+            context
+                .engine()
                 .workers()
                 .forceOffline(
                     Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
@@ -245,11 +259,13 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void getStats(GetStatsRequest request, StreamObserver<GetStatsResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .queries()
                     .stats(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
@@ -259,11 +275,13 @@ final class AdminEndpoint extends AdminServiceImplBase {
   @Override
   public void getQueueDepth(
       GetQueueDepthRequest request, StreamObserver<GetQueueDepthResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .queries()
                     .depth(
                         Arguments.namespace(request.getNamespace()),
@@ -274,13 +292,15 @@ final class AdminEndpoint extends AdminServiceImplBase {
   @Override
   public void setDefaultVersion(
       SetDefaultVersionRequest request, StreamObserver<SetDefaultVersionResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () -> {
               NamespaceView namespace =
                   context.engine().namespaces().get(Arguments.namespace(request.getNamespace()));
-              return context.engine()
+              return context
+                  .engine()
                   .versions()
                   .set(
                       namespace.namespace(),
@@ -294,27 +314,33 @@ final class AdminEndpoint extends AdminServiceImplBase {
   @Override
   public void listWorkflowTypes(
       ListWorkflowTypesRequest request, StreamObserver<ListWorkflowTypesResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .queries()
                     .types(
                         Arguments.namespace(request.getNamespace()),
                         Arguments.page(request.getPage())),
             page ->
                 StatsMapper.types(
-                    page, Arguments.namespace(request.getNamespace()), context.engine().versions()));
+                    page,
+                    Arguments.namespace(request.getNamespace()),
+                    context.engine().versions()));
   }
 
   @Override
   public void getHealth(GetHealthRequest request, StreamObserver<GetHealthResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .queries()
                     .health(
                         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),

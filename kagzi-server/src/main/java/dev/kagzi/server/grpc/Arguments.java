@@ -101,7 +101,7 @@ final class Arguments {
 
   static Claim claim(String runId, int epoch) {
     if (epoch < 1) {
-      throw Refusal.invalid("epoch", epoch, ">= 1, as the task said");
+      throw Refusal.invalid("epoch", epoch, ">= 1, the epoch of the task");
     }
     return new Claim(runId(runId), epoch);
   }

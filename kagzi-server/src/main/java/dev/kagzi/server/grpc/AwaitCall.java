@@ -39,7 +39,10 @@ final class AwaitCall implements OpenCalls.OpenCall {
   private volatile @Nullable ScheduledFuture<?> limit;
 
   private AwaitCall(
-      Context context, String namespace, RunId runId, StreamObserver<AwaitWorkflowResponse> caller) {
+      Context context,
+      String namespace,
+      RunId runId,
+      StreamObserver<AwaitWorkflowResponse> caller) {
     this.context = context;
     this.namespace = namespace;
     this.runId = runId;
@@ -88,10 +91,13 @@ final class AwaitCall implements OpenCalls.OpenCall {
       return;
     }
     try {
-      context.blocking()
+      context
+          .blocking()
           .run(
               "await",
-              () -> UnaryResponses.send(caller, () -> reply(context.queries().run(namespace, runId))));
+              () ->
+                  UnaryResponses.send(
+                      caller, () -> reply(context.queries().run(namespace, runId))));
     } catch (Refusal full) {
       caller.onError(GrpcErrors.of(full));
     }

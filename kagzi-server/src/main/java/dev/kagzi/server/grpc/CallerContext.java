@@ -72,7 +72,8 @@ final class CallerContext implements ServerInterceptor {
    */
   static Caller caller(@Nullable Integer epoch) {
     String headerValue = epoch == null ? HEADER_VALUE.get() : null;
-    WorkerId worker = headerValue == null ? null : Arguments.workerId("kagzi-worker-id", headerValue);
+    WorkerId worker =
+        headerValue == null ? null : Arguments.workerId("kagzi-worker-id", headerValue);
     return new Caller(epoch, worker, workers().all());
   }
 }

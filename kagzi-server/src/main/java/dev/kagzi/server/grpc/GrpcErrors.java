@@ -90,8 +90,8 @@ final class GrpcErrors {
   }
 
   /**
-   * Returns the failure as recordedFailure. What does not fit into trailers is cut, the longest metadata
-   * value first; the step keeps all of it.
+   * Returns the failure as recordedFailure. What does not fit into trailers is cut, the longest
+   * metadata value first; the step keeps all of it.
    */
   private static ErrorDetail recordedFailure(Refusal refusal, Failure failure) {
     ErrorDetail.Builder detail = ResponseMapper.error(failure).toBuilder();
@@ -122,7 +122,10 @@ final class GrpcErrors {
 
   private static ErrorDetail internalError(Throwable cause) {
     String reference = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
-    log.atError().addKeyValue("reference", reference).setCause(cause).log("call failed by an internal error");
+    log.atError()
+        .addKeyValue("reference", reference)
+        .setCause(cause)
+        .log("call failed by an internal error");
     return ErrorDetail.newBuilder()
         .setCode(ErrorCode.ERROR_CODE_INTERNAL)
         .setMessage("internal error; the server's log has the reason under reference " + reference)
@@ -188,7 +191,7 @@ final class GrpcErrors {
   /** Returns the error for calls that a stopping server ends. */
   static Refusal stopping() {
     return Refusal.of(
-        Refusal.Code.SERVER_STOPPING, "server", "", "the server is stopping: ask another one");
+        Refusal.Code.SERVER_STOPPING, "server", "", "the server is stopping; call another server");
   }
 
   /** Returns the error for a field or call of the protocol that this server does not implement. */
@@ -197,6 +200,6 @@ final class GrpcErrors {
         Refusal.Reason.UNIMPLEMENTED,
         subject,
         name,
-        name + ": this server does not have it yet (expected: " + subject + " not used)");
+        name + ": this server does not implement it yet (expected: " + subject + " not used)");
   }
 }

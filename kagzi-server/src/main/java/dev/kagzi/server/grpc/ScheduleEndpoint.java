@@ -52,9 +52,9 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
         () ->
             schedules.create(
                 ScheduleArguments.creation(request, context.engine().defaultRetryPolicy())),
-        made ->
+        created ->
             CreateWorkflowScheduleResponse.newBuilder()
-                .setSchedule(ScheduleArguments.message(made))
+                .setSchedule(ScheduleArguments.message(created))
                 .build());
   }
 
@@ -188,7 +188,8 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
     blocking.answer(
         caller,
         () ->
-            context.engine()
+            context
+                .engine()
                 .queries()
                 .runs(
                     RunFilter.ofSchedule(

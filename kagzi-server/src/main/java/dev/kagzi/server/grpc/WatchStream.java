@@ -82,7 +82,7 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
   }
 
   @Override
-  public void onError(Throwable gone) {
+  public void onError(Throwable cancelled) {
     close();
   }
 
@@ -134,7 +134,8 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     if (open.putIfAbsent(run, watched) != null) {
       return;
     }
-    watched.watch = completions.watch(String.valueOf(namespace), run, end -> ended(run, watched, end));
+    watched.watch =
+        completions.watch(String.valueOf(namespace), run, end -> ended(run, watched, end));
     if (closed || open.get(run) != watched) {
       open.remove(run, watched);
       watched.close();

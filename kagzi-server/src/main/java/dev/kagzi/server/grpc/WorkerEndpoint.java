@@ -57,7 +57,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context.engine()
+            context
+                .engine()
                 .workers()
                 .register(
                     WorkerArguments.registration(request),
@@ -96,7 +97,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context.engine()
+            context
+                .engine()
                 .workers()
                 .deregister(
                     Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
@@ -112,7 +114,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         context,
         caller,
         () ->
-            context.engine()
+            context
+                .engine()
                 .tasks()
                 .pollOne(
                     queue(request.getNamespace(), request.getTaskQueue()),
@@ -257,7 +260,9 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                     CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null))
                 .thenCompose(
                     ref ->
-                        context.blocking().call(() -> context.engine().queries().step(namespace, ref))),
+                        context
+                            .blocking()
+                            .call(() -> context.engine().queries().step(namespace, ref))),
         step -> CompleteStepResponse.newBuilder().setStep(ResponseMapper.step(step)).build());
   }
 

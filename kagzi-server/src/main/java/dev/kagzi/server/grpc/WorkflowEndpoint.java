@@ -59,7 +59,8 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context.engine()
+            context
+                .engine()
                 .runs()
                 .start(StartRequests.read(request, "", context.engine().defaultRetryPolicy())),
         ResponseMapper::started);
@@ -71,17 +72,21 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         UnaryResponses.writer(request.getStartsCount(), context.senders()),
-        () -> BulkStart.begin(context.engine().runs(), context.engine().defaultRetryPolicy(), request),
+        () ->
+            BulkStart.begin(
+                context.engine().runs(), context.engine().defaultRetryPolicy(), request),
         Supplier::get);
   }
 
   @Override
   public void getWorkflow(GetWorkflowRequest request, StreamObserver<GetWorkflowResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .queries()
                     .run(
                         Arguments.namespace(request.getNamespace()),
@@ -94,11 +99,13 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   public void getWorkflowByExternalId(
       GetWorkflowByExternalIdRequest request,
       StreamObserver<GetWorkflowByExternalIdResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .queries()
                     .byExternalId(
                         Arguments.namespace(request.getNamespace()), request.getExternalId()),
@@ -111,10 +118,12 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   @Override
   public void listWorkflows(
       ListWorkflowsRequest request, StreamObserver<ListWorkflowsResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
-            () -> context.engine().queries().runs(filter(request), Arguments.page(request.getPage())),
+            () ->
+                context.engine().queries().runs(filter(request), Arguments.page(request.getPage())),
             WorkflowEndpoint::workflows);
   }
 
@@ -166,7 +175,8 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context.engine()
+            context
+                .engine()
                 .runs()
                 .cancel(
                     Arguments.namespace(request.getNamespace()),
@@ -187,7 +197,8 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context.engine()
+            context
+                .engine()
                 .runs()
                 .terminate(
                     Arguments.namespace(request.getNamespace()),
@@ -206,7 +217,8 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context.engine()
+            context
+                .engine()
                 .runs()
                 .resume(
                     Arguments.namespace(request.getNamespace()),
@@ -223,11 +235,13 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   @Override
   public void retryWorkflow(
       RetryWorkflowRequest request, StreamObserver<RetryWorkflowResponse> caller) {
-    context.blocking()
+    context
+        .blocking()
         .answer(
             caller,
             () ->
-                context.engine()
+                context
+                    .engine()
                     .runs()
                     .retry(
                         Arguments.namespace(request.getNamespace()),

@@ -66,7 +66,8 @@ public final class Tls {
   }
 
   // Without this check a wrong key would show only in the first client's handshake.
-  private static boolean matches(PublicKey publicKey, PrivateKey privateKey) throws GeneralSecurityException {
+  private static boolean matches(PublicKey publicKey, PrivateKey privateKey)
+      throws GeneralSecurityException {
     if (!publicKey.getAlgorithm().equals(privateKey.getAlgorithm())) {
       return false;
     }

@@ -15,7 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SettingsTest {
 
   @Test
-  void a_flag_overrides_a_variable_overrides_a_file_overrides_a_default(@TempDir Path folder) throws Exception {
+  void a_flag_overrides_a_variable_overrides_a_file_overrides_a_default(@TempDir Path folder)
+      throws Exception {
     Path file =
         Files.writeString(folder.resolve("kagzi.properties"), "port=3\nhost=c\nhttp-port=9\n");
     Settings settings =
@@ -109,12 +110,11 @@ class SettingsTest {
     "KAGZI_FOO, one of docs/reference.md",
     "KAGZI_FAVOURITE_COLOUR, one of docs/reference.md",
     "KAGZI_SCHEDULER_PAINT, one of docs/reference.md",
-    "KAGZI_SCHEDULER_INTERVAL_SECS, KAGZI_COORDINATOR_INTERVAL_SECS by now",
+    "KAGZI_SCHEDULER_INTERVAL_SECS, KAGZI_COORDINATOR_INTERVAL_SECS instead",
     "KAGZI_WATCHDOG_WORKER_STALE_THRESHOLD_SECS,"
-        + " KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS by now",
+        + " KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS instead",
   })
-  void an_unknown_variable_is_refused_with_a_suggestion(
-      String name, String meant) {
+  void an_unknown_variable_is_refused_with_a_suggestion(String name, String meant) {
     assertThatThrownBy(() -> env(name, "1"))
         .hasMessage(name + ": no such variable (expected: " + meant + ")");
   }

@@ -34,7 +34,8 @@ class StrangeSettingsTest {
 
   @ParameterizedTest
   @EnumSource(ServerOption.class)
-  void invalid_values_are_refused_in_one_line_that_names_the_option_or_accepted(ServerOption option) {
+  void invalid_values_are_refused_in_one_line_that_names_the_option_or_accepted(
+      ServerOption option) {
     for (String value : VALUES) {
       try {
         ServerConfig.Builder builder =

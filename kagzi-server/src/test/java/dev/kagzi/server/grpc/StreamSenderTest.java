@@ -85,8 +85,7 @@ class StreamSenderTest {
   /** Over real gRPC, since the test is about its cancel and close handlers. */
   @Test
   @Timeout(60)
-  void a_stream_that_the_server_refuses_releases_its_resources()
-      throws Exception {
+  void a_stream_that_the_server_refuses_releases_its_resources() throws Exception {
     CountDownLatch released = new CountDownLatch(1);
     BindableService service =
         new WorkerServiceGrpc.WorkerServiceImplBase() {
