@@ -17,9 +17,9 @@ final class ErrorText {
     String type = error.getMetadataOrDefault("type", "");
     String message = error.getMessage();
     // Exceptions without a message, and terminated runs, already have the type in the message.
-    boolean saysType = message.equals(type) || message.startsWith(type + ": ");
+    boolean messageHasType = message.equals(type) || message.startsWith(type + ": ");
     return (kind.equals("UNKNOWN") ? "" : kind + " ")
-        + (type.isEmpty() || saysType ? "" : type + ": ")
+        + (type.isEmpty() || messageHasType ? "" : type + ": ")
         + message;
   }
 

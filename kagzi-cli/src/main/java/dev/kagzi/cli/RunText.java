@@ -93,7 +93,7 @@ final class RunText {
       table.row("started", time(run.getStartedAt()));
     }
     if (run.hasWakeUpAt()) {
-      table.row("goes on", time(run.getWakeUpAt()));
+      table.row("wakes up", time(run.getWakeUpAt()));
     }
     if (run.hasDeadlineAt()) {
       table.row("deadline", time(run.getDeadlineAt()));

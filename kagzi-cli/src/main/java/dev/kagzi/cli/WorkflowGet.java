@@ -121,7 +121,7 @@ final class WorkflowGet extends RemoteCommand {
     if (served.isEmpty()) {
       return "";
     }
-    return "; no worker there serves version '%s', only %s: start such a worker, or cancel the run and repeat it with kagzi workflow retry %s --workflow-version %s"
+    return "; no worker there serves version '%s', only %s: start a worker with that version, or cancel the run and start it again with kagzi workflow retry %s --workflow-version %s"
         .formatted(
             run.getVersion(),
             served.stream().map(WorkflowGet::quoted).collect(Collectors.joining(", ")),

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The errors that callers get. */
 class ErrorsTest {
-  private static final String NOBODY = UUID.randomUUID().toString();
+  private static final String UNKNOWN_ID = UUID.randomUUID().toString();
 
   private static TestServer server;
 
@@ -47,11 +47,11 @@ class ErrorsTest {
 
   @Test
   void an_unknown_run_is_not_found_and_the_detail_names_it() {
-    ErrorDetail detail = CallErrors.refused(Status.Code.NOT_FOUND, () -> server.run(NOBODY));
+    ErrorDetail detail = CallErrors.refused(Status.Code.NOT_FOUND, () -> server.run(UNKNOWN_ID));
 
     assertThat(detail.getCode()).isEqualTo(ErrorCode.ERROR_CODE_NOT_FOUND);
-    assertThat(detail.getMessage()).contains(NOBODY);
-    assertThat(detail.getSubjectId()).isEqualTo(NOBODY);
+    assertThat(detail.getMessage()).contains(UNKNOWN_ID);
+    assertThat(detail.getSubjectId()).isEqualTo(UNKNOWN_ID);
     assertThat(detail.getNonRetryable()).isTrue();
     assertThat(detail.getMetadataMap()).containsEntry("status", "NOT_FOUND");
   }
@@ -66,13 +66,13 @@ class ErrorsTest {
                     .workers()
                     .pollTask(
                         PollTaskRequest.newBuilder()
-                            .setWorkerId(NOBODY)
+                            .setWorkerId(UNKNOWN_ID)
                             .setTaskQueue("q")
                             .addWorkflowTypes("t")
                             .build()));
 
     assertThat(detail.getCode()).isEqualTo(ErrorCode.ERROR_CODE_PRECONDITION_FAILED);
-    assertThat(detail.getMessage()).contains(NOBODY);
+    assertThat(detail.getMessage()).contains(UNKNOWN_ID);
   }
 
   @Test
@@ -83,9 +83,9 @@ class ErrorsTest {
             () ->
                 server
                     .workers()
-                    .heartbeat(HeartbeatRequest.newBuilder().setWorkerId(NOBODY).build()));
+                    .heartbeat(HeartbeatRequest.newBuilder().setWorkerId(UNKNOWN_ID).build()));
 
-    assertThat(detail.getMessage()).contains(NOBODY);
+    assertThat(detail.getMessage()).contains(UNKNOWN_ID);
   }
 
   @Test
@@ -198,7 +198,7 @@ class ErrorsTest {
                     .workers()
                     .beginStep(
                         BeginStepRequest.newBuilder()
-                            .setRunId(NOBODY)
+                            .setRunId(UNKNOWN_ID)
                             .setStepName("s")
                             .setKindValue(77)
                             .build())),
@@ -209,7 +209,7 @@ class ErrorsTest {
                     .workers()
                     .completeStep(
                         CompleteStepRequest.newBuilder()
-                            .setRunId(NOBODY)
+                            .setRunId(UNKNOWN_ID)
                             .setStepId(UUID.randomUUID() + "/s@1.1")
                             .build())),
         wrong(
@@ -219,8 +219,8 @@ class ErrorsTest {
                     .workers()
                     .completeStep(
                         CompleteStepRequest.newBuilder()
-                            .setRunId(NOBODY)
-                            .setStepId(NOBODY + "/s@1.0")
+                            .setRunId(UNKNOWN_ID)
+                            .setStepId(UNKNOWN_ID + "/s@1.0")
                             .build())),
         wrong(
             "workflow_type",
@@ -229,7 +229,7 @@ class ErrorsTest {
                     .workers()
                     .pollTask(
                         PollTaskRequest.newBuilder()
-                            .setWorkerId(NOBODY)
+                            .setWorkerId(UNKNOWN_ID)
                             .setTaskQueue("q")
                             .addWorkflowTypes("a\u0000b")
                             .build())),
@@ -240,8 +240,8 @@ class ErrorsTest {
                     .workers()
                     .sleep(
                         SleepRequest.newBuilder()
-                            .setRunId(NOBODY)
-                            .setStepId(NOBODY + "/s@1.1")
+                            .setRunId(UNKNOWN_ID)
+                            .setStepId(UNKNOWN_ID + "/s@1.1")
                             .setDuration(Duration.newBuilder().setSeconds(-1))
                             .build())),
         wrong(
@@ -251,8 +251,8 @@ class ErrorsTest {
                     .workers()
                     .sleep(
                         SleepRequest.newBuilder()
-                            .setRunId(NOBODY)
-                            .setStepId(NOBODY + "/s@1.1")
+                            .setRunId(UNKNOWN_ID)
+                            .setStepId(UNKNOWN_ID + "/s@1.1")
                             .build())),
         wrong(
             "max_concurrent",

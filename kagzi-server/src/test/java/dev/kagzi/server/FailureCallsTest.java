@@ -181,26 +181,26 @@ class FailureCallsTest {
 
   @Test
   void an_unknown_run_cannot_be_ended_nor_resumed() {
-    String nobody = UUID.randomUUID().toString();
+    String unknownRun = UUID.randomUUID().toString();
 
     CallErrors.refused(
         Status.Code.NOT_FOUND,
         () ->
             server
                 .workflows()
-                .terminateWorkflow(TerminateWorkflowRequest.newBuilder().setRunId(nobody).build()));
+                .terminateWorkflow(TerminateWorkflowRequest.newBuilder().setRunId(unknownRun).build()));
     CallErrors.refused(
         Status.Code.NOT_FOUND,
         () ->
             server
                 .workflows()
-                .resumeWorkflow(ResumeWorkflowRequest.newBuilder().setRunId(nobody).build()));
+                .resumeWorkflow(ResumeWorkflowRequest.newBuilder().setRunId(unknownRun).build()));
     CallErrors.refused(
         Status.Code.NOT_FOUND,
         () ->
             server
                 .workflows()
-                .retryWorkflow(RetryWorkflowRequest.newBuilder().setRunId(nobody).build()));
+                .retryWorkflow(RetryWorkflowRequest.newBuilder().setRunId(unknownRun).build()));
   }
 
   @Test

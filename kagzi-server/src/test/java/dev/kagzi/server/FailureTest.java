@@ -21,7 +21,7 @@ class FailureTest {
   void a_server_whose_thread_has_ended_is_not_ready_says_why_and_closes_itself() throws Exception {
     CompletableFuture<String> ready = new CompletableFuture<>();
     CompletableFuture<TestServer> started = new CompletableFuture<>();
-    CompletableFuture<Throwable> told = new CompletableFuture<>();
+    CompletableFuture<Throwable> reported = new CompletableFuture<>();
     try (TestServer server =
         TestServer.start(
             dev.kagzi.postgres.SharedPostgres.createDatabase(),
@@ -29,16 +29,16 @@ class FailureTest {
                 config.onFailure(
                     why -> {
                       ready.complete(readyz(started.join()));
-                      told.complete(why);
+                      reported.complete(why);
                     }))) {
       started.complete(server);
       server.startRun("q", "t");
 
       endThread(server, "kagzi-lane-0");
 
-      assertThat(told.get()).hasMessageStartingWith("thread kagzi-lane-0 ended");
+      assertThat(reported.get()).hasMessageStartingWith("thread kagzi-lane-0 ended");
       assertThat(ready.get()).contains("not ready: failed: thread kagzi-lane-0 ended");
-      assertThat(server.server().failure()).containsSame(told.get());
+      assertThat(server.server().failure()).containsSame(reported.get());
       Awaitility.await()
           .atMost(java.time.Duration.ofSeconds(60))
           .untilAsserted(
@@ -51,16 +51,16 @@ class FailureTest {
 
   @Test
   void a_server_that_is_closed_has_not_failed() {
-    CompletableFuture<Throwable> told = new CompletableFuture<>();
+    CompletableFuture<Throwable> reported = new CompletableFuture<>();
     TestServer server =
         TestServer.start(
             dev.kagzi.postgres.SharedPostgres.createDatabase(),
-            config -> config.onFailure(told::complete));
+            config -> config.onFailure(reported::complete));
     server.startRun("q", "t");
 
     server.close();
 
-    assertThat(told).isNotDone();
+    assertThat(reported).isNotDone();
     assertThat(server.server().failure()).isEmpty();
   }
 

@@ -83,7 +83,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * may cause an internal error.
  */
 class HostileInputTest {
-  private static final String NOBODY = UUID.randomUUID().toString();
+  private static final String UNKNOWN_ID = UUID.randomUUID().toString();
   private static final List<String> TEXTS =
       List.of(
           "",
@@ -94,9 +94,9 @@ class HostileInputTest {
           "x".repeat(1 << 20),
           "ä".repeat(201),
           "no-id",
-          NOBODY,
-          NOBODY + "/s@1.1",
-          NOBODY + "/s@99999999999.1",
+          UNKNOWN_ID,
+          UNKNOWN_ID + "/s@1.1",
+          UNKNOWN_ID + "/s@99999999999.1",
           "next:AAAA",
           "prev:",
           "../../etc/passwd",
@@ -116,7 +116,7 @@ class HostileInputTest {
           "WorkerService/Attach");
 
   private static TestServer server;
-  private static String workerId = NOBODY;
+  private static String workerId = UNKNOWN_ID;
 
   @BeforeAll
   static void startServer() {
@@ -129,7 +129,7 @@ class HostileInputTest {
   }
 
   static Stream<String> calls() {
-    return sound(NOBODY).keySet().stream();
+    return sound(UNKNOWN_ID).keySet().stream();
   }
 
   @ParameterizedTest(name = "{0}")

@@ -64,8 +64,7 @@ final class BlockingCalls {
               try {
                 task.run();
               } catch (OutOfMemoryError fatal) {
-                // An Error such as OutOfMemoryError: the server may be damaged, so it is treated as
-                // failed.
+                // The call gets no response, and other threads may be damaged too: the server has failed.
                 threads.failed("kagzi-" + name, fatal);
               } finally {
                 places.release();

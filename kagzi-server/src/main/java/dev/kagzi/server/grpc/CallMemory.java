@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CallMemory implements ServerInterceptor {
   private static final int SMALL_BYTES_MAX = 16 << 10;
-  private static final Context.Key<RequestBytes> REQUEST_BYTES = Context.key("kagzi-requestBytes");
+  private static final Context.Key<RequestBytes> REQUEST_BYTES = Context.key("kagzi-request-bytes");
 
   private final ByteBudget requests;
   private final ByteBudget answers;
