@@ -15,12 +15,11 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Encrypts payloads with AES-GCM: the server stores what it cannot read. Each payload says by which
- * key it was encrypted, so that keys can be changed: the first of them encrypts, all of them
- * decrypt. A key that is taken away makes what it encrypted unreadable.
+ * Encrypts payloads with AES-GCM, so that the server stores only ciphertext.
  *
- * <p>Compress before you encrypt: what is encrypted does not get smaller. Errors are not payloads:
- * what they say is the business of an {@link ErrorSanitizer}.
+ * <p>Each payload carries the id of its key in its metadata, so keys can be rotated: one key encrypts, all keys decrypt. Payloads become unreadable when their key is removed.
+ *
+ * <p>Compress before you encrypt, because encrypted data does not compress. Errors are not payloads and are not encrypted; use an {@link ErrorSanitizer} to remove secrets from them.
  */
 public final class AesGcmTransform implements PayloadTransform {
   private static final String KEY_ID = "kagzi-key-id";
@@ -28,23 +27,29 @@ public final class AesGcmTransform implements PayloadTransform {
   private static final int NONCE_BYTES = 12;
   private static final int TAG_BITS = 128;
 
-  /** It stands in the metadata of each payload, and in front of fingerprints. */
+  /** The key id is stored with each payload and as a prefix of each fingerprint. */
   private static final int KEY_ID_LENGTH_MAX = 100;
 
   private final String keyId;
   private final Map<String, SecretKey> keys;
   private final SecureRandom random = new SecureRandom();
 
-  /** With one key of 16, 24 or 32 bytes. */
+  /**
+   * Creates a transform with one key.
+   *
+   * @param key 16, 24 or 32 bytes
+   * @throws IllegalArgumentException if the key has another length
+   */
   public AesGcmTransform(String keyId, byte[] key) {
     this(keyId, Map.of(keyId, key));
   }
 
   /**
-   * With several keys.
+   * Creates a transform with several keys, for key rotation.
    *
-   * @param keyId the one that encrypts
-   * @param keys by their ids
+   * @param keyId the id of the key that encrypts; one of {@code keys}
+   * @param keys all keys that can decrypt, by id; each has 16, 24 or 32 bytes
+   * @throws IllegalArgumentException if {@code keyId} is not in {@code keys} or longer than 100 characters, or if a key has another length
    */
   public AesGcmTransform(String keyId, Map<String, byte[]> keys) {
     this.keyId = Objects.requireNonNull(keyId, "keyId");
@@ -99,7 +104,9 @@ public final class AesGcmTransform implements PayloadTransform {
     return new Encoded(plain, metadata);
   }
 
-  /** Without the key nobody can try which input has it. It names its key, as payloads do. */
+  /**
+   * Uses an HMAC: without the key nobody can guess inputs and compare their fingerprints. The result begins with the key's id.
+   */
   @Override
   public String fingerprint(String plain) {
     return fingerprintBy(keyId, plain);

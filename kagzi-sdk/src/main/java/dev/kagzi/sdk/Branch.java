@@ -4,10 +4,15 @@ import dev.kagzi.sdk.internal.run.NameRules;
 import java.util.Objects;
 
 /**
- * One of several things that a workflow does at the same time: {@link WorkflowContext#parallel} and
- * {@link WorkflowContext#race}.
+ * A named branch of {@link WorkflowContext#parallel} or {@link WorkflowContext#race}.
  *
- * @param <R> result
+ * <pre>{@code
+ * ctx.parallel("prepare",
+ *     Branch.of("stock", branch -> branch.step("reserve", Stock.class, () -> stock.reserve(order))),
+ *     Branch.of("payment", branch -> branch.step("charge", Payment.class, () -> cards.charge(order))));
+ * }</pre>
+ *
+ * @param <R> result type
  */
 public final class Branch<R> {
   private final String name;
@@ -21,31 +26,33 @@ public final class Branch<R> {
   }
 
   /**
-   * A branch with a name that no other branch beside it has. Its steps are recorded under that
-   * name, so that branches may be reordered while runs are open.
+   * Creates a branch. Its steps are recorded under its name, so branches may be reordered while runs are open.
+   *
+   * @param name unique among the branches of the same call
+   * @throws InvalidArgumentException if the name is not allowed
    */
   public static <R> Branch<R> of(String name, BranchCode<R> code) {
     return new Branch<>(NameRules.checkBranch(name), code, false);
   }
 
   /**
-   * The same branch, which tells of a failure in its result instead of ending the branches beside
-   * it.
+   * Returns a copy of this branch that returns its failure as a {@link BranchResult} instead of throwing it. Its failure does not interrupt the other branches.
    */
   public Branch<BranchResult<R>> collected() {
     return new Branch<>(name, code, true);
   }
 
+  /** Returns the branch's name. */
   public String name() {
     return name;
   }
 
-  /** Of which a failure is a result. */
+  /** Returns whether a failure of this branch is returned as a result instead of thrown. */
   public boolean isCollected() {
     return collected;
   }
 
-  /** What the branch executes. */
+  /** Returns the code that the branch executes. */
   public BranchCode<?> code() {
     return code;
   }

@@ -1,13 +1,12 @@
 package dev.kagzi.sdk;
 
 /**
- * The code of a branch. It works with the context that it is given, not with that of the code
- * around it.
+ * The code of a {@link Branch}. It must use the context that it receives, not the context of the surrounding workflow code.
  *
- * @param <R> result
+ * @param <R> result type
  */
 @FunctionalInterface
 public interface BranchCode<R> {
-  /** Executes the branch. */
+  /** Executes the branch and returns its result. An exception fails the branch. */
   R run(WorkflowContext branch) throws Exception;
 }

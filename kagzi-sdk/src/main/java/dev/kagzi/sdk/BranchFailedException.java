@@ -1,14 +1,14 @@
 package dev.kagzi.sdk;
 
 /**
- * One of several branches has failed, and the others were interrupted; of a race, all of them have
- * failed. A workflow may catch it and go another way; {@link WorkFailedException} also covers steps
- * and children.
+ * Thrown to workflow code when a branch of {@link WorkflowContext#parallel} failed and the other branches were interrupted, or when all branches of {@link WorkflowContext#race} failed.
+ *
+ * <p>A workflow may catch it to compensate. {@link WorkFailedException} also covers steps and children.
  */
 public final class BranchFailedException extends WorkFailedException {
   private final String branch;
 
-  /** Made by the SDK. */
+  /** Called by the SDK. */
   public BranchFailedException(String group, String branch, Failure failure) {
     super(
         ClientCode.BRANCH_FAILED,
@@ -18,12 +18,12 @@ public final class BranchFailedException extends WorkFailedException {
     this.branch = branch;
   }
 
-  /** The name that the branches have together. */
+  /** Returns the name of the {@code parallel} or {@code race} call. */
   public String group() {
     return step();
   }
 
-  /** The branch's name; in a list, its place, from 0 on. */
+  /** Returns the name of the branch that failed; its index, from 0, for branches over a list. */
   public String branch() {
     return branch;
   }

@@ -1,13 +1,15 @@
 package dev.kagzi.sdk;
 
 /**
- * The code of branches that differ in what they work on.
+ * The code that is executed for each item of {@link WorkflowContext#parallel(String, java.util.Collection, BranchFunction)}.
  *
- * @param <T> what one branch works on
- * @param <R> result
+ * @param <T> item type
+ * @param <R> result type
  */
 @FunctionalInterface
 public interface BranchFunction<T, R> {
-  /** Executes the branch of one item, with the branch's own context. */
+  /**
+   * Executes the branch of one item with the branch's own context and returns its result. An exception fails the branch.
+   */
   R run(WorkflowContext branch, T item) throws Exception;
 }

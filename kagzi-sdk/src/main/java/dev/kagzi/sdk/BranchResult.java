@@ -1,33 +1,33 @@
 package dev.kagzi.sdk;
 
 /**
- * How one of several branches ended, where a failure of one does not end the others.
+ * The outcome of a branch whose failure does not interrupt the other branches: {@link Branch#collected}, {@link ParallelBuilder#collectAll}.
  *
- * @param <R> result of a branch that ended well
+ * @param <R> result type
  */
 public sealed interface BranchResult<R> {
-  /** The branch ended well. */
+  /** The branch returned a value. */
   record Done<R>(String branch, R value) implements BranchResult<R> {}
 
   /**
    * The branch failed.
    *
-   * @param cause what its code threw; a {@link WorkFailedException}, mostly
+   * @param cause what its code threw, usually a {@link WorkFailedException}
    */
   record Failed<R>(String branch, Throwable cause) implements BranchResult<R> {}
 
-  /** The branch's name; in a list, its place. */
+  /** Returns the branch's name; its index, from 0, for branches over a list. */
   String branch();
 
-  /** Whether the branch ended well. */
+  /** Returns whether the branch returned a value. */
   default boolean isDone() {
     return this instanceof Done;
   }
 
   /**
-   * The branch's result.
+   * Returns the branch's result.
    *
-   * @throws IllegalStateException if it failed, with the failure as its cause
+   * @throws IllegalStateException if the branch failed; the cause is its failure
    */
   default R value() {
     return switch (this) {

@@ -3,44 +3,47 @@ package dev.kagzi.sdk;
 import java.time.Duration;
 
 /**
- * Starts runs as steps of a run. A child's id follows from its parent and the step's name: however
- * often the parent's code is executed, it starts once.
+ * Starts child runs: {@link WorkflowContext#child}. A child's run id is derived from its parent and the step's name, so a replay of the parent never starts it a second time.
  *
- * @param <I> input of the child
- * @param <O> output of the child
+ * <pre>{@code
+ * Receipt receipt = ctx.child(CHARGE).executionTimeout(Duration.ofHours(1)).run("charge", order);
+ * }</pre>
+ *
+ * @param <I> input type of the child
+ * @param <O> output type of the child
  */
 public interface ChildBuilder<I, O> {
-  /** The child's task queue; without it, the queue that its type carries, else the parent's. */
+  /**
+   * Sets the child's task queue. Default: the queue of its {@link WorkflowType}, else the parent's queue.
+   */
   ChildBuilder<I, O> queue(String queue);
 
-  /** The policy of the child's steps and of the child as a whole: {@link WorkflowStarter#retry}. */
+  /** Sets the retry policy of the child and of its steps: {@link WorkflowStarter#retry}. */
   ChildBuilder<I, O> retry(Retry retry);
 
-  /** How long the child may take: {@link WorkflowStarter#executionTimeout}. */
+  /** Sets how long the child may take: {@link WorkflowStarter#executionTimeout}. */
   ChildBuilder<I, O> executionTimeout(Duration timeout);
 
   /**
-   * Starts the child and goes on. A cancel of the parent reaches the child; the parent's own end
-   * does not.
+   * Starts the child and returns without waiting for its result. Cancelling the parent cancels the child; other ends of the parent do not affect it.
    *
-   * @param name of the step
+   * @param name name of the step that represents the child
    */
   ChildHandle<O> start(String name, I input);
 
   /**
    * Starts the child and waits for its result.
    *
-   * @throws ChildFailedException if the child has none
+   * @throws ChildFailedException if the child failed, timed out or was cancelled
    */
   default O run(String name, I input) {
     return start(name, input).result();
   }
 
   /**
-   * Starts a run that goes its own way: nobody waits for it, and a cancel of the parent leaves it
-   * alone. It is shown as the parent's child all the same.
+   * Starts a detached run: the parent cannot wait for it, and cancelling the parent does not cancel it. It is still listed as the parent's child.
    *
-   * @return its id
+   * @return the run's id
    */
   String startDetached(String name, I input);
 }

@@ -1,14 +1,15 @@
 package dev.kagzi.sdk;
 
 /**
- * A child has no result. A workflow may catch it and go another way; {@link WorkFailedException}
- * also covers steps and branches.
+ * Thrown to workflow code when a child failed, timed out or was cancelled.
+ *
+ * <p>A workflow may catch it to compensate. {@link WorkFailedException} also covers steps and branches.
  */
 public final class ChildFailedException extends WorkFailedException {
   private final String runId;
   private final RunStatus status;
 
-  /** Made by the SDK. */
+  /** Called by the SDK. */
   public ChildFailedException(String step, String runId, RunStatus status, Failure failure) {
     super(
         ClientCode.CHILD_FAILED,
@@ -19,12 +20,12 @@ public final class ChildFailedException extends WorkFailedException {
     this.status = status;
   }
 
-  /** The child's run id. */
+  /** Returns the child's run id. */
   public String runId() {
     return runId;
   }
 
-  /** {@code FAILED}, {@code CANCELLED} or {@code TIMED_OUT}. */
+  /** Returns how the child ended: {@code FAILED}, {@code CANCELLED} or {@code TIMED_OUT}. */
   public RunStatus status() {
     return status;
   }

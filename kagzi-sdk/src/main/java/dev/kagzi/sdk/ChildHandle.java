@@ -1,22 +1,23 @@
 package dev.kagzi.sdk;
 
 /**
- * A child of a run, to be used by the run's own code: the workflow's, or that of its branches.
+ * A started child run. Only the code of its parent run may use it: the workflow's code or that of its branches.
  *
- * @param <O> output
+ * @param <O> output type
  */
 public interface ChildHandle<O> {
-  /** The step that the child is, in the order of occurrence: {@code pay}, {@code pay#2}. */
+  /**
+   * Returns the key of the step that represents the child, with its occurrence: {@code pay}, {@code pay#2}.
+   */
   String step();
 
-  /** The child's run id. */
+  /** Returns the child's run id. */
   String runId();
 
   /**
-   * Waits for the child's result. Meanwhile the parent takes no slot and no thread, unless branches
-   * beside this one are at work.
+   * Waits for the child's result. The parent is suspended meanwhile and uses no slot and no thread, unless other branches of it are working.
    *
-   * @throws ChildFailedException if the child has none: it failed, was cancelled, or timed out
+   * @throws ChildFailedException if the child failed, timed out or was cancelled
    */
   O result();
 }

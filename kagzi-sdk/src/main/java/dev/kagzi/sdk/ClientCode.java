@@ -1,8 +1,7 @@
 package dev.kagzi.sdk;
 
 /**
- * What goes wrong in a client, by names that stay. Where the server has a name for the same, it is
- * that one. What only a server can find has its codes there, and they travel as texts.
+ * Stable error codes of the client, listed in {@code docs/errors.md}. Where the server has a code for the same error, the name is the same. Codes that only a server produces are passed on as strings.
  */
 enum ClientCode {
   BRANCH_FAILED,

@@ -3,21 +3,23 @@ package dev.kagzi.sdk;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** Stands around the starts of a client. Must be thread-safe and quick. */
+/**
+ * Intercepts the starts of a client: {@link Kagzi.Builder#interceptor}. Implementations must be thread-safe and must not block.
+ */
 public interface ClientInterceptor {
   /**
-   * What is about to be started.
+   * The start that is intercepted.
    *
-   * @param workflowId the id given with {@link WorkflowStarter#id}; empty if none
-   * @param version empty for the type's default
+   * @param workflowId the id set with {@link WorkflowStarter#id}; empty if none
+   * @param version the workflow type's version; empty for the type's default
    */
   record Start(String type, String version, String queue, String workflowId) {}
 
   /**
-   * Around one start.
+   * Intercepts one start.
    *
-   * @param next makes the start, once
-   * @return the run's id, as {@code next} gives it
+   * @param next sends the start; call it exactly once
+   * @return the run's id that {@code next} returned
    */
   CompletableFuture<String> start(Start start, Supplier<CompletableFuture<String>> next);
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A codec whose payloads are transformed, in the order given; on the way back the last is first.
+ * A codec that applies transforms in order after encoding, and undoes them in reverse order before decoding.
  */
 final class CodecChain implements PayloadCodec {
   private final PayloadCodec codec;
@@ -53,11 +53,11 @@ final class CodecChain implements PayloadCodec {
   }
 
   @Override
-  public boolean hasFingerprint(@Nullable Object value, Type type, String before) {
+  public boolean hasFingerprint(@Nullable Object value, Type type, String stored) {
     String fingerprint = codec.fingerprint(value, type);
     for (PayloadTransform transform : transforms) {
-      fingerprint = transform.fingerprint(fingerprint, before);
+      fingerprint = transform.fingerprint(fingerprint, stored);
     }
-    return fingerprint.equals(before);
+    return fingerprint.equals(stored);
   }
 }

@@ -10,8 +10,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A value as bytes, with what is needed to read them again. The server stores both and looks into
- * neither.
+ * An encoded value: its bytes and the metadata that is needed to decode them. The server stores both and interprets neither.
  */
 public final class Encoded {
   private final byte[] data;
@@ -19,16 +18,16 @@ public final class Encoded {
   private final PayloadCodec codec;
 
   /**
-   * Takes the array as it is: the caller no longer changes it.
+   * Creates a payload. The array is not copied, so the caller must not change it afterwards.
    *
-   * @param metadata how to read the bytes; empty means JSON
+   * @param metadata how to decode the bytes; empty means JSON
    */
   public Encoded(byte[] data, Map<String, String> metadata) {
     this(data, metadata, JacksonCodec.DEFAULT);
   }
 
   /**
-   * @param codec of the application, where the value is handed to it without being read
+   * @param codec decodes the value when application code asks for it
    */
   Encoded(byte[] data, Map<String, String> metadata, PayloadCodec codec) {
     this.data = Objects.requireNonNull(data, "data");
@@ -36,25 +35,26 @@ public final class Encoded {
     this.codec = codec;
   }
 
-  /** The output of a run, to be read by the codec; empty if the message has none. */
+  /** Returns the output of a run; empty if the message contains none. */
   static Optional<Encoded> outputOf(Workflow run, PayloadCodec codec) {
     Payload output = run.getOutput();
-    // A list leaves out the bytes of a large output; no bytes are never a value.
+    // Lists omit the bytes of large outputs. An encoded value is never empty.
     return run.hasOutput() && !output.getData().isEmpty()
         ? Optional.of(new Encoded(output.getData().toByteArray(), output.getMetadataMap(), codec))
         : Optional.empty();
   }
 
-  /** The bytes themselves, not a copy: do not change them. */
+  /** Returns the bytes. The array is not a copy and must not be changed. */
   public byte[] data() {
     return data;
   }
 
+  /** Returns the metadata, for example content type or encryption key id. Immutable. */
   public Map<String, String> metadata() {
     return metadata;
   }
 
-  /** Whether bytes and metadata are the same. */
+  /** Compares bytes and metadata. */
   @Override
   public boolean equals(@Nullable Object other) {
     return other instanceof Encoded that
@@ -67,7 +67,7 @@ public final class Encoded {
     return 31 * Arrays.hashCode(data) + metadata.hashCode();
   }
 
-  // The codec makes the value for exactly this type; null stands for itself.
+  // The codec returns a value of exactly this type; a null value stays null.
   @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"})
   <T> T decode(Type type) {
     return (T) codec.decode(this, type);

@@ -1,26 +1,24 @@
 package dev.kagzi.sdk;
 
 /**
- * What sort of error a failure is, recorded with it. A {@link Retry} can choose by it: {@link
- * Retry#onlyOn}, {@link Retry#onlyOnRetryable}, {@link Retry#notOn(ErrorKind, ErrorKind...)}.
+ * The category of an error, recorded with each failure. A {@link Retry} can select by it: {@link Retry#onlyOn}, {@link Retry#onlyOnRetryable}, {@link Retry#notOn(ErrorKind, ErrorKind...)}.
  *
- * <p>The SDK knows the kinds of some exceptions of Java's own libraries, through their causes; an
- * application says the rest with {@link WorkerBuilder#errorKinds}.
+ * <p>The SDK classifies common exceptions of the JDK, also when they are the cause of another exception. Classify your own exceptions with {@link WorkerBuilder#errorKinds}.
  */
 public enum ErrorKind {
-  /** The other side could not be reached, or the connection broke. */
+  /** The remote side could not be reached, or the connection broke. */
   NETWORK(true),
-  /** It took too long; a step that ran into its time-out is one of these. */
+  /** The operation took too long, for example a step that exceeded its timeout. */
   TIMEOUT(true),
   DATABASE(true),
   RATE_LIMIT(true),
-  /** The other side is there and cannot serve now. */
+  /** The remote side answered that it cannot serve requests now. */
   UNAVAILABLE(true),
   NOT_FOUND(false),
   UNAUTHORIZED(false),
   BAD_REQUEST(false),
   VALIDATION(false),
-  /** Nobody said. Retried unless the policy names the kinds that are. */
+  /** Not classified. Retried, unless the policy lists the kinds to retry. */
   UNKNOWN(false);
 
   private final boolean retryable;
@@ -29,7 +27,7 @@ public enum ErrorKind {
     this.retryable = retryable;
   }
 
-  /** Whether the same attempt may well succeed a little later. */
+  /** Returns whether a later attempt may succeed without any change. */
   public boolean isRetryable() {
     return retryable;
   }

@@ -1,20 +1,17 @@
 package dev.kagzi.sdk;
 
 /**
- * Sees every failure of a worker's steps and runs before it leaves the process, and says what is
- * stored instead. The place to remove secrets and personal data:
+ * Changes the failures of a worker's steps and runs before they leave the process. Use it to remove secrets and personal data:
  *
  * <pre>{@code
  * kagzi.worker("payments")
  *     .errorSanitizer(failure -> failure.redacted(text -> CARD_NUMBER.matcher(text).replaceAll("****")))
  * }</pre>
  *
- * <p>What it returns is also what the workflow's code sees in {@link
- * WorkFailedException#failure()}. If it throws, the failure is stored with the exception's class
- * and without any text of it. Must be thread-safe.
+ * <p>The server stores only the returned failure, and workflow code sees the same in {@link WorkFailedException#failure()}. If the sanitizer throws, the failure is stored with the exception's class and without any text. Implementations must be thread-safe.
  */
 @FunctionalInterface
 public interface ErrorSanitizer {
-  /** Returns what is stored in place of the failure, or the failure itself. */
+  /** Returns the failure to store: a changed one, or the given one. */
   Failure sanitize(Failure failure);
 }

@@ -13,8 +13,7 @@ import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The application's codec, except for the events that the server writes: those are JSON with the
- * protocol's names, whoever reads them.
+ * Decodes the {@link WorkflowFailedEvent}s that the server writes; every other value goes to the application's codec. The events are JSON with the protocol's field names, because workers in all languages read them.
  */
 final class FailedEventCodec implements PayloadCodec {
   private static final JsonMapper MAPPER =
@@ -29,7 +28,7 @@ final class FailedEventCodec implements PayloadCodec {
     this.application = application;
   }
 
-  /** The event as it travels; what is empty may be left out. */
+  /** The JSON form of the event. Empty fields may be missing. */
   private record Wire(
       @Nullable String failedRunId,
       @Nullable String namespaceId,
@@ -108,9 +107,9 @@ final class FailedEventCodec implements PayloadCodec {
         failure);
   }
 
-  private static <T> T required(String what, @Nullable T value) {
+  private static <T> T required(String field, @Nullable T value) {
     if (value == null) {
-      throw new IllegalArgumentException(what + ": none (expected: one)");
+      throw new IllegalArgumentException(field + ": none (expected: one)");
     }
     return value;
   }

@@ -11,9 +11,9 @@ import java.util.function.UnaryOperator;
  * A recorded error of a step or a run.
  *
  * @param type name of the exception's class; empty if unknown
- * @param message what the exception said
- * @param nonRetryable no retry was allowed, whatever the policy
- * @param metadata what else was recorded with it; its known keys have methods of their own
+ * @param message message of the exception
+ * @param nonRetryable whether retries were ruled out, regardless of the retry policy
+ * @param metadata further recorded details; the methods of this record read the known keys
  */
 public record Failure(
     String type, String message, boolean nonRetryable, Map<String, String> metadata) {
@@ -27,7 +27,7 @@ public record Failure(
     metadata = Map.copyOf(metadata);
   }
 
-  /** What sort of error it is. */
+  /** Returns the category of the error; {@link ErrorKind#UNKNOWN} if it was not classified. */
   public ErrorKind kind() {
     String name = metadata.getOrDefault(KIND, "");
     return Arrays.stream(ErrorKind.values())
@@ -37,8 +37,7 @@ public record Failure(
   }
 
   /**
-   * Whether the exception, or one of its causes, was of this class or, for the exception itself, of
-   * a class that extends it. Classes are compared by name: it need not be the one that was thrown.
+   * Returns whether the exception was of this class or a subclass, or one of its causes was of exactly this class. Classes are compared by name, so the original class need not be on the classpath.
    */
   public boolean isA(Class<? extends Throwable> type) {
     String name = type.getName();
@@ -47,24 +46,27 @@ public record Failure(
         || causes().stream().anyMatch(cause -> cause.startsWith(name + ": "));
   }
 
-  /** Where it was thrown, unless stacks are not recorded: {@link WorkerBuilder#recordStacks}. */
+  /**
+   * Returns the stack trace; empty if the worker does not record them ({@link WorkerBuilder#recordStacks}).
+   */
   public Optional<String> stack() {
     return Optional.ofNullable(metadata.get(STACK));
   }
 
-  /** The causes of the exception from the outside in, each as {@code class: message}. */
+  /** Returns the causes of the exception, outermost first, each as {@code class: message}. */
   public List<String> causes() {
     return metadata.getOrDefault(CAUSE, "").lines().toList();
   }
 
-  /** Of a run: the step whose failure ended it, if one did. */
+  /**
+   * Returns the step whose failure ended the run; empty if no step did, or if this is the failure of a step.
+   */
   public Optional<String> step() {
     return Optional.ofNullable(metadata.get(STEP));
   }
 
   /**
-   * The same failure with each of its texts changed: message, stack and causes. For an {@link
-   * ErrorSanitizer}.
+   * Returns a copy whose texts (message, stack and causes) are changed by the function. Intended for an {@link ErrorSanitizer}.
    */
   public Failure redacted(UnaryOperator<String> change) {
     Map<String, String> changed = new HashMap<>(metadata);
@@ -75,8 +77,9 @@ public record Failure(
 
   @Override
   public String toString() {
-    // An exception without a message says its class, and a terminated run says so itself.
-    boolean saysType = message.equals(type) || message.startsWith(type + ": ");
-    return type.isEmpty() || saysType ? message : type + ": " + message;
+    // Do not print the type twice: the message of an exception without text is its class name, and
+    // a terminated run's message begins with its type.
+    boolean namesType = message.equals(type) || message.startsWith(type + ": ");
+    return type.isEmpty() || namesType ? message : type + ": " + message;
   }
 }

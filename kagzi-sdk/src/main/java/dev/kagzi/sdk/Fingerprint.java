@@ -4,7 +4,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** A short text for bytes, which no other bytes have. */
+/** Computes SHA-256 hashes as hexadecimal text. */
 final class Fingerprint {
   private Fingerprint() {}
 
@@ -12,7 +12,7 @@ final class Fingerprint {
     try {
       return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(data));
     } catch (NoSuchAlgorithmException e) {
-      throw new PayloadException("SHA-256: not there (expected: in every JDK)", e);
+      throw new PayloadException("SHA-256: not available (expected: every JDK has it)", e);
     }
   }
 }

@@ -8,7 +8,9 @@ import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
-/** Compresses payloads that are large enough to gain by it. */
+/**
+ * Compresses payloads with gzip. A payload that is below the threshold, or that would not become smaller, stays as it is.
+ */
 public final class GzipTransform implements PayloadTransform {
   private static final String ENCODING = "kagzi-compression";
   private static final String GZIP = "gzip";
@@ -16,12 +18,16 @@ public final class GzipTransform implements PayloadTransform {
 
   private final int bytesMin;
 
-  /** From a KiB on. */
+  /** Compresses payloads of 1 KiB or more. */
   public GzipTransform() {
     this(1 << 10);
   }
 
-  /** From so many bytes on. */
+  /**
+   * Compresses payloads of at least this size.
+   *
+   * @param bytesMin the threshold in bytes
+   */
   public GzipTransform(int bytesMin) {
     this.bytesMin = bytesMin;
   }

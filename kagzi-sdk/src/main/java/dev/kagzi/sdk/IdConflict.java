@@ -1,11 +1,17 @@
 package dev.kagzi.sdk;
 
-/** What a start does when its {@linkplain WorkflowStarter#id id} is in use. */
+/**
+ * What a start does when its {@linkplain WorkflowStarter#id id} is already used by another run.
+ */
 public enum IdConflict {
-  /** An active run with the id is returned; one that has finished does not count. */
+  /**
+   * Returns the active run with this id. If all runs with this id have finished, starts a new one.
+   */
   USE_EXISTING,
-  /** An active run with the id makes the start fail: {@link RunExistsException}. */
+  /** Fails with {@link RunExistsException} if a run with this id is active. */
   REJECT,
-  /** The latest run with the id is returned, active or finished: the work is done once at most. */
+  /**
+   * Returns the latest run with this id, active or finished, so at most one run is ever started.
+   */
   USE_EXISTING_ANY
 }

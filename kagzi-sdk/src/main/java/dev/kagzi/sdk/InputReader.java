@@ -37,14 +37,13 @@ import tools.jackson.databind.ser.bean.BeanSerializerBase;
 import tools.jackson.databind.util.LinkedNode;
 
 /**
- * Reads inputs of runs that have not begun: refuses those that lack a primitive component of a
- * record, and logs or refuses fields that the type does not know. Thread-safe.
+ * Decodes inputs of runs that have not begun. Rejects an input without a value for a primitive component of a record. Logs or rejects fields that the type does not have. Thread-safe.
  */
 final class InputReader {
   private static final EventLog log = EventLog.of(InputReader.class);
   private static final String UNKNOWN_FIELDS = "kagzi-unknown-fields";
 
-  /** How Jackson's own message of a required parameter begins. */
+  /** Jackson's message for a missing creator parameter begins with this text. */
   private static final String MISSING = "Missing required creator property";
 
   private final JsonMapper mapper;
@@ -52,7 +51,7 @@ final class InputReader {
   private final Set<Type> warned = ConcurrentHashMap.newKeySet();
 
   /**
-   * @param strict whether unknown fields are refused
+   * @param strict whether unknown fields are rejected
    */
   InputReader(JsonMapper application, boolean strict) {
     JsonMapper.Builder builder = application.rebuild();
@@ -69,7 +68,9 @@ final class InputReader {
     this.mapper = builder.build();
   }
 
-  /** Adds a handler that Jackson calls only if none of the application's accepts the problem. */
+  /**
+   * Adds a handler that Jackson calls only if no handler of the application accepts the problem.
+   */
   private static void addLastHandler(
       JsonMapper.Builder builder, DeserializationProblemHandler last) {
     List<DeserializationProblemHandler> handlers = new ArrayList<>();
@@ -101,7 +102,7 @@ final class InputReader {
     return value;
   }
 
-  /** What is wrong with an input that could not be read. */
+  /** Describes why an input could not be decoded. */
   String reason(byte[] data, JacksonException error) {
     if (!(error instanceof MismatchedInputException mismatch)
         || !mismatch.getOriginalMessage().startsWith(MISSING)
@@ -121,9 +122,7 @@ final class InputReader {
   }
 
   /**
-   * Makes Jackson refuse a missing primitive creator parameter; by itself it would be 0 or false.
-   * Parameters that the application's mapper may leave out of the JSON, or ignores in it, stay
-   * optional.
+   * Makes Jackson reject a missing primitive creator parameter; by default it would become 0 or false. Parameters that the application's mapper may omit when writing, or ignores when reading, stay optional.
    */
   private static final class RequiredPrimitives extends ValueDeserializerModifier {
     private static final long serialVersionUID = 1;
@@ -140,7 +139,7 @@ final class InputReader {
         BeanDescription.Supplier type,
         BeanDeserializerBuilder builder) {
       ValueInstantiator creator = builder.getValueInstantiator();
-      // The instantiator of a module may have default values of its own, as in Kotlin.
+      // A module's instantiator may have its own default values, for example in Kotlin.
       if (creator.getClass() == StdValueInstantiator.class && creator.canCreateFromObjectWith()) {
         List<Integer> required = new ArrayList<>();
         Predicate<String> isWritten = alwaysWritten(type);
@@ -159,7 +158,9 @@ final class InputReader {
       return builder;
     }
 
-    /** Which properties of the type the application's mapper writes, whatever their values. */
+    /**
+     * Returns which properties of the type the application's mapper always writes, for any value.
+     */
     private Predicate<String> alwaysWritten(BeanDescription.Supplier type) {
       AnnotationIntrospector annotations =
           application.serializationConfig().getAnnotationIntrospector();
@@ -172,7 +173,7 @@ final class InputReader {
         serializer =
             application._serializationContext().findRootValueSerializer(type.getBeanClass());
       } catch (JacksonException e) {
-        // The mapper cannot write the type, so it leaves nothing out.
+        // The mapper cannot write the type, so it cannot omit properties either.
         return name -> true;
       }
       if (!(serializer instanceof BeanSerializerBase)) {
@@ -192,7 +193,7 @@ final class InputReader {
     }
   }
 
-  /** Shows which values a writer leaves out; Jackson has no method for that. */
+  /** Exposes which values a property writer omits; Jackson has no public method for it. */
   private static final class Suppression extends BeanPropertyWriter {
     private static final long serialVersionUID = 1;
 
@@ -201,7 +202,7 @@ final class InputReader {
     }
 
     boolean omitsPrimitives() {
-      // No number and no boolean is empty.
+      // A number or boolean is never "empty".
       return _suppressableValue != null && !_suppressableValue.equals(MARKER_FOR_EMPTY);
     }
   }
@@ -241,7 +242,7 @@ final class InputReader {
       if (context.getAttribute(UNKNOWN_FIELDS) instanceof Set<?> unknown) {
         ((Set<String>) unknown).add(name);
       }
-      // Jackson skips the value, as it does at a replay.
+      // Not handled: Jackson skips the value, as it does at a replay.
       return false;
     }
   }

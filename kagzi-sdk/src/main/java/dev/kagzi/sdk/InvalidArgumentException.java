@@ -1,11 +1,11 @@
 package dev.kagzi.sdk;
 
-/** An argument that can never be right, found before anything is sent. */
+/** Thrown when an argument is invalid; nothing was sent to the server. */
 public final class InvalidArgumentException extends IllegalArgumentException {
   private final String code;
 
   /**
-   * Made by the SDK.
+   * Called by the SDK.
    *
    * @param code {@link #code}
    */
@@ -15,9 +15,7 @@ public final class InvalidArgumentException extends IllegalArgumentException {
   }
 
   /**
-   * What is wrong, as a word that stays the same whatever the message says: {@code INVALID_NAME},
-   * {@code DUPLICATE_TYPE}, {@code DUPLICATE_BRANCH}, {@code NO_BRANCH}, {@code
-   * HISTORY_UNREADABLE}.
+   * Returns the error code, which does not change between releases: {@code INVALID_NAME}, {@code DUPLICATE_TYPE}, {@code DUPLICATE_BRANCH}, {@code NO_BRANCH} or {@code HISTORY_UNREADABLE}.
    */
   public String code() {
     return code;

@@ -13,14 +13,11 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Payloads as JSON, by Jackson: records, beans, generics and {@code java.time} as they are.
+ * Encodes payloads as JSON with Jackson: records, beans, generics and {@code java.time} without further setup.
  *
- * <p>The input of a run that has not begun is checked: a primitive component of a record that is
- * missing blocks the run, since {@code cent} in place of {@code cents} would make it 0; fields that
- * the type does not know are logged once per type, or block the run with {@link #strict}. A
- * component that may be missing is an {@code Integer}, or another object: it is null then. A
- * primitive that the mapper itself leaves out or ignores may be missing as well. What is recorded
- * already, by former code perhaps, is never refused for what it has or lacks.
+ * <p>The input of a run that has not begun is checked. A missing primitive component of a record blocks the run; otherwise a misspelt {@code cent} for {@code cents} would silently become 0. Unknown fields are logged once per type, or block the run with {@link #strict}.
+ *
+ * <p>Declare a component that may be missing as an object type such as {@code Integer}; it is then null. Primitives that the mapper itself omits or ignores may be missing, too. Recorded values, which former code may have written, are not checked.
  */
 public final class JacksonCodec implements PayloadCodec {
   static final JacksonCodec DEFAULT = new JacksonCodec();
@@ -28,19 +25,18 @@ public final class JacksonCodec implements PayloadCodec {
   private final JsonMapper mapper;
   private final ObjectWriter plainWriter;
   private final ObjectWriter sortedWriter;
-  // Looking a type up costs Jackson more than reading a small value does.
+  // Cached, because resolving a type costs Jackson more than reading a small value.
   private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
   private final Map<Type, ObjectWriter> writers = new ConcurrentHashMap<>();
   private final InputReader inputs;
 
-  /** With Jackson's own defaults. */
+  /** Creates a codec with Jackson's defaults. */
   public JacksonCodec() {
     this(JsonMapper.builder().build());
   }
 
   /**
-   * With a mapper of the application's. One that fails on unknown properties is {@link #strict};
-   * one that allows null for primitives allows that they are missing.
+   * Creates a codec with the application's mapper. It is {@link #strict} if the mapper fails on unknown properties. Primitives may be missing if the mapper allows null for primitives.
    */
   public JacksonCodec(JsonMapper mapper) {
     this(mapper, mapper.isEnabled(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES));
@@ -60,7 +56,7 @@ public final class JacksonCodec implements PayloadCodec {
                 SerializationFeature.FAIL_ON_ORDER_SET_BY_INCOMPARABLE_ELEMENT);
   }
 
-  /** The same codec, but an input with fields that its type does not know blocks its run. */
+  /** Returns a copy of this codec for which an input with unknown fields blocks its run. */
   public JacksonCodec strict() {
     return new JacksonCodec(mapper, true);
   }
@@ -71,8 +67,7 @@ public final class JacksonCodec implements PayloadCodec {
   }
 
   /**
-   * Of maps and sets with their elements in order, where these can be compared: {@code Map.of} and
-   * {@code Set.of} have another order in each process.
+   * Sorts the elements of maps and sets where they are comparable, because {@code Map.of} and {@code Set.of} iterate in another order in each process.
    */
   @Override
   public String fingerprint(@Nullable Object value, Type type) {
@@ -122,9 +117,9 @@ public final class JacksonCodec implements PayloadCodec {
         cause);
   }
 
-  // A class is written by what the value is, so that subclasses keep their fields. A type with
-  // parameters has to be told, since the value no longer knows them; one that has no subclasses is
-  // told too, which spares Jackson a look-up.
+  // An open class is written by the value's own class, so that subclasses keep their fields. A
+  // generic type is passed to Jackson, because the value does not carry its parameters. A final
+  // class is passed as well, which saves Jackson a lookup.
   private ObjectWriter writer(Type type) {
     boolean open = type instanceof Class<?> named && !Modifier.isFinal(named.getModifiers());
     return open ? plainWriter : writers.computeIfAbsent(type, this::typedWriter);

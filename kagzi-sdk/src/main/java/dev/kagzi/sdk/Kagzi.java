@@ -31,7 +31,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection to Kagzi: starts runs, waits for them, and makes workers.
+ * The client: connects to Kagzi servers, starts runs, waits for their results, and creates workers.
  *
  * <pre>{@code
  * static final WorkflowType<Order, Receipt> PROCESS_ORDER =
@@ -44,25 +44,23 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p><b>Queues.</b> A run goes to exactly one task queue, and only workers of that queue receive
- * it. The start names it ({@link WorkflowStarter#queue}), else the workflow's type does ({@link
- * WorkflowType#queue}), else it is {@value #DEFAULT_QUEUE}. A type that carries its queue keeps
- * starters and workers in agreement.
+ * <p><b>Queues.</b> A run belongs to exactly one task queue, and only workers of that queue receive it. The start may set the queue ({@link WorkflowStarter#queue}), else the workflow type sets it ({@link WorkflowType#queue}), else it is {@value #DEFAULT_QUEUE}. Set the queue in the type, so that starters and workers agree.
  *
- * <p>One object serves a whole application: it is thread-safe, and what its threads do at the same
- * time travels together.
+ * <p>Create one client per application. It is thread-safe, and it batches the calls that its threads make concurrently.
  */
 public final class Kagzi implements AutoCloseable {
   private static final Pattern RUN_ID =
       Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
-  /** Where runs go when neither the start nor the type says otherwise. */
+  /** The task queue of runs whose start and type set no queue. */
   public static final String DEFAULT_QUEUE = "default";
 
-  /** The namespace of a client that names none. */
+  /** The namespace of a client that sets none. */
   public static final String DEFAULT_NAMESPACE = "default";
 
-  /** Where futures of ours complete: callers may do there what they like. */
+  /**
+   * Completes the futures that callers receive. Each task has its own virtual thread, because callbacks of callers may block.
+   */
   static final Executor CALLBACKS = task -> Thread.ofVirtual().name("kagzi-callback").start(task);
 
   private final Connection connection;
@@ -70,7 +68,7 @@ public final class Kagzi implements AutoCloseable {
   private final RunCalls runs;
   private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
-  /** What its workers serve, or have served, by type and version. */
+  /** The workflows of all workers that this client started, by type and version. */
   private final Map<String, RegisteredWorkflow<?, ?>> served = new ConcurrentHashMap<>();
 
   private final List<ClientInterceptor> interceptors;
@@ -89,32 +87,30 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Connects with the defaults. Does not wait, and does not fail if no server answers: the
-   * connection is tried about once a second for as long as the client is open. {@link #ping} tells
-   * whether there is a server.
+   * Connects with default options. Returns immediately and does not fail if no server answers: the client tries to connect about once a second while it is open. {@link #ping} checks whether a server answers.
    *
-   * @param address {@code host:port}, or several separated by commas: servers of one database, of
-   *     which the first that answers is used
+   * @param address {@code host:port}, or several separated by commas: servers of one database; the client uses the first that answers
+   * @throws IllegalArgumentException if the address has another form
    */
   public static Kagzi connect(String address) {
     return builder().address(address).connect();
   }
 
-  /** A connection with options. */
+  /** Returns a builder for a client with options. */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** Starts runs of this type. */
+  /** Returns a builder that starts runs of this type. */
   public <I, O> WorkflowStarter<I, O> workflow(WorkflowType<I, O> type) {
     return new WorkflowStarter<>(runs, type, interceptors);
   }
 
   /**
-   * A handle on a run that was started before, or elsewhere. Does not ask the server.
+   * Returns a handle for an existing run, without asking the server.
    *
-   * @param runId the run's own; {@link #run(WorkflowType, String)} takes the id that its start gave
-   *     it
+   * @param runId the run's id, a UUID; {@link #run(WorkflowType, String)} takes the id set at the start
+   * @throws IllegalArgumentException if {@code runId} is not a UUID
    */
   public <O> RunHandle<O> run(String runId, WorkflowType<?, O> type) {
     if (!RUN_ID.matcher(runId).matches()) {
@@ -126,10 +122,9 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * A handle on the latest run with this id, finished or not: {@link WorkflowStarter#id}. Asks the
-   * server once, and stays with that run.
+   * Returns a handle for the latest run with this id, finished or not: {@link WorkflowStarter#id}. The server is asked once; the handle stays with that run.
    *
-   * @throws RunNotFoundException if there is none
+   * @throws RunNotFoundException if no run has this id
    * @throws RunExistsException if the run is of another type
    */
   public <O> RunHandle<O> run(WorkflowType<?, O> type, String workflowId) {
@@ -145,24 +140,26 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * What is known of a run.
+   * Returns the current state of a run.
    *
-   * @throws RunNotFoundException if there is no such run
+   * @throws RunNotFoundException if the run does not exist
    */
   public RunInfo get(String runId) {
     return RunHandle.info(runs, runs.get(runId));
   }
 
   /**
-   * What is recorded of a run, with every attempt of its steps: to look at, or to replay.
+   * Returns the recorded history of a run with every attempt of its steps, for inspection or for a {@link Replayer}.
    *
-   * @throws RunNotFoundException if there is no such run
+   * @throws RunNotFoundException if the run does not exist
    */
   public RunHistory history(String runId) {
     return new RunHistory(runs.history(runId));
   }
 
-  /** A replayer with this client's codec and the workflows of all workers that it has started. */
+  /**
+   * Returns a replayer with this client's codec and the workflows of all workers that this client started.
+   */
   public Replayer replayer() {
     Replayer replayer = new Replayer(payloads);
     served.values().forEach(replayer::serve);
@@ -170,34 +167,35 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * The latest run with this id, finished or not: {@link WorkflowStarter#id}.
+   * Returns the current state of the latest run with this id, finished or not: {@link WorkflowStarter#id}.
    *
-   * @throws RunNotFoundException if there is none
+   * @throws RunNotFoundException if no run has this id
    */
   public RunInfo getByWorkflowId(String workflowId) {
     return RunHandle.info(runs, runs.getByWorkflowId(workflowId));
   }
 
-  /** Runs by filter, newest first. */
+  /** Returns a query that lists runs by filter, newest first. */
   public RunList list() {
     return new RunList(runs);
   }
 
-  /** The schedule of this name, whether there is one or not. Does not ask the server. */
+  /**
+   * Returns a handle for the schedule of this name, which may or may not exist. The server is not asked.
+   */
   public Schedule schedule(String name) {
     return new Schedule(connection, runs, NameRules.check("name", name));
   }
 
-  /** Lists schedules. */
+  /** Returns a query that lists schedules. */
   public Schedules schedules() {
     return new Schedules(connection);
   }
 
   /**
-   * Makes the type's version the one of all runs that are started without one: {@code
-   * kagzi.setDefaultVersion(PROCESS_ORDER.version("2"))}. What has started stays on its version.
+   * Sets the default version of a workflow type: runs that are started without a version get it. Existing runs keep their version. Example: {@code kagzi.setDefaultVersion(PROCESS_ORDER.version("2"))}.
    *
-   * @return what it was before; empty if there was none
+   * @return the former default version; empty if there was none
    */
   public String setDefaultVersion(WorkflowType<?, ?> type) {
     SetDefaultVersionRequest request =
@@ -212,19 +210,19 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Asks the server for a sign of life, within the client's {@link Builder#callTimeout}.
+   * Checks that a server answers within the client's {@link Builder#callTimeout}.
    *
-   * @return which server has answered, and how long that took
-   * @throws ServerUnavailableException if none has; the message has the address and the reason
-   * @throws RequestRefusedException if the server refuses this client, such as for its token
+   * @return which server answered, and how long that took
+   * @throws ServerUnavailableException if no server answered; the message contains the address and the reason
+   * @throws RequestRefusedException if the server rejects this client, for example because of its token
    */
   public PingResult ping() {
     return ping(connection.callTimeout());
   }
 
-  /** As {@link #ping()}, with a limit of its own. */
+  /** Like {@link #ping()}, with the given timeout. */
   public PingResult ping(Duration timeout) {
-    long begunNanos = System.nanoTime();
+    long startNanos = System.nanoTime();
     Map.Entry<GetServerInfoResponse, String> answer =
         connection.ask(
             AdminServiceGrpc.getGetServerInfoMethod(),
@@ -233,23 +231,22 @@ public final class Kagzi implements AutoCloseable {
     return new PingResult(
         answer.getValue(),
         answer.getKey().getVersion(),
-        Duration.ofNanos(System.nanoTime() - begunNanos));
+        Duration.ofNanos(System.nanoTime() - startNanos));
   }
 
-  /** Creates, changes and lists namespaces. */
+  /** Returns the operations on namespaces: create, change, list. */
   public Namespaces namespaces() {
     return new Namespaces(connection);
   }
 
   /**
-   * A worker for these queues; without any, for the queues that its workflows' types carry. Each
-   * queue is a registration of its own, with {@link WorkerBuilder#maxConcurrent} runs at once.
+   * Returns a builder for a worker of these queues. Without queues, the worker serves the queues of its workflow types. Each queue has its own registration with {@link WorkerBuilder#maxConcurrent} slots.
    */
   public WorkerBuilder worker(String... queues) {
     return new WorkerBuilder(this, List.of(queues), workerInterceptors);
   }
 
-  /** All workers that it has started, those that have ended included. */
+  /** Returns all workers that this client started, including closed ones. */
   public List<Worker> workers() {
     return List.copyOf(workers);
   }
@@ -264,7 +261,9 @@ public final class Kagzi implements AutoCloseable {
     return worker;
   }
 
-  /** Drains the workers that are still running, then lets go of the server. */
+  /**
+   * Drains the workers that are still running, then closes the connection. Runs of a worker that are not finished within its drain timeout are released to other workers.
+   */
   @Override
   public void close() {
     workers.forEach(Worker::shutdown);
@@ -273,7 +272,7 @@ public final class Kagzi implements AutoCloseable {
     connection.close();
   }
 
-  /** Options of a connection. Not thread-safe. */
+  /** The options of a client. Not thread-safe. */
   public static final class Builder {
     private final List<String> addresses = new ArrayList<>();
     private String namespace = DEFAULT_NAMESPACE;
@@ -288,29 +287,34 @@ public final class Kagzi implements AutoCloseable {
 
     private Builder() {}
 
-    /** {@code host:port}, or several separated by commas; may be called several times. */
+    /**
+     * Adds servers: {@code host:port}, or several separated by commas. May be called several times.
+     *
+     * @throws IllegalArgumentException if the address has another form
+     */
     public Builder address(String address) {
       addresses.addAll(Channels.parse(address));
       return this;
     }
 
+    /**
+     * Sets the namespace that the client works in; {@value Kagzi#DEFAULT_NAMESPACE} by default.
+     */
     public Builder namespace(String namespace) {
       this.namespace = NameRules.check("namespace", namespace);
       return this;
     }
 
-    /** How inputs and results become bytes; JSON by Jackson if not set. */
+    /** Sets how inputs and results are encoded; {@link JacksonCodec} by default. */
     public Builder codec(PayloadCodec codec) {
       this.codec = Objects.requireNonNull(codec, "codec");
       return this;
     }
 
     /**
-     * How long a call may take at most, with all its tries, before it fails with {@link
-     * ServerUnavailableException}; 10 s if not set. Holds for starts, look-ups, cancels, schedules
-     * and all else that asks the server once. While a server works through many starts, the time
-     * counts from its last answer. Waiting for results and workers know no such limit: {@code
-     * docs/client.md} lists what each call does while no server answers.
+     * Sets how long a call may take, including its retries, before it fails with {@link ServerUnavailableException}; 10 s by default.
+     *
+     * <p>Applies to starts, lookups, cancels, schedules and every other call with one response. For a batch of starts, the time is measured from the server's last response. Waiting for results has no timeout, and workers have none: {@code docs/client.md} lists what each call does while no server answers.
      */
     public Builder callTimeout(Duration timeout) {
       if (!timeout.isPositive()) {
@@ -321,8 +325,9 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * A server in this process, reached without a socket: what its {@code inProcessName()} says.
-     * Takes the place of {@link #address}; token and TLS are not asked for.
+     * Connects to a server in this process without a socket. Replaces {@link #address}; token and TLS are not used.
+     *
+     * @param name the {@code inProcessName()} of the server
      */
     public Builder inProcess(String name) {
       this.inProcessName = Objects.requireNonNull(name, "name");
@@ -330,23 +335,21 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * What the server wants to see, if it was started with a token. Travels with every call, so
-     * that it wants {@link #tls} wherever others can read the network.
+     * Sets the token that the server was started with. It is sent with every call, so use {@link #tls} on networks that others can read.
      */
     public Builder token(String token) {
       this.credentials = credentials.withToken(token);
       return this;
     }
 
-    /** The same from the first line of a file, which is read now. */
+    /** Like {@link #token}, with the first line of a file, which is read by this call. */
     public Builder tokenFile(Path file) {
       this.credentials = credentials.withTokenFile(file);
       return this;
     }
 
     /**
-     * Encrypts the connection, and checks the server's certificate by the authorities that the JVM
-     * knows. Without it, and without {@link #tlsCa} and {@link #tlsClient}, nothing is encrypted.
+     * Encrypts the connection and verifies the server's certificate with the JVM's certificate authorities. Without this, {@link #tlsCa} and {@link #tlsClient}, the connection is not encrypted.
      */
     public Builder tls() {
       this.credentials = credentials.withTls();
@@ -354,9 +357,9 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * The same with authorities of your own.
+     * Like {@link #tls}, with your own certificate authorities.
      *
-     * @param ca a file with one or more certificates in PEM
+     * @param ca a PEM file with one or more certificates
      */
     public Builder tlsCa(Path ca) {
       this.credentials = credentials.withCa(ca);
@@ -364,43 +367,51 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Shows a certificate to a server that asks its clients for one (mutual TLS).
+     * Like {@link #tls}, and authenticates the client with a certificate (mutual TLS).
      *
-     * @param cert a file with the certificate and its chain in PEM
-     * @param key a file with its private key in PEM (PKCS#8)
+     * @param cert a PEM file with the certificate and its chain
+     * @param key a PEM file with its private key (PKCS#8)
      */
     public Builder tlsClient(Path cert, Path key) {
       this.credentials = credentials.withClient(cert, key);
       return this;
     }
 
-    /** Stands around starts; of several the first is the outermost. */
+    /** Adds an interceptor of starts. The first that is added is the outermost. */
     public Builder interceptor(ClientInterceptor interceptor) {
       interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
       return this;
     }
 
-    /** Stands around runs and steps of all workers, outside of their own interceptors. */
+    /**
+     * Adds an interceptor of the runs and steps of all workers of this client. It is called outside of the workers' own interceptors.
+     */
     public Builder workerInterceptor(WorkerInterceptor interceptor) {
       workerInterceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
       return this;
     }
 
     /**
-     * Sees every gRPC call of the client and its workers, and may change or refuse it; may be
-     * called several times, the first sees a call first.
+     * Adds an interceptor of every gRPC call of the client and its workers. The first that is added is the outermost.
      */
     public Builder grpcInterceptor(io.grpc.ClientInterceptor interceptor) {
       grpcInterceptors.addFirst(Objects.requireNonNull(interceptor, "interceptor"));
       return this;
     }
 
-    /** The last word on the gRPC channel: proxies, limits. */
+    /**
+     * Customizes the gRPC channel after all other options were applied, for example with a proxy.
+     */
     public Builder channel(UnaryOperator<ManagedChannelBuilder<?>> options) {
       this.channelOptions = Objects.requireNonNull(options, "options");
       return this;
     }
 
+    /**
+     * Creates the client and begins to connect: {@link Kagzi#connect}.
+     *
+     * @throws IllegalStateException unless exactly one of {@link #address} and {@link #inProcess} is set
+     */
     public Kagzi connect() {
       String name = inProcessName;
       if (addresses.isEmpty() == (name == null)) {

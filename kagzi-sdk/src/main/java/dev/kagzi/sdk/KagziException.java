@@ -2,7 +2,7 @@ package dev.kagzi.sdk;
 
 import org.jspecify.annotations.Nullable;
 
-/** Root of everything the SDK throws at its caller, apart from wrong arguments. */
+/** The root of all exceptions that the SDK throws to its caller, except for invalid arguments. */
 public abstract sealed class KagziException extends RuntimeException
     permits ContextMisuseException,
         PayloadException,
@@ -28,8 +28,7 @@ public abstract sealed class KagziException extends RuntimeException
   }
 
   /**
-   * What happened, by a name that stays; {@code docs/errors.md} lists all of them and says what to
-   * do. A server that is newer than this SDK may name one that it does not know.
+   * Returns the error code, which does not change between releases; {@code docs/errors.md} lists all codes. A newer server may return a code that is not listed there.
    */
   public final String code() {
     return code;

@@ -5,13 +5,11 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A namespace, as of the moment of the call.
+ * The state of a namespace at the time of the call.
  *
- * @param enabled a disabled one accepts no start and hands out no work
- * @param retention how long runs are kept after their end; empty: as long as the server says, zero:
- *     for ever
- * @param failureHandlerQueue the queue on which a handler of all failures was registered last
- *     ({@link WorkerBuilder#onAnyFailure}); empty: none is remembered
+ * @param enabled whether it accepts starts and dispatches work
+ * @param retention how long runs are kept after they end; empty means the server's default, zero means forever
+ * @param failureHandlerQueue the queue on which a handler of all failures was registered last ({@link WorkerBuilder#onAnyFailure}); empty if none is registered
  */
 public record NamespaceInfo(
     String name,

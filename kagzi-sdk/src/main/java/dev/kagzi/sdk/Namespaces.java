@@ -16,10 +16,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The namespaces of the servers, whichever the client itself works in. Thread-safe.
+ * Creates, changes and lists namespaces, independent of the client's own namespace. Thread-safe.
  *
- * <p>A name that there is not is refused with {@code NOT_FOUND}, one that is taken with {@code
- * ALREADY_EXISTS}: {@link RequestRefusedException#code}.
+ * <p>If a namespace does not exist, calls fail with code {@code NOT_FOUND}; if a new name is taken, with {@code ALREADY_EXISTS}: {@link RequestRefusedException#code}.
  */
 public final class Namespaces {
   private final Connection connection;
@@ -28,12 +27,12 @@ public final class Namespaces {
     this.connection = connection;
   }
 
-  /** A new one, enabled. */
+  /** Creates an enabled namespace. */
   public NamespaceInfo create(String name) {
     return create(name, "", "");
   }
 
-  /** A new one, enabled. */
+  /** Creates an enabled namespace. */
   public NamespaceInfo create(String name, String displayName, String description) {
     CreateNamespaceRequest request =
         CreateNamespaceRequest.newBuilder()
@@ -45,13 +44,14 @@ public final class Namespaces {
         connection.call(NamespaceServiceGrpc.getCreateNamespaceMethod(), request).getNamespace());
   }
 
+  /** Returns the namespace. */
   public NamespaceInfo get(String name) {
     GetNamespaceRequest request = GetNamespaceRequest.newBuilder().setNamespace(name).build();
     return ProtoMapper.namespace(
         connection.call(NamespaceServiceGrpc.getGetNamespaceMethod(), request).getNamespace());
   }
 
-  /** All of them by name, fetched page by page as the stream is read. */
+  /** Lists all namespaces by name. Pages are fetched while the stream is read. */
   public Stream<NamespaceInfo> list() {
     return Stream.iterate(
             Optional.of(page("")),
@@ -71,7 +71,7 @@ public final class Namespaces {
     return connection.call(NamespaceServiceGrpc.getListNamespacesMethod(), request);
   }
 
-  /** Says what it is called and what it is for. */
+  /** Changes the display name and the description. */
   public NamespaceInfo describe(String name, String displayName, String description) {
     return update(
         UpdateNamespaceRequest.newBuilder()
@@ -80,7 +80,7 @@ public final class Namespaces {
             .setDescription(description));
   }
 
-  /** How long its runs are kept after their end; zero: for ever. */
+  /** Sets how long runs are kept after they end; zero means forever. */
   public NamespaceInfo retention(String name, Duration retention) {
     return update(
         UpdateNamespaceRequest.newBuilder()
@@ -88,14 +88,13 @@ public final class Namespaces {
             .setRetentionMs(retention.toMillis()));
   }
 
-  /** From now on its runs are kept as long as the server says. */
+  /** Resets the retention to the server's default. */
   public NamespaceInfo defaultRetention(String name) {
     return update(UpdateNamespaceRequest.newBuilder().setNamespace(name).setClearRetention(true));
   }
 
   /**
-   * Forgets that a handler of all failures was registered: failures from now on start none, until a
-   * worker registers one again.
+   * Removes the registration of the handler of all failures ({@link WorkerBuilder#onAnyFailure}). Failures start no such handler until a worker registers one again.
    */
   public NamespaceInfo clearFailureHandler(String name) {
     return update(
@@ -109,14 +108,16 @@ public final class Namespaces {
             .getNamespace());
   }
 
-  /** It accepts starts and hands out work again. */
+  /** Enables the namespace: it accepts starts and dispatches work again. */
   public NamespaceInfo enable(String name) {
     EnableNamespaceRequest request = EnableNamespaceRequest.newBuilder().setNamespace(name).build();
     return ProtoMapper.namespace(
         connection.call(NamespaceServiceGrpc.getEnableNamespaceMethod(), request).getNamespace());
   }
 
-  /** It accepts no start and hands out no work; what runs, runs on. */
+  /**
+   * Disables the namespace: it accepts no starts and dispatches no work. Runs that a worker is executing continue.
+   */
   public NamespaceInfo disable(String name) {
     DisableNamespaceRequest request =
         DisableNamespaceRequest.newBuilder().setNamespace(name).build();

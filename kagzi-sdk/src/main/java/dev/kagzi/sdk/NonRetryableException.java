@@ -2,7 +2,9 @@ package dev.kagzi.sdk;
 
 import org.jspecify.annotations.Nullable;
 
-/** Thrown by a step or a workflow whose failure no further attempt can mend. */
+/**
+ * Thrown by a step or a workflow when no retry can succeed. The failure is final, regardless of the retry policy.
+ */
 public class NonRetryableException extends RuntimeException {
   public NonRetryableException(String message) {
     super(message);

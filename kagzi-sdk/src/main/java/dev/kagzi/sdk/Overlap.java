@@ -1,14 +1,13 @@
 package dev.kagzi.sdk;
 
-/** What becomes of a slot of a {@link Schedule} while an earlier run of it has not ended. */
+/** What a {@link Schedule} does when a slot is due while an earlier run of it has not ended. */
 public enum Overlap {
-  /** It becomes a run beside the others. */
+  /** Starts another run concurrently. */
   ALLOW,
-  /** It becomes none, and is counted as missed. */
+  /** Starts no run and counts the slot as missed. */
   SKIP,
   /**
-   * The first one waits, and starts with the end of the earlier run, however that ends. Further
-   * ones become none, and are counted as missed.
+   * Keeps one slot waiting and starts its run when the earlier run ends, in any status. Further slots are counted as missed.
    */
   BUFFER_ONE
 }

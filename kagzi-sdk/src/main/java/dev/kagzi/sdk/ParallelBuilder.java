@@ -3,20 +3,26 @@ package dev.kagzi.sdk;
 import java.util.Collection;
 import java.util.List;
 
-/** Branches over a list, with options. */
+/**
+ * Executes one branch per item of a list, with options: {@link WorkflowContext#parallel(String)}.
+ */
 public interface ParallelBuilder {
-  /** How many branches are open at once; all of them if not set. */
+  /** Sets how many branches are executed at the same time; all of them by default. */
   ParallelBuilder maxParallel(int branches);
 
   /**
-   * Executes one branch for each item. The first failure interrupts the others and is thrown.
+   * Executes one branch for each item. The first failure interrupts the other branches and is thrown.
    *
    * @return results in the order of the items
    * @throws BranchFailedException if a branch fails
    */
   <T, R> List<R> each(Collection<? extends T> items, BranchFunction<? super T, ? extends R> code);
 
-  /** Executes one branch for each item, and returns how each of them ended, in their order. */
+  /**
+   * Executes one branch for each item. Failures are returned as results and do not interrupt other branches.
+   *
+   * @return how each branch ended, in the order of the items
+   */
   <T, R> List<BranchResult<R>> collectAll(
       Collection<? extends T> items, BranchFunction<? super T, ? extends R> code);
 }

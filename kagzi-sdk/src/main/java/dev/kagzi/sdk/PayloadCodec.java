@@ -5,48 +5,45 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns inputs and results into bytes and back. Clients and workers of one workflow need codecs
- * that understand each other. Must be thread-safe.
+ * Encodes inputs and results as bytes and decodes them. Clients and workers of the same workflow need compatible codecs. Implementations must be thread-safe.
  *
- * <p>Both methods report what they cannot do with a {@link PayloadException}. A result that cannot
- * be encoded fails its step; a payload that cannot be decoded does not fail the run: it waits for a
- * worker whose code can.
+ * <p>Encode and decode errors must be thrown as {@link PayloadException}. A result that cannot be encoded fails its step. A payload that cannot be decoded does not fail the run: it is blocked until a worker can decode it.
  */
 public interface PayloadCodec {
-  /** Encodes a value, which may be null; the type is the declared one. */
+  /**
+   * Encodes a value.
+   *
+   * @param value may be null
+   * @param type the declared type, which may be a supertype of the value's class
+   */
   Encoded encode(@Nullable Object value, Type type);
 
-  /** Decodes a value of the declared type. No bytes at all mean null. */
+  /** Decodes a value of the declared type. A payload without bytes is null. */
   @Nullable Object decode(Encoded payload, Type type);
 
   /**
-   * Decodes the input of a run that has not begun, so that nothing depends on it yet: the place to
-   * refuse what {@link #decode} has to accept from a record of former code, such as a field that is
-   * missing. Decodes as {@link #decode} does unless it is overridden.
+   * Decodes the input of a run that has not begun. Override it to reject input that {@link #decode} must accept in histories of former code, for example a missing field. Calls {@link #decode} by default.
    */
   default @Nullable Object decodeInput(Encoded payload, Type type) {
     return decode(payload, type);
   }
 
   /**
-   * The same text for the same value, in every process: {@link StepBuilder#input}. What it is made
-   * of is stored in the open. Override it if the same value may give other bytes another time.
+   * Returns a fingerprint that is equal for equal values in every process: {@link StepBuilder#input}. The server stores it unencrypted. Override it if the same value may be encoded to different bytes.
    */
   default String fingerprint(@Nullable Object value, Type type) {
     return Fingerprint.of(encode(value, type).data());
   }
 
   /**
-   * Whether the value is the one that a fingerprint was made of, also if new ones are made in
-   * another way by now.
+   * Returns whether the fingerprint was computed from this value. Override it if fingerprints are now computed differently than stored ones.
    */
   default boolean hasFingerprint(@Nullable Object value, Type type, String fingerprint) {
     return fingerprint(value, type).equals(fingerprint);
   }
 
   /**
-   * This codec with payloads that are changed on their way, in the order given: {@code new
-   * JacksonCodec().then(new GzipTransform(), new AesGcmTransform("k1", key))}.
+   * Returns a codec that applies the transforms, in order, to payloads that this codec encodes: {@code new JacksonCodec().then(new GzipTransform(), new AesGcmTransform("k1", key))}.
    */
   default PayloadCodec then(PayloadTransform... transforms) {
     return new CodecChain(this, List.of(transforms));

@@ -2,9 +2,11 @@ package dev.kagzi.sdk;
 
 import org.jspecify.annotations.Nullable;
 
-/** A value cannot be encoded, or a payload cannot be decoded. Thrown by {@link PayloadCodec}s. */
+/**
+ * Thrown by a {@link PayloadCodec} when a value cannot be encoded or a payload cannot be decoded.
+ */
 public final class PayloadException extends KagziException {
-  /** A payload cannot be decoded. */
+  /** Creates an exception for a payload that cannot be decoded. */
   public PayloadException(String message, @Nullable Throwable cause) {
     this(ClientCode.PAYLOAD_UNREADABLE, message, cause);
   }
@@ -13,7 +15,7 @@ public final class PayloadException extends KagziException {
     super(code, message, cause);
   }
 
-  /** A value cannot be encoded. */
+  /** Returns an exception for a value that cannot be encoded. */
   public static PayloadException unwritable(String message, @Nullable Throwable cause) {
     return new PayloadException(ClientCode.PAYLOAD_UNWRITABLE, message, cause);
   }

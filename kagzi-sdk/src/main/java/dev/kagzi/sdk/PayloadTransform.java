@@ -1,28 +1,26 @@
 package dev.kagzi.sdk;
 
 /**
- * Changes payloads on their way to the server and back: compresses, encrypts. Must be thread-safe.
+ * Changes encoded payloads before they are sent and restores them after they are received, for example by compression or encryption. Implementations must be thread-safe.
  */
 public interface PayloadTransform {
-  /** Changes a payload; what the way back needs goes into its metadata. */
+  /** Changes a payload. Put what {@link #undo} needs into its metadata. */
   Encoded apply(Encoded payload);
 
-  /** Undoes {@link #apply}; returns a payload that it did not change as it is. */
+  /** Reverses {@link #apply}. Must return a payload that {@code apply} did not change as it is. */
   Encoded undo(Encoded payload);
 
   /**
-   * Makes a fingerprint of a step's input one that tells the server nothing. The same fingerprint
-   * gives the same result.
+   * Changes the fingerprint of a step's input so that it reveals nothing about the input. Must return the same result for the same fingerprint.
    */
   default String fingerprint(String plain) {
     return plain;
   }
 
   /**
-   * The same as it was done before, to compare: for a transform whose keys change.
+   * Changes a fingerprint in the same way as a stored one, for comparison. Override it if keys are rotated.
    *
-   * @param before a fingerprint that was stored; answered as it is if nothing can be said of it any
-   *     more, since its key is gone
+   * @param before the stored fingerprint; return it unchanged if its key is no longer available
    */
   default String fingerprint(String plain, String before) {
     return fingerprint(plain);

@@ -2,7 +2,9 @@ package dev.kagzi.sdk;
 
 import dev.kagzi.sdk.internal.replay.HistoryDifference;
 
-/** The code does not do what is recorded of a run: {@link Replayer}. */
+/**
+ * Thrown by {@link Replayer#replay} when workflow code does not do what a run's history recorded.
+ */
 public final class ReplayDiffersException extends KagziException {
   private final String runId;
   private final int step;
@@ -21,21 +23,28 @@ public final class ReplayDiffersException extends KagziException {
     this.asked = difference.asked();
   }
 
+  /** Returns the id of the recorded run. */
   public String runId() {
     return runId;
   }
 
-  /** The number of the first step that differs, from 1; 0 if it is about no single one. */
+  /**
+   * Returns the number of the first step that differs, from 1; 0 if the difference is not about a single step.
+   */
   public int step() {
     return step;
   }
 
-  /** What the record says there: {@code sleep cool-off}; empty if that is not the point. */
+  /**
+   * Returns what the history recorded at that point, for example {@code sleep cool-off}; empty if not applicable.
+   */
   public String recorded() {
     return recorded;
   }
 
-  /** What the code does instead: {@code asks for step ship}; empty if that is not the point. */
+  /**
+   * Returns what the code did instead, for example {@code asks for step ship}; empty if not applicable.
+   */
   public String asked() {
     return asked;
   }

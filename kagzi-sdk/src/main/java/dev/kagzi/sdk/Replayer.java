@@ -10,23 +10,21 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Runs workflow code against recorded histories, without a server and without executing a step, and
- * says whether it still does what it did: before changed code meets runs that are open.
+ * Checks changed workflow code against recorded histories, without a server and without executing steps. Use it before you deploy code for which runs are open.
  *
  * <pre>{@code
  * new Replayer().workflow(PROCESS_ORDER, Orders::process).replay(RunHistory.read(path));
  * }</pre>
  *
- * <p>The code has to ask for the recorded steps in kind, name, order and, where the step was given
- * one, input, and to end as the run did. A run that was open may go on from where its record ends.
- * That is stricter than a worker, which finds steps by their names and so bears with some changes:
- * whether one is meant to be, only its author can tell. Not thread-safe.
+ * <p>The code must request the recorded steps with the same kind, name, order and, where set, {@linkplain StepBuilder#input input}, and end as the run did. The code of an unfinished run may continue after the end of its history.
+ *
+ * <p>This is stricter than a worker, which finds steps by name and therefore tolerates some changes. Not thread-safe.
  */
 public final class Replayer {
   private final Map<String, RegisteredWorkflow<?, ?>> codes = new LinkedHashMap<>();
   private Payloads payloads;
 
-  /** With the default codec, and no workflow yet. */
+  /** Creates a replayer with the default codec and no workflows. */
   public Replayer() {
     this(new Payloads(new FailedEventCodec(JacksonCodec.DEFAULT)));
   }
@@ -35,12 +33,14 @@ public final class Replayer {
     this.payloads = payloads;
   }
 
-  /** The code for runs of this type and version. */
+  /** Registers the code for runs of this type and version. */
   public <I, O> Replayer workflow(WorkflowType<I, O> type, Workflow<I, O> code) {
     return serve(new RegisteredWorkflow<>(type, Objects.requireNonNull(code, "code")));
   }
 
-  /** The codec of those who started and executed the runs; JSON by Jackson if not set. */
+  /**
+   * Sets the codec that the clients and workers of the runs used; {@link JacksonCodec} by default.
+   */
   public Replayer codec(PayloadCodec codec) {
     this.payloads = new Payloads(new FailedEventCodec(Objects.requireNonNull(codec, "codec")));
     return this;
@@ -52,10 +52,10 @@ public final class Replayer {
   }
 
   /**
-   * Returns if the code does what is recorded.
+   * Replays a run. Returns normally if the code does what the history recorded.
    *
-   * @throws ReplayDiffersException if not, with the first difference
-   * @throws IllegalArgumentException if there is no code for the run's type and version
+   * @throws ReplayDiffersException if the code differs from the history; it describes the first difference
+   * @throws IllegalArgumentException if no code is registered for the run's type and version
    */
   public void replay(RunHistory history) {
     HistoryFile file = history.file();

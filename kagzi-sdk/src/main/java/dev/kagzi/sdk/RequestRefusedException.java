@@ -3,12 +3,11 @@ package dev.kagzi.sdk;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server understood the request and refuses it; sending it again does not help. {@link #code}
- * says why, in the server's words.
+ * Thrown when the server rejects a request; sending it again does not help. {@link #code} is the server's error code.
  */
 public final class RequestRefusedException extends KagziException {
 
-  /** Made by the SDK. */
+  /** Called by the SDK. */
   public RequestRefusedException(String code, String message, @Nullable Throwable cause) {
     super(code, message, cause);
   }

@@ -2,7 +2,9 @@ package dev.kagzi.sdk;
 
 import java.time.Duration;
 
-/** The run had not ended when the wait for its result did. The run goes on. */
+/**
+ * Thrown when a run did not end within the timeout of {@link RunHandle#result(Duration)}. The run continues.
+ */
 public final class ResultTimeoutException extends KagziException {
   public ResultTimeoutException(String runId, Duration waited) {
     super(

@@ -10,18 +10,20 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * How patiently a failed step, or a failed run, is tried again. The server does the counting and
- * the arithmetic: the delay before try {@code n + 1} is {@code initial x coefficient^(n - 1)}, at
- * most {@code max}, varied by a quarter to either side unless jitter is switched off.
+ * A retry policy for steps and runs: how often, after which delays, and after which errors to retry.
  *
- * <p>Every error is tried again unless something says otherwise: the step throws a {@link
- * NonRetryableException}, or the policy excludes the error with {@code notOn} or leaves it out of
- * its {@code onlyOn}. What is excluded wins over what is included.
+ * <pre>{@code
+ * Retry.exponential(5).initial(Duration.ofMillis(200)).notOn(CardDeclined.class)
+ * }</pre>
+ *
+ * <p>The server applies it. The delay before attempt {@code n + 1} is {@code initial x coefficient^(n - 1)}, at most {@code max}, with a random variation of up to 25 % unless jitter is switched off.
+ *
+ * <p>Every error is retried, unless the step throws a {@link NonRetryableException} or the policy excludes the error with {@code notOn} or {@code onlyOn}. Exclusions take precedence.
  *
  * <p>Immutable: each method returns a changed copy.
  */
 public final class Retry {
-  /** As many attempts as it takes. */
+  /** No limit on the number of attempts. */
   public static final int UNLIMITED = -1;
 
   private static final Duration INITIAL = Duration.ofSeconds(1);
@@ -45,7 +47,9 @@ public final class Retry {
     }
   }
 
-  /** Which errors are tried again: all that are not fatal, of these kinds if there are any. */
+  /**
+   * Which errors are retried: all that are not fatal and, if {@code kinds} is not empty, of one of these kinds.
+   */
   private record Errors(List<String> fatal, Set<ErrorKind> kinds) {
     static final Errors ANY = new Errors(List.of(), Set.of());
 
@@ -70,56 +74,59 @@ public final class Retry {
   }
 
   /**
-   * Growing delays: 1 s, 2 s, 4 s and so on up to a minute, unless said otherwise.
+   * Returns a policy with exponential delays: 1 s, 2 s, 4 s and so on up to 60 s, unless changed.
    *
-   * @param attempts how often the code is executed at most, the first time included; {@link
-   *     #UNLIMITED} for no limit
+   * @param attempts maximum number of attempts, including the first; {@link #UNLIMITED} for no limit
    */
   public static Retry exponential(int attempts) {
     return new Retry(attempts, new Delays(INITIAL, 2.0, MAX, Optional.empty()), Errors.ANY);
   }
 
-  /** The same delay each time. */
+  /**
+   * Returns a policy with the same delay before each retry.
+   *
+   * @param attempts maximum number of attempts, including the first; {@link #UNLIMITED} for no limit
+   */
   public static Retry fixed(int attempts, Duration delay) {
     return new Retry(attempts, new Delays(delay, 1.0, delay, Optional.empty()), Errors.ANY);
   }
 
-  /** The first failure is final. */
+  /** Returns a policy without retries: the first failure is final. */
   public static Retry none() {
     return new Retry(1, new Delays(INITIAL, 1.0, MAX, Optional.empty()), Errors.ANY);
   }
 
-  /** The delay before the second attempt; raises {@link #max(Duration)} when that is shorter. */
+  /**
+   * Sets the delay before the second attempt. Raises {@link #max(Duration)} to it if that is shorter.
+   */
   public Retry initial(Duration delay) {
     Duration cap = max().compareTo(delay) < 0 ? delay : max();
     return with(new Delays(delay, coefficient(), cap, jitter()));
   }
 
-  /** By how much the delay grows each time; 1.0 for not at all. */
+  /** Sets the factor by which the delay grows with each attempt; 1.0 keeps it constant. */
   public Retry coefficient(double factor) {
     return with(new Delays(initial(), factor, max(), jitter()));
   }
 
-  /** The longest delay, jitter included. */
+  /** Sets the longest delay, including jitter. */
   public Retry max(Duration delay) {
     return with(new Delays(initial(), coefficient(), delay, jitter()));
   }
 
-  /** Switches the variation of delays off, or back to the server's default. */
+  /** Switches jitter off, or back to the server's default. */
   public Retry jitter(boolean on) {
     Optional<Double> share = on ? Optional.empty() : Optional.of(0.0);
     return with(new Delays(initial(), coefficient(), max(), share));
   }
 
-  /** By which share a delay varies to either side, from 0.0 to 1.0. */
+  /** Sets by which share a delay varies at random in both directions, from 0.0 to 1.0. */
   public Retry jitter(double share) {
     return with(new Delays(initial(), coefficient(), max(), Optional.of(share)));
   }
 
   /**
-   * Failures of this type are final at once, and so are those of its subclasses: each failure is
-   * recorded with the classes that its own extends. Causes are not looked at. May be called several
-   * times.
+   * Does not retry exceptions of this class or its subclasses. Causes are not compared. May be called several times.
    */
   public Retry notOn(Class<? extends Throwable> type) {
     check(
@@ -128,26 +135,25 @@ public final class Retry {
     return with(errors.andFatal(Stream.of(type.getName())));
   }
 
-  /** Failures of these kinds are final at once. May be called several times. */
+  /** Does not retry errors of these kinds. May be called several times. */
   public Retry notOn(ErrorKind kind, ErrorKind... more) {
     return with(errors.andFatal(kinds(kind, more).stream().map(ErrorKind::name)));
   }
 
   /**
-   * Failures whose message begins so are final at once: for errors of one class that only their
-   * text tells apart. May be called several times.
+   * Does not retry errors whose message starts with the prefix. Use it for errors that differ only in their message. May be called several times.
    */
   public Retry notOnMessage(String prefix) {
     check(!prefix.isBlank(), "prefix: \"" + prefix + "\" (expected: not blank)");
     return with(errors.andFatal(Stream.of(prefix)));
   }
 
-  /** Only failures of these kinds are tried again. May be called several times, each adding. */
+  /** Retries only errors of these kinds. Further calls add kinds. */
   public Retry onlyOn(ErrorKind kind, ErrorKind... more) {
     return with(errors.andKinds(kinds(kind, more)));
   }
 
-  /** Only failures of a {@linkplain ErrorKind#isRetryable() retryable} kind are tried again. */
+  /** Retries only errors of a {@linkplain ErrorKind#isRetryable() retryable} kind. */
   public Retry onlyOnRetryable() {
     EnumSet<ErrorKind> retryable = EnumSet.allOf(ErrorKind.class);
     retryable.removeIf(kind -> !kind.isRetryable());
@@ -168,38 +174,44 @@ public final class Retry {
     return new Retry(attempts, delays, errors);
   }
 
+  /**
+   * Returns the maximum number of attempts, including the first; {@link #UNLIMITED} for no limit.
+   */
   public int attempts() {
     return attempts;
   }
 
+  /** Returns the delay before the second attempt. */
   public Duration initial() {
     return delays.initial;
   }
 
+  /** Returns the factor by which the delay grows. */
   public double coefficient() {
     return delays.coefficient;
   }
 
+  /** Returns the longest delay. */
   public Duration max() {
     return delays.max;
   }
 
-  /** Empty: the server's default. */
+  /** Returns the jitter; empty for the server's default. */
   public Optional<Double> jitter() {
     return delays.jitter;
   }
 
-  /** What is not tried again: names of classes, names of kinds, beginnings of messages. */
+  /** Returns which errors are not retried: class names, names of kinds, and message prefixes. */
   public List<String> fatalErrors() {
     return errors.fatal;
   }
 
-  /** The kinds that are tried again; empty: any. */
+  /** Returns the only kinds that are retried; empty if every kind is. */
   public Set<ErrorKind> onlyKinds() {
     return errors.kinds;
   }
 
-  /** {@code 5 attempts, after 1 s x 2.0 up to 60 s, not on java.io.IOException}. */
+  /** For example {@code 5 attempts, after 1 s x 2.0 up to 60 s, not on java.io.IOException}. */
   @Override
   public String toString() {
     if (attempts == 1) {

@@ -4,9 +4,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown by a step that knows when another attempt makes sense, for example from a {@code
- * Retry-After} header. The delay replaces the policy's; the policy still limits the number of
- * attempts.
+ * Thrown by a step that knows when to retry, for example from a {@code Retry-After} header. The delay replaces the delay of the retry policy; the policy still limits the number of attempts.
  */
 public class RetryAfterException extends RuntimeException {
   private final Duration delay;
@@ -23,6 +21,7 @@ public class RetryAfterException extends RuntimeException {
     this.delay = delay;
   }
 
+  /** Returns the delay before the next attempt. */
   public Duration delay() {
     return delay;
   }

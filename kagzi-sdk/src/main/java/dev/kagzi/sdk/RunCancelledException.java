@@ -1,6 +1,6 @@
 package dev.kagzi.sdk;
 
-/** The run has no result: it was cancelled. */
+/** Thrown when the result of a cancelled run is requested. */
 public final class RunCancelledException extends KagziException {
   private final String runId;
 
@@ -9,6 +9,7 @@ public final class RunCancelledException extends KagziException {
     this.runId = runId;
   }
 
+  /** Returns the run's id. */
   public String runId() {
     return runId;
   }

@@ -3,17 +3,16 @@ package dev.kagzi.sdk;
 import java.util.Optional;
 
 /**
- * A start was refused because its id is in use: as {@link IdConflict#REJECT} asks for, or by a run
- * of another type.
+ * Thrown when a start's {@linkplain WorkflowStarter#id id} is used by another run: with {@link IdConflict#REJECT}, or if that run is of another type.
  */
 public final class RunExistsException extends KagziException {
   private final String workflowId;
   private final String existingRunId;
 
   /**
-   * Made by the SDK.
+   * Called by the SDK.
    *
-   * @param existingRunId empty if the server did not say
+   * @param existingRunId empty if the server did not return it
    */
   public RunExistsException(String workflowId, String existingRunId, String message) {
     super(ClientCode.ID_IN_USE, message, null);
@@ -21,12 +20,14 @@ public final class RunExistsException extends KagziException {
     this.existingRunId = existingRunId;
   }
 
-  /** The id of the start: {@link WorkflowStarter#id}. */
+  /** Returns the id of the start: {@link WorkflowStarter#id}. */
   public String workflowId() {
     return workflowId;
   }
 
-  /** The run that has it, for {@link Kagzi#run}. */
+  /**
+   * Returns the run that uses the id, for {@link Kagzi#run}; empty if the server did not return it.
+   */
   public Optional<String> existingRunId() {
     return existingRunId.isEmpty() ? Optional.empty() : Optional.of(existingRunId);
   }

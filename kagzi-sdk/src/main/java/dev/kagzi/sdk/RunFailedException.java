@@ -1,6 +1,6 @@
 package dev.kagzi.sdk;
 
-/** The run has no result: it failed, or its deadline passed. */
+/** Thrown when the result of a run is requested that failed or exceeded its deadline. */
 public final class RunFailedException extends KagziException {
   private final String runId;
   private final RunStatus status;
@@ -20,15 +20,17 @@ public final class RunFailedException extends KagziException {
     return failure.step().map(step -> " in step " + step).orElse("");
   }
 
+  /** Returns the run's id. */
   public String runId() {
     return runId;
   }
 
-  /** {@code FAILED} or {@code TIMED_OUT}. */
+  /** Returns how the run ended: {@code FAILED} or {@code TIMED_OUT}. */
   public RunStatus status() {
     return status;
   }
 
+  /** Returns the recorded error. */
   public Failure failure() {
     return failure;
   }

@@ -10,9 +10,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run, as its starter sees it. Thread-safe.
+ * A handle for one run: wait for its result, inspect it, cancel, retry or resume it. Thread-safe.
  *
- * @param <O> the workflow's output
+ * @param <O> the workflow's output type
  */
 public final class RunHandle<O> {
   private final RunCalls runs;
@@ -27,47 +27,61 @@ public final class RunHandle<O> {
     this.existed = existed;
   }
 
+  /** Returns the run's id. */
   public String runId() {
     return runId;
   }
 
-  /** Whether the start, or the retry, found a run in its place and returned that one. */
+  /**
+   * Returns whether {@code start} or {@link #retry} returned an existing run instead of starting a new one. Always true for handles from {@link Kagzi#run}.
+   */
   public boolean existed() {
     return existed;
   }
 
   /**
-   * Waits for the end of the run, for as long as it takes, and over any absence of the server.
+   * Waits for the end of the run without a timeout, also while no server answers.
    *
    * @return the output, which is null if the workflow returned null
    * @throws RunFailedException if the run failed or its deadline passed
-   * @throws RunCancelledException if it was cancelled
-   * @throws RunNotFoundException if there is no such run
+   * @throws RunCancelledException if the run was cancelled
+   * @throws RunNotFoundException if the run does not exist
    */
   public O result() {
     return cast(runs.output(runs.awaitEnd(runId, null), type.outputType()));
   }
 
   /**
-   * Waits for the end of the run, but not longer than the given time.
+   * Like {@link #result()}, with a timeout.
    *
-   * @throws ResultTimeoutException if the run had not ended by then
+   * @throws ResultTimeoutException if the run did not end in time; the run continues
    */
   public O result(Duration timeout) {
     return cast(runs.output(runs.awaitEnd(runId, timeout), type.outputType()));
   }
 
-  /** The output, or the exception of {@link #result()}; completed on a thread of its own. */
+  /**
+   * Returns a future with the output, or with the exception that {@link #result()} throws. Its callbacks run on a virtual thread and may block.
+   */
   public CompletableFuture<O> resultAsync() {
     return runs.end(runId)
         .thenApplyAsync(end -> cast(runs.output(end, type.outputType())), Kagzi.CALLBACKS);
   }
 
+  /**
+   * Returns the run's current status.
+   *
+   * @throws RunNotFoundException if the run does not exist
+   */
   public RunStatus status() {
     return ProtoMapper.status(runs.get(runId).getStatus());
   }
 
-  /** All that is known of the run. */
+  /**
+   * Returns the run's current state.
+   *
+   * @throws RunNotFoundException if the run does not exist
+   */
   public RunInfo info() {
     return info(runs, runs.get(runId));
   }
@@ -76,50 +90,46 @@ public final class RunHandle<O> {
     return ProtoMapper.runInfo(run, Encoded.outputOf(run, runs.payloads().codec()));
   }
 
-  /** What is recorded of the run, with every attempt of its steps: to look at, or to replay. */
+  /**
+   * Returns the run's recorded history with every attempt of its steps, for inspection or for a {@link Replayer}.
+   *
+   * @throws RunNotFoundException if the run does not exist
+   */
   public RunHistory history() {
     return new RunHistory(runs.history(runId));
   }
 
   /**
-   * Cancels the run: it ends at once as CANCELLED, and code of it that is running is interrupted.
-   * None of its {@code catch} blocks comes to execute a step: what has to be undone is undone by
-   * somebody else. No failure handler is started.
+   * Cancels the run. It ends immediately as CANCELLED, and its code is interrupted if a worker is executing it. Its {@code catch} blocks cannot execute further steps, so it cannot compensate. No failure handler is started.
    *
-   * @return true if it is cancelled, by this call or an earlier one; false if it had ended
-   *     otherwise
+   * @return true if the run is cancelled, by this call or an earlier one; false if it ended before
    */
   public boolean cancel() {
     return runs.cancel(runId);
   }
 
   /**
-   * Ends the run at once as FAILED, for a reason that is shown as its error; code of it that is
-   * running is interrupted: it undoes nothing. No failure handler is started.
+   * Ends the run immediately as FAILED with the given reason as its error. Its code is interrupted and cannot compensate. No failure handler is started.
    *
-   * @return true if it is terminated for this reason, by this call or an earlier one; false if it
-   *     had ended otherwise
+   * @return true if the run is terminated with this reason, by this call or an earlier one; false if it ended before
    */
   public boolean terminate(String reason) {
     return runs.terminate(runId, Objects.requireNonNull(reason, "reason: null (expected: a text)"));
   }
 
   /**
-   * Does it all again: starts a new run like this one, which has ended in whatever way, with the
-   * same input, options and id.
+   * Starts a new run with the same input, options and id. This run must have ended; its status does not matter.
    *
-   * @return the new run; if this run, or another with its id, is active, that one, with {@link
-   *     #existed()} true
+   * @return the new run; if this run or another with its id is active, that run, with {@link #existed()} true
    */
   public RunHandle<O> retry() {
     return retried(runs.retry(runId, null));
   }
 
   /**
-   * Like {@link #retry()}, but the new run has the given version: for a run whose version no worker
-   * serves, such as one that was started without a version before its type had a default.
+   * Like {@link #retry()}, with the given version. Use it for a run whose version no worker serves.
    *
-   * @param version empty for the type's default
+   * @param version empty for the type's default version
    */
   public RunHandle<O> retryWithVersion(String version) {
     Objects.requireNonNull(version, "version: null (expected: a text)");
@@ -131,24 +141,17 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Lets this very run, which has FAILED or TIMED_OUT, go on where it was: completed steps keep
-   * their results, the failed one is executed again with fresh attempts, and the time that its
-   * start allowed begins anew. A failure that the code had caught, so that it went on with further
-   * steps, stays as it is: the code sees it again.
+   * Continues this run after it ended as FAILED or TIMED_OUT. Completed steps keep their results, the failed step is executed again with its full number of attempts, and the execution timeout starts again. If the code caught a failure and recorded further steps, that failure is kept: the code sees it again.
    *
-   * @return false if there was nothing to resume: the run is active, was cancelled or has completed
-   * @throws RequestRefusedException with code PRECONDITION_FAILED if nothing is left to do, because
-   *     the run caught a failure, went on, and ended with that failure; if it was terminated; if
-   *     another run with its id is active
+   * @return false if there is nothing to resume: the run is active, was cancelled or completed
+   * @throws RequestRefusedException with code {@code FAILED_PRECONDITION} if the run was terminated, if another run with its id is active, or if the run caught a failure, recorded further steps and then ended with that failure
    */
   public boolean resume() {
     return runs.resume(runId, false);
   }
 
   /**
-   * The same for a run that {@link #resume()} refuses. One that was terminated goes on where it
-   * was. In one that failed by itself all failed steps are executed again, also those whose
-   * failures its code had caught and undone: what it undid stays undone.
+   * Resumes a run that {@link #resume()} rejects. A terminated run continues where it was. In a run that failed by itself all failed steps are executed again, including those whose failures the code caught. Compensation that it already executed is not reverted.
    */
   public boolean forceResume() {
     return runs.resume(runId, true);
@@ -159,7 +162,7 @@ public final class RunHandle<O> {
     return type + " " + runId;
   }
 
-  // The codec made the value for exactly this type; null stands for itself.
+  // The codec returns a value of exactly this type; a null value stays null.
   @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"})
   private static <T> T cast(@Nullable Object value) {
     return (T) value;

@@ -9,9 +9,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A run as it is recorded, with every attempt of its steps: {@link RunHandle#history}. Written to a
- * file, it can be {@linkplain Replayer replayed} against later code; {@code kagzi workflow export}
- * writes the same. Payloads are in it as the codec made them, encrypted ones as they are.
+ * The recorded history of a run with every attempt of its steps: {@link RunHandle#history}.
+ *
+ * <p>Write it to a file to {@linkplain Replayer replay} it with later code; {@code kagzi workflow export} writes the same format. Payloads are kept as they are stored; encrypted payloads stay encrypted.
  */
 public final class RunHistory {
   private final HistoryFile file;
@@ -20,22 +20,28 @@ public final class RunHistory {
     this.file = file;
   }
 
-  /** The run itself. */
+  /** Returns the run. */
   public RunInfo run() {
     return ProtoMapper.runInfo(file.run(), Encoded.outputOf(file.run(), JacksonCodec.DEFAULT));
   }
 
-  /** Every attempt of every step, in the order in which they were recorded. */
+  /** Returns every attempt of every step, in the order in which they were recorded. */
   public List<StepInfo> steps() {
     return file.steps().stream().map(ProtoMapper::stepInfo).toList();
   }
 
-  /** As a JSON document, which {@link #parse} reads; docs/testing.md describes it. */
+  /**
+   * Returns the history as JSON, which {@link #parse} reads; {@code docs/testing.md} describes the format.
+   */
   public String toJson() {
     return file.json();
   }
 
-  /** Writes the document into a file, over whatever is there. */
+  /**
+   * Writes the JSON to a file and replaces an existing file.
+   *
+   * @throws UncheckedIOException if the file cannot be written
+   */
   public void write(Path path) {
     try {
       Files.writeString(path, toJson() + "\n");
@@ -45,16 +51,20 @@ public final class RunHistory {
   }
 
   /**
-   * Reads what {@link #toJson} wrote.
+   * Parses the JSON of {@link #toJson}.
    *
-   * @throws InvalidArgumentException with code HISTORY_UNREADABLE if it is something else, or of a
-   *     format that this version does not know
+   * @throws InvalidArgumentException with code {@code HISTORY_UNREADABLE} if the text is not a history, or has a format that this version does not know
    */
   public static RunHistory parse(String json) {
     return new RunHistory(HistoryFile.parse(json));
   }
 
-  /** Reads what {@link #write} or {@code kagzi workflow export} wrote. */
+  /**
+   * Reads a file of {@link #write} or {@code kagzi workflow export}.
+   *
+   * @throws InvalidArgumentException with code {@code HISTORY_UNREADABLE} if the file is not a history, or has a format that this version does not know
+   * @throws UncheckedIOException if the file cannot be read
+   */
   public static RunHistory read(Path path) {
     try {
       return parse(Files.readString(path));

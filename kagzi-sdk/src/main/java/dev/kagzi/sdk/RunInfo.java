@@ -4,20 +4,19 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What is known of a run, as of the moment of the call.
+ * The state of a run at the time of the call.
  *
- * @param runId the run's own id
- * @param workflowId the id given with {@link WorkflowStarter#id}; empty if none
- * @param version empty for a run that was started without
- * @param attempts 1 at first, one more for each failure of the run as a whole
- * @param startedAt when a worker first had it
- * @param wakeUpAt when a sleeping or waiting run goes on
- * @param workerId who has it
- * @param failure of a run that failed; of an unfinished one: what blocks it
- * @param parentRunId the run that started it, as a child or from one of its steps
+ * @param runId the run's id
+ * @param workflowId the id set with {@link WorkflowStarter#id}; empty if none
+ * @param version the workflow type's version; empty for a run that was started without one
+ * @param attempts number of attempts of the run as a whole; 1 until it fails for the first time
+ * @param startedAt when a worker first claimed it
+ * @param wakeUpAt when a sleeping or waiting run continues
+ * @param workerId the worker that holds it
+ * @param failure the error of a failed run, or the reason why an unfinished run is blocked
+ * @param parentRunId the run that started it, as a child or from a step
  * @param parentStep the step of that run
- * @param output of a run that completed, as it was stored: {@link #output(Class)} reads it. Of runs
- *     of a list it is empty if it is larger than 4 KiB: {@link RunList#payloads}
+ * @param output the stored output of a completed run; {@link #output(Class)} decodes it. In lists it is empty if it is larger than 4 KiB: {@link RunList#payloads}
  */
 public record RunInfo(
     String runId,
@@ -39,16 +38,16 @@ public record RunInfo(
     Optional<Encoded> output) {
 
   /**
-   * What the run returned, read by the client's codec; of a {@link RunHistory}, as JSON.
+   * Decodes the run's output with the client's codec; in a {@link RunHistory}, as JSON.
    *
-   * @return empty if the run has not completed, if it returned null, or if the output is not here
-   * @throws PayloadException if it is not of this type
+   * @return empty if the run has not completed, returned null, or if the output was not fetched
+   * @throws PayloadException if the output cannot be decoded as this type
    */
   public <T> Optional<T> output(Class<T> type) {
     return output.flatMap(stored -> Optional.ofNullable(stored.decode(type)));
   }
 
-  /** As {@link #output(Class)}, for a type with type parameters. */
+  /** Like {@link #output(Class)}, for a generic type. */
   public <T> Optional<T> output(TypeRef<T> type) {
     return output.flatMap(stored -> Optional.ofNullable(stored.decode(type.type())));
   }

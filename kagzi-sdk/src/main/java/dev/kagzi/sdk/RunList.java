@@ -10,8 +10,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A list of runs to be fetched, newest first: set filters, then {@link #page} or {@link #stream}.
- * Not thread-safe.
+ * A query for runs, newest first: set filters, then call {@link #page} or {@link #stream}. All filters must match. Not thread-safe.
+ *
+ * <pre>{@code
+ * kagzi.list().type(PROCESS_ORDER).status(RunStatus.FAILED).stream().forEach(System.out::println);
+ * }</pre>
  */
 public final class RunList {
   private final RunCalls runs;
@@ -22,7 +25,7 @@ public final class RunList {
     this.runs = runs;
   }
 
-  /** Runs with one of these. */
+  /** Selects runs with one of these statuses. */
   public RunList status(RunStatus... statuses) {
     request.clearStatuses();
     for (RunStatus status : statuses) {
@@ -31,68 +34,76 @@ public final class RunList {
     return this;
   }
 
+  /** Selects runs of this workflow type, in all versions. */
   public RunList type(WorkflowType<?, ?> type) {
     return type(type.name());
   }
 
+  /** Selects runs of the workflow type with this name, in all versions. */
   public RunList type(String type) {
     request.setWorkflowType(type);
     return this;
   }
 
+  /** Selects runs of this task queue. */
   public RunList queue(String queue) {
     request.setTaskQueue(queue);
     return this;
   }
 
+  /** Selects runs of this version of their type. */
   public RunList version(String version) {
     request.setVersion(version);
     return this;
   }
 
-  /** Runs that were started with this id: {@link WorkflowStarter#id}. */
+  /** Selects runs that were started with this id: {@link WorkflowStarter#id}. */
   public RunList workflowId(String workflowId) {
     request.setExternalId(workflowId);
     return this;
   }
 
-  /** Children of this run. */
+  /** Selects children of this run. */
   public RunList parent(String runId) {
     request.setParentRunId(runId);
     return this;
   }
 
-  /** Runs that no other run has started. */
+  /** Selects runs that no other run started. */
   public RunList topLevel() {
     request.setTopLevel(true);
     return this;
   }
 
-  /** Runs that cannot go on with the code that their workers have. */
+  /** Selects blocked runs: those that cannot continue with the code that their workers have. */
   public RunList blocked() {
     request.setBlocked(true);
     return this;
   }
 
-  /** Runs that this schedule has started. */
+  /**
+   * Selects runs that this schedule started.
+   *
+   * @param scheduleId {@link ScheduleInfo#id}
+   */
   public RunList schedule(String scheduleId) {
     request.setScheduleId(scheduleId);
     return this;
   }
 
-  /** Runs that were created then or later. */
+  /** Selects runs that were created at this time or later. */
   public RunList createdAfter(Instant instant) {
     request.setCreatedAfter(ProtoMapper.timestamp(instant));
     return this;
   }
 
-  /** Runs that were created earlier. */
+  /** Selects runs that were created before this time. */
   public RunList createdBefore(Instant instant) {
     request.setCreatedBefore(ProtoMapper.timestamp(instant));
     return this;
   }
 
-  /** How many runs a page has at most; the server's default if not set. */
+  /** Sets the maximum number of runs per page; the server's default if not set. */
   public RunList pageSize(int size) {
     if (size < 1) {
       throw new IllegalArgumentException("pageSize: " + size + " (expected: >= 1)");
@@ -101,28 +112,31 @@ public final class RunList {
     return this;
   }
 
-  /** Goes on from another page: {@link RunPage#nextPageToken}, {@link RunPage#prevPageToken}. */
+  /** Continues at another page: {@link RunPage#nextPageToken}, {@link RunPage#prevPageToken}. */
   public RunList pageToken(String token) {
     page.setPageToken(token);
     return this;
   }
 
   /**
-   * Also counts how many runs match in all. Exact where only status, type, queue and version are
-   * asked for; with other filters up to 100,000 are counted.
+   * Also counts all runs that match. The count is exact if only status, type, queue and version are filtered; with other filters counting stops at 100,000.
    */
   public RunList totalCount() {
     page.setIncludeTotalCount(true);
     return this;
   }
 
-  /** Also fetches payloads over 4 KiB: {@link RunInfo#output}. */
+  /** Also fetches payloads larger than 4 KiB: {@link RunInfo#output}. */
   public RunList payloads() {
     page.setIncludePayloads(true);
     return this;
   }
 
-  /** Fetches one page. */
+  /**
+   * Fetches one page.
+   *
+   * @throws RequestRefusedException if the server rejects the query
+   */
   public RunPage page() {
     boolean counted = page.getIncludeTotalCount();
     ListWorkflowsResponse response = runs.list(request.setPage(page));
@@ -137,7 +151,7 @@ public final class RunList {
     return token.isEmpty() ? Optional.empty() : Optional.of(token);
   }
 
-  /** All runs that match, fetched page by page as the stream is read. */
+  /** Returns all runs that match. Pages are fetched while the stream is read. */
   public Stream<RunInfo> stream() {
     return Stream.iterate(
             Optional.of(page()),

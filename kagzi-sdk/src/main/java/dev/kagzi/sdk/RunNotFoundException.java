@@ -1,6 +1,6 @@
 package dev.kagzi.sdk;
 
-/** There is no such run in the client's namespace. */
+/** Thrown when a run does not exist in the client's namespace. */
 public final class RunNotFoundException extends KagziException {
   private final String id;
 
@@ -13,7 +13,7 @@ public final class RunNotFoundException extends KagziException {
     this.id = id;
   }
 
-  /** What was looked for: a run id or a workflow id. */
+  /** Returns the id that was not found: a run id or a workflow id. */
   public String id() {
     return id;
   }

@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One page of a list of runs.
+ * One page of runs.
  *
  * @param runs newest first
  * @param nextPageToken for {@link RunList#pageToken}; empty on the last page
- * @param prevPageToken leads back; empty on the first page
- * @param totalCount how many runs match in all, if {@link RunList#totalCount} asked for it
+ * @param prevPageToken for {@link RunList#pageToken}; empty on the first page
+ * @param totalCount number of all runs that match, if {@link RunList#totalCount} was called
  */
 public record RunPage(
     List<RunInfo> runs,

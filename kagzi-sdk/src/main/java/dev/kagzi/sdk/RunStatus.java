@@ -1,20 +1,22 @@
 package dev.kagzi.sdk;
 
-/** Where a run is in its life. */
+/** The status of a run. */
 public enum RunStatus {
-  /** Due, or waiting for a retry; no worker has it. */
+  /** Due, or waiting for a retry; no worker holds it. */
   PENDING,
-  /** A worker has it. */
+  /** A worker is executing it. */
   RUNNING,
-  /** Asleep until its wake time. */
+  /** Suspended until its wake-up time. */
   SLEEPING,
   COMPLETED,
   FAILED,
   CANCELLED,
-  /** Its deadline has passed. */
+  /** Its deadline passed before it ended. */
   TIMED_OUT;
 
-  /** Nothing more happens to the run, unless somebody {@linkplain RunHandle#resume resumes} it. */
+  /**
+   * Returns whether the run has ended. A finished run changes only if it is {@linkplain RunHandle#resume resumed}.
+   */
   public boolean isFinished() {
     return switch (this) {
       case PENDING, RUNNING, SLEEPING -> false;

@@ -14,7 +14,7 @@ import dev.kagzi.sdk.internal.wire.RunIds;
 import java.time.Instant;
 
 /**
- * A schedule by its name, whether there is one or not. Thread-safe.
+ * A handle for the schedule of this name, which may or may not exist. Thread-safe.
  *
  * <pre>{@code
  * kagzi.schedule("daily-report")
@@ -27,9 +27,7 @@ import java.time.Instant;
  * kagzi.schedule("daily-report").pause();
  * }</pre>
  *
- * <p>Each slot, a time that the expression names, becomes exactly one run, however many servers
- * there are and whatever happens to them. A name that there is not is refused with {@code
- * NOT_FOUND}: {@link RequestRefusedException#code}.
+ * <p>A slot is a time at which the cron expression fires. Each slot starts exactly one run, regardless of the number of servers and of crashes, unless the overlap policy or the catch-up limit drops it. Calls fail with {@link RequestRefusedException} and code {@code NOT_FOUND} if the schedule does not exist.
  */
 public final class Schedule {
   private final Connection connection;
@@ -42,15 +40,17 @@ public final class Schedule {
     this.name = name;
   }
 
+  /** Returns the schedule's name. */
   public String name() {
     return name;
   }
 
-  /** What it shall start: the beginning of a new schedule, or of what an old one shall be. */
+  /** Returns a builder that creates or updates this schedule to start runs of the given type. */
   public <I> ScheduleBuilder<I> workflow(WorkflowType<I, ?> type) {
     return new ScheduleBuilder<>(connection, runs.payloads(), name, type);
   }
 
+  /** Returns the schedule's current state. */
   public ScheduleInfo get() {
     GetWorkflowScheduleRequest request =
         GetWorkflowScheduleRequest.newBuilder()
@@ -63,12 +63,12 @@ public final class Schedule {
             .getSchedule());
   }
 
-  /** Changes single things of it and leaves the others as they are. */
+  /** Returns a builder that changes some options and keeps the others. */
   public ScheduleChange change() {
     return new ScheduleChange(connection, runs.payloads(), get().id());
   }
 
-  /** From now on it does not fire. A run that is under way goes on. */
+  /** Pauses the schedule: it does not fire until {@link #resume}. Its running runs continue. */
   public ScheduleInfo pause() {
     PauseWorkflowScheduleRequest request =
         PauseWorkflowScheduleRequest.newBuilder()
@@ -81,7 +81,9 @@ public final class Schedule {
             .getSchedule());
   }
 
-  /** It fires again, and makes up for what it missed, as far as it catches up. */
+  /**
+   * Resumes the schedule. Slots that were missed meanwhile become runs up to {@link ScheduleBuilder#maxCatchup}.
+   */
   public ScheduleInfo resume() {
     ResumeWorkflowScheduleRequest request =
         ResumeWorkflowScheduleRequest.newBuilder()
@@ -95,8 +97,7 @@ public final class Schedule {
   }
 
   /**
-   * Starts a run now, paused or not, beside whatever runs. It is for no slot; what comes later may
-   * overlap with it.
+   * Starts a run now, even if the schedule is paused or another run is active. The run belongs to no slot, and the overlap policy ignores it.
    *
    * @return the run's id
    */
@@ -106,7 +107,7 @@ public final class Schedule {
         TriggerWorkflowScheduleRequest.newBuilder()
             .setNamespace(connection.namespace())
             .setScheduleId(id)
-            // Chosen here, so that the call can be sent again until it is answered.
+            // Chosen by the client, so that a retried call starts one run.
             .setRunId(RunIds.nextBeside(id))
             .build();
     return connection
@@ -115,9 +116,10 @@ public final class Schedule {
   }
 
   /**
-   * Makes runs at once of all slots from the first time on and before the second that have none,
-   * whatever the overlap policy says; at most 10,000.
+   * Starts a run for each slot in the range that has none, regardless of the overlap policy; at most 10,000.
    *
+   * @param from inclusive
+   * @param to exclusive
    * @return how many runs were started
    */
   public int backfill(Instant from, Instant to) {
@@ -133,7 +135,9 @@ public final class Schedule {
         .getStarted();
   }
 
-  /** Its runs stay; a slot that waits is dropped. */
+  /**
+   * Deletes the schedule. Its runs are kept; a slot that waits for the end of a run is dropped.
+   */
   public void delete() {
     DeleteWorkflowScheduleRequest request =
         DeleteWorkflowScheduleRequest.newBuilder()
@@ -143,7 +147,7 @@ public final class Schedule {
     connection.call(WorkflowScheduleServiceGrpc.getDeleteWorkflowScheduleMethod(), request);
   }
 
-  /** The runs that it has started, newest first. */
+  /** Returns a query for the runs that this schedule started, newest first. */
   public RunList runs() {
     return new RunList(runs).schedule(get().id());
   }

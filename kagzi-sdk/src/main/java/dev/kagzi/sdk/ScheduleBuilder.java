@@ -17,10 +17,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a schedule shall be: set options, then {@link #create}, {@link #createOrUpdate} or {@link
- * #createOrUpdateWhenConnected}. Not thread-safe.
+ * Defines a schedule: set options, then call {@link #create}, {@link #createOrUpdate} or {@link #createOrUpdateWhenConnected}. Not thread-safe.
  *
- * @param <I> input of its runs
+ * @param <I> input type of the runs
  */
 public final class ScheduleBuilder<I> {
   private static final EventLog log = EventLog.of(ScheduleBuilder.class);
@@ -47,48 +46,46 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * When it fires: five fields (minute, hour, day of month, month, day of week), six with seconds
-   * before them, seven with a year behind, or {@code @hourly}, {@code @daily}, {@code @weekly},
-   * {@code @monthly}, {@code @yearly}.
+   * Sets the cron expression: five fields (minute, hour, day of month, month, day of week), six with leading seconds, seven with a trailing year, or {@code @hourly}, {@code @daily}, {@code @weekly}, {@code @monthly}, {@code @yearly}.
    */
   public ScheduleBuilder<I> cron(String expression) {
     request.setCronExpr(expression);
     return this;
   }
 
-  /** The time zone of the expression, by its IANA name; UTC if not set. */
+  /** Sets the time zone of the cron expression by its IANA name; UTC by default. */
   public ScheduleBuilder<I> zone(String zone) {
     request.setTimeZone(NameRules.check("zone", zone));
     return this;
   }
 
-  /** The same. */
+  /** Sets the time zone of the cron expression; UTC by default. */
   public ScheduleBuilder<I> zone(ZoneId zone) {
     return zone(zone.getId());
   }
 
-  /** The input of every run; none if not set. */
+  /** Sets the input of every run; none by default. */
   public ScheduleBuilder<I> input(I input) {
     request.setInput(payloads.encodeInput(input, type.inputType()));
     return this;
   }
 
-  /** The task queue of the runs. Without it, the queue that the type carries. */
+  /** Sets the task queue of the runs; the queue of the workflow type by default. */
   public ScheduleBuilder<I> queue(String queue) {
     request.setTaskQueue(NameRules.check("queue", queue));
     return this;
   }
 
-  /** What becomes of a slot while an earlier run has not ended; {@link Overlap#ALLOW}. */
+  /**
+   * Sets what happens to a slot while an earlier run has not ended; {@link Overlap#ALLOW} by default.
+   */
   public ScheduleBuilder<I> overlap(Overlap overlap) {
     request.setOverlapPolicy(ProtoMapper.overlap(overlap));
     return this;
   }
 
   /**
-   * How many missed slots become runs after all once there is a server again, the newest of them;
-   * 100 if not set. A slot is missed when no server fires it within one coordinator interval (two
-   * seconds at least). With 0 missed slots never become runs.
+   * Sets how many missed slots become runs afterwards, the newest ones; 100 by default. A slot is missed when no server fires it within one coordinator interval, at least two seconds. With 0, missed slots never become runs.
    */
   public ScheduleBuilder<I> maxCatchup(int slots) {
     request.setMaxCatchup(slots);
@@ -96,33 +93,36 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Runs start up to so much after their slot, so that many schedules of one time do not start at
-   * once: each always by the same part of it.
+   * Delays each run by a fixed part of this duration, so that schedules with the same cron expression do not start at once. The delay of a schedule is the same for every slot.
    */
   public ScheduleBuilder<I> jitter(Duration jitter) {
     request.setJitterMs(jitter.toMillis());
     return this;
   }
 
-  /** As {@link WorkflowStarter#retry}. */
+  /** Sets the retry policy of the runs and of their steps: {@link WorkflowStarter#retry}. */
   public ScheduleBuilder<I> retry(Retry retry) {
     request.setRetryPolicy(ProtoMapper.retryPolicy(retry));
     return this;
   }
 
-  /** As {@link WorkflowStarter#executionTimeout}, from when the run is due. */
+  /**
+   * Sets how long a run may take, measured from when it is due: {@link WorkflowStarter#executionTimeout}.
+   */
   public ScheduleBuilder<I> executionTimeout(Duration timeout) {
     request.setExecutionTimeoutMs(ProtoMapper.timeoutMs("executionTimeout", timeout));
     return this;
   }
 
-  /** As {@link WorkflowStarter#stepTimeout}. */
+  /** Sets how long one attempt of a step may take: {@link WorkflowStarter#stepTimeout}. */
   public ScheduleBuilder<I> stepTimeout(Duration timeout) {
     request.setStepTimeoutMs(ProtoMapper.timeoutMs("stepTimeout", timeout));
     return this;
   }
 
-  /** As {@link WorkflowStarter#onFailure(WorkflowType)}. */
+  /**
+   * Sets the workflow that is started when a run fails: {@link WorkflowStarter#onFailure(WorkflowType)}.
+   */
   public ScheduleBuilder<I> onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
     boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
     request
@@ -131,48 +131,42 @@ public final class ScheduleBuilder<I> {
     return this;
   }
 
-  /** It does not fire until it is {@linkplain Schedule#resume resumed}. */
+  /** Creates the schedule paused: it does not fire until {@link Schedule#resume}. */
   public ScheduleBuilder<I> paused() {
     request.setEnabled(false);
     return this;
   }
 
-  /** When it would fire next; nothing is saved. */
+  /** Returns the next times at which the schedule would fire; nothing is saved. */
   public List<Instant> next(int count) {
     return Schedules.next(connection, request.getCronExpr(), request.getTimeZone(), count);
   }
 
   /**
-   * Saves it.
+   * Creates the schedule.
    *
-   * @throws RequestRefusedException with {@code ALREADY_EXISTS} if there is one of this name
+   * @throws RequestRefusedException with code {@code ALREADY_EXISTS} if a schedule has this name
    */
   public ScheduleInfo create() {
     return save(false);
   }
 
   /**
-   * Saves it, or makes the one that has this name what was said here: for applications that say so
-   * whenever they start. One that is paused stays so, and its next slot stays unless expression or
-   * zone change.
+   * Creates the schedule, or updates the schedule of this name to these options. Call it at every start of an application. A paused schedule stays paused, and its next slot changes only if cron expression or zone change.
    *
-   * @throws ServerUnavailableException if no server answers within the client's {@link
-   *     Kagzi.Builder#callTimeout}; {@link #createOrUpdateWhenConnected} waits instead
+   * @throws ServerUnavailableException if no server answers within the client's {@link Kagzi.Builder#callTimeout}; {@link #createOrUpdateWhenConnected} waits instead
    */
   public ScheduleInfo createOrUpdate() {
     return save(true);
   }
 
   /**
-   * As {@link #createOrUpdate}, for applications that start before their server: returns at once,
-   * and saves it in the background as soon as a server answers, for as long as the client is open.
-   * A refusal is logged as an error as well, for callers who do not look at the future.
+   * Like {@link #createOrUpdate}, but returns immediately and saves the schedule in the background as soon as a server answers. Use it in applications that start before their server. A rejection is also logged as an error.
    *
-   * @return completes when it is saved; fails with {@link RequestRefusedException} if the server
-   *     refuses it, with {@link ServerUnavailableException} if the client is closed before
+   * @return completes when the schedule is saved; fails with {@link RequestRefusedException} if the server rejects it, or with {@link ServerUnavailableException} if the client is closed before
    */
   public CompletableFuture<ScheduleInfo> createOrUpdateWhenConnected() {
-    CreateWorkflowScheduleRequest wanted = wanted(true);
+    CreateWorkflowScheduleRequest create = createRequest(true);
     CompletableFuture<ScheduleInfo> saved = new CompletableFuture<>();
     Thread.ofVirtual()
         .name("kagzi-schedule")
@@ -181,12 +175,12 @@ public final class ScheduleBuilder<I> {
               try {
                 saved.complete(
                     ProtoMapper.schedule(
-                        connection.callUntilAnswered(CREATE_SCHEDULE, wanted).getSchedule()));
+                        connection.callUntilAnswered(CREATE_SCHEDULE, create).getSchedule()));
               } catch (RuntimeException e) {
                 if (!(e instanceof ServerUnavailableException)) {
                   log.error("schedule not saved")
-                      .with("schedule", wanted.getName())
-                      .with("type", wanted.getWorkflowType())
+                      .with("schedule", create.getName())
+                      .with("type", create.getWorkflowType())
                       .with("error", e.getMessage())
                       .cause(e)
                       .write();
@@ -198,11 +192,11 @@ public final class ScheduleBuilder<I> {
   }
 
   private ScheduleInfo save(boolean orUpdate) {
-    return ProtoMapper.schedule(connection.call(CREATE_SCHEDULE, wanted(orUpdate)).getSchedule());
+    return ProtoMapper.schedule(connection.call(CREATE_SCHEDULE, createRequest(orUpdate)).getSchedule());
   }
 
-  // The id is chosen here, so that the call can be sent again until it is answered.
-  private CreateWorkflowScheduleRequest wanted(boolean orUpdate) {
+  // The client chooses the id, so that a retried call creates one schedule.
+  private CreateWorkflowScheduleRequest createRequest(boolean orUpdate) {
     return request
         .setOrUpdate(orUpdate)
         .setScheduleId(RunIds.next(connection.namespace(), request.getName()))

@@ -10,8 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * What shall become of a schedule; what is not named stays as it is. Nothing happens before {@link
- * #save}. Not thread-safe.
+ * Changes options of an existing schedule: {@link Schedule#change}. Options that are not set stay as they are. {@link #save} applies the change. Not thread-safe.
  */
 public final class ScheduleChange {
   private final Connection connection;
@@ -27,12 +26,13 @@ public final class ScheduleChange {
             .setScheduleId(id);
   }
 
+  /** Renames the schedule. */
   public ScheduleChange name(String name) {
     request.setName(NameRules.check("name", name));
     return this;
   }
 
-  /** Another workflow with its input, on the queue that its type carries. */
+  /** Sets the workflow and its input, and the queue to that of the workflow type. */
   public <I> ScheduleChange workflow(WorkflowType<I, ?> type, I input) {
     request
         .setWorkflowType(type.name())
@@ -42,54 +42,61 @@ public final class ScheduleChange {
     return this;
   }
 
+  /** Sets the task queue of the runs. */
   public ScheduleChange queue(String queue) {
     request.setTaskQueue(NameRules.check("queue", queue));
     return this;
   }
 
-  /** The next slot is the first that the expression names from now on. */
+  /** Sets the cron expression. The next slot is its first time after now. */
   public ScheduleChange cron(String expression) {
     request.setCronExpr(expression);
     return this;
   }
 
+  /** Sets the time zone of the cron expression by its IANA name. */
   public ScheduleChange zone(String zone) {
     request.setTimeZone(NameRules.check("zone", zone));
     return this;
   }
 
+  /** Sets what happens to a slot while an earlier run has not ended. */
   public ScheduleChange overlap(Overlap overlap) {
     request.setOverlapPolicy(ProtoMapper.overlap(overlap));
     return this;
   }
 
-  /** How many missed slots become runs after all; see {@link ScheduleBuilder#maxCatchup}. */
+  /** Sets how many missed slots become runs: {@link ScheduleBuilder#maxCatchup}. */
   public ScheduleChange maxCatchup(int slots) {
     request.setMaxCatchup(slots);
     return this;
   }
 
+  /** Sets the jitter: {@link ScheduleBuilder#jitter}. */
   public ScheduleChange jitter(Duration jitter) {
     request.setJitterMs(jitter.toMillis());
     return this;
   }
 
+  /** Sets the retry policy: {@link ScheduleBuilder#retry}. */
   public ScheduleChange retry(Retry retry) {
     request.setRetryPolicy(ProtoMapper.retryPolicy(retry));
     return this;
   }
 
+  /** Sets how long a run may take: {@link ScheduleBuilder#executionTimeout}. */
   public ScheduleChange executionTimeout(Duration timeout) {
     request.setExecutionTimeoutMs(ProtoMapper.timeoutMs("executionTimeout", timeout));
     return this;
   }
 
+  /** Sets how long one attempt of a step may take: {@link ScheduleBuilder#stepTimeout}. */
   public ScheduleChange stepTimeout(Duration timeout) {
     request.setStepTimeoutMs(ProtoMapper.timeoutMs("stepTimeout", timeout));
     return this;
   }
 
-  /** As {@link ScheduleBuilder#onFailure}. */
+  /** Sets the workflow that is started when a run fails: {@link ScheduleBuilder#onFailure}. */
   public ScheduleChange onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
     boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
     request
@@ -98,36 +105,37 @@ public final class ScheduleChange {
     return this;
   }
 
-  /** Runs that fail are not retried as a whole. */
+  /** Removes the retry policy: failed runs are not retried as a whole. */
   public ScheduleChange clearRetry() {
     request.setClearRetryPolicy(true);
     return this;
   }
 
-  /** Runs take as long as they take. */
+  /** Removes the execution timeout. */
   public ScheduleChange clearExecutionTimeout() {
     request.setExecutionTimeoutMs(0);
     return this;
   }
 
-  /** Steps have the server's default. */
+  /** Resets the step timeout to the server's default. */
   public ScheduleChange clearStepTimeout() {
     request.setStepTimeoutMs(0);
     return this;
   }
 
-  /** No workflow starts when a run fails, unless the namespace has a handler for all. */
+  /** Removes the failure handler. A handler of all failures in the namespace is still started. */
   public ScheduleChange clearOnFailure() {
     request.setOnFailureWorkflow("").setOnFailureTaskQueue("");
     return this;
   }
 
-  /** Its next slot, whatever the expression says; those after it follow the expression. */
+  /** Sets the next slot, independent of the cron expression. Later slots follow the expression. */
   public ScheduleChange nextFireAt(Instant slot) {
     request.setNextFireAt(ProtoMapper.timestamp(slot));
     return this;
   }
 
+  /** Applies the change and returns the schedule. */
   public ScheduleInfo save() {
     return ProtoMapper.schedule(
         connection

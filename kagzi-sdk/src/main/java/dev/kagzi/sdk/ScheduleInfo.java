@@ -6,15 +6,14 @@ import java.time.ZoneId;
 import java.util.Optional;
 
 /**
- * A schedule, as of the moment of the call.
+ * The state of a schedule at the time of the call.
  *
  * @param enabled false while it is paused
- * @param totalRuns all that it ever started, also those that are no longer kept
- * @param missedRuns slots that made no run: more than are caught up with, or held back by the
- *     overlap policy
- * @param nextFireAt its next slot; empty when the expression names no further time
- * @param waitingSlot the slot that waits for the end of the run before it
- * @param problem why it cannot fire
+ * @param totalRuns all runs that it started, including deleted ones
+ * @param missedRuns slots that started no run because of {@link ScheduleBuilder#maxCatchup} or the overlap policy
+ * @param nextFireAt its next slot; empty if the cron expression has no further time
+ * @param waitingSlot the slot that waits for the end of the previous run
+ * @param problem why it cannot fire; empty if it can
  */
 public record ScheduleInfo(
     String id,

@@ -12,7 +12,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The schedules of the client's namespace: set filters, then {@link #stream}. */
+/**
+ * A query for the schedules of the client's namespace: set filters, then call {@link #stream}. Not thread-safe.
+ */
 public final class Schedules {
   private static final int PAGE_SIZE = 100;
 
@@ -24,24 +26,27 @@ public final class Schedules {
     this.request = ListWorkflowSchedulesRequest.newBuilder().setNamespace(connection.namespace());
   }
 
-  /** Those whose runs go to this queue. */
+  /** Selects schedules whose runs go to this task queue. */
   public Schedules queue(String queue) {
     request.setTaskQueue(queue);
     return this;
   }
 
+  /** Selects schedules that start runs of this workflow type. */
   public Schedules type(WorkflowType<?, ?> type) {
     request.setWorkflowType(type.name());
     return this;
   }
 
-  /** Only those that fire, or only those that are paused. */
+  /** Selects schedules that are enabled (true) or paused (false). */
   public Schedules enabled(boolean enabled) {
     request.setEnabled(enabled);
     return this;
   }
 
-  /** All that match, newest first, fetched page by page as the stream is read. */
+  /**
+   * Returns all schedules that match, newest first. Pages are fetched while the stream is read.
+   */
   public Stream<ScheduleInfo> stream() {
     return Stream.iterate(
             Optional.of(page("")),
@@ -61,9 +66,9 @@ public final class Schedules {
   }
 
   /**
-   * When an expression fires next.
+   * Returns the next times at which a cron expression fires.
    *
-   * @param zone by its IANA name
+   * @param zone IANA name of the time zone
    */
   public List<Instant> next(String cron, String zone, int count) {
     return next(connection, cron, zone, count);

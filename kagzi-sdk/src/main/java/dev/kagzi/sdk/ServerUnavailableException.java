@@ -2,7 +2,7 @@ package dev.kagzi.sdk;
 
 import org.jspecify.annotations.Nullable;
 
-/** No server answered in time. Whether the call took effect is unknown. */
+/** Thrown when no server answered in time. It is unknown whether the call took effect. */
 public final class ServerUnavailableException extends KagziException {
   public ServerUnavailableException(String message, @Nullable Throwable cause) {
     super(ClientCode.UNAVAILABLE, message, cause);

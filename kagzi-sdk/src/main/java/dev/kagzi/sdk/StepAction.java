@@ -3,6 +3,6 @@ package dev.kagzi.sdk;
 /** The code of a step that returns nothing. */
 @FunctionalInterface
 public interface StepAction {
-  /** Does the step; what it throws is a failed attempt. */
+  /** Executes one attempt of the step. An exception fails the attempt. */
   void run() throws Exception;
 }

@@ -4,38 +4,50 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** A step with options of its own; {@code run} executes it or returns its recorded result. */
+/**
+ * A step with options: {@link WorkflowContext#step(String)}. {@code run} executes it or returns its recorded result.
+ *
+ * <pre>{@code
+ * ctx.step("charge").retry(Retry.exponential(5)).timeout(Duration.ofSeconds(30))
+ *     .run(Payment.class, () -> cards.charge(order));
+ * }</pre>
+ */
 public interface StepBuilder {
-  /** Goes before the policy of the run's start and the server's default. */
+  /**
+   * Sets the retry policy of this step. It replaces the policy of the run's start and the server's default.
+   */
   StepBuilder retry(Retry retry);
 
   /**
-   * How long one attempt may take; without it, what the start said ({@link
-   * WorkflowStarter#stepTimeout}), else the server's default of ten minutes.
+   * Sets how long one attempt may take. Default: the timeout of the start ({@link WorkflowStarter#stepTimeout}), else the server's default of ten minutes.
    *
-   * <p>Then the step's code is interrupted and the attempt has failed with {@link
-   * ErrorKind#TIMEOUT}, which is retried like any other failure; what the code returns after that
-   * does not count. Code that ignores its interrupt is left behind a second later: the run goes on
-   * elsewhere, while the thread keeps its slot until it ends ({@link Worker#stuckCount}).
+   * <p>When the timeout ends, the step's code is interrupted and the attempt fails with {@link ErrorKind#TIMEOUT}, which is retried like other failures. A later result of the code is ignored. If the code still runs a second after the interrupt, the worker releases the run. The thread then keeps its slot until it ends ({@link Worker#stuckCount}).
    */
   StepBuilder timeout(Duration timeout);
 
   /**
-   * What the step works on. It is stored with the step, and with it a fingerprint: a replay in
-   * which the step is given something else is a changed workflow, and the run waits for the code
-   * with which it began.
+   * Sets the step's input, which is stored with a fingerprint. A replay with another input means that the workflow was changed: the run is blocked until a worker has the original code.
    */
   StepBuilder input(@Nullable Object input);
 
+  /**
+   * Executes the step, or returns its recorded result.
+   *
+   * @throws StepFailedException if the step failed and is not retried
+   */
   <T> T run(Class<T> type, Callable<? extends T> code);
 
+  /** Like {@link #run(Class, Callable)}, for a result of a generic type. */
   <T> T run(TypeRef<T> type, Callable<? extends T> code);
 
+  /** Like {@link #run(Class, Callable)}, for code without a result. */
   void run(StepAction code);
 
-  /** As {@code run}, for code that wants to know its attempt or say how far it is. */
+  /**
+   * Like {@link #run(Class, Callable)}, for code that needs its attempt number, an idempotency key or heartbeats.
+   */
   <T> T execute(Class<T> type, StepCode<? extends T> code);
 
-  /** The same for a result that has type parameters. */
+  /** Like {@link #execute(Class, StepCode)}, for a result of a generic type. */
   <T> T execute(TypeRef<T> type, StepCode<? extends T> code);
 }

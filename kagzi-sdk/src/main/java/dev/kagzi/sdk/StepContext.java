@@ -4,40 +4,40 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of a step, for its code ({@link StepBuilder#execute}) and for interceptors ({@link
- * WorkerInterceptor#step}).
+ * One attempt of a step, passed to its code ({@link StepBuilder#execute}) and to interceptors ({@link WorkerInterceptor#step}).
  */
 public interface StepContext {
-  /** The id of the run that the step belongs to. */
+  /** Returns the id of the run. */
   String runId();
 
-  /** The name of the run's workflow type. */
+  /** Returns the name of the run's workflow type. */
   String workflowType();
 
   /**
-   * The step's name as the workflow's code gives it: {@code charge}. It is the same in every branch
-   * and occurrence, so it suits a metric; {@link #step} tells single steps apart.
+   * Returns the step's name in the workflow's code, for example {@code charge}. It is the same in every branch and occurrence, which suits metrics; {@link #step} is unique in the run.
    */
   String name();
 
-  /** The step's name, with its scope and occurrence: {@code pack[2]/charge#2}. */
+  /**
+   * Returns the step's key, which is its name with scope and occurrence: {@code pack[2]/charge#2}.
+   */
   String step();
 
-  /** 1 at first; one more for each failure of the step. */
+  /** Returns the number of this attempt, from 1. */
   int attempt();
 
   /**
-   * The same for every attempt of this step in this run, and for no other step: what an external
-   * service wants to see, to recognize a call that is made again.
+   * Returns a key that is the same for every attempt of this step in this run and unique otherwise. Pass it to external services, so that they recognize repeated calls.
    */
   String idempotencyKey();
 
   /**
-   * Says how far the step is. It is stored now and then, at the latest with the attempt's failure,
-   * and given to the next attempt; what was said last before a crash may be missing.
+   * Records the step's progress for later attempts ({@link #lastProgress}). It is stored from time to time, and at the latest with the attempt's failure. After a crash the latest progress may be missing.
    */
   void heartbeat(@Nullable Object progress);
 
-  /** What an earlier attempt has said last, if any has. */
+  /**
+   * Returns the last progress that an earlier attempt recorded with {@link #heartbeat}; empty if none did.
+   */
   <T> Optional<T> lastProgress(Class<T> type);
 }

@@ -4,13 +4,13 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * One attempt of a step as it is recorded.
+ * One recorded attempt of a step.
  *
- * @param key tells steps of one name apart: {@code charge}, {@code charge#2}, {@code pack[0]/weigh}
- * @param name what the workflow's code calls it
- * @param attempt from 1
- * @param failure why it failed
- * @param childRunId of a step that is another run: that run
+ * @param key unique in the run: {@code charge}, {@code charge#2}, {@code pack[0]/weigh}
+ * @param name the step's name in the workflow's code
+ * @param attempt number of the attempt, from 1
+ * @param failure the error of a failed attempt
+ * @param childRunId the child's run id, if the step is a child
  */
 public record StepInfo(
     String key,
@@ -23,15 +23,17 @@ public record StepInfo(
     Optional<Failure> failure,
     Optional<String> childRunId) {
 
-  /** What the workflow's code asked for. */
+  /** What kind of operation the step is. */
   public enum Kind {
-    /** Code of the application; also the winner of a race, and the first failure of branches. */
+    /**
+     * Application code; also the recorded winner of a race and the recorded first failure of branches.
+     */
     FUNCTION,
     SLEEP,
     CHILD
   }
 
-  /** How the attempt stands. */
+  /** The status of an attempt. */
   public enum Status {
     PENDING,
     RUNNING,

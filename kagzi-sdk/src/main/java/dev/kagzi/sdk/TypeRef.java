@@ -4,10 +4,9 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 
 /**
- * A type with its parameters, for values such as lists: {@code new TypeRef<List<Parcel>>() {}}. The
- * braces matter: the subclass they make is what keeps the parameters at run time.
+ * A generic type with its parameters: {@code new TypeRef<List<Parcel>>() {}}. The braces are needed: they create a subclass, which keeps the parameters at run time.
  *
- * @param <T> the type to keep
+ * @param <T> the generic type
  */
 public abstract class TypeRef<T> {
   private final Type type;
@@ -20,7 +19,7 @@ public abstract class TypeRef<T> {
     this.type = self.getActualTypeArguments()[0];
   }
 
-  /** The type with its parameters. */
+  /** Returns the type with its parameters. */
   public final Type type() {
     return type;
   }

@@ -1,7 +1,7 @@
 package dev.kagzi.sdk;
 
 /**
- * The waiting thread was interrupted; its interrupt flag is set again. What it waited for goes on.
+ * Thrown when a thread is interrupted while it waits for a start or a result; its interrupt flag is set again. The operation that it waited for continues.
  */
 public final class WaitInterruptedException extends KagziException {
   public WaitInterruptedException() {

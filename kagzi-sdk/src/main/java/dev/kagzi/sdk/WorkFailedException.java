@@ -1,8 +1,7 @@
 package dev.kagzi.sdk;
 
 /**
- * Something that the workflow asked for has failed for good: a step, a child, or one of several
- * branches. This is the exception to catch in order to compensate, whatever failed:
+ * Thrown to workflow code when a step, a child or a branch failed permanently. Catch it to compensate:
  *
  * <pre>{@code
  * try {
@@ -14,12 +13,9 @@ package dev.kagzi.sdk;
  * }
  * }</pre>
  *
- * <p>The failure is recorded: a replay throws it again, with the same class, message and {@link
- * #failure()}. Uncaught it fails the run.
+ * <p>The failure is recorded: a replay throws it again with the same class, message and {@link #failure()}. If the code does not catch it, the run fails.
  *
- * <p>It has no cause. What the step, the child or the branch threw is gone when the code is
- * replayed, and the code must take the same way then. The record has it all: {@link #failure()},
- * {@link Failure#isA}.
+ * <p>It has no cause, because the original exception does not exist in a replay and code that depends on it would not be deterministic. Use {@link #failure()} and {@link Failure#isA} instead.
  */
 public abstract sealed class WorkFailedException extends KagziException
     permits BranchFailedException, ChildFailedException, StepFailedException {
@@ -33,19 +29,18 @@ public abstract sealed class WorkFailedException extends KagziException
   }
 
   /**
-   * The step that failed, by its name with its occurrence from the second on: {@code charge#2}. Of
-   * a child, the step that it was; of branches, the name that they have together.
+   * Returns the key of the failed step with its occurrence: {@code charge#2}. For a child it is the step that represents it; for branches the name of the {@code parallel} or {@code race} call.
    */
   public final String step() {
     return step;
   }
 
-  /** What is recorded of the failure. */
+  /** Returns the recorded error. */
   public final Failure failure() {
     return failure;
   }
 
-  /** What sort of error it was. */
+  /** Returns the category of the error. */
   public final ErrorKind kind() {
     return failure.kind();
   }

@@ -4,65 +4,61 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Executes runs until it is closed. It keeps itself connected: it registers and attaches again for
- * as long as it takes. Thread-safe.
+ * A running worker: executes runs until it is closed. If it loses the server, it reconnects and registers again without a time limit. Thread-safe.
  *
- * <p>Its threads do not keep the JVM alive; a program that is nothing but a worker ends its {@code
- * main} with {@link #awaitTermination()}.
+ * <p>Its threads do not keep the JVM alive. A program that is only a worker ends its {@code main} with {@link #awaitTermination()}.
  */
 public interface Worker extends AutoCloseable {
   /**
-   * The id of its registration, new after each one; empty before the first. Of a worker with
-   * several queues, the first queue's.
+   * Returns the id of its current registration; empty before the first. With several queues it is the id for the first queue. Each registration has a new id.
    */
   String workerId();
 
-  /** The ids of its registrations, one per queue that is registered now. */
+  /** Returns the ids of its registrations, one per queue that is currently registered. */
   List<String> workerIds();
 
   /**
-   * Whether every queue has been registered, and no server has said since that it does not know the
-   * worker. It stays true while the server is away; {@link #isConnected} does not.
+   * Returns whether every queue is registered, as far as the worker knows. It stays true while no server answers; {@link #isConnected} does not.
    */
   boolean isRegistered();
 
   /**
-   * Whether the worker can receive runs now: every queue is registered, the stream over which the
-   * server reaches it is open, and the server has answered the latest heartbeat. Asks nobody: a
-   * connection that breaks is noticed at once, a server that no longer answers with the next
-   * heartbeat, within two of their intervals (3 s each unless the server says otherwise). For
-   * health checks; false before the first registration, and from the beginning of a drain on:
-   * {@link #shutdown}, {@link #close}, or a drain that the server asked for.
+   * Returns whether the worker can receive runs now: every queue is registered, its stream from the server is open, and the latest heartbeat was answered. Suits health checks.
+   *
+   * <p>It sends no request. A broken connection is noticed immediately, a server that does not answer within two heartbeat intervals (3 s each by default). It is false before the first registration and from the beginning of a drain: {@link #shutdown}, {@link #close}, or a drain that the server requested.
    */
   boolean isConnected();
 
-  /** Waits for the registration of every queue; false if the time ended first. */
+  /**
+   * Waits until every queue is registered.
+   *
+   * @return false if the timeout ended first
+   */
   boolean awaitRegistered(Duration timeout) throws InterruptedException;
 
-  /** How many runs it holds now, over all queues. */
+  /** Returns how many runs it holds now, in all queues. */
   int activeCount();
 
   /**
-   * How many of those were interrupted, because their step or their run ran out of time or their
-   * run was taken away, and are still there a second later. Their code can write no more; nothing
-   * but its own end frees the slot. A number that stays above zero wants somebody to look at the
-   * worker's warnings.
+   * Returns how many of these runs were interrupted but still execute a second later. They were interrupted because of a timeout or because the worker lost the run. Their code can record nothing any more, and their slots are freed only when the code ends. If the number stays above zero, check the worker's warnings.
    */
   int stuckCount();
 
-  /** Begins to drain without waiting for the end: no new runs; the running ones are finished. */
+  /** Begins to drain and returns: the worker takes no new runs and finishes the running ones. */
   void shutdown();
 
-  /** Waits until the worker has ended, however that came about. */
+  /** Waits until the worker has ended for any reason. */
   void awaitTermination() throws InterruptedException;
 
-  /** Waits until the worker has ended; false if the time ended first. */
+  /**
+   * Waits until the worker has ended.
+   *
+   * @return false if the timeout ended first
+   */
   boolean awaitTermination(Duration timeout) throws InterruptedException;
 
   /**
-   * Drains and waits for the end: takes no new runs, finishes the running ones, and after the drain
-   * timeout interrupts and gives back those that are left, so that another worker goes on with
-   * them.
+   * Drains the worker and waits for its end. It takes no new runs and finishes the running ones. After the drain timeout it interrupts the remaining runs and releases them, so that other workers continue them.
    */
   @Override
   void close();

@@ -20,12 +20,18 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Says what a worker is to do, then starts it. Not thread-safe. */
+/**
+ * Configures and starts a worker: {@link Kagzi#worker}. Not thread-safe.
+ *
+ * <pre>{@code
+ * Worker worker = kagzi.worker("orders")
+ *     .workflow(PROCESS_ORDER, Orders::process)
+ *     .maxConcurrent(50)
+ *     .start();
+ * }</pre>
+ */
 public final class WorkerBuilder {
-  /**
-   * Name of the reserved workflow type under which {@link #onAnyFailure} registers; its runs can be
-   * listed by it.
-   */
+  /** The reserved workflow type of {@link #onAnyFailure} handlers; use it to list their runs. */
   public static final String ANY_FAILURE_TYPE = "__kagzi_failure_handler";
 
   private static final int MAX_CONCURRENT = 100;
@@ -58,8 +64,9 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Serves a workflow, on every queue of this worker. A worker that names no queue serves it on the
-   * queue that the type carries.
+   * Registers a workflow on every queue of this worker. A worker without queues serves it on the queue of its type.
+   *
+   * @throws InvalidArgumentException with code {@code DUPLICATE_TYPE} if this type and version is already registered
    */
   public <I, O> WorkerBuilder workflow(WorkflowType<I, O> type, Workflow<I, O> code) {
     Objects.requireNonNull(code, "code");
@@ -69,14 +76,9 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Serves the handler of all failures: a run that ends as FAILED or TIMED_OUT starts it, whatever
-   * its type and whatever handler of its own it has ({@link WorkflowStarter#onFailure}). Runs that
-   * were cancelled or terminated start none, and neither do handlers that fail themselves.
+   * Registers the handler of all failures. Every run that ends as FAILED or TIMED_OUT starts it, in addition to the run's own handler ({@link WorkflowStarter#onFailure}). Runs that were cancelled or terminated do not start it, and neither do failed handlers.
    *
-   * <p>It is one for the whole namespace: from its first registration on every failure starts it,
-   * on the failed run's queue if a worker there has registered it, else on the queue where it was
-   * registered last. It is served on all queues of this worker, and waits there while no worker is
-   * online.
+   * <p>A namespace has one such handler. From its first registration on, every failure starts it: on the failed run's queue if a worker registered it there, else on the queue where it was registered last. This worker serves it on all its queues. While no worker is online there, its runs wait.
    */
   public WorkerBuilder onAnyFailure(Workflow<WorkflowFailedEvent, ?> handler) {
     Objects.requireNonNull(handler, "handler");
@@ -104,37 +106,43 @@ public final class WorkerBuilder {
     return Stream.concat(codes.stream(), Stream.ofNullable(anyFailure));
   }
 
-  /** How many runs are executed at once, on each queue; 100 if not set. */
+  /** Sets how many runs are executed at the same time on each queue; 100 by default. */
   public WorkerBuilder maxConcurrent(int runs) {
     this.maxConcurrent = positive("maxConcurrent", runs);
     return this;
   }
 
-  /** How many runs of this type are executed at once, on each queue and over all its versions. */
+  /**
+   * Sets how many runs of this type, in all versions, are executed at the same time on each queue.
+   */
   public WorkerBuilder typeLimit(WorkflowType<?, ?> type, int runs) {
     typeLimits.put(type.name(), positive("typeLimit", runs));
     return this;
   }
 
-  /** Shown with the worker: region, team, image. */
+  /** Adds a label that is displayed with the worker, for example region, team or image. */
   public WorkerBuilder label(String key, String value) {
     labels.put(NameRules.check("label", key), Objects.requireNonNull(value, "value"));
     return this;
   }
 
-  /** Version of the deployment, shown with the worker; it chooses nothing. */
+  /**
+   * Sets the deployment version that is displayed with the worker. It does not affect which runs the worker receives.
+   */
   public WorkerBuilder version(String version) {
     this.version = NameRules.check("version", version);
     return this;
   }
 
-  /** Shown with the worker instead of the machine's own name. */
+  /** Sets the host name that is displayed with the worker; the machine's name by default. */
   public WorkerBuilder hostname(String hostname) {
     this.hostname = NameRules.check("hostname", hostname);
     return this;
   }
 
-  /** How long a closing worker waits for its runs before it gives them back; 30 s if not set. */
+  /**
+   * Sets how long a closing worker waits for its runs before it releases them to other workers; 30 s by default.
+   */
   public WorkerBuilder drainTimeout(Duration timeout) {
     if (timeout.isNegative()) {
       throw new IllegalArgumentException("drainTimeout: " + timeout + " (expected: >= 0)");
@@ -144,66 +152,57 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Whether the worker drains when the process is asked to end (SIGTERM, SIGINT, {@code
-   * System.exit}); on if not set. Switch it off where something else closes the worker in time,
-   * such as an application framework.
+   * Sets whether a JVM shutdown (SIGTERM, SIGINT, {@code System.exit}) drains the worker; on by default. Switch it off if something else closes the worker in time, for example an application framework.
    */
   public WorkerBuilder drainOnShutdown(boolean on) {
     this.drainOnShutdown = on;
     return this;
   }
 
-  /** Says what is stored of failures: {@link ErrorSanitizer}. Without it, all that they say. */
+  /**
+   * Sets a function that changes failures before they are stored; by default they are stored unchanged.
+   */
   public WorkerBuilder errorSanitizer(ErrorSanitizer sanitizer) {
     this.errorSanitizer = Objects.requireNonNull(sanitizer, "sanitizer");
     return this;
   }
 
   /**
-   * Says what kind of error an exception is: {@code e -> e instanceof TooManyRequests ?
-   * ErrorKind.RATE_LIMIT : ErrorKind.UNKNOWN}. It is asked for the exception and, as long as the
-   * answer is {@link ErrorKind#UNKNOWN}, for its causes, each time before the SDK looks whether it
-   * knows the class itself. Must be thread-safe.
+   * Sets how exceptions are classified: {@code e -> e instanceof TooManyRequests ? ErrorKind.RATE_LIMIT : ErrorKind.UNKNOWN}. The function is called for the exception and then for its causes until it returns another kind than {@link ErrorKind#UNKNOWN}. For each of them it is called before the SDK's own classification. It must be thread-safe.
    */
   public WorkerBuilder errorKinds(Function<? super Throwable, ErrorKind> kinds) {
     this.errorKinds = Objects.requireNonNull(kinds, "kinds");
     return this;
   }
 
-  /** Whether failures are stored with their stack trace; on if not set. */
+  /** Sets whether failures are stored with their stack trace; on by default. */
   public WorkerBuilder recordStacks(boolean on) {
     this.recordStacks = on;
     return this;
   }
 
   /**
-   * Whether a run is blocked whose code does not do at a replay what it did before: it asks for a
-   * new name in place of a recorded one, or not for the steps that it asked this worker for
-   * earlier. Off if not set: the worker logs a warning, once per workflow type, and the run goes
-   * on. Steps that a deploy inserts or removes are no such difference.
+   * Sets whether nondeterministic code blocks its run; off by default. Code is nondeterministic if a replay requests a new step name instead of a recorded one, or does not request the steps that it requested from this worker earlier. If off, the worker logs a warning once per workflow type and the run continues. Steps that a deployment adds or removes are not treated as nondeterminism.
    *
-   * <p>Recorded steps in another order than that of their recorded times are only logged, also if
-   * this is on: each of them has its result on record and is not executed again, and the times are
-   * out of order as well if the database's clock was set back, by a failover for example.
+   * <p>Recorded steps that are requested in another order than recorded are only logged, even if this is on. Their results are recorded and they are not executed again. The recorded times may also be out of order because the database's clock was set back, for example by a failover.
    *
-   * <p>A blocked run does not fail. This worker does not go on with it any more; one with other
-   * code does. {@code kagzi workflow get} shows the reason, under the code {@code
-   * CODE_NONDETERMINISTIC}.
+   * <p>A blocked run does not fail. This worker does not continue it; a worker with other code does. {@code kagzi workflow get} shows the reason with code {@code CODE_NONDETERMINISTIC}.
    */
   public WorkerBuilder blockNondeterminism(boolean on) {
     this.blockNondeterminism = on;
     return this;
   }
 
-  /** Stands around runs and steps; of several the first is the outermost. */
+  /** Adds an interceptor of runs and steps. The first that is added is the outermost. */
   public WorkerBuilder interceptor(WorkerInterceptor interceptor) {
     interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
     return this;
   }
 
   /**
-   * Starts the worker. Returns at once; the worker registers in the background and keeps trying
-   * while no server answers.
+   * Starts the worker and returns immediately. The worker registers in the background and retries while no server answers.
+   *
+   * @throws IllegalStateException if no workflow is registered, or a {@link #typeLimit} names a type that is not
    */
   public Worker start() {
     if (allCodes().findAny().isEmpty()) {
@@ -222,8 +221,8 @@ public final class WorkerBuilder {
   private List<WorkerSettings> settings() {
     Map<String, List<RegisteredWorkflow<?, ?>>> byQueue = new LinkedHashMap<>();
     for (RegisteredWorkflow<?, ?> code : codes) {
-      Set<String> its = queues.isEmpty() ? Set.of(code.type().queue()) : queues;
-      for (String queue : its) {
+      Set<String> workflowQueues = queues.isEmpty() ? Set.of(code.type().queue()) : queues;
+      for (String queue : workflowQueues) {
         byQueue.computeIfAbsent(queue, unused -> new ArrayList<>()).add(code);
       }
     }
@@ -236,12 +235,12 @@ public final class WorkerBuilder {
         .toList();
   }
 
-  // Where there is nothing else to serve, the handler's queues are the worker's own.
+  // If no other workflow is registered, the handler is served on the worker's own queues.
   private void addToAll(
       Map<String, List<RegisteredWorkflow<?, ?>>> byQueue, RegisteredWorkflow<?, ?> handler) {
     if (byQueue.isEmpty()) {
-      Set<String> its = queues.isEmpty() ? Set.of(handler.type().queue()) : queues;
-      its.forEach(queue -> byQueue.put(queue, new ArrayList<>()));
+      Set<String> handlerQueues = queues.isEmpty() ? Set.of(handler.type().queue()) : queues;
+      handlerQueues.forEach(queue -> byQueue.put(queue, new ArrayList<>()));
     }
     byQueue.values().forEach(codes -> codes.add(handler));
   }
@@ -274,7 +273,7 @@ public final class WorkerBuilder {
     try {
       return InetAddress.getLocalHost().getHostName();
     } catch (UnknownHostException e) {
-      // A machine that cannot find itself by name is still a good worker.
+      // The host name is only displayed, so a missing one must not stop the worker.
       return "unknown";
     }
   }

@@ -4,14 +4,13 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands around what a worker executes: for traces, metrics, and what threads carry with them. Must
- * be thread-safe, must call {@code next} once, and must pass on what that throws; an {@link Error}
- * may be the SDK's own.
+ * Intercepts what a worker executes, for example for traces, metrics or thread-local context.
+ *
+ * <p>Implementations must be thread-safe, must call {@code next} exactly once, and must rethrow what it throws. An {@link Error} may be the SDK's own signal to suspend the run.
  */
 public interface WorkerInterceptor {
   /**
-   * Around one execution of a workflow's code. A run that goes on after a pause is executed again:
-   * {@link WorkflowContext#isReplaying} says so at first.
+   * Intercepts one execution of a workflow's code. A suspended run is executed again when it continues; {@link WorkflowContext#isReplaying} is then true at the beginning.
    */
   default @Nullable Object run(WorkflowContext ctx, Callable<@Nullable Object> next)
       throws Exception {
@@ -19,17 +18,18 @@ public interface WorkerInterceptor {
   }
 
   /**
-   * Around one execution of a branch's code, which has a thread of its own: {@link
-   * WorkflowContext#parallel} and {@link WorkflowContext#race}.
+   * Intercepts one execution of a branch's code, which has its own thread: {@link WorkflowContext#parallel} and {@link WorkflowContext#race}.
    *
-   * @param ctx the branch's own
+   * @param ctx the branch's own context
    */
   default @Nullable Object branch(WorkflowContext ctx, Callable<@Nullable Object> next)
       throws Exception {
     return next.call();
   }
 
-  /** Around one attempt of a step's code; not around a result that is on record. */
+  /**
+   * Intercepts one attempt of a step's code. It is not called when a recorded result is returned.
+   */
   default @Nullable Object step(StepContext step, Callable<@Nullable Object> next)
       throws Exception {
     return next.call();

@@ -8,73 +8,62 @@ import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 
 /**
- * What a workflow's code does its work with. It belongs to one execution of one run: use it in the
- * thread that received it, and not inside a step.
+ * The operations of workflow code: steps, sleeps, children and branches. It belongs to one execution of one run. Use it only in the thread that received it, and not inside a step.
  *
- * <p><b>Steps.</b> A step's code is executed until it succeeds or its retry policy gives up, and
- * its result is recorded. A step is known by its name and, when a name is used again, by its
- * occurrence: {@code charge}, {@code charge#2}. Loops may therefore reuse a name. Names have up to
- * 200 characters and none of {@code # / @} or control characters.
+ * <pre>{@code
+ * static Receipt process(WorkflowContext ctx, Order order) {
+ *   Payment payment = ctx.step("charge", Payment.class, () -> cards.charge(order));
+ *   ctx.sleep("cool-off", Duration.ofDays(1));
+ *   return ctx.step("ship", Receipt.class, () -> warehouse.ship(order, payment));
+ * }
+ * }</pre>
  *
- * <p><b>When it is durable.</b> A step's result is recorded before the next step begins. A crash
- * between the end of a step's code and that moment executes the step again: steps are executed at
- * least once, and their result is recorded exactly once.
+ * <p><b>Steps.</b> A step's code is executed until it succeeds or its retry policy ends, and its result is recorded. A step is identified by its name and, if the name is used again, by its occurrence: {@code charge}, {@code charge#2}. Loops may therefore reuse a name. Names have up to 200 characters and must not contain {@code # / @} or control characters.
  *
- * <p><b>What the code receives</b> is what the record gives, at first as in a replay: a step's
- * result is decoded from what is stored, and is not the object that the step's code returned. A
- * step declared as {@code List.class} or {@code Object.class} therefore gives what the codec makes
- * of it, such as maps for records; {@link TypeRef} says what is in a list.
+ * <p><b>Durability.</b> A step's result is recorded before the next step begins. After a crash between the end of a step's code and the recording, the step is executed again. Steps are executed at least once, and their result is recorded exactly once.
  *
- * <p><b>Failure.</b> A step that throws, or takes longer than its {@linkplain StepBuilder#timeout
- * time-out}, is tried again by its {@link Retry}. When no attempt is left it throws a {@link
- * StepFailedException}, which the code may catch to go another way. Children and branches that fail
- * throw their own; {@link WorkFailedException} is all of them.
+ * <p><b>Results.</b> A step returns the value decoded from its recorded result, in the first execution as in a replay, and not the object that its code returned. A step declared as {@code List.class} or {@code Object.class} returns what the codec decodes, for example maps instead of records. Use a {@link TypeRef} to declare element types.
  *
- * <p><b>Branches.</b> {@link #parallel} and {@link #race} execute branches at the same time, each
- * in a thread of its own and with a context of its own, in which it may do all that a workflow may:
- * steps, sleeps, children, further branches. While one of them is at work the run stays with its
- * worker; when all of them wait it is released until the earliest of their times.
+ * <p><b>Failures.</b> A step that throws, or exceeds its {@linkplain StepBuilder#timeout timeout}, is retried according to its {@link Retry}. After the last attempt it throws a {@link StepFailedException}, which the code may catch. Failed children and branches throw their own exceptions; {@link WorkFailedException} is the common supertype.
  *
- * <p><b>Pauses.</b> A long sleep and a long retry delay release the worker: the call does not
- * return but leaves the workflow's code with an {@link Error}, and the code is executed again
- * later. {@code catch (Exception e)} does not see it; code that catches {@link Throwable} must pass
- * it on.
+ * <p><b>Branches.</b> {@link #parallel} and {@link #race} execute branches at the same time. Each has its own thread and its own context, with which it may use steps, sleeps, children and further branches. The run stays on its worker while a branch is working. When all branches wait, the run is suspended until the earliest wake-up time.
+ *
+ * <p><b>Suspension.</b> Long sleeps and long retry delays suspend the run and free its slot: the call leaves the workflow's code with an {@link Error}, and the code is executed again later. {@code catch (Exception e)} does not catch it. Code that catches {@link Throwable} must rethrow it.
  */
 public interface WorkflowContext {
 
   /**
-   * Executes a step, or finds its result on record. Returns what is recorded; null if the code
-   * returned null.
+   * Executes a step, or returns its recorded result.
+   *
+   * @return the recorded result; null if the code returned null
+   * @throws StepFailedException if the step failed and is not retried
    */
   <T> T step(String name, Class<T> type, Callable<? extends T> code);
 
-  /** Executes a step whose result has type parameters, or returns its recorded result. */
+  /** Executes a step with a result of a generic type, or returns its recorded result. */
   <T> T step(String name, TypeRef<T> type, Callable<? extends T> code);
 
-  /** Executes a step that returns nothing, unless it is recorded as done. */
+  /** Executes a step without a result, unless it is recorded as completed. */
   void step(String name, StepAction code);
 
-  /** A step with options of its own. */
+  /** Returns a builder for a step with options: retry policy, timeout, input. */
   StepBuilder step(String name);
 
   /**
-   * Sleeps durably: the wake time is stored once, by the database's clock, and holds over restarts
-   * and deploys. Zero is allowed.
+   * Sleeps durably. The wake-up time is stored once, by the database's clock, and is kept across restarts and deployments. Zero is allowed.
    */
   void sleep(String name, Duration duration);
 
   /**
-   * Sleeps durably, with a text such as {@code "24h"}, {@code "1 day"}, {@code "1h 30m"}, {@code
-   * "500 ms"} or {@code "PT15M"}.
+   * Like {@link #sleep(String, Duration)}, with a duration such as {@code "24h"}, {@code "1 day"}, {@code "1h 30m"}, {@code "500 ms"} or {@code "PT15M"}.
    */
   void sleep(String name, String duration);
 
-  /** Sleeps durably until the given instant; one in the past does not wait. */
+  /** Sleeps durably until the given time. Returns immediately if it has passed. */
   void sleepUntil(String name, Instant until);
 
   /**
-   * Executes one branch for each item, all at the same time, and waits for all of them. The first
-   * failure interrupts the others and is thrown.
+   * Executes one branch for each item, all at the same time, and waits for all of them. The first failure interrupts the other branches and is thrown.
    *
    * @return results in the order of the items
    * @throws BranchFailedException if a branch fails
@@ -84,36 +73,38 @@ public interface WorkflowContext {
     return parallel(name).each(items, code);
   }
 
-  /** Branches over a list, with options. */
+  /**
+   * Returns a builder for branches over a list with options, for example a limit of concurrent branches.
+   */
   ParallelBuilder parallel(String name);
 
   /**
-   * Executes branches at the same time and waits for all of them. The first failure interrupts the
-   * others and is thrown; {@link Branch#collected} makes it a result instead.
+   * Executes branches at the same time and waits for all of them. The first failure interrupts the other branches and is thrown; {@link Branch#collected} returns it as a result instead.
    *
+   * @return the results, each with the type of its branch
    * @throws BranchFailedException if a branch fails
    */
   default <A, B> Results.Of2<A, B> parallel(String name, Branch<A> first, Branch<B> second) {
     List<Object> all = parallel(name, List.of(first, second));
-    return new Results.Of2<>(Together.at(all, 0), Together.at(all, 1));
+    return new Results.Of2<>(resultAt(all, 0), resultAt(all, 1));
   }
 
-  /** The same with three branches. */
+  /** Like {@link #parallel(String, Branch, Branch)}, with three branches. */
   default <A, B, C> Results.Of3<A, B, C> parallel(
       String name, Branch<A> first, Branch<B> second, Branch<C> third) {
     List<Object> all = parallel(name, List.of(first, second, third));
-    return new Results.Of3<>(Together.at(all, 0), Together.at(all, 1), Together.at(all, 2));
+    return new Results.Of3<>(resultAt(all, 0), resultAt(all, 1), resultAt(all, 2));
   }
 
-  /** The same with four branches. */
+  /** Like {@link #parallel(String, Branch, Branch)}, with four branches. */
   default <A, B, C, D> Results.Of4<A, B, C, D> parallel(
       String name, Branch<A> first, Branch<B> second, Branch<C> third, Branch<D> fourth) {
     List<Object> all = parallel(name, List.of(first, second, third, fourth));
     return new Results.Of4<>(
-        Together.at(all, 0), Together.at(all, 1), Together.at(all, 2), Together.at(all, 3));
+        resultAt(all, 0), resultAt(all, 1), resultAt(all, 2), resultAt(all, 3));
   }
 
-  /** The same with five branches. */
+  /** Like {@link #parallel(String, Branch, Branch)}, with five branches. */
   default <A, B, C, D, E> Results.Of5<A, B, C, D, E> parallel(
       String name,
       Branch<A> first,
@@ -123,14 +114,14 @@ public interface WorkflowContext {
       Branch<E> fifth) {
     List<Object> all = parallel(name, List.of(first, second, third, fourth, fifth));
     return new Results.Of5<>(
-        Together.at(all, 0),
-        Together.at(all, 1),
-        Together.at(all, 2),
-        Together.at(all, 3),
-        Together.at(all, 4));
+        resultAt(all, 0),
+        resultAt(all, 1),
+        resultAt(all, 2),
+        resultAt(all, 3),
+        resultAt(all, 4));
   }
 
-  /** The same with six branches. */
+  /** Like {@link #parallel(String, Branch, Branch)}, with six branches. */
   default <A, B, C, D, E, F> Results.Of6<A, B, C, D, E, F> parallel(
       String name,
       Branch<A> first,
@@ -141,15 +132,15 @@ public interface WorkflowContext {
       Branch<F> sixth) {
     List<Object> all = parallel(name, List.of(first, second, third, fourth, fifth, sixth));
     return new Results.Of6<>(
-        Together.at(all, 0),
-        Together.at(all, 1),
-        Together.at(all, 2),
-        Together.at(all, 3),
-        Together.at(all, 4),
-        Together.at(all, 5));
+        resultAt(all, 0),
+        resultAt(all, 1),
+        resultAt(all, 2),
+        resultAt(all, 3),
+        resultAt(all, 4),
+        resultAt(all, 5));
   }
 
-  /** The same with seven branches. */
+  /** Like {@link #parallel(String, Branch, Branch)}, with seven branches. */
   default <A, B, C, D, E, F, G> Results.Of7<A, B, C, D, E, F, G> parallel(
       String name,
       Branch<A> first,
@@ -161,16 +152,16 @@ public interface WorkflowContext {
       Branch<G> seventh) {
     List<Object> all = parallel(name, List.of(first, second, third, fourth, fifth, sixth, seventh));
     return new Results.Of7<>(
-        Together.at(all, 0),
-        Together.at(all, 1),
-        Together.at(all, 2),
-        Together.at(all, 3),
-        Together.at(all, 4),
-        Together.at(all, 5),
-        Together.at(all, 6));
+        resultAt(all, 0),
+        resultAt(all, 1),
+        resultAt(all, 2),
+        resultAt(all, 3),
+        resultAt(all, 4),
+        resultAt(all, 5),
+        resultAt(all, 6));
   }
 
-  /** The same with eight branches. */
+  /** Like {@link #parallel(String, Branch, Branch)}, with eight branches. */
   default <A, B, C, D, E, F, G, H> Results.Of8<A, B, C, D, E, F, G, H> parallel(
       String name,
       Branch<A> first,
@@ -184,18 +175,18 @@ public interface WorkflowContext {
     List<Object> all =
         parallel(name, List.of(first, second, third, fourth, fifth, sixth, seventh, eighth));
     return new Results.Of8<>(
-        Together.at(all, 0),
-        Together.at(all, 1),
-        Together.at(all, 2),
-        Together.at(all, 3),
-        Together.at(all, 4),
-        Together.at(all, 5),
-        Together.at(all, 6),
-        Together.at(all, 7));
+        resultAt(all, 0),
+        resultAt(all, 1),
+        resultAt(all, 2),
+        resultAt(all, 3),
+        resultAt(all, 4),
+        resultAt(all, 5),
+        resultAt(all, 6),
+        resultAt(all, 7));
   }
 
   /**
-   * Executes any number of branches at the same time and waits for all of them.
+   * Executes any number of branches at the same time and waits for all of them. The first failure interrupts the other branches and is thrown.
    *
    * @return results in the order of the branches
    * @throws BranchFailedException if a branch fails
@@ -203,70 +194,73 @@ public interface WorkflowContext {
   <R> List<R> parallel(String name, List<? extends Branch<? extends R>> branches);
 
   /**
-   * Executes branches at the same time until one of them has a result; the others are interrupted.
-   * Who has won is recorded: a replay executes no other. A branch that fails is out of the race.
+   * Executes branches at the same time and returns the first result; the other branches are interrupted. The winner is recorded, so a replay executes only that branch. A failed branch cannot win.
    *
-   * @throws BranchFailedException if all of them fail; it is about the first of those given
+   * @throws BranchFailedException if all branches fail; it contains the failure of the first branch in the list
    */
   <R> R race(String name, List<? extends Branch<? extends R>> branches);
 
-  /** The same with two branches. */
+  /** Like {@link #race(String, List)}, with two branches. */
   default <R> R race(String name, Branch<? extends R> one, Branch<? extends R> other) {
     return race(name, List.of(one, other));
   }
 
-  /** The same with three branches. */
+  /** Like {@link #race(String, List)}, with three branches. */
   default <R> R race(
       String name, Branch<? extends R> one, Branch<? extends R> two, Branch<? extends R> three) {
     return race(name, List.of(one, two, three));
   }
 
-  /** Starts runs of this type as steps of this one. */
+  /** Returns a builder that starts child runs of this type. */
   <I, O> ChildBuilder<I, O> child(WorkflowType<I, O> type);
 
   /**
-   * Waits for the results of all these children, in their order. Any number of them costs few
-   * wake-ups.
+   * Waits for the results of all these children. The run is suspended while it waits and wakes up few times, regardless of the number of children.
    *
-   * @throws ChildFailedException if one of them has none; it is about the first of those given
+   * @return results in the order of the children
+   * @throws ChildFailedException if a child failed, timed out or was cancelled; it is about the first of these in the list
    */
   <O> List<O> results(List<? extends ChildHandle<? extends O>> children);
 
-  /** The run's id. */
+  /** Returns the run's id. */
   String runId();
 
-  /** The id that its starter gave the run; empty if none. */
+  /** Returns the id set with {@link WorkflowStarter#id}; empty if none. */
   String workflowId();
 
-  /** 1 at first; one more for each failure of the run as a whole. */
+  /** Returns the number of this attempt of the run as a whole, from 1. */
   int attempt();
 
+  /** Returns the run's namespace. */
   String namespace();
 
+  /** Returns the run's task queue. */
   String queue();
 
-  /** Name of the workflow's type. */
+  /** Returns the name of the workflow type. */
   String workflowType();
 
-  /** The version of the type that the run has. */
+  /** Returns the run's version of the workflow type. */
   String version();
 
   /**
-   * A logger that is silent while the run is replayed: what the code has said it does not say
-   * again. Its name is {@code kagzi.workflow.} with the type's name.
+   * Returns a logger that is silent during a replay, so that messages are not logged twice. Its name is {@code kagzi.workflow.} followed by the type's name.
    */
   Logger logger();
 
   /**
-   * When somebody started the run, by the database's clock: the same in every execution, and what
-   * {@link RunInfo#createdAt()} and {@code kagzi workflow get} call created. A worker may have
-   * taken the run much later.
+   * Returns when the run was created, by the database's clock: the same value in every execution, and the same as {@link RunInfo#createdAt()}. A worker may have claimed the run much later.
    */
   Instant startedAt();
 
   /**
-   * True as long as what the code asks for is answered from the record: what it has said or counted
-   * it has said or counted before.
+   * Returns whether the code's operations are currently answered from the history. Skip logging or counting while it is true, because an earlier execution did that.
    */
   boolean isReplaying();
+
+  // Each branch's result is of the branch's own type.
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <T> T resultAt(List<?> results, int index) {
+    return (T) results.get(index);
+  }
 }

@@ -4,22 +4,19 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What a failure handler is given: {@link WorkflowStarter#onFailure} and {@link
- * WorkerBuilder#onAnyFailure}. It is read by the SDK itself, whatever codec the application uses;
- * the failed run's input by that codec.
+ * The input of a failure handler: {@link WorkflowStarter#onFailure} and {@link WorkerBuilder#onAnyFailure}. The SDK decodes the event itself; the application's codec decodes only the failed run's input.
  *
  * @param failedRunId the run that failed
- * @param workflowId the id given with {@link WorkflowStarter#id}; empty if none
- * @param workflowType name of its type
+ * @param workflowId the id set with {@link WorkflowStarter#id}; empty if none
+ * @param workflowType name of its workflow type
  * @param queue its task queue
- * @param error what went wrong, in one sentence: the failure's message
- * @param originalInput its input as it was stored; empty if it is larger than a MiB: then {@link
- *     #failedRunId} leads to it
- * @param attempts how often the run was tried as a whole
- * @param startedAt when a worker first had it; empty if none ever did
+ * @param error message of the failure
+ * @param originalInput its stored input; empty if it is larger than 1 MiB, in which case only the run itself has it
+ * @param attempts number of attempts of the run as a whole
+ * @param startedAt when a worker first claimed it; empty if none did
  * @param failedAt when it ended
  * @param status {@code FAILED} or {@code TIMED_OUT}
- * @param failure all that was recorded of the error
+ * @param failure the recorded error
  */
 public record WorkflowFailedEvent(
     String failedRunId,
@@ -36,15 +33,15 @@ public record WorkflowFailedEvent(
     Failure failure) {
 
   /**
-   * The failed run's input, read by the codec of the worker.
+   * Decodes the failed run's input with the worker's codec.
    *
-   * @throws PayloadException if it is not there, or is not of this type
+   * @throws PayloadException if the input is not in the event, or cannot be decoded as this type
    */
   public <T> T input(Class<T> type) {
     return input().decode(type);
   }
 
-  /** As {@link #input(Class)}, for a type with type parameters. */
+  /** Like {@link #input(Class)}, for a generic type. */
   public <T> T input(TypeRef<T> type) {
     return input().decode(type.type());
   }
@@ -53,7 +50,7 @@ public record WorkflowFailedEvent(
     return originalInput.orElseThrow(
         () ->
             new PayloadException(
-                "input of run %s: not in the event (expected: at most a MiB; the run itself has it)"
+                "input of run %s: not in the event (expected: at most 1 MiB; the run itself has it)"
                     .formatted(failedRunId),
                 null));
   }

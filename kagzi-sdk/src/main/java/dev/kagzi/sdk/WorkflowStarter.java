@@ -19,18 +19,14 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts runs of one type. The options hold for every start made with this object; an {@link #id}
- * therefore asks for an object of its own. Not thread-safe while options are set.
+ * Starts runs of one type: {@link Kagzi#workflow}. The options apply to every start made with this object, so use a new object for each {@link #id}. Not thread-safe while options are set.
  *
- * <p>A start that a step's code makes, in the step's own thread, is an ordinary start; the run that
- * it belongs to is shown as the parent. {@link WorkflowContext#child} starts a child that the
- * parent can wait for.
+ * <p>Concurrent starts of many threads are batched; calling {@link #startAsync} in a loop is a bulk start.
  *
- * <p>Starts are made for many at once: those that threads make at the same time travel together,
- * and {@link #startAsync} in a loop is a bulk start.
+ * <p>A start made by a step's code, in the step's own thread, is an ordinary start; the step's run is recorded as the parent. {@link WorkflowContext#child} starts a child that the parent can wait for.
  *
- * @param <I> input
- * @param <O> output
+ * @param <I> input type
+ * @param <O> output type
  */
 public final class WorkflowStarter<I, O> {
   private final RunCalls runs;
@@ -58,17 +54,16 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Makes the start idempotent: while a run with this id is active, a start returns that run
-   * instead of making another, unless {@link #ifExists} says otherwise. The server refuses ids that
-   * begin with {@code schedule:}, {@code failure-} or {@code system-failure-}: the engine uses
-   * them.
+   * Sets an id that makes the start idempotent: while a run with this id is active, a start returns that run instead of starting another. {@link #ifExists} changes that. The server rejects ids that begin with {@code schedule:}, {@code failure-} or {@code system-failure-}, which are reserved.
    */
   public WorkflowStarter<I, O> id(String id) {
     this.id = NameRules.check("id", id);
     return this;
   }
 
-  /** What happens when the {@link #id} is in use; {@link IdConflict#USE_EXISTING} if not set. */
+  /**
+   * Sets what happens if the {@link #id} is already used; {@link IdConflict#USE_EXISTING} by default.
+   */
   public WorkflowStarter<I, O> ifExists(IdConflict policy) {
     IdConflictPolicy wire =
         switch (policy) {
@@ -80,43 +75,34 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * The task queue of the run: a worker of this queue executes it. Without it, the queue that the
-   * type carries; else the one on which workers of this client serve the type, if they serve it on
-   * one; else {@value Kagzi#DEFAULT_QUEUE}.
+   * Sets the task queue of the run; only workers of this queue execute it. Default: the queue of the workflow type; else the only queue on which workers of this client serve the type; else {@value Kagzi#DEFAULT_QUEUE}.
    */
   public WorkflowStarter<I, O> queue(String queue) {
     return with(options -> options.setTaskQueue(NameRules.check("queue", queue)));
   }
 
   /**
-   * The policy of steps that have none of their own, and of the run as a whole.
+   * Sets the retry policy of the run as a whole, and of steps that have none.
    *
-   * <p>A run that fails although its steps were tried again is, with this policy, executed once
-   * more after its delay, as often as it allows: completed steps keep their results, failed ones
-   * are executed anew. There is one exception: a run whose code caught a step's final failure and
-   * then recorded further steps has compensated, and ends as FAILED.
+   * <p>When the run fails after the retries of its steps, it is executed again after the policy's delay, up to the policy's number of attempts. Completed steps keep their results; failed steps are executed again. Exception: if the code caught a step's final failure and then recorded further steps, it has compensated, and the run ends as FAILED.
    *
-   * <p>Without it steps follow the server's default (3 attempts, after 1 s and 2 s), and a run that
-   * fails is not tried again as a whole.
+   * <p>By default, steps use the server's policy (3 attempts, after 1 s and 2 s), and a failed run is not retried.
    */
   public WorkflowStarter<I, O> retry(Retry retry) {
     return with(options -> options.setRetryPolicy(ProtoMapper.retryPolicy(retry)));
   }
 
   /**
-   * Short for {@code retry(Retry.exponential(attempts))}. The number counts for both, steps and
-   * run: with 3, each step that has no policy of its own is executed up to three times in each of
-   * up to three attempts of the run, nine times in all.
+   * Same as {@code retry(Retry.exponential(attempts))}. The number applies to steps and to the run. With 3, a step without its own policy is executed up to three times in each of up to three attempts of the run, nine times in total.
    *
-   * @param attempts how often a step, and the run, is executed at most, the first time included
+   * @param attempts maximum number of attempts, including the first
    */
   public WorkflowStarter<I, O> retries(int attempts) {
     return retry(Retry.exponential(attempts));
   }
 
   /**
-   * How long the run may take from its start, all waits included. Then it ends as TIMED_OUT and its
-   * code is interrupted. Without it, as long as it takes.
+   * Sets how long the run may take from its start, including all waits. After that it ends as TIMED_OUT and its code is interrupted. No limit by default.
    */
   public WorkflowStarter<I, O> executionTimeout(Duration timeout) {
     return with(
@@ -125,29 +111,23 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * As {@link #executionTimeout}, until an instant of the database's clock. With both, whichever
-   * comes first.
+   * Like {@link #executionTimeout}, with a point in time by the database's clock. If both are set, the earlier one applies.
    */
   public WorkflowStarter<I, O> deadline(Instant deadline) {
     return with(options -> options.setDeadline(ProtoMapper.timestamp(deadline)));
   }
 
   /**
-   * How long one attempt of a step may take that has no {@linkplain StepBuilder#timeout time-out}
-   * of its own. Without it, the server's default of ten minutes.
+   * Sets how long one attempt of a step may take that has no {@linkplain StepBuilder#timeout timeout} of its own. Default: the server's default of ten minutes.
    */
   public WorkflowStarter<I, O> stepTimeout(Duration timeout) {
     return with(options -> options.setStepTimeoutMs(ProtoMapper.timeoutMs("stepTimeout", timeout)));
   }
 
   /**
-   * How long the run stays with its worker while no server is there to hear either: the lease of
-   * the run, which each heartbeat renews. Without it, the server's default of a minute; the server
-   * refuses less than three of its heartbeat intervals.
+   * Sets the lease of the run, which each heartbeat of its worker renews. It limits how long a run stays with its worker while no server is running. Default: the server's default of one minute. The server rejects less than three of its heartbeat intervals.
    *
-   * <p>It does not make a server wait for a silent worker: such a worker is declared offline after
-   * 10 seconds, or 3 when its connection broke, and others take its runs over, whatever is set
-   * here.
+   * <p>It does not change how soon a running server releases the runs of a silent worker: 10 seconds without heartbeats, or 3 seconds after its connection broke.
    */
   public WorkflowStarter<I, O> heartbeatTimeout(Duration timeout) {
     return with(
@@ -156,16 +136,16 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * The workflow that is started when the run ends as FAILED or TIMED_OUT, once for each time that
-   * it does; not when it was cancelled or terminated. It goes to the queue that the handler's type
-   * carries, else to the queue of this run. Some worker has to serve it there.
+   * Sets the workflow that is started each time the run ends as FAILED or TIMED_OUT, but not when it is cancelled or terminated. It is started on the queue of the handler's type, else on the queue of this run. A worker must serve it there.
+   *
+   * @throws IllegalArgumentException if the handler's type has a version
    */
   public WorkflowStarter<I, O> onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
     boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
     return onFailureAt(handler, carriesQueue ? handler.queue() : "");
   }
 
-  /** As {@link #onFailure(WorkflowType)}, on a queue of its own. */
+  /** Like {@link #onFailure(WorkflowType)}, on the given queue. */
   public WorkflowStarter<I, O> onFailure(
       WorkflowType<WorkflowFailedEvent, ?> handler, String queue) {
     return onFailureAt(handler, NameRules.check("queue", queue));
@@ -187,28 +167,28 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Starts a run and returns when that is durable. It is sent again until the server has answered,
-   * at most for the client's {@link Kagzi.Builder#callTimeout}.
+   * Starts a run and returns when it is stored durably. The start is retried until a server answers, at most for the client's {@link Kagzi.Builder#callTimeout}. Retries never start a second run.
    *
-   * @throws RequestRefusedException if the server refuses it
-   * @throws RunExistsException if its id is in use and {@link IdConflict#REJECT} was asked for, or
-   *     if the run that has it is of another type
+   * @throws RequestRefusedException if the server rejects the start
+   * @throws RunExistsException if the id is used and {@link IdConflict#REJECT} is set, or if the run with this id is of another type
    * @throws ServerUnavailableException if no server answered in time
    */
   public RunHandle<O> start(I input) {
     return handle(RunCalls.await(begin(input, id)));
   }
 
-  /** Starts a run without waiting; the future completes on a thread of its own. */
+  /**
+   * Like {@link #start}, without waiting. Callbacks of the returned future run on a virtual thread and may block.
+   */
   public CompletableFuture<RunHandle<O>> startAsync(I input) {
     return begin(input, id).thenApplyAsync(this::handle, Kagzi.CALLBACKS);
   }
 
   /**
-   * Starts one run per input, in few calls. Not atomic: if one is refused, the others have started.
+   * Starts one run per input in few calls. Not atomic: if one start is rejected, the others have started.
    *
    * @return handles in the order of the inputs
-   * @throws RequestRefusedException the first refusal, once every start was answered
+   * @throws RequestRefusedException the first rejection, after every start was answered
    */
   public List<RunHandle<O>> startAll(List<? extends I> inputs) {
     if (!id.isEmpty() && inputs.size() > 1) {
@@ -219,7 +199,11 @@ public final class WorkflowStarter<I, O> {
     return startAll(inputs, input -> id);
   }
 
-  /** As {@link #startAll(List)}, each with an id of its own. */
+  /**
+   * Like {@link #startAll(List)}, with a separate id for each run.
+   *
+   * @param idOf returns the id for an input; empty for none
+   */
   public List<RunHandle<O>> startAll(List<? extends I> inputs, Function<? super I, String> idOf) {
     List<CompletableFuture<StartWorkflowResponse>> answers = new ArrayList<>(inputs.size());
     for (I input : inputs) {
@@ -259,14 +243,14 @@ public final class WorkflowStarter<I, O> {
       @Nullable StartWorkflowResponse answer, String runId) {
     if (answer == null || !answer.getRunId().equals(runId)) {
       throw new IllegalStateException(
-          "run id: %s (expected: what next gave; was it called?)".formatted(runId));
+          "run id: %s (expected: the id that next returned; did the interceptor call next?)".formatted(runId));
     }
     return answer;
   }
 
   private StartWorkflowRequest.Builder request(I input, String id) {
     if (id.isEmpty() && options.getIdConflictPolicyValue() != 0) {
-      throw new IllegalStateException("ifExists: without an id (expected: id(..))");
+      throw new IllegalStateException("ifExists: set without an id (expected: id(..))");
     }
     StartWorkflowRequest.Builder request =
         options.toBuilder()

@@ -5,16 +5,17 @@ import java.lang.reflect.Type;
 import java.util.Objects;
 
 /**
- * The name of a workflow with the types of its input and output, shared by those who start it and
- * those who execute it. A constant is a good place for it.
+ * The name of a workflow with its input and output types, shared by the code that starts it and the workers that execute it. Usually a constant:
  *
- * <p>The type may carry the task queue on which its runs go: {@code
- * WorkflowType.of("process-order", Order.class, Receipt.class).queue("orders")}. A start without a
- * queue of its own uses it, and so does a worker that names no queue. Without it, that is {@value
- * Kagzi#DEFAULT_QUEUE}.
+ * <pre>{@code
+ * static final WorkflowType<Order, Receipt> PROCESS_ORDER =
+ *     WorkflowType.of("process-order", Order.class, Receipt.class).queue("orders");
+ * }</pre>
  *
- * @param <I> input
- * @param <O> output
+ * <p>The task queue of the type is used by starts that set no queue and by workers without queues; {@value Kagzi#DEFAULT_QUEUE} by default. Immutable.
+ *
+ * @param <I> input type
+ * @param <O> output type
  */
 public final class WorkflowType<I, O> {
   private final String name;
@@ -31,47 +32,50 @@ public final class WorkflowType<I, O> {
     this.outputType = Objects.requireNonNull(outputType, "outputType");
   }
 
-  /** A type with plain classes as input and output; {@code Void.class} stands for none. */
+  /** Returns a type with classes as input and output; use {@code Void.class} for none. */
   public static <I, O> WorkflowType<I, O> of(String name, Class<I> input, Class<O> output) {
     return new WorkflowType<>(name, "", Kagzi.DEFAULT_QUEUE, input, output);
   }
 
-  /** A type whose input or output has type parameters. */
+  /** Returns a type with generic input or output types. */
   public static <I, O> WorkflowType<I, O> of(String name, TypeRef<I> input, TypeRef<O> output) {
     return new WorkflowType<>(name, "", Kagzi.DEFAULT_QUEUE, input.type(), output.type());
   }
 
   /**
-   * The same type in another version. A run stays on the version with which it started, and only
-   * workers that serve that version receive it.
+   * Returns a copy with another version. A run keeps the version that it was started with, and only workers that serve that version receive it.
    */
   public WorkflowType<I, O> version(String version) {
     return new WorkflowType<>(
         name, NameRules.check("version", version), queue, inputType, outputType);
   }
 
-  /** The same type with another queue for its runs. */
+  /** Returns a copy with another task queue. */
   public WorkflowType<I, O> queue(String queue) {
     return new WorkflowType<>(name, version, queue, inputType, outputType);
   }
 
+  /** Returns the workflow's name. */
   public String name() {
     return name;
   }
 
-  /** Empty for the type's default version. */
+  /** Returns the version; empty for the type's default version. */
   public String version() {
     return version;
   }
 
+  /** Returns the task queue. */
   public String queue() {
     return queue;
   }
 
+  /** Returns the input type. */
   public Type inputType() {
     return inputType;
   }
 
+  /** Returns the output type. */
   public Type outputType() {
     return outputType;
   }
