@@ -255,7 +255,7 @@ public final class Kagzi implements AutoCloseable {
     Worker worker = WorkerGroup.start(connection, payloads, settings, drainOnShutdown);
     workers.add(worker);
     for (WorkerSettings each : settings) {
-      each.codes().forEach(code -> runs.queueHints().served(code.type().name(), each.queue()));
+      each.codes().forEach(code -> runs.queueHints().addServed(code.type().name(), each.queue()));
       each.codes().forEach(code -> served.put(code.type().toString(), code));
     }
     return worker;

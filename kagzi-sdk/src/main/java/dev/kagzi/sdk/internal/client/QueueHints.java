@@ -7,39 +7,41 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Knows on which queues a client's own workers serve a type: a start that names none goes there.
+ * Records on which queues this client's own workers serve each workflow type; a start without a queue uses the only one.
  *
- * <p>Notices the most common slips of a first program: the worker serves a workflow on one queue
- * and the start goes to another, or the type was never registered, so that the run waits for ever.
- * Says so once per type and queue; it may well be meant. Thread-safe.
+ * <p>Logs a warning when a start goes to a queue or type that this client's workers do not serve, because that run would wait forever. This is the most common mistake in a first program, but it may be intended, so each type and queue is logged once. Thread-safe.
  */
 public final class QueueHints {
   private static final EventLog log = EventLog.of(QueueHints.class);
 
   private final Map<String, Set<String>> servedQueues = new ConcurrentHashMap<>();
-  private final Set<String> said = ConcurrentHashMap.newKeySet();
+  private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
-  /** A worker of this client serves the type on the queue. */
-  public void served(String type, String queue) {
+  /** Records that a worker of this client serves the type on the queue. */
+  public void addServed(String type, String queue) {
     servedQueues.computeIfAbsent(type, unused -> ConcurrentHashMap.newKeySet()).add(queue);
   }
 
-  /** The queue on which workers of this client serve the type, if that is one. */
+  /**
+   * Returns the queue on which workers of this client serve the type; empty if there is none or more than one.
+   */
   public Optional<String> onlyQueueOf(String type) {
     Set<String> queues = servedQueues.getOrDefault(type, Set.of());
     return queues.size() == 1 ? queues.stream().findFirst() : Optional.empty();
   }
 
-  /** A run of the type is about to start on the queue; true if that was worth a word. */
-  public boolean starting(String type, String queue) {
+  /**
+   * Logs a warning if this client's workers do not serve the type on the queue. Returns whether a warning was logged.
+   */
+  public boolean warnIfNotServed(String type, String queue) {
     Set<String> queues = servedQueues.getOrDefault(type, Set.of());
-    // A client without workers leaves the work to others, and nothing can be said of them.
-    if (servedQueues.isEmpty() || queues.contains(queue) || !said.add(type + "\n" + queue)) {
+    // A client without workers cannot know which queues other processes serve.
+    if (servedQueues.isEmpty() || queues.contains(queue) || !warned.add(type + "\n" + queue)) {
       return false;
     }
     if (queues.isEmpty()) {
       log.warn(
-              "run starts whose type no worker of this client serves; if that is not meant,"
+              "run started whose type no worker of this client serves; if that is not intended,"
                   + " register it with workflow(type, code)")
           .with("type", type)
           .with("queue", queue)
@@ -48,8 +50,8 @@ public final class QueueHints {
       return true;
     }
     log.warn(
-            "run starts on a queue on which this client's workers do not serve its type; if that is"
-                + " not meant, name the queue at the start or in the WorkflowType")
+            "run started on a queue on which this client's workers do not serve its type; if that is"
+                + " not intended, set the queue at the start or in the WorkflowType")
         .with("type", type)
         .with("queue", queue)
         .with("served", queues)

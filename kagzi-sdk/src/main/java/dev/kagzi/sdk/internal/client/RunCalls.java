@@ -44,21 +44,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** What a client does with runs. Thread-safe. */
+/** The client's operations on runs. Thread-safe. */
 public final class RunCalls {
   private static final int STEPS_PAGE_SIZE = 100;
 
   private final Connection connection;
   private final Payloads payloads;
   private final QueueHints queueHints = new QueueHints();
-  private final StartBatcher starts;
-  private final RunWatcher watches;
+  private final StartBatcher startBatcher;
+  private final RunWatcher runWatcher;
 
   public RunCalls(Connection connection, Payloads payloads) {
     this.connection = connection;
     this.payloads = payloads;
-    this.starts = new StartBatcher(connection);
-    this.watches = new RunWatcher(connection);
+    this.startBatcher = new StartBatcher(connection);
+    this.runWatcher = new RunWatcher(connection);
   }
 
   public String namespace() {
@@ -73,33 +73,37 @@ public final class RunCalls {
     return queueHints;
   }
 
-  /** The request gets a run id, so that it can be sent again until it is answered. */
+  /**
+   * Sends a start. The client sets the run id, so a retried request does not start a second run.
+   */
   public CompletableFuture<StartWorkflowResponse> start(StartWorkflowRequest.Builder request) {
-    queueHints.starting(request.getWorkflowType(), request.getTaskQueue());
+    queueHints.warnIfNotServed(request.getWorkflowType(), request.getTaskQueue());
     if (!request.getOnFailureWorkflow().isEmpty()) {
       String queue = request.getOnFailureTaskQueue();
-      queueHints.starting(
+      queueHints.warnIfNotServed(
           request.getOnFailureWorkflow(), queue.isEmpty() ? request.getTaskQueue() : queue);
     }
     StartWorkflowRequest start =
         request.setRunId(RunIds.next(connection.namespace(), request.getExternalId())).build();
-    CompletableFuture<StartWorkflowResponse> answer = starts.start(start);
+    CompletableFuture<StartWorkflowResponse> answer = startBatcher.start(start);
     return start.getParentRunId().isEmpty()
         ? answer
         : answer.exceptionallyCompose(error -> startWithoutParent(start, error));
   }
 
-  /** The step that starts the run may belong to another installation than the run. */
+  /**
+   * Retries a start without its parent: the step that starts the run may belong to another installation than the run.
+   */
   private CompletableFuture<StartWorkflowResponse> startWithoutParent(
       StartWorkflowRequest start, Throwable error) {
-    Throwable why = error instanceof CompletionException ? error.getCause() : error;
-    return why instanceof RequestRefusedException refused
+    Throwable cause = error instanceof CompletionException ? error.getCause() : error;
+    return cause instanceof RequestRefusedException refused
             && refused.code().equals("PARENT_NOT_FOUND")
-        ? starts.start(start.toBuilder().clearParentRunId().clearParentStepId().build())
+        ? startBatcher.start(start.toBuilder().clearParentRunId().clearParentStepId().build())
         : CompletableFuture.failedFuture(error);
   }
 
-  /** Waits for an answer in the calling thread. */
+  /** Waits for an answer on the calling thread. */
   public static <T> T await(CompletableFuture<T> answer) {
     try {
       return answer.get();
@@ -110,21 +114,23 @@ public final class RunCalls {
     }
   }
 
-  /** The run's end, in a future that completes on a thread of the channel. */
+  /**
+   * Returns the run's end. The future completes on a gRPC thread, so its callbacks must not block.
+   */
   public CompletableFuture<WorkflowEnd> end(String runId) {
-    return watches.watch(runId);
+    return runWatcher.watch(runId);
   }
 
-  /** Waits for the run's end in the calling thread; a null timeout waits for ever. */
+  /** Waits for the run's end on the calling thread, without a limit if the timeout is null. */
   public WorkflowEnd awaitEnd(String runId, @Nullable Duration timeout) {
-    CompletableFuture<WorkflowEnd> end = watches.watch(runId);
+    CompletableFuture<WorkflowEnd> end = runWatcher.watch(runId);
     try {
       return timeout == null ? end.get() : end.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      watches.forget(runId, end);
+      runWatcher.unwatch(runId, end);
       throw new ResultTimeoutException(runId, timeout == null ? Duration.ZERO : timeout);
     } catch (InterruptedException e) {
-      watches.forget(runId, end);
+      runWatcher.unwatch(runId, end);
       throw interrupted();
     } catch (ExecutionException e) {
       throw unwrap(e);
@@ -142,7 +148,7 @@ public final class RunCalls {
         : new IllegalStateException(e.getCause());
   }
 
-  /** The output of a run that has ended, or the exception that says why there is none. */
+  /** Returns the output of a run that has ended, or throws why it has none. */
   public @Nullable Object output(WorkflowEnd end, Type type) {
     if (end.getNotFound()) {
       throw new RunNotFoundException(end.getRunId(), connection.namespace());
@@ -165,7 +171,9 @@ public final class RunCalls {
     return call(WorkflowServiceGrpc.getGetWorkflowMethod(), request, runId).getWorkflow();
   }
 
-  /** The run first: what it says of its end holds for all steps that are read after it. */
+  /**
+   * Reads a run with all its steps. The run is read first: if it has ended, all of its steps are recorded by then.
+   */
   public HistoryFile history(String runId) {
     Workflow run = get(runId);
     List<Step> steps = new ArrayList<>();
@@ -217,7 +225,9 @@ public final class RunCalls {
     return call(WorkflowServiceGrpc.getTerminateWorkflowMethod(), request, runId).getTerminated();
   }
 
-  /** The new run's id is chosen here, so that the call can be sent again until it is answered. */
+  /**
+   * Retries a run. The client sets the new run's id, so a retried request does not start a second run.
+   */
   public RetryWorkflowResponse retry(String runId, @Nullable String version) {
     RetryWorkflowRequest.Builder request =
         RetryWorkflowRequest.newBuilder()
@@ -230,7 +240,9 @@ public final class RunCalls {
     return call(WorkflowServiceGrpc.getRetryWorkflowMethod(), request.build(), runId);
   }
 
-  /** Names the attempt that failed: the call is sent again when its answer is lost. */
+  /**
+   * Resumes a run. The request contains the failed attempt, so a retried request does not resume twice.
+   */
   public boolean resume(String runId, boolean force) {
     ResumeWorkflowRequest request =
         ResumeWorkflowRequest.newBuilder()
@@ -257,7 +269,7 @@ public final class RunCalls {
   }
 
   public void close() {
-    starts.close();
-    watches.close();
+    startBatcher.close();
+    runWatcher.close();
   }
 }

@@ -7,6 +7,7 @@ import dev.kagzi.sdk.ServerUnavailableException;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
+import io.grpc.Context;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,21 +18,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for the ends of runs over one stream, which is opened with the first wait and again after
- * each break. Thread-safe.
+ * Waits for the ends of runs over one gRPC stream. The stream is opened with the first wait and again after it breaks. Thread-safe.
  */
 public final class RunWatcher {
   private static final int MESSAGE_IDS_MAX = 5_000;
 
-  /** Waits that come faster than this share a message. */
-  private static final long GATHER_MS = 1;
+  /** Requests within this interval are sent in one message. */
+  private static final long BATCH_MS = 1;
 
   private final Connection connection;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Watch> watches = new HashMap<>();
   private final Backoff backoff = new Backoff(50, 2_000);
   private List<String> toWatch = new ArrayList<>();
-  private List<String> toForget = new ArrayList<>();
+  private List<String> toUnwatch = new ArrayList<>();
   private @Nullable Stream stream;
   private boolean reopening;
   private boolean sendScheduled;
@@ -47,7 +47,9 @@ public final class RunWatcher {
     int waiters;
   }
 
-  /** The end comes on a thread of the channel: do nothing there that takes time. */
+  /**
+   * Returns the run's end. The future completes on a gRPC thread, so its callbacks must not block.
+   */
   public CompletableFuture<WorkflowEnd> watch(String runId) {
     lock.lock();
     try {
@@ -59,7 +61,7 @@ public final class RunWatcher {
         watch = new Watch();
         watches.put(runId, watch);
         toWatch.add(runId);
-        sendSoon();
+        scheduleSend();
       }
       watch.waiters++;
       return watch.end;
@@ -69,27 +71,26 @@ public final class RunWatcher {
   }
 
   /**
-   * One waiter has lost its patience; after the last the server need not remember the run.
+   * Removes one waiter. After the last one, the server stops watching the run.
    *
-   * @param end what the waiter got: if that has come to its end meanwhile, others who watch the run
-   *     anew are none of its business
+   * @param end the future of this waiter; if it has completed meanwhile, later waiters of the run are not affected
    */
   @SuppressWarnings("ReferenceEquality")
-  public void forget(String runId, CompletableFuture<WorkflowEnd> end) {
+  public void unwatch(String runId, CompletableFuture<WorkflowEnd> end) {
     lock.lock();
     try {
       Watch watch = watches.get(runId);
       if (watch != null && watch.end == end && --watch.waiters == 0) {
         watches.remove(runId);
-        toForget.add(runId);
-        sendSoon();
+        toUnwatch.add(runId);
+        scheduleSend();
       }
     } finally {
       lock.unlock();
     }
   }
 
-  /** Fails what waits. */
+  /** Closes the stream and fails all waits. */
   public void close() {
     List<Watch> left;
     Stream open;
@@ -109,19 +110,19 @@ public final class RunWatcher {
     fail(left, new ServerUnavailableException("wait for a run: the client was closed", null));
   }
 
-  private void sendSoon() {
+  private void scheduleSend() {
     if (sendScheduled || reopening) {
       return;
     }
-    if (System.nanoTime() - sentNanos >= GATHER_MS * 1_000_000L) {
+    if (System.nanoTime() - sentNanos >= BATCH_MS * 1_000_000L) {
       send();
     } else {
       sendScheduled = true;
-      connection.after(GATHER_MS, this::sendScheduled);
+      connection.after(BATCH_MS, this::onSendTimer);
     }
   }
 
-  private void sendScheduled() {
+  private void onSendTimer() {
     lock.lock();
     try {
       sendScheduled = false;
@@ -133,7 +134,8 @@ public final class RunWatcher {
     }
   }
 
-  // Under the lock, which also keeps the stream's messages in order: a stream has one writer.
+  // Called under the lock: a gRPC stream allows one writer at a time, and the order of messages
+  // matters.
   private void send() {
     sentNanos = System.nanoTime();
     Stream open = stream;
@@ -142,18 +144,18 @@ public final class RunWatcher {
       stream = open;
       open.open();
       toWatch = new ArrayList<>(watches.keySet());
-      toForget.clear();
+      toUnwatch.clear();
     }
-    // First what to forget: a run that is forgotten and watched again is to be watched.
-    if (!toForget.isEmpty()) {
-      open.requests().onNext(message().addAllForgetRunIds(toForget).build());
+    // Forget before watch: a run that is in both lists must stay watched.
+    if (!toUnwatch.isEmpty()) {
+      open.requests().onNext(message().addAllForgetRunIds(toUnwatch).build());
     }
     for (int from = 0; from < toWatch.size(); from += MESSAGE_IDS_MAX) {
       List<String> part = toWatch.subList(from, Math.min(toWatch.size(), from + MESSAGE_IDS_MAX));
       open.requests().onNext(message().addAllWatchRunIds(part).build());
     }
     toWatch = new ArrayList<>();
-    toForget = new ArrayList<>();
+    toUnwatch = new ArrayList<>();
   }
 
   private WatchWorkflowsRequest.Builder message() {
@@ -164,7 +166,8 @@ public final class RunWatcher {
     private @Nullable StreamObserver<WatchWorkflowsRequest> requests;
 
     void open() {
-      requests = connection.workflows().watchWorkflows(this);
+      // The caller's gRPC context must not cancel a stream that all callers share.
+      Context.ROOT.run(() -> requests = connection.workflows().watchWorkflows(this));
     }
 
     StreamObserver<WatchWorkflowsRequest> requests() {
@@ -211,7 +214,7 @@ public final class RunWatcher {
   }
 
   private void broken(Stream broken, Throwable error) {
-    List<Watch> given = List.of();
+    List<Watch> failed = List.of();
     lock.lock();
     try {
       if (stream != broken) {
@@ -219,7 +222,7 @@ public final class RunWatcher {
       }
       stream = null;
       if (!RpcErrors.isTransient(error)) {
-        given = List.copyOf(watches.values());
+        failed = List.copyOf(watches.values());
         watches.clear();
       } else if (!closed) {
         reopening = true;
@@ -228,7 +231,7 @@ public final class RunWatcher {
     } finally {
       lock.unlock();
     }
-    fail(given, RpcErrors.toException(connection.at("wait for a run"), error));
+    fail(failed, RpcErrors.toException(connection.at("wait for a run"), error));
   }
 
   private void reopen() {

@@ -15,6 +15,7 @@ import dev.kagzi.sdk.ServerUnavailableException;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
+import io.grpc.Context;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -27,8 +28,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends starts. One alone goes out at once, in its caller's thread; those that arrive while calls
- * are under way go together in the next. Thread-safe.
+ * Sends starts in batches. A single start is sent immediately on the caller's thread; starts that arrive while calls are in flight share the next call. Thread-safe.
  */
 public final class StartBatcher {
   private static final int CALLS_MAX = 2;
@@ -41,8 +41,8 @@ public final class StartBatcher {
   private final ArrayDeque<Pending> waiting = new ArrayDeque<>();
   private final Backoff backoff = new Backoff(50, 2_000);
 
-  /** The calls that are under way. */
-  private final Set<Answer> calls = new HashSet<>();
+  /** The calls in flight. */
+  private final Set<Call> calls = new HashSet<>();
 
   private boolean paused;
   private boolean expiryScheduled;
@@ -50,7 +50,7 @@ public final class StartBatcher {
   /** When the server last answered a start. */
   private long answeredNanos = System.nanoTime();
 
-  /** Why the latest call that is sent again failed; null since the server has answered again. */
+  /** The error of the latest call that is retried; null after a successful call. */
   private @Nullable Throwable lastError;
 
   private boolean closed;
@@ -62,7 +62,7 @@ public final class StartBatcher {
   private static final class Pending {
     final StartWorkflowRequest request;
     final int bytes;
-    final long sinceNanos = System.nanoTime();
+    final long createdNanos = System.nanoTime();
     final CompletableFuture<StartWorkflowResponse> answer = new CompletableFuture<>();
 
     Pending(StartWorkflowRequest request) {
@@ -71,7 +71,7 @@ public final class StartBatcher {
     }
   }
 
-  /** The answer comes on a thread of the channel: do nothing there that takes time. */
+  /** Sends a start. The future completes on a gRPC thread, so its callbacks must not block. */
   public CompletableFuture<StartWorkflowResponse> start(StartWorkflowRequest request) {
     Pending start = new Pending(request);
     lock.lock();
@@ -84,11 +84,11 @@ public final class StartBatcher {
     } finally {
       lock.unlock();
     }
-    sendWhatWaits();
+    sendWaiting();
     return start.answer;
   }
 
-  /** Fails what waits. */
+  /** Fails all starts that were not sent. */
   public void close() {
     List<Pending> left;
     lock.lock();
@@ -104,13 +104,13 @@ public final class StartBatcher {
         new ServerUnavailableException("start: the client was closed before it was sent", null));
   }
 
-  private void sendWhatWaits() {
-    for (Answer call = nextCall(); call != null; call = nextCall()) {
+  private void sendWaiting() {
+    for (Call call = nextCall(); call != null; call = nextCall()) {
       send(call);
     }
   }
 
-  private @Nullable Answer nextCall() {
+  private @Nullable Call nextCall() {
     lock.lock();
     try {
       if (paused || calls.size() == CALLS_MAX || waiting.isEmpty()) {
@@ -125,7 +125,7 @@ public final class StartBatcher {
         }
         batch.add(waiting.removeFirst());
       }
-      Answer call = new Answer(batch);
+      Call call = new Call(batch);
       calls.add(call);
       return call;
     } finally {
@@ -133,14 +133,16 @@ public final class StartBatcher {
     }
   }
 
-  private void send(Answer call) {
+  private void send(Call call) {
     StartWorkflowsRequest.Builder request =
         StartWorkflowsRequest.newBuilder().setNamespace(connection.namespace());
     for (Pending start : call.batch) {
       request.addStarts(start.request);
     }
     try {
-      connection.workflows(ANSWER_MS).startWorkflows(request.build(), call);
+      // A call carries starts of many callers: the gRPC context of one must not cancel it.
+      Context.ROOT.run(
+          () -> connection.workflows(ANSWER_MS).startWorkflows(request.build(), call));
     } catch (RuntimeException e) {
       // An interceptor of the application may throw.
       failed(call, e);
@@ -148,11 +150,10 @@ public final class StartBatcher {
   }
 
   /**
-   * Fails starts that have waited for the call timeout, counted from the last answer of the server:
-   * a long queue that the server works through is no reason to give up. One timer serves all.
+   * Fails starts that waited longer than the call timeout. The time is measured from the server's last answer, so a long queue that makes progress does not expire. One timer serves all starts.
    */
   private void expire() {
-    List<Pending> over = new ArrayList<>();
+    List<Pending> expired = new ArrayList<>();
     Throwable reason;
     long timeoutNanos = connection.callTimeout().toNanos();
     lock.lock();
@@ -164,20 +165,20 @@ public final class StartBatcher {
       for (Pending start : unanswered()) {
         long waitedNanos = waitedNanos(start, now);
         if (waitedNanos >= timeoutNanos) {
-          over.add(start);
+          expired.add(start);
         } else {
           longestNanos = Math.max(longestNanos, waitedNanos);
         }
       }
-      waiting.removeAll(Set.copyOf(over));
+      waiting.removeAll(Set.copyOf(expired));
       if (longestNanos >= 0) {
         expireIn(timeoutNanos - longestNanos);
       }
     } finally {
       lock.unlock();
     }
-    if (!over.isEmpty()) {
-      fail(over, toException(reason));
+    if (!expired.isEmpty()) {
+      fail(expired, toException(reason));
     }
   }
 
@@ -192,7 +193,7 @@ public final class StartBatcher {
   // Under the lock.
   private List<Pending> unanswered() {
     List<Pending> found = new ArrayList<>(waiting);
-    for (Answer call : calls) {
+    for (Call call : calls) {
       call.batch.stream().filter(start -> !start.answer.isDone()).forEach(found::add);
     }
     return found;
@@ -200,7 +201,7 @@ public final class StartBatcher {
 
   // Under the lock.
   private long waitedNanos(Pending start, long nowNanos) {
-    return Math.min(nowNanos - start.sinceNanos, nowNanos - answeredNanos);
+    return Math.min(nowNanos - start.createdNanos, nowNanos - answeredNanos);
   }
 
   private KagziException toException(@Nullable Throwable reason) {
@@ -209,11 +210,11 @@ public final class StartBatcher {
         : RpcErrors.toException(connection.at("start"), reason);
   }
 
-  private final class Answer implements StreamObserver<StartWorkflowsResponse> {
+  private final class Call implements StreamObserver<StartWorkflowsResponse> {
     private final List<Pending> batch;
     private @Nullable StartWorkflowsResponse response;
 
-    Answer(List<Pending> batch) {
+    Call(List<Pending> batch) {
       this.batch = batch;
     }
 
@@ -231,44 +232,45 @@ public final class StartBatcher {
     public void onCompleted() {
       StartWorkflowsResponse answered = response;
       if (answered == null || answered.getResultsCount() != batch.size()) {
-        failed(this, new IllegalStateException("start: the answer has not one result per start"));
+        failed(this, new IllegalStateException(
+                "start: the response does not contain one result per start"));
       } else {
         answered(this, answered);
       }
     }
   }
 
-  private void answered(Answer call, StartWorkflowsResponse response) {
+  private void answered(Call call, StartWorkflowsResponse response) {
     List<Pending> batch = call.batch;
-    List<Pending> again = notWritten(batch, response);
+    List<Pending> retryable = temporarilyRefused(batch, response);
     lock.lock();
     try {
       calls.remove(call);
       lastError = null;
-      // A server that could write nothing of it is to be asked less and less often.
-      if (again.size() < batch.size()) {
+      // If the server wrote none of the batch, the back-off must keep growing.
+      if (retryable.size() < batch.size()) {
         backoff.reset();
         answeredNanos = System.nanoTime();
       }
     } finally {
       lock.unlock();
     }
-    // What has gathered goes out first, so that the server is not kept waiting for work.
-    sendWhatWaits();
+    // Send the next batch before completing futures, so that the server is not idle meanwhile.
+    sendWaiting();
     for (int i = 0; i < batch.size(); i++) {
-      if (!isPassing(response.getResults(i))) {
+      if (!isTemporaryRefusal(response.getResults(i))) {
         answer(batch.get(i), response.getResults(i));
       }
     }
-    if (!again.isEmpty()) {
-      sendAgain(again, response);
+    if (!retryable.isEmpty()) {
+      retryLater(retryable, response);
     }
   }
 
-  private static List<Pending> notWritten(List<Pending> batch, StartWorkflowsResponse response) {
+  private static List<Pending> temporarilyRefused(List<Pending> batch, StartWorkflowsResponse response) {
     List<Pending> found = new ArrayList<>();
     for (int i = 0; i < batch.size(); i++) {
-      if (isPassing(response.getResults(i))) {
+      if (isTemporaryRefusal(response.getResults(i))) {
         found.add(batch.get(i));
       }
     }
@@ -276,40 +278,39 @@ public final class StartBatcher {
   }
 
   /**
-   * The server could not write the start just now; whether it did is answered when it is sent
-   * again.
+   * Returns whether the server could not write the start now. A retry finds out whether it was written after all.
    */
-  private static boolean isPassing(StartResult result) {
+  private static boolean isTemporaryRefusal(StartResult result) {
     ErrorDetail refused = result.getRefused();
     return result.hasRefused()
         && refused.getCode() == ErrorCode.ERROR_CODE_UNAVAILABLE
         && !refused.getNonRetryable();
   }
 
-  private void sendAgain(List<Pending> batch, StartWorkflowsResponse response) {
-    List<Pending> given = new ArrayList<>();
-    String why =
+  private void retryLater(List<Pending> batch, StartWorkflowsResponse response) {
+    List<Pending> failed = new ArrayList<>();
+    String refusal =
         response.getResultsList().stream()
-            .filter(StartBatcher::isPassing)
+            .filter(StartBatcher::isTemporaryRefusal)
             .findFirst()
             .map(result -> result.getRefused().getMessage())
             .orElse("");
     ServerUnavailableException reason =
         new ServerUnavailableException(
-            "%s: the server could not write it: %s".formatted(connection.at("start"), why), null);
+            "%s: the server could not write it: %s".formatted(connection.at("start"), refusal), null);
     lock.lock();
     try {
       lastError = reason;
       if (closed) {
-        given.addAll(batch);
+        failed.addAll(batch);
       } else {
-        putBack(batch, given);
+        requeue(batch, failed);
         pause();
       }
     } finally {
       lock.unlock();
     }
-    fail(given, reason);
+    fail(failed, reason);
   }
 
   private static void answer(Pending start, StartResult result) {
@@ -328,7 +329,7 @@ public final class StartBatcher {
         && !found.getWorkflowType().equals(start.getWorkflowType());
   }
 
-  // Its output is something else than the caller expects.
+  // The output of a run of another type is not what the caller expects.
   private static KagziException otherType(StartWorkflowRequest start, StartWorkflowResponse found) {
     return new RunExistsException(
         start.getExternalId(),
@@ -342,59 +343,59 @@ public final class StartBatcher {
                 start.getWorkflowType()));
   }
 
-  private static KagziException refused(StartWorkflowRequest start, ErrorDetail why) {
-    String message = "start of %s refused: %s".formatted(start.getWorkflowType(), why.getMessage());
-    // The run's own id is fresh: what is taken can only be the other.
+  private static KagziException refused(StartWorkflowRequest start, ErrorDetail refusal) {
+    String message = "start of %s refused: %s".formatted(start.getWorkflowType(), refusal.getMessage());
+    // The run id is new, so the conflict can only be about the external id.
     if (start.getIdConflictPolicy() == IdConflictPolicy.ID_CONFLICT_POLICY_REJECT
-        && why.getCode() == ErrorCode.ERROR_CODE_CONFLICT) {
-      return new RunExistsException(start.getExternalId(), why.getSubjectId(), message);
+        && refusal.getCode() == ErrorCode.ERROR_CODE_CONFLICT) {
+      return new RunExistsException(start.getExternalId(), refusal.getSubjectId(), message);
     }
-    String code = RpcErrors.refusalCode(why);
+    String code = RpcErrors.refusalCode(refusal);
     return new RequestRefusedException(
-        code.isEmpty() ? why.getCode().name().replaceFirst("^ERROR_CODE_", "") : code,
+        code.isEmpty() ? refusal.getCode().name().replaceFirst("^ERROR_CODE_", "") : code,
         message,
         null);
   }
 
-  private void failed(Answer call, Throwable error) {
+  private void failed(Call call, Throwable error) {
     List<Pending> batch = call.batch;
-    boolean again = RpcErrors.isTransient(error) && !tooLarge(batch, error);
-    List<Pending> given = new ArrayList<>();
+    boolean retryable = RpcErrors.isTransient(error) && !tooLarge(batch, error);
+    List<Pending> failed = new ArrayList<>();
     lock.lock();
     try {
       calls.remove(call);
-      // A refusal is the answer to this call alone: other starts may have been written.
-      if (again) {
+      // A refusal concerns only this call; other starts may have been written.
+      if (retryable) {
         lastError = error;
       }
-      if (again && !closed) {
-        putBack(batch, given);
+      if (retryable && !closed) {
+        requeue(batch, failed);
         pause();
       } else {
-        given.addAll(batch);
+        failed.addAll(batch);
       }
     } finally {
       lock.unlock();
     }
-    fail(given, toException(error));
-    sendWhatWaits();
+    fail(failed, toException(error));
+    sendWaiting();
   }
 
-  // The transport refuses a message over its limit with the same code as a server that is busy.
+  // gRPC reports a message over the size limit with the status code of an overloaded server.
   private static boolean tooLarge(List<Pending> batch, Throwable error) {
     return batch.size() == 1
         && batch.getFirst().bytes > CALL_BYTES_MAX
         && RpcErrors.isTooLarge(error);
   }
 
-  private void putBack(List<Pending> batch, List<Pending> given) {
+  private void requeue(List<Pending> batch, List<Pending> failed) {
     long now = System.nanoTime();
     for (Pending start : batch.reversed()) {
       if (start.answer.isDone()) {
         continue;
       }
       if (waitedNanos(start, now) >= connection.callTimeout().toNanos()) {
-        given.add(start);
+        failed.add(start);
       } else {
         waiting.addFirst(start);
       }
@@ -415,7 +416,7 @@ public final class StartBatcher {
     } finally {
       lock.unlock();
     }
-    sendWhatWaits();
+    sendWaiting();
   }
 
   private static void fail(List<Pending> starts, RuntimeException error) {

@@ -1,12 +1,9 @@
 /**
- * Starting runs and waiting for their ends, for any number of callers at once.
+ * Starts runs and waits for their ends, for any number of concurrent callers.
  *
- * <p>Promise: under load neither costs a call per run. Starts that arrive while a call is under way
- * go together in the next; all awaited runs share one stream, which is opened again, with all that
- * is still awaited, for as long as it takes. Every start carries a run id of its own, so that
- * sending it again is safe.
+ * <p>Invariant: under load neither costs one call per run. Starts that arrive while a call is in flight share the next call. All awaited runs share one stream, which is reopened until every awaited run has ended. Each start carries its own run id, so it can be sent again safely. Calls run in the root gRPC context, so a cancelled caller does not cancel them.
  *
- * <p>May know {@code wire} and the public package.
+ * <p>May depend on {@code wire} and the public package.
  */
 @NullMarked
 package dev.kagzi.sdk.internal.client;

@@ -9,9 +9,7 @@ import org.slf4j.event.Level;
 /**
  * Logs events of the SDK, one line each: what happened, then its ids as {@code name=value}.
  *
- * <p>The ids are part of the message. As key-values of slf4j they would be missing under the
- * default pattern of Spring Boot, and with both, slf4j-simple and the default pattern of Logback
- * would print them twice. Thread-safe.
+ * <p>The ids are part of the message. As slf4j key-values they would be missing in the default pattern of Spring Boot. With both, slf4j-simple and Logback's default pattern would print them twice. Thread-safe.
  */
 public final class EventLog {
   private static final Pattern NEEDS_QUOTES = Pattern.compile("[\\s\"=]|^$");
@@ -23,39 +21,39 @@ public final class EventLog {
     this.logger = logger;
   }
 
-  /** The log of a class, by its name. */
+  /** Returns the log with the name of the class. */
   public static EventLog of(Class<?> owner) {
     return new EventLog(LoggerFactory.getLogger(owner));
   }
 
-  public Event error(String what) {
-    return new Event(Level.ERROR, what);
+  public Event error(String message) {
+    return new Event(Level.ERROR, message);
   }
 
-  public Event warn(String what) {
-    return new Event(Level.WARN, what);
+  public Event warn(String message) {
+    return new Event(Level.WARN, message);
   }
 
-  public Event info(String what) {
-    return new Event(Level.INFO, what);
+  public Event info(String message) {
+    return new Event(Level.INFO, message);
   }
 
-  public Event debug(String what) {
-    return new Event(Level.DEBUG, what);
+  public Event debug(String message) {
+    return new Event(Level.DEBUG, message);
   }
 
-  /** One line that is being put together; nothing is logged before {@link #write}. */
+  /** One line under construction; {@link #write} logs it. */
   public final class Event {
     private final Level level;
     private final StringBuilder text;
     private @Nullable Throwable cause;
 
-    private Event(Level level, String what) {
+    private Event(Level level, String message) {
       this.level = level;
-      this.text = new StringBuilder(what);
+      this.text = new StringBuilder(message);
     }
 
-    /** Adds {@code name=value}; a value with spaces is quoted, and line breaks become spaces. */
+    /** Adds {@code name=value}. Values with spaces are quoted, and line breaks become spaces. */
     public Event with(String name, @Nullable Object value) {
       String line = LINE_BREAKS.matcher(String.valueOf(value)).replaceAll(" ");
       text.append(' ').append(name).append('=');
@@ -67,7 +65,7 @@ public final class EventLog {
       return this;
     }
 
-    /** Attaches the exception, which the log shows with its stack. */
+    /** Attaches an exception, which is logged with its stack trace. */
     public Event cause(@Nullable Throwable thrown) {
       cause = thrown;
       return this;
@@ -77,8 +75,8 @@ public final class EventLog {
       try {
         logger.atLevel(level).setCause(cause).log(text.toString());
       } catch (Throwable e) {
-        // An exception is user code too: it may fail to say what it is.
-        logger.atLevel(level).log(text + " (its exception cannot be shown: " + e.getClass() + ")");
+        // An exception may be user code whose getMessage() or toString() throws.
+        logger.atLevel(level).log(text + " (its exception cannot be logged: " + e.getClass() + ")");
       }
     }
   }

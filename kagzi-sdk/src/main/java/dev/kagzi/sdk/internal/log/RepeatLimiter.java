@@ -4,8 +4,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits a warning that is repeated for as long as its reason lasts, such as a server that is away:
- * the same reason passes once a minute. Thread-safe.
+ * Limits a repeated warning, for example while no server answers: the same reason is logged once a minute. Thread-safe.
  */
 public final class RepeatLimiter {
   private static final long AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -13,7 +12,7 @@ public final class RepeatLimiter {
   private @Nullable String last;
   private long lastNanos;
 
-  /** Whether the reason is another than the last one, or was last passed a minute ago. */
+  /** Returns whether the reason differs from the last one, or was last logged a minute ago. */
   public synchronized boolean isNew(String reason) {
     long now = System.nanoTime();
     if (reason.equals(last) && now - lastNanos < AGAIN_NANOS) {
@@ -24,7 +23,7 @@ public final class RepeatLimiter {
     return true;
   }
 
-  /** The reason is gone: the next one is new. */
+  /** Marks the problem as solved, so the next reason is new. */
   public synchronized void reset() {
     last = null;
   }

@@ -2,7 +2,7 @@ package dev.kagzi.sdk.internal.wire;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Growing pauses between tries of one thing. Not thread-safe: each thing has its own. */
+/** Exponential back-off for one operation. Not thread-safe. */
 public final class Backoff {
   private final long firstMs;
   private final long maxMs;
@@ -14,14 +14,16 @@ public final class Backoff {
     this.nextMs = firstMs;
   }
 
-  /** The pause before the next try, varied by a quarter so that many do not come at once. */
+  /**
+   * Returns the delay before the next try, varied by 25 % so that many clients do not retry at once.
+   */
   public long nextMs() {
-    long exact = nextMs;
+    long delayMs = nextMs;
     nextMs = Math.min(maxMs, nextMs * 2);
-    return Math.max(1, Math.round(exact * ThreadLocalRandom.current().nextDouble(0.75, 1.25)));
+    return Math.max(1, Math.round(delayMs * ThreadLocalRandom.current().nextDouble(0.75, 1.25)));
   }
 
-  /** It worked: the next failure begins anew. */
+  /** Resets the delay after a success. */
   public void reset() {
     nextMs = firstMs;
   }

@@ -14,18 +14,18 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
-/** Opens channels. */
+/** Opens gRPC channels. */
 public final class Channels {
   private static final int MESSAGE_BYTES_MAX = 16 << 20;
 
-  // A window that gRPC tunes by itself costs a ping and its answer for nearly every call.
+  // A fixed window: automatic tuning by gRPC costs a ping and its answer for nearly every call.
   private static final int WINDOW_BYTES = 4 << 20;
 
   private static final int CONNECT_MS_MAX = 3_000;
 
   private Channels() {}
 
-  /** Splits {@code a:1,b:2} and checks each. */
+  /** Splits {@code a:1,b:2} and checks each address. */
   public static List<String> parse(String addresses) {
     List<String> found = new ArrayList<>();
     for (String part : addresses.split(",")) {
@@ -47,8 +47,7 @@ public final class Channels {
   }
 
   /**
-   * A channel whose answers arrive on its own thread: nothing that answers them blocks. Keepalive
-   * finds a dead connection within 15 s, also while nothing is said.
+   * Opens a channel that runs callbacks on its own network thread, so callbacks must not block. Keepalive detects a dead connection within 15 s, even without traffic.
    */
   public static ManagedChannel open(
       List<String> addresses,
@@ -67,26 +66,25 @@ public final class Channels {
   }
 
   /**
-   * A channel to a server in this process. Answers arrive on threads of gRPC's own: on its direct
-   * executor the server's writers would run what the client does with them.
+   * Opens a channel to a server in this process. It does not use the direct executor: the server's writer threads would then run the client's callbacks.
    */
   public static ManagedChannel inProcess(
       String name, UnaryOperator<ManagedChannelBuilder<?>> options) {
     return options.apply(InProcessChannelBuilder.forName(name)).build();
   }
 
-  /** What leads to one of these servers: the first that answers. */
+  /** Returns a builder for a channel that uses the first of these servers that answers. */
   public static NettyChannelBuilder builder(
       List<String> addresses, ChannelCredentials credentials) {
     if (addresses.size() == 1) {
       return NettyChannelBuilder.forTarget(target("dns", addresses.getFirst()), credentials);
     }
-    // One that swallows what is sent to it must not keep the others from being asked.
+    // A server that drops packets must not keep the channel from trying the next one.
     return NettyChannelBuilder.forTarget(StaticResolver.target(addresses), credentials)
         .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MS_MAX);
   }
 
-  /** As gRPC reads it, with the brackets of IPv6 as a URI has them. */
+  /** Returns a target URI for gRPC; IPv6 addresses keep their brackets. */
   static String target(String scheme, String addresses) {
     try {
       return new URI(scheme, "", "/" + addresses, null).toString();

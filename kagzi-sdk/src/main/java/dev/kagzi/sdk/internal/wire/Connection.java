@@ -27,15 +27,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One channel to the server with what every user of it needs. Thread-safe.
+ * One gRPC channel with its stubs, timers and retry rules. Thread-safe.
  *
- * <p>Timers run on one platform thread of their own, never on virtual threads: busy user code would
- * silence them.
+ * <p>Timers run on their own platform thread and not on virtual threads, because CPU-bound user code could starve those and delay heartbeats.
  */
 public final class Connection implements AutoCloseable {
   private static final long CALL_DEADLINE_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
-  private static final Duration FOR_EVER = Duration.ofDays(36_500);
+  private static final Duration NO_TIMEOUT = Duration.ofDays(36_500);
   private static final long STREAM_DEADLINE_MS = 60_000;
 
   private final ManagedChannel channel;
@@ -47,7 +46,7 @@ public final class Connection implements AutoCloseable {
   private final WorkerServiceStub workers;
   private final ScheduledThreadPoolExecutor timers;
 
-  /** With calls made as the channel makes them. */
+  /** Creates a connection without interceptors. */
   public Connection(
       ManagedChannel channel, String addresses, String namespace, Duration callTimeout) {
     this(channel, channel, addresses, namespace, callTimeout);
@@ -55,9 +54,9 @@ public final class Connection implements AutoCloseable {
 
   /**
    * @param channel is closed with the connection
-   * @param calls how calls are made over the channel
-   * @param addresses of the servers, as people read them
-   * @param callTimeout how long a client's call takes at most, with all its tries
+   * @param calls the channel, with the application's interceptors
+   * @param addresses of the servers, for messages
+   * @param callTimeout how long a client's call may take, including its retries
    */
   public Connection(
       ManagedChannel channel,
@@ -83,7 +82,9 @@ public final class Connection implements AutoCloseable {
     return Thread.ofPlatform().name("kagzi-timer").daemon().unstarted(task);
   }
 
-  /** What is being done, and with whom: the beginning of every message about a call. */
+  /**
+   * Returns the operation with the server's address: the beginning of every message about a call.
+   */
   public String at(String what) {
     return what + " at " + addresses;
   }
@@ -100,7 +101,9 @@ public final class Connection implements AutoCloseable {
     return workflows;
   }
 
-  /** With a deadline: a call fails with DEADLINE_EXCEEDED if no answer arrives within that time. */
+  /**
+   * Returns a stub whose calls fail with DEADLINE_EXCEEDED if no answer arrives within that time.
+   */
   public WorkflowServiceStub workflows(long answerMs) {
     return workflows.withDeadlineAfter(answerMs, TimeUnit.MILLISECONDS);
   }
@@ -109,12 +112,12 @@ public final class Connection implements AutoCloseable {
     return workers;
   }
 
-  /** The same for a worker's calls. */
+  /** Like {@link #workflows(long)}, for calls of workers. */
   public WorkerServiceStub workers(long answerMs) {
     return workers.withDeadlineAfter(answerMs, TimeUnit.MILLISECONDS);
   }
 
-  /** Runs the task after the delay, on the timers' thread; after {@link #close} never. */
+  /** Runs the task on the timer thread after the delay, unless the connection is closed before. */
   public void after(long delayMs, Runnable task) {
     if (!timers.isShutdown()) {
       timers.schedule(task, delayMs, TimeUnit.MILLISECONDS);
@@ -135,26 +138,26 @@ public final class Connection implements AutoCloseable {
     return new ServerUnavailableException(
         "%s: no answer within %s ms (expected: a server that answers; is it stopped, or does a proxy"
                 .formatted(at(what), within.toMillis())
-            + " or firewall swallow what is sent?)",
+            + " or firewall drop packets?)",
         cause);
   }
 
   /**
-   * A call that blocks its thread and is tried again while no server answers, for as long as a
-   * client's call may take. All tries have the same request id, so that a try whose answer was lost
-   * takes effect once.
+   * Makes a blocking call and retries it while no server answers, up to the client's call timeout. All tries have the same request id, so a retry after a lost answer has no second effect.
    */
   public <Q, A> A call(MethodDescriptor<Q, A> method, Q request) {
     return call(method, request, callTimeout);
   }
 
-  /** The same for as long as it takes, unless the connection is closed meanwhile. */
+  /**
+   * Like {@link #call(MethodDescriptor, Object)}, without a timeout; ends when the connection is closed.
+   */
   public <Q, A> A callUntilAnswered(MethodDescriptor<Q, A> method, Q request) {
-    return call(method, request, FOR_EVER);
+    return call(method, request, NO_TIMEOUT);
   }
 
-  private <Q, A> A call(MethodDescriptor<Q, A> method, Q unsent, Duration timeout) {
-    Q request = RequestIds.withId(unsent);
+  private <Q, A> A call(MethodDescriptor<Q, A> method, Q message, Duration timeout) {
+    Q request = RequestIds.withId(message);
     long endNanos = System.nanoTime() + timeout.toNanos();
     Backoff backoff = new Backoff(50, 2_000);
     KagziException reason = null;
@@ -181,22 +184,22 @@ public final class Connection implements AutoCloseable {
     }
   }
 
-  // A try that ran out of time says less than what was seen before it.
+  // A deadline says less than an earlier error, so the earlier one is kept.
   private KagziException reason(
       String method,
       Duration timeout,
-      @Nullable KagziException before,
+      @Nullable KagziException earlier,
       StatusRuntimeException error) {
     if (!RpcErrors.isNoAnswer(error)) {
       return RpcErrors.toException(at(method), error);
     }
-    return before != null ? before : noAnswer(method, timeout, error);
+    return earlier != null ? earlier : noAnswer(method, timeout, error);
   }
 
   /**
-   * One round trip, for the caller who wants to know whether there is a server now.
+   * Makes one round trip, to find out whether a server answers now.
    *
-   * @return the answer, and the address that gave it if that is known
+   * @return the answer and, if known, the address that sent it
    */
   public <Q, A> Map.Entry<A, String> ask(
       MethodDescriptor<Q, A> method, Q request, Duration within) {
@@ -210,7 +213,7 @@ public final class Connection implements AutoCloseable {
       if (!(reason instanceof ServerUnavailableException) || leftNanos <= 0) {
         throw reason;
       }
-      // The channel may not have noticed yet that its server is back.
+      // The channel may not have noticed yet that its server is available again.
       channel.resetConnectBackoff();
       try {
         return askOnce(method, request, CallOptions.DEFAULT.withWaitForReady(), leftNanos);
@@ -235,7 +238,7 @@ public final class Connection implements AutoCloseable {
         : address.toString();
   }
 
-  /** The recorded steps of a claimed run, read by the calling thread as they arrive. */
+  /** Returns the recorded steps of a claimed run; the calling thread reads them as they arrive. */
   public Iterator<GetHistoryResponse> history(GetHistoryRequest request) {
     return ClientCalls.blockingServerStreamingCall(
         calls,

@@ -10,33 +10,33 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client shows to the server, and what it wants to see of it.
+ * How a client authenticates to the server, and how it verifies the server.
  *
- * @param token none if null
- * @param tls whether the connection is encrypted and the server's certificate checked
- * @param ca by which authorities it is checked; by those of the JVM if null
- * @param client the client's own certificate, if it has one
+ * @param token null if none
+ * @param tls whether the connection is encrypted and the server's certificate verified
+ * @param ca the certificate authorities; those of the JVM if null
+ * @param client the client's own certificate; null if none
  */
 public record Credentials(
     @Nullable String token, boolean tls, @Nullable Path ca, @Nullable Pair client) {
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
-  /** A certificate chain and its key, files in PEM. */
+  /** A certificate chain and its private key, as PEM files. */
   public record Pair(Path cert, Path key) {}
 
-  /** A client that shows nothing, over a connection that anybody may read. */
+  /** No token and no encryption. */
   public static final Credentials NONE = new Credentials(null, false, null, null);
 
-  public Credentials withToken(String shown) {
-    if (shown.isEmpty() || !shown.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+  public Credentials withToken(String newToken) {
+    if (newToken.isEmpty() || !newToken.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
       throw new IllegalArgumentException(
-          "token: not one (expected: visible characters of ASCII, without spaces)");
+          "token: not valid (expected: printable ASCII characters without spaces)");
     }
-    return new Credentials(shown, tls, ca, client);
+    return new Credentials(newToken, tls, ca, client);
   }
 
-  /** The first line of a file. */
+  /** Uses the first line of the file as token. */
   public Credentials withTokenFile(Path file) {
     try {
       return withToken(Files.readString(file).lines().findFirst().orElse("").strip());

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Values to payload messages and back, by the application's codec. Thread-safe. */
+/** Converts values to payload messages and back with the application's codec. Thread-safe. */
 public final class Payloads {
   private final PayloadCodec codec;
   private final Set<Type> readable = ConcurrentHashMap.newKeySet();
@@ -32,8 +32,7 @@ public final class Payloads {
   }
 
   /**
-   * Encodes the input of a run. What {@link #decodeInput} would refuse is refused here: the caller
-   * then has an exception instead of a blocked run.
+   * Encodes the input of a run. Input that {@link #decodeInput} would reject is rejected here, so that the caller gets an exception instead of a blocked run.
    */
   public Payload encodeInput(@Nullable Object value, Type type) {
     Encoded encoded = encoded(value, type);
@@ -42,29 +41,28 @@ public final class Payloads {
   }
 
   /**
-   * A value as it is stored, and as a replay reads it.
+   * A value as it is stored and as a replay decodes it.
    *
-   * @param value decoded from the payload: not the object that was encoded, and perhaps not of its
-   *     class
+   * @param value decoded from the payload: not the object that was encoded, and possibly of another class
    */
   public record Recorded(Payload payload, @Nullable Object value) {}
 
   /**
-   * Encodes a value and decodes it again, so that code goes on with what a replay will give it. A
-   * value that cannot be read back is refused here, where its step can still fail.
+   * Encodes a value and decodes it again, so that workflow code receives the same value as in a replay. A value that cannot be decoded is rejected here, while its step can still fail.
    */
   public Recorded record(@Nullable Object value, Type type) {
     Encoded encoded = encoded(value, type);
     Payload payload = payload(encoded);
     try {
-      // From a copy of the bytes: a codec may hand them out, and code may change what it was given.
+      // Decodes a copy of the bytes: a codec may return them, and code may change the returned
+      // value.
       return new Recorded(payload, decode(payload, type));
     } catch (PayloadException e) {
       throw notReadBack(type, e);
     }
   }
 
-  /** The same for what nobody reads as exactly this type: what it is may be a class of the JDK. */
+  /** Encodes a value that is not decoded as a declared type; its class may be one of the JDK. */
   public Payload encodeAny(@Nullable Object value) {
     return payload(encoded(value, typeOf(value)));
   }
@@ -82,7 +80,7 @@ public final class Payloads {
   }
 
   private static Payload payload(Encoded encoded) {
-    // Encoded promises that its array does not change, so it is not copied.
+    // The array of an Encoded never changes, so it is not copied.
     Payload.Builder payload =
         Payload.newBuilder().setData(UnsafeByteOperations.unsafeWrap(encoded.data()));
     if (!encoded.metadata().isEmpty()) {
@@ -92,8 +90,7 @@ public final class Payloads {
   }
 
   /**
-   * What can be written but not read back would only be noticed when a run goes on after a sleep or
-   * a crash, and then for ever. Once for each type is enough.
+   * Checks that a value can be decoded again. Otherwise the run would be blocked permanently when it continues after a sleep or a crash. One check per type is enough.
    */
   private static void checkReadable(
       @Nullable Object value,
@@ -120,7 +117,7 @@ public final class Payloads {
         why);
   }
 
-  /** The same for the same value. */
+  /** Returns a fingerprint that is equal for equal values. */
   public String fingerprint(@Nullable Object value) {
     try {
       return codec.fingerprint(value, typeOf(value));
@@ -129,7 +126,7 @@ public final class Payloads {
     }
   }
 
-  /** Whether the fingerprint is of this value. */
+  /** Returns whether the fingerprint was computed from this value. */
   public boolean hasFingerprint(@Nullable Object value, String fingerprint) {
     try {
       return codec.hasFingerprint(value, typeOf(value), fingerprint);
@@ -146,7 +143,7 @@ public final class Payloads {
     }
   }
 
-  /** The input of a run that has not begun: see {@link PayloadCodec#decodeInput}. */
+  /** Decodes the input of a run that has not begun: {@link PayloadCodec#decodeInput}. */
   public @Nullable Object decodeInput(Payload payload, Type type) {
     try {
       return codec.decodeInput(encoded(payload), type);
@@ -159,7 +156,7 @@ public final class Payloads {
     return new Encoded(payload.getData().toByteArray(), payload.getMetadataMap());
   }
 
-  // A codec is user code: whatever it throws means that it could not.
+  // A codec is user code and may throw any exception.
   private static PayloadException unreadable(Type type, Throwable thrown) {
     return thrown instanceof PayloadException known
         ? known

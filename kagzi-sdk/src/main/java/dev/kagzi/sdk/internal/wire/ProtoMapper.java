@@ -27,12 +27,12 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Optional;
 
-/** Messages to the SDK's types and back. */
+/** Converts protocol messages to the SDK's types and back. */
 public final class ProtoMapper {
   /** Key of the exception's class in an error's metadata. */
   private static final String TYPE = "type";
 
-  /** What is longer is for ever. */
+  /** Longer durations are sent as {@link Long#MAX_VALUE}. */
   private static final Duration MILLIS_MAX = Duration.ofMillis(Long.MAX_VALUE);
 
   private ProtoMapper() {}
@@ -50,7 +50,7 @@ public final class ProtoMapper {
     return policy.build();
   }
 
-  /** In whole milliseconds, rounded up: half of one is still a wait. */
+  /** Returns whole milliseconds, rounded up so that a positive duration never becomes zero. */
   public static long millis(Duration duration) {
     if (duration.compareTo(MILLIS_MAX) > 0) {
       return Long.MAX_VALUE;
@@ -59,7 +59,9 @@ public final class ProtoMapper {
     return duration.equals(Duration.ofMillis(floor)) ? floor : floor + 1;
   }
 
-  /** A time-out in whole milliseconds: there is some time, or none was set. */
+  /**
+   * Returns a timeout in whole milliseconds. It must be positive, because 0 means "not set" in the protocol.
+   */
   public static long timeoutMs(String what, Duration timeout) {
     if (timeout.isZero() || timeout.isNegative()) {
       throw new IllegalArgumentException(what + ": " + timeout + " (expected: > 0)");
@@ -121,7 +123,7 @@ public final class ProtoMapper {
   }
 
   /**
-   * @param output of the run, if it is there
+   * @param output the run's output, if the message contains it
    */
   public static RunInfo runInfo(Workflow run, Optional<Encoded> output) {
     return new RunInfo(
@@ -138,7 +140,7 @@ public final class ProtoMapper {
         run.hasFinishedAt() ? Optional.of(instant(run.getFinishedAt())) : Optional.empty(),
         run.hasWakeUpAt() ? Optional.of(instant(run.getWakeUpAt())) : Optional.empty(),
         text(run.getWorkerId()),
-        trouble(run),
+        failureOrBlockReason(run),
         text(run.getParentRunId()),
         text(run.getParentStepId()),
         output);
@@ -182,7 +184,7 @@ public final class ProtoMapper {
             .formatted(what, found));
   }
 
-  private static Optional<Failure> trouble(Workflow run) {
+  private static Optional<Failure> failureOrBlockReason(Workflow run) {
     if (run.hasError()) {
       return Optional.of(failure(run.getError()));
     }

@@ -6,8 +6,7 @@ import io.grpc.ManagedChannel;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Has a channel without a server try again about every second. gRPC's own pauses grow to two
- * minutes; a server that comes back takes workers for dead that are silent for some seconds.
+ * Makes a disconnected channel reconnect about every second. gRPC's own back-off grows to two minutes, but the server marks workers offline after some seconds without heartbeats.
  */
 final class ReconnectTimer {
   private static final EventLog log = EventLog.of(ReconnectTimer.class);
@@ -21,7 +20,7 @@ final class ReconnectTimer {
   private final ManagedChannel channel;
   private final Timer timer;
   private final String addresses;
-  private boolean away;
+  private boolean disconnected;
 
   ReconnectTimer(ManagedChannel channel, Timer timer, String addresses) {
     this.channel = channel;
@@ -29,19 +28,19 @@ final class ReconnectTimer {
     this.addresses = addresses;
   }
 
-  /** Until the channel is closed. */
+  /** Watches the channel's state until it is closed. */
   void watch() {
     ConnectivityState state = channel.getState(false);
     switch (state) {
       case SHUTDOWN -> {}
       case TRANSIENT_FAILURE -> {
-        say(true);
-        // Not all at once, when many have lost the same server.
+        logIfChanged(true);
+        // Random delay, so that clients that lost the same server do not reconnect at once.
         timer.after(ThreadLocalRandom.current().nextLong(TRY_MS / 2, TRY_MS * 3 / 2), this::retry);
       }
       default -> {
         if (state == ConnectivityState.READY) {
-          say(false);
+          logIfChanged(false);
         }
         channel.notifyWhenStateChanged(state, this::watch);
       }
@@ -55,12 +54,12 @@ final class ReconnectTimer {
     watch();
   }
 
-  private synchronized void say(boolean isAway) {
-    if (away == isAway) {
+  private synchronized void logIfChanged(boolean nowDisconnected) {
+    if (disconnected == nowDisconnected) {
       return;
     }
-    away = isAway;
-    if (isAway) {
+    disconnected = nowDisconnected;
+    if (nowDisconnected) {
       log.warn("no server answers, trying again").with("address", addresses).write();
     } else {
       log.info("connected again").with("address", addresses).write();

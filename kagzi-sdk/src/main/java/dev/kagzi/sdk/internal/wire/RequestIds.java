@@ -14,15 +14,15 @@ import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.MethodDescriptor;
 
 /**
- * Chooses the ids by which a server recognizes a call that is sent again. A request is given its id
- * before it is sent for the first time, so that all repetitions have the same.
+ * Sets the request ids by which a server recognizes a retried call. A request gets its id before it
+ * is first sent, so all its retries have the same id.
  */
 public final class RequestIds {
   private static final String REQUEST_ID = "request_id";
 
   private RequestIds() {}
 
-  /** Returns the request with an id, if it is of a kind that has one and has none yet. */
+  /** Returns the request with an id, if its type has an id field that is not set. */
   @SuppressWarnings("unchecked") // a builder makes messages of its own type
   public static <Q> Q withId(Q request) {
     if (!(request instanceof Message message)) {
@@ -55,7 +55,7 @@ public final class RequestIds {
     };
   }
 
-  /** For clients that send each call once. */
+  /** Returns an interceptor that sets request ids, for clients that send each call once. */
   public static ClientInterceptor interceptor() {
     return new ClientInterceptor() {
       @Override

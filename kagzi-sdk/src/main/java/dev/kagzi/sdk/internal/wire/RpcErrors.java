@@ -12,11 +12,11 @@ import java.io.IOException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What a failed call means. */
+/** Classifies failed gRPC calls and converts them to exceptions. */
 public final class RpcErrors {
   private static final String REFUSED = "Connection refused";
 
-  /** {@code HTTP/}. */
+  /** "HTTP/" in hexadecimal. */
   private static final String HTTP_1_HEX = "485454502f";
 
   private static final String CODE_KEY = "code";
@@ -24,25 +24,24 @@ public final class RpcErrors {
 
   private RpcErrors() {}
 
-  /** Whether the same call may well work a little later. */
+  /** Returns whether a retry of the call may succeed. */
   public static boolean isTransient(Throwable error) {
     return switch (code(error)) {
       case UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, CANCELLED -> true;
-      // A connection that breaks at a bad moment; the server's own errors come with its words.
+      // A broken connection may be reported like this; the server's own errors have an ErrorDetail.
       case UNKNOWN, INTERNAL -> isFromTransport(error);
       default -> false;
     };
   }
 
   /**
-   * Whether a message was over the limit of the transport, which says so with the code of a server
-   * that is busy; a busy server's own refusal comes with its words.
+   * Returns whether a message exceeded gRPC's size limit. gRPC reports that with the status code of an overloaded server; an overloaded server's own refusal has an ErrorDetail.
    */
   public static boolean isTooLarge(Throwable error) {
     return code(error) == io.grpc.Status.Code.RESOURCE_EXHAUSTED && detail(error).isEmpty();
   }
 
-  /** Whether the deadline of the call passed before a server answered. */
+  /** Returns whether the call's deadline passed before a server answered. */
   public static boolean isNoAnswer(Throwable error) {
     return code(error) == io.grpc.Status.Code.DEADLINE_EXCEEDED && detail(error).isEmpty();
   }
@@ -57,7 +56,7 @@ public final class RpcErrors {
     return io.grpc.Status.fromThrowable(error).getCode();
   }
 
-  /** The call's error as the caller shall see it. */
+  /** Returns the exception that the caller of the SDK receives. */
   public static KagziException toException(String what, Throwable error) {
     if (error instanceof KagziException known) {
       return known;
@@ -72,16 +71,18 @@ public final class RpcErrors {
         code.isEmpty() ? status.getCode().name() : code, message, error);
   }
 
-  /** The name of a server's refusal, as docs/errors.md has it; of an older server, its class. */
-  public static String refusalCode(ErrorDetail why) {
-    String code = why.getMetadataOrDefault(CODE_KEY, "");
-    return code.isEmpty() ? why.getMetadataOrDefault(STATUS_KEY, "") : code;
+  /**
+   * Returns the code of a server's refusal, as listed in {@code docs/errors.md}; for an older server, its status.
+   */
+  public static String refusalCode(ErrorDetail refusal) {
+    String code = refusal.getMetadataOrDefault(CODE_KEY, "");
+    return code.isEmpty() ? refusal.getMetadataOrDefault(STATUS_KEY, "") : code;
   }
 
   private static String describe(io.grpc.Status status, Throwable error) {
-    Optional<String> said = detail(error).map(ErrorDetail::getMessage);
-    if (said.isPresent()) {
-      return said.get();
+    Optional<String> serverMessage = detail(error).map(ErrorDetail::getMessage);
+    if (serverMessage.isPresent()) {
+      return serverMessage.get();
     }
     String text = status.getDescription();
     Throwable cause = root(status.getCause());
@@ -89,12 +90,14 @@ public final class RpcErrors {
       return notGrpc(cause);
     }
     if (status.getCode() == io.grpc.Status.Code.UNAVAILABLE && cause != null) {
-      return "no server answers: " + words(cause);
+      return "no server answers: " + withoutSystemCall(cause);
     }
     return text == null || text.isEmpty() ? status.getCode().name() : text;
   }
 
-  /** The first bytes of the answer are in the transport's message, in hexadecimal. */
+  /**
+   * Describes an answer that is not gRPC. The message of the exception contains its first bytes in hexadecimal.
+   */
   private static String notGrpc(Throwable cause) {
     String message = String.valueOf(cause.getMessage());
     return message.contains(HTTP_1_HEX) || message.contains("HTTP/1.")
@@ -110,8 +113,8 @@ public final class RpcErrors {
         || message.contains("not an HTTP/2 connection");
   }
 
-  /** Without the system call, which says nothing to users. */
-  private static String words(Throwable cause) {
+  /** Returns the message without the name of the system call, which does not help users. */
+  private static String withoutSystemCall(Throwable cause) {
     String message = String.valueOf(cause.getMessage());
     int at = message.indexOf(REFUSED);
     return at < 0
@@ -119,7 +122,7 @@ public final class RpcErrors {
         : message.substring(at) + " (expected: a server there, such as that of ./kagzi dev)";
   }
 
-  /** Where it began: in the words of the transport. */
+  /** Returns the root cause, which has the message of the network layer. */
   private static @Nullable Throwable root(@Nullable Throwable error) {
     Throwable last = error;
     while (last != null && last.getCause() != null && !last.getCause().equals(last)) {
@@ -128,7 +131,7 @@ public final class RpcErrors {
     return last;
   }
 
-  /** The server's own words, if they came along. */
+  /** Returns the server's error details, if the error contains them. */
   static Optional<ErrorDetail> detail(Throwable error) {
     Status status = StatusProto.fromThrowable(error);
     if (status == null) {

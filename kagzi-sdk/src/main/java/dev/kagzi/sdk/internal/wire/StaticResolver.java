@@ -15,8 +15,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows servers by a list that stands in the channel's target. The channel uses the first that
- * answers and goes on to the next when it is gone.
+ * Resolves a fixed list of servers from the channel's target. The channel uses the first that answers and fails over to the next.
  */
 final class StaticResolver extends NameResolverProvider {
   private static final String SCHEME = "kagzi";
@@ -62,8 +61,7 @@ final class StaticResolver extends NameResolverProvider {
     private final boolean ownNames;
 
     /**
-     * @param ownNames each is to have a certificate for its own name, and not for one that was
-     *     chosen for all
+     * @param ownNames whether each server's certificate must match its own name, and not one name that is set for all
      */
     Fixed(List<String> addresses, boolean ownNames) {
       this.addresses = addresses;

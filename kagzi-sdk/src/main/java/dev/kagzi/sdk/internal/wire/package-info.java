@@ -1,9 +1,7 @@
 /**
- * The connection to the server: the channel with its stubs, which errors pass by themselves, how
- * long to wait before trying again, and the translation between messages and the SDK's types.
+ * The connection to the server: channel, stubs, error classification, back-off, and the conversion between messages and the SDK's types.
  *
- * <p>Calls are asynchronous and their answers arrive on the channel's own platform threads; what
- * runs there must not block and must never be user code. May know the public package, nothing else.
+ * <p>Asynchronous calls deliver their answers on the channel's platform threads. Callbacks there must not block and must never run user code. May depend on the public package, nothing else.
  */
 @NullMarked
 package dev.kagzi.sdk.internal.wire;

@@ -14,16 +14,15 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * How a queue's worker leaves: it takes nothing new, finishes what is running, gives back what is
- * left at the timeout, and only then stops its heartbeats and deregisters. Thread-safe.
+ * Drains the worker of one queue: it takes no new runs, finishes the running ones, and releases the rest after the timeout. Only then it stops heartbeats and deregisters. Thread-safe.
  */
 final class Drain {
   private static final EventLog log = EventLog.of(Drain.class);
 
-  /** Time for the server to end the poll that stands, with whatever it has claimed for it. */
+  /** Time for the server to complete the open poll with the tasks that it claimed for it. */
   private static final long POLL_END_MS = 500;
 
-  /** Time for the last reports, and for code to obey its interrupt. */
+  /** Time for the last reports, and for interrupted code to end. */
   private static final long RELEASE_MS = 5_000;
 
   private static final long CALL_MS = 2_000;
@@ -50,15 +49,15 @@ final class Drain {
     return ended;
   }
 
-  /** Begins, on a thread of its own. The second call does nothing. */
+  /** Starts the drain on its own thread. Further calls do nothing. */
   void begin() {
     if (begun.compareAndSet(false, true)) {
-      worker.registration().renewNoMore();
+      worker.session().stopRegistering();
       Thread.ofPlatform().name("kagzi-drain").start(this::run);
     }
   }
 
-  /** Somebody waits for the last one. */
+  /** Wakes up the drain thread, which waits for the last run to end. */
   void runEnded() {
     if (begun.get()) {
       lock.lock();
@@ -72,7 +71,7 @@ final class Drain {
 
   private void run() {
     try {
-      leave();
+      drainAndDeregister();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
@@ -81,7 +80,7 @@ final class Drain {
     }
   }
 
-  private void leave() throws InterruptedException {
+  private void drainAndDeregister() throws InterruptedException {
     deregister(true);
     worker.notStarted().forEach(RunExecution::releaseUnstarted);
     awaitPollEnd();
@@ -89,13 +88,13 @@ final class Drain {
       releaseRest();
     }
     deregister(false);
-    String workerId = worker.registration().workerId();
+    String workerId = worker.session().workerId();
     if (!workerId.isEmpty()) {
       log.info("worker drained").with("worker", workerId).with("queue", worker.queue()).write();
     }
   }
 
-  // A poll that is cut off may hold runs on its way here; one that ends by itself brings them.
+  // Cancelling a poll may lose tasks that are on their way. A poll that completes delivers them.
   private void awaitPollEnd() throws InterruptedException {
     long untilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(POLL_END_MS);
     while (worker.poller().isPolling() && System.nanoTime() < untilNanos) {
@@ -117,7 +116,7 @@ final class Drain {
       log.warn(
               "runs still hold their slots after the drain timeout: their code ignores its"
                   + " interrupt, or no server answers")
-          .with("worker", worker.registration().workerId())
+          .with("worker", worker.session().workerId())
           .with("queue", worker.queue())
           .with("runs", worker.activeCount())
           .write();
@@ -141,7 +140,7 @@ final class Drain {
   }
 
   private void deregister(boolean drain) throws InterruptedException {
-    String workerId = worker.registration().workerId();
+    String workerId = worker.session().workerId();
     if (workerId.isEmpty()) {
       return;
     }
@@ -161,7 +160,9 @@ final class Drain {
 
               @Override
               public void onError(Throwable error) {
-                log.debug("deregistration not answered, the server will notice by itself")
+                log.debug(
+                        "deregistration not answered, the server marks the worker offline when"
+                            + " heartbeats are missing")
                     .with("worker", workerId)
                     .with("error", error.getMessage())
                     .cause(error)

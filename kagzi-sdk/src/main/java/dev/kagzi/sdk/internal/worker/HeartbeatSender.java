@@ -11,20 +11,22 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Tells the server, at its pace, which claims are being executed. Thread-safe. */
+/**
+ * Sends heartbeats with the claims that are being executed, at the interval that the server sets. Thread-safe.
+ */
 final class HeartbeatSender {
   private static final int DEFAULT_SECONDS = 3;
 
-  /** What a heartbeat needs of its worker. */
+  /** Implemented by the worker that owns the heartbeats. */
   interface Owner {
     String workerId();
 
     /** Adds the claims that are being executed. */
-    void describe(HeartbeatRequest.Builder request);
+    void addClaims(HeartbeatRequest.Builder request);
 
-    void told(HeartbeatResponse response);
+    void onResponse(HeartbeatResponse response);
 
-    void unknown(String workerId);
+    void onUnknownWorker(String workerId);
   }
 
   private final Connection connection;
@@ -35,27 +37,26 @@ final class HeartbeatSender {
   private @Nullable ScheduledFuture<?> schedule;
   private boolean closed;
 
-  /** Whether the latest beat that is over was answered; true before the first. */
+  /** Whether the latest finished heartbeat was answered; true before the first. */
   private volatile boolean answered = true;
 
   private String countedFor = "";
 
   /**
-   * Runs that ended. A worker that registers again starts at 0: what the server has heard of before
-   * is not counted for it.
+   * Counts ended runs. After a new registration the count starts at 0: runs that the server already acknowledged are not counted again.
    */
   private static final class Count {
-    private final AtomicLong ever = new AtomicLong();
-    private final AtomicLong heard = new AtomicLong();
-    private volatile long before;
+    private final AtomicLong total = new AtomicLong();
+    private final AtomicLong acknowledged = new AtomicLong();
+    private volatile long base;
 
-    /** As many as were counted now are known to the server. */
-    void heard(long ever) {
-      heard.accumulateAndGet(ever, Math::max);
+    /** Records that the server has received a heartbeat with this total. */
+    void acknowledge(long total) {
+      acknowledged.accumulateAndGet(total, Math::max);
     }
 
-    void registeredAgain() {
-      before = heard.get();
+    void reset() {
+      base = acknowledged.get();
     }
   }
 
@@ -65,20 +66,20 @@ final class HeartbeatSender {
   }
 
   void countCompleted() {
-    completed.ever.incrementAndGet();
+    completed.total.incrementAndGet();
   }
 
   void countFailed() {
-    failed.ever.incrementAndGet();
+    failed.total.incrementAndGet();
   }
 
-  /** Whether the server answers: false from a beat without an answer on, until one has one. */
+  /** Returns whether the server answered the latest heartbeat. */
   boolean isAnswered() {
     return answered;
   }
 
-  /** Begins, or changes the pace. */
-  void every(int seconds) {
+  /** Starts heartbeats, or changes their interval. */
+  void startEvery(int seconds) {
     answered = true;
     long intervalMs = 1_000L * (seconds > 0 ? seconds : DEFAULT_SECONDS);
     lock.lock();
@@ -93,17 +94,16 @@ final class HeartbeatSender {
           connection
               .timers()
               .scheduleAtFixedRate(
-                  () -> beat(intervalMs), intervalMs, intervalMs, TimeUnit.MILLISECONDS);
+                  () -> send(intervalMs), intervalMs, intervalMs, TimeUnit.MILLISECONDS);
     } finally {
       lock.unlock();
     }
   }
 
   /**
-   * Beats out of turn. Something was refused, and the answer to a heartbeat says what that means:
-   * the worker is unknown, or shall drain, or has nothing to do with it.
+   * Sends a heartbeat immediately. A call was rejected, and the response to a heartbeat tells why: the worker is unknown, must drain, or is not affected.
    */
-  void askNow() {
+  void sendNow() {
     lock.lock();
     try {
       if (closed || schedule == null) {
@@ -112,7 +112,7 @@ final class HeartbeatSender {
     } finally {
       lock.unlock();
     }
-    beat(DEFAULT_SECONDS * 1_000L);
+    send(DEFAULT_SECONDS * 1_000L);
   }
 
   void close() {
@@ -127,32 +127,32 @@ final class HeartbeatSender {
     }
   }
 
-  // The deadline is the interval: an unanswered beat is over when the next one is due.
-  private void beat(long deadlineMs) {
+  // The deadline is the interval, so that a heartbeat without answer ends before the next one.
+  private void send(long deadlineMs) {
     String workerId = owner.workerId();
-    startAt0For(workerId);
-    long completedNow = completed.ever.get();
-    long failedNow = failed.ever.get();
+    resetCountsFor(workerId);
+    long completedNow = completed.total.get();
+    long failedNow = failed.total.get();
     HeartbeatRequest.Builder request =
         HeartbeatRequest.newBuilder()
             .setNamespace(connection.namespace())
             .setWorkerId(workerId)
-            .setTotalCompleted(completedNow - completed.before)
-            .setTotalFailed(failedNow - failed.before);
-    owner.describe(request);
+            .setTotalCompleted(completedNow - completed.base)
+            .setTotalFailed(failedNow - failed.base);
+    owner.addClaims(request);
     connection
         .workers()
         .withDeadlineAfter(deadlineMs, TimeUnit.MILLISECONDS)
         .heartbeat(request.build(), new Answer(workerId, completedNow, failedNow));
   }
 
-  private void startAt0For(String workerId) {
+  private void resetCountsFor(String workerId) {
     lock.lock();
     try {
       if (!workerId.equals(countedFor)) {
         countedFor = workerId;
-        completed.registeredAgain();
-        failed.registeredAgain();
+        completed.reset();
+        failed.reset();
       }
     } finally {
       lock.unlock();
@@ -172,17 +172,17 @@ final class HeartbeatSender {
 
     @Override
     public void onNext(HeartbeatResponse response) {
-      completed.heard(completedNow);
-      failed.heard(failedNow);
+      completed.acknowledge(completedNow);
+      failed.acknowledge(failedNow);
       answered = true;
-      owner.told(response);
+      owner.onResponse(response);
     }
 
     @Override
     public void onError(Throwable error) {
       answered = false;
       if (RpcErrors.code(error) == io.grpc.Status.Code.NOT_FOUND) {
-        owner.unknown(workerId);
+        owner.onUnknownWorker(workerId);
       }
     }
 

@@ -9,6 +9,7 @@ import dev.kagzi.sdk.internal.log.RepeatLimiter;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
+import io.grpc.Context;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import java.util.HashMap;
@@ -19,29 +20,28 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps one poll under way while the worker is registered and has a free slot. Slots that become
- * free while a poll stands are told with the next.
+ * Keeps one poll in flight while the worker is registered and has a free slot. Slots that become free during a poll are requested with the next one.
  *
- * <p>With limits by type that is not enough: a poll that began while a type was at its limit does
- * not ask for it, and may stand for long. A second poll then asks for what has become free since.
- * Thread-safe.
+ * <p>Type limits need a second poll: a poll that began while a type was at its limit does not request that type, and may wait for long. The second poll requests the types that have become free since. Thread-safe.
  */
 final class Poller {
   private static final EventLog log = EventLog.of(Poller.class);
   private static final long WAIT_MS = 30_000;
   private static final long ANSWER_MS = WAIT_MS + 10_000;
 
-  /** What a poller needs of its worker. */
+  /** Implemented by the worker that owns the poller. */
   interface Owner {
-    /** Null while it is not registered, or is draining. */
-    @Nullable String pollAs();
+    /** Returns the worker id; null while the worker is not registered or is draining. */
+    @Nullable String workerIdToPoll();
 
     WorkerSlots.Free free();
 
-    void arrived(List<Task> tasks);
+    void onTasks(List<Task> tasks);
 
-    /** The server does not know the worker, thinks it gone, or wants it to drain. */
-    void refused();
+    /**
+     * Called if the server does not know the worker, has marked it offline, or wants it to drain.
+     */
+    void onRejected();
   }
 
   private final Connection connection;
@@ -51,10 +51,10 @@ final class Poller {
   private final ReentrantLock lock = new ReentrantLock();
   private final Backoff backoff = new Backoff(50, 5_000);
   private final RepeatLimiter refusals = new RepeatLimiter();
-  private final List<Poll> standing = new CopyOnWriteArrayList<>();
+  private final List<Poll> inFlight = new CopyOnWriteArrayList<>();
 
-  /** How many of the limited types the last poll asked for, less what has come since. */
-  private final Map<TypeName, Integer> asked = new HashMap<>();
+  /** How many tasks of each limited type the last poll requested, minus those received since. */
+  private final Map<TypeName, Integer> requested = new HashMap<>();
 
   private volatile boolean paused;
 
@@ -65,27 +65,27 @@ final class Poller {
     this.owner = owner;
   }
 
-  /** Polls, unless that is under way or there is no reason to. */
+  /** Sends a poll, unless one is in flight or no slot is free. */
   void poll() {
-    if (paused || (!hasLimits && !standing.isEmpty())) {
+    if (paused || (!hasLimits && !inFlight.isEmpty())) {
       return;
     }
     Poll poll;
     lock.lock();
     try {
-      String workerId = owner.pollAs();
+      String workerId = owner.workerIdToPoll();
       if (paused || workerId == null) {
         return;
       }
       WorkerSlots.Free free = owner.free();
-      int tasks = wanted(free);
+      int tasks = tasksToRequest(free);
       if (tasks == 0) {
         return;
       }
       poll = new Poll(workerId, tasks, free.types());
-      standing.add(poll);
+      inFlight.add(poll);
       if (hasLimits) {
-        ask(free.types());
+        recordRequested(free.types());
       }
     } finally {
       lock.unlock();
@@ -93,43 +93,44 @@ final class Poller {
     poll.send();
   }
 
-  /** How many tasks another poll should ask for; 0 if none is needed. */
-  private int wanted(WorkerSlots.Free free) {
-    if (free.isNone() || standing.size() > (hasLimits ? 1 : 0)) {
+  /** Returns how many tasks another poll should request; 0 if no further poll is needed. */
+  private int tasksToRequest(WorkerSlots.Free free) {
+    if (free.isNone() || inFlight.size() > (hasLimits ? 1 : 0)) {
       return 0;
     }
-    if (standing.isEmpty()) {
+    if (inFlight.isEmpty()) {
       return free.tasks();
     }
-    // Only for a type that is lacking: a second poll for anything else would keep its place.
-    return lacksType(free) ? Math.max(1, free.tasks() - standing.getFirst().tasks) : 0;
+    // A second poll is sent only for a type that the first does not request; otherwise it would
+    // only occupy the place of a later one.
+    return hasUnrequestedType(free) ? Math.max(1, free.tasks() - inFlight.getFirst().tasks) : 0;
   }
 
-  // The server keeps to the limits of the last poll, whichever poll it answers.
-  private boolean lacksType(WorkerSlots.Free free) {
+  // The server applies the type limits of the latest poll to all polls of the worker.
+  private boolean hasUnrequestedType(WorkerSlots.Free free) {
     for (TypeVersion type : free.types()) {
-      if (type.getMaxTasks() > 0 && asked.getOrDefault(TypeName.of(type), 0) <= 0) {
+      if (type.getMaxTasks() > 0 && requested.getOrDefault(TypeName.of(type), 0) <= 0) {
         return true;
       }
     }
     return false;
   }
 
-  private void ask(List<TypeVersion> types) {
-    asked.clear();
+  private void recordRequested(List<TypeVersion> types) {
+    requested.clear();
     for (TypeVersion type : types) {
       if (type.getMaxTasks() > 0) {
-        asked.put(TypeName.of(type), type.getMaxTasks());
+        requested.put(TypeName.of(type), type.getMaxTasks());
       }
     }
   }
 
-  private void count(List<Task> tasks) {
+  private void subtractReceived(List<Task> tasks) {
     lock.lock();
     try {
       for (Task task : tasks) {
         TypeName name = new TypeName(task.getWorkflowType(), task.getVersion());
-        asked.computeIfPresent(name, (type, left) -> left - 1);
+        requested.computeIfPresent(name, (type, left) -> left - 1);
       }
     } finally {
       lock.unlock();
@@ -143,12 +144,12 @@ final class Poller {
   }
 
   boolean isPolling() {
-    return !standing.isEmpty();
+    return !inFlight.isEmpty();
   }
 
-  /** Ends the polls that stand; what they were about to bring returns by itself. */
+  /** Cancels the polls in flight. The server takes back tasks that they were about to deliver. */
   void cancel() {
-    standing.forEach(Poll::cancel);
+    inFlight.forEach(Poll::cancel);
   }
 
   private final class Poll implements ClientResponseObserver<PollTasksRequest, PollTasksResponse> {
@@ -174,9 +175,10 @@ final class Poller {
               .setWaitMs(WAIT_MS)
               .build();
       try {
-        connection.workers(ANSWER_MS).pollTasks(request, this);
+        // The calling thread may have run user code, whose gRPC context must not cancel the poll.
+        Context.ROOT.run(() -> connection.workers(ANSWER_MS).pollTasks(request, this));
       } catch (RuntimeException e) {
-        // An interceptor of the application's may throw.
+        // An interceptor of the application may throw.
         failed(this, e);
       }
     }
@@ -196,16 +198,16 @@ final class Poller {
     @Override
     public void onNext(PollTasksResponse response) {
       if (hasLimits) {
-        count(response.getTasksList());
+        subtractReceived(response.getTasksList());
       }
-      owner.arrived(response.getTasksList());
+      owner.onTasks(response.getTasksList());
     }
 
     @Override
     public void onCompleted() {
       lock.lock();
       try {
-        standing.remove(this);
+        inFlight.remove(this);
         backoff.reset();
         refusals.reset();
       } finally {
@@ -224,7 +226,7 @@ final class Poller {
     long pauseMs;
     lock.lock();
     try {
-      standing.remove(poll);
+      inFlight.remove(poll);
       paused = true;
       pauseMs = backoff.nextMs();
     } finally {
@@ -232,7 +234,7 @@ final class Poller {
     }
     connection.after(pauseMs, this::resume);
     switch (RpcErrors.code(error)) {
-      case NOT_FOUND, FAILED_PRECONDITION -> owner.refused();
+      case NOT_FOUND, FAILED_PRECONDITION -> owner.onRejected();
       default -> {
         if (!RpcErrors.isTransient(error)) {
           String reason = String.valueOf(error.getMessage());

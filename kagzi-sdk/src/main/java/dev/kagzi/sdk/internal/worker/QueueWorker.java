@@ -27,7 +27,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Serves one queue. Thread-safe. */
+/** The worker of one queue. Thread-safe. */
 final class QueueWorker implements RunHost {
   private final Connection connection;
   private final Payloads payloads;
@@ -35,12 +35,12 @@ final class QueueWorker implements RunHost {
   private final Map<CodeKey, RegisteredWorkflow<?, ?>> codes = new HashMap<>();
   private final Map<String, RunExecution> claims = new ConcurrentHashMap<>();
 
-  /** All that hold a slot; some of them no longer have their claim. */
+  /** All executions that hold a slot. Some of them have lost their claim. */
   private final Set<RunExecution> executions = ConcurrentHashMap.newKeySet();
 
   private final BlockedRuns blocked = new BlockedRuns();
   private final WorkerSlots slots;
-  private final WorkerSession registration;
+  private final WorkerSession session;
   private final HeartbeatSender heartbeat;
   private final Poller poller;
   private final Reporter reporter;
@@ -56,63 +56,63 @@ final class QueueWorker implements RunHost {
       codes.put(new CodeKey(code.type().name(), code.type().version()), code);
     }
     this.slots = new WorkerSlots(settings);
-    this.registration =
+    this.session =
         new WorkerSession(
             connection,
             RegisterRequests.of(connection.namespace(), settings),
-            new RegistrationEvents());
-    this.heartbeat = new HeartbeatSender(connection, new HeartbeatEvents());
+            new SessionOwner());
+    this.heartbeat = new HeartbeatSender(connection, new HeartbeatOwner());
     this.poller =
         new Poller(
-            connection, settings.queue(), !settings.typeLimits().isEmpty(), new PollEvents());
-    this.reporter = new Reporter(connection, registration::workerId);
+            connection, settings.queue(), !settings.typeLimits().isEmpty(), new PollOwner());
+    this.reporter = new Reporter(connection, session::workerId);
     this.drain = new Drain(this, connection, settings.drainTimeout());
   }
 
-  private final class RegistrationEvents implements WorkerSession.Owner {
+  private final class SessionOwner implements WorkerSession.Owner {
     @Override
-    public void registered(String workerId, int heartbeatSeconds) {
-      heartbeat.every(heartbeatSeconds);
+    public void onRegistered(String workerId, int heartbeatSeconds) {
+      heartbeat.startEvery(heartbeatSeconds);
       poller.poll();
     }
 
     @Override
-    public void told(AttachResponse event) {
-      heard(event);
+    public void onEvent(AttachResponse event) {
+      handle(event);
     }
 
     @Override
-    public void refused() {
-      heartbeat.askNow();
+    public void onRejected() {
+      heartbeat.sendNow();
     }
   }
 
-  private final class HeartbeatEvents implements HeartbeatSender.Owner {
+  private final class HeartbeatOwner implements HeartbeatSender.Owner {
     @Override
     public String workerId() {
-      return registration.workerId();
+      return session.workerId();
     }
 
     @Override
-    public void describe(HeartbeatRequest.Builder request) {
+    public void addClaims(HeartbeatRequest.Builder request) {
       listClaims(request);
     }
 
     @Override
-    public void told(HeartbeatResponse response) {
-      heard(response);
+    public void onResponse(HeartbeatResponse response) {
+      handle(response);
     }
 
     @Override
-    public void unknown(String workerId) {
-      registration.renew(workerId);
+    public void onUnknownWorker(String workerId) {
+      session.registerAgain(workerId);
     }
   }
 
-  private final class PollEvents implements Poller.Owner {
+  private final class PollOwner implements Poller.Owner {
     @Override
-    public @Nullable String pollAs() {
-      return drain.hasBegun() || !registration.isRegistered() ? null : registration.workerId();
+    public @Nullable String workerIdToPoll() {
+      return drain.hasBegun() || !session.isRegistered() ? null : session.workerId();
     }
 
     @Override
@@ -121,18 +121,18 @@ final class QueueWorker implements RunHost {
     }
 
     @Override
-    public void arrived(List<Task> tasks) {
-      takeIn(tasks);
+    public void onTasks(List<Task> tasks) {
+      accept(tasks);
     }
 
     @Override
-    public void refused() {
-      heartbeat.askNow();
+    public void onRejected() {
+      heartbeat.sendNow();
     }
   }
 
   void start() {
-    registration.start();
+    session.start();
   }
 
   Drain drain() {
@@ -140,11 +140,11 @@ final class QueueWorker implements RunHost {
   }
 
   boolean isConnected() {
-    return registration.isAttached() && heartbeat.isAnswered() && !drain.hasBegun();
+    return session.isAttached() && heartbeat.isAnswered() && !drain.hasBegun();
   }
 
-  WorkerSession registration() {
-    return registration;
+  WorkerSession session() {
+    return session;
   }
 
   Poller poller() {
@@ -172,29 +172,30 @@ final class QueueWorker implements RunHost {
     return slots.waiting();
   }
 
-  /** After the last run: lets go of the server. */
+  /** Stops heartbeats, registration and polls. Called after the last run has ended. */
   void close() {
     heartbeat.close();
-    registration.close();
+    session.close();
     poller.cancel();
   }
 
-  private void takeIn(List<Task> tasks) {
+  private void accept(List<Task> tasks) {
     for (Task task : tasks) {
       RunExecution held = claims.get(task.getRunId());
       if (held != null && held.epoch() >= task.getEpoch()) {
-        // The very claim that is being executed, within whose fence a second execution would be; or
-        // one of before, that came late.
+        // A duplicate of the claim that is being executed, which a second execution would share, or
+        // an older claim that arrived late.
         continue;
       }
       RunExecution run = new RunExecution(this, task);
       RunExecution former = claims.put(task.getRunId(), run);
       if (former != null) {
-        // The server has taken the run back and given it to us again: the former claim is void.
+        // The server released the run and dispatched it to this worker again, so the former claim
+        // is lost.
         former.lose();
       }
       executions.add(run);
-      boolean mayStart = slots.take(run);
+      boolean mayStart = slots.add(run);
       if (drain.hasBegun()) {
         run.releaseUnstarted();
       } else if (mayStart) {
@@ -210,7 +211,7 @@ final class QueueWorker implements RunHost {
     request.setActiveCount(slots.held());
   }
 
-  private void heard(HeartbeatResponse response) {
+  private void handle(HeartbeatResponse response) {
     response.getLostList().forEach(this::lose);
     response.getCancelledList().forEach(this::lose);
     if (response.getShouldDrain()) {
@@ -218,16 +219,16 @@ final class QueueWorker implements RunHost {
     }
   }
 
-  private void heard(AttachResponse event) {
+  private void handle(AttachResponse event) {
     switch (event.getEventCase()) {
       case STOP -> event.getStop().getClaimsList().forEach(this::lose);
       case DRAIN -> drain.begin();
-      case WAKE -> event.getWake().getClaimsList().forEach(this::wake);
+      case WAKE -> event.getWake().getClaimsList().forEach(this::onChildEnded);
       case ATTACHED, EVENT_NOT_SET -> {}
     }
   }
 
-  private void wake(ClaimRef claim) {
+  private void onChildEnded(ClaimRef claim) {
     RunExecution run = claims.get(claim.getRunId());
     if (run != null && run.epoch() == claim.getEpoch()) {
       run.childEnded();
@@ -236,7 +237,7 @@ final class QueueWorker implements RunHost {
 
   private void lose(ClaimRef claim) {
     RunExecution run = claims.get(claim.getRunId());
-    // The run may be here again, by a later claim.
+    // This worker may hold the run again with a newer claim.
     if (run != null && run.epoch() == claim.getEpoch()) {
       run.lose();
     }
@@ -264,7 +265,7 @@ final class QueueWorker implements RunHost {
 
   @Override
   public InterceptorChain around() {
-    return settings.around();
+    return settings.interceptors();
   }
 
   @Override

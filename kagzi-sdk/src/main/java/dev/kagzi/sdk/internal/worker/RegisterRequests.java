@@ -9,7 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.UUID;
 
-/** How a worker introduces itself. */
+/** Builds a worker's registration request. */
 final class RegisterRequests {
   private RegisterRequests() {}
 
@@ -23,7 +23,7 @@ final class RegisterRequests {
             .setVersion(settings.version())
             .putAllLabels(settings.labels())
             .setQueueConcurrencyLimit(settings.maxConcurrent())
-            // Containers share host names and process ids; this is what tells two workers apart.
+            // Containers may share host names and process ids; the instance id is unique.
             .setInstanceId(UUID.randomUUID().toString());
     Set<String> names = new LinkedHashSet<>();
     for (RegisteredWorkflow<?, ?> code : settings.codes()) {

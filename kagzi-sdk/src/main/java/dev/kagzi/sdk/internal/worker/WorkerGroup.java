@@ -11,26 +11,26 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A worker as the application sees it: one queue's worker for each of its queues. */
+/** The public {@link Worker}: one {@link QueueWorker} per queue. */
 public final class WorkerGroup implements Worker {
   private static final EventLog log = EventLog.of(WorkerGroup.class);
-  private static final long TICK_MS = 50;
+  private static final long CHECK_MS = 50;
 
   private final List<QueueWorker> workers;
-  private final ScheduledFuture<?> ticks;
+  private final ScheduledFuture<?> timeoutTimer;
   private final @Nullable Thread shutdownHook;
 
   private WorkerGroup(
-      List<QueueWorker> workers, ScheduledFuture<?> ticks, boolean drainOnShutdown) {
+      List<QueueWorker> workers, ScheduledFuture<?> timeoutTimer, boolean drainOnShutdown) {
     this.workers = workers;
-    this.ticks = ticks;
+    this.timeoutTimer = timeoutTimer;
     this.shutdownHook =
         drainOnShutdown
             ? Thread.ofPlatform().name("kagzi-shutdown").unstarted(this::drainForShutdown)
             : null;
   }
 
-  /** Starts one worker per settings, each for a queue of its own. */
+  /** Starts one {@link QueueWorker} per settings, each for another queue. */
   public static WorkerGroup start(
       Connection connection,
       Payloads payloads,
@@ -38,31 +38,32 @@ public final class WorkerGroup implements Worker {
       boolean drainOnShutdown) {
     List<QueueWorker> workers =
         settings.stream().map(each -> new QueueWorker(connection, payloads, each)).toList();
-    ScheduledFuture<?> ticks =
+    ScheduledFuture<?> timeoutTimer =
         connection
             .timers()
-            .scheduleWithFixedDelay(() -> tick(workers), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
-    WorkerGroup group = new WorkerGroup(workers, ticks, drainOnShutdown);
+            .scheduleWithFixedDelay(() -> checkTimeouts(workers), CHECK_MS, CHECK_MS, TimeUnit.MILLISECONDS);
+    WorkerGroup group = new WorkerGroup(workers, timeoutTimer, drainOnShutdown);
     group.addShutdownHook();
     workers.forEach(QueueWorker::start);
     return group;
   }
 
-  private static void tick(List<QueueWorker> workers) {
+  private static void checkTimeouts(List<QueueWorker> workers) {
     long now = System.nanoTime();
     for (QueueWorker worker : workers) {
       for (RunExecution run : worker.executions()) {
-        tick(run, now);
+        checkTimeouts(run, now);
       }
     }
   }
 
-  private static void tick(RunExecution run, long now) {
+  private static void checkTimeouts(RunExecution run, long now) {
     try {
       run.tick(now);
     } catch (RuntimeException e) {
-      // A timer that throws once is never called again, and would leave all other runs without it.
-      log.error("tick failed").with("run", run.runId()).cause(e).write();
+      // A periodic timer task that throws is never executed again, which would stop the timeouts of
+      // all runs.
+      log.error("timeout check of a run failed, it will be repeated").with("run", run.runId()).cause(e).write();
     }
   }
 
@@ -90,7 +91,7 @@ public final class WorkerGroup implements Worker {
   @Override
   public List<String> workerIds() {
     return workers.stream()
-        .map(QueueWorker::registration)
+        .map(QueueWorker::session)
         .filter(WorkerSession::isRegistered)
         .map(WorkerSession::workerId)
         .toList();
@@ -98,7 +99,7 @@ public final class WorkerGroup implements Worker {
 
   @Override
   public boolean isRegistered() {
-    return workers.stream().allMatch(worker -> worker.registration().isRegistered());
+    return workers.stream().allMatch(worker -> worker.session().isRegistered());
   }
 
   @Override
@@ -110,7 +111,7 @@ public final class WorkerGroup implements Worker {
   public boolean awaitRegistered(Duration timeout) throws InterruptedException {
     long untilNanos = System.nanoTime() + timeout.toNanos();
     for (QueueWorker worker : workers) {
-      if (!worker.registration().await(untilNanos - System.nanoTime())) {
+      if (!worker.session().await(untilNanos - System.nanoTime())) {
         return false;
       }
     }
@@ -161,7 +162,7 @@ public final class WorkerGroup implements Worker {
         awaitTermination();
         break;
       } catch (InterruptedException e) {
-        // Asked to hurry: what is running is given back by the drain itself, which is bounded.
+        // Keep waiting: the drain is bounded by its own timeout and releases the running runs.
         interrupted = true;
       }
     }
@@ -171,12 +172,12 @@ public final class WorkerGroup implements Worker {
   }
 
   private void terminated() {
-    ticks.cancel(false);
+    timeoutTimer.cancel(false);
     if (shutdownHook != null && !shutdownHook.equals(Thread.currentThread())) {
       try {
         Runtime.getRuntime().removeShutdownHook(shutdownHook);
       } catch (IllegalStateException e) {
-        // The process is ending: the hook has run or is running.
+        // The JVM is shutting down: the hook has run or is running.
         log.debug("shutdown hook not removed, the process is ending")
             .with("workers", workerIds())
             .cause(e)

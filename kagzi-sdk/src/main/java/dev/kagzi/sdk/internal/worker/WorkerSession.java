@@ -10,32 +10,33 @@ import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RequestIds;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
+import io.grpc.Context;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a worker known to the server: registers it, again when the server has lost it, and keeps a
- * stream attached over which the server can speak first. Thread-safe.
+ * Keeps a worker registered: registers it, again after the server lost it, and keeps the attached stream open over which the server sends events. Thread-safe.
  */
 final class WorkerSession {
   private static final EventLog log = EventLog.of(WorkerSession.class);
   private static final long CALL_DEADLINE_MS = 10_000;
 
-  /** What a registration tells its worker. */
+  /** Implemented by the worker that owns the session. */
   interface Owner {
-    /** Registered, for the first time or anew. */
-    void registered(String workerId, int heartbeatSeconds);
+    /** Called after each successful registration. */
+    void onRegistered(String workerId, int heartbeatSeconds);
 
-    /** The server speaks. */
-    void told(AttachResponse event);
+    /** Called for each event that the server sends over the stream. */
+    void onEvent(AttachResponse event);
 
-    /** The server does not want the stream: it has lost the worker, or wants it to drain. */
-    void refused();
+    /**
+     * Called if the server rejects the stream: it does not know the worker, or wants it to drain.
+     */
+    void onRejected();
   }
 
   private final Connection connection;
@@ -48,7 +49,7 @@ final class WorkerSession {
   private volatile String workerId = "";
   private volatile boolean registered;
   private volatile @Nullable Attachment attachment;
-  private boolean leaving;
+  private boolean draining;
   private boolean closed;
   private final Condition changed = lock.newCondition();
 
@@ -58,12 +59,12 @@ final class WorkerSession {
     this.owner = owner;
   }
 
-  /** The latest; empty before the first. */
+  /** Returns the id of the latest registration; empty before the first. */
   String workerId() {
     return workerId;
   }
 
-  /** Whether it is registered and the server can reach it over its stream now. */
+  /** Returns whether the worker is registered and its stream is open. */
   boolean isAttached() {
     Attachment open = attachment;
     return registered && open != null && open.attached;
@@ -77,7 +78,7 @@ final class WorkerSession {
     register();
   }
 
-  /** Waits until it is registered; false if the time ended first. */
+  /** Waits until the worker is registered; returns false if the time ended first. */
   boolean await(long nanos) throws InterruptedException {
     long left = nanos;
     lock.lock();
@@ -94,22 +95,24 @@ final class WorkerSession {
     }
   }
 
-  /** From now on a worker that the server does not know stays unknown: it is leaving. */
-  void renewNoMore() {
+  /** Stops new registrations, because the worker is draining. */
+  void stopRegistering() {
     lock.lock();
     try {
-      leaving = true;
+      draining = true;
     } finally {
       lock.unlock();
     }
   }
 
-  /** The server does not know this worker id: registers anew, unless that has happened since. */
-  void renew(String staleWorkerId) {
+  /**
+   * Registers again because the server does not know this worker id, unless a newer registration exists.
+   */
+  void registerAgain(String staleWorkerId) {
     Attachment old;
     lock.lock();
     try {
-      if (closed || leaving || !registered || !workerId.equals(staleWorkerId)) {
+      if (closed || draining || !registered || !workerId.equals(staleWorkerId)) {
         return;
       }
       registered = false;
@@ -128,7 +131,7 @@ final class WorkerSession {
     register();
   }
 
-  /** Lets the stream go, and registers no more. */
+  /** Closes the stream and stops registering. */
   void close() {
     Attachment old;
     lock.lock();
@@ -149,27 +152,28 @@ final class WorkerSession {
     register(RequestIds.withId(request));
   }
 
-  /** A registration that is tried again has the same id: the server may have heard of it. */
+  /**
+   * Sends a registration. A retry has the same request id, because the server may have received the first.
+   */
   private void register(RegisterRequest attempt) {
-    connection
-        .workers()
-        .withDeadlineAfter(CALL_DEADLINE_MS, TimeUnit.MILLISECONDS)
-        .register(
-            attempt,
-            new StreamObserver<>() {
-              @Override
-              public void onNext(RegisterResponse response) {
-                registered(response);
-              }
+    StreamObserver<RegisterResponse> answer =
+        new StreamObserver<>() {
+          @Override
+          public void onNext(RegisterResponse response) {
+            registered(response);
+          }
 
-              @Override
-              public void onError(Throwable error) {
-                notRegistered(attempt, error);
-              }
+          @Override
+          public void onError(Throwable error) {
+            notRegistered(attempt, error);
+          }
 
-              @Override
-              public void onCompleted() {}
-            });
+          @Override
+          public void onCompleted() {}
+        };
+    // Callbacks, and the calls that they make, inherit the gRPC context of the application's thread
+    // that starts the worker; its cancellation must not end them.
+    Context.ROOT.run(() -> connection.workers(CALL_DEADLINE_MS).register(attempt, answer));
   }
 
   private void registered(RegisterResponse response) {
@@ -191,7 +195,7 @@ final class WorkerSession {
         .with("queue", request.getTaskQueue())
         .write();
     attach(response.getWorkerId());
-    owner.registered(response.getWorkerId(), response.getHeartbeatIntervalSecs());
+    owner.onRegistered(response.getWorkerId(), response.getHeartbeatIntervalSecs());
   }
 
   private void notRegistered(RegisterRequest attempt, Throwable error) {
@@ -216,11 +220,11 @@ final class WorkerSession {
     connection.after(pauseMs, () -> register(attempt));
   }
 
-  private void attach(String as) {
-    Attachment next = new Attachment(as);
+  private void attach(String attachedWorkerId) {
+    Attachment next = new Attachment(attachedWorkerId);
     lock.lock();
     try {
-      if (closed || !registered || !workerId.equals(as)) {
+      if (closed || !registered || !workerId.equals(attachedWorkerId)) {
         return;
       }
       attachment = next;
@@ -230,16 +234,16 @@ final class WorkerSession {
     next.open();
   }
 
-  /** One stream; its break is answered with another. */
+  /** One attached stream. When it breaks, another one is opened. */
   private final class Attachment implements ClientResponseObserver<AttachRequest, AttachResponse> {
-    private final String as;
+    private final String attachedWorkerId;
     private @Nullable ClientCallStreamObserver<AttachRequest> call;
 
-    /** The server has confirmed the stream. */
+    /** Whether the server has confirmed the stream. */
     private volatile boolean attached;
 
-    Attachment(String as) {
-      this.as = as;
+    Attachment(String attachedWorkerId) {
+      this.attachedWorkerId = attachedWorkerId;
     }
 
     void open() {
@@ -248,7 +252,7 @@ final class WorkerSession {
           .attach(
               AttachRequest.newBuilder()
                   .setNamespace(connection.namespace())
-                  .setWorkerId(as)
+                  .setWorkerId(attachedWorkerId)
                   .build(),
               this);
     }
@@ -256,7 +260,7 @@ final class WorkerSession {
     void cancel() {
       ClientCallStreamObserver<AttachRequest> opened = call;
       if (opened != null) {
-        opened.cancel("the worker is closing or registers anew", null);
+        opened.cancel("the worker is closing or registers again", null);
       }
     }
 
@@ -276,7 +280,7 @@ final class WorkerSession {
           lock.unlock();
         }
       } else {
-        owner.told(event);
+        owner.onEvent(event);
       }
     }
 
@@ -303,9 +307,9 @@ final class WorkerSession {
     } finally {
       lock.unlock();
     }
-    connection.after(pauseMs, () -> attach(broken.as));
+    connection.after(pauseMs, () -> attach(broken.attachedWorkerId));
     switch (RpcErrors.code(error)) {
-      case NOT_FOUND, FAILED_PRECONDITION -> owner.refused();
+      case NOT_FOUND, FAILED_PRECONDITION -> owner.onRejected();
       default -> {}
     }
   }

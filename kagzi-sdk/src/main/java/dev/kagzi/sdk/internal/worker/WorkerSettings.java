@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What one queue's worker is to do.
+ * The settings of the worker of one queue.
  *
- * @param maxConcurrent runs at once
- * @param typeLimits runs at once of some types
- * @param version of the deployment, to be shown
+ * @param maxConcurrent maximum number of concurrent runs
+ * @param typeLimits maximum number of concurrent runs by workflow type
+ * @param version of the deployment, for display
  */
 public record WorkerSettings(
     String queue,
@@ -25,7 +25,7 @@ public record WorkerSettings(
     String hostname,
     Duration drainTimeout,
     FailureRecorder failures,
-    InterceptorChain around,
+    InterceptorChain interceptors,
     Nondeterminism nondeterminism) {
   public WorkerSettings {
     codes = List.copyOf(codes);

@@ -11,8 +11,7 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * How many runs a worker executes at once, over all and by type. The server is told what is free
- * and keeps to it; should it ever hand over more, the surplus waits here. Thread-safe.
+ * Counts the runs that a worker holds, in total and by type. Polls request only free slots; if the server delivers more, the surplus waits here. Thread-safe.
  */
 final class WorkerSlots {
   private final WorkerSettings settings;
@@ -27,7 +26,7 @@ final class WorkerSlots {
     this.settings = settings;
   }
 
-  /** What a poll may ask for now. */
+  /** The free slots that a poll may request. */
   record Free(int tasks, List<TypeVersion> types) {
     boolean isNone() {
       return tasks <= 0 || types.isEmpty();
@@ -71,8 +70,10 @@ final class WorkerSlots {
     }
   }
 
-  /** Takes the run in; true if it may start now, else it is started when a slot is free. */
-  boolean take(RunExecution run) {
+  /**
+   * Adds a run. Returns true if it may start now; otherwise {@link #free(RunExecution)} returns it when a slot is free.
+   */
+  boolean add(RunExecution run) {
     lock.lock();
     try {
       held++;
@@ -89,7 +90,7 @@ final class WorkerSlots {
     }
   }
 
-  /** The run has ended; returns those that may start now. */
+  /** Removes a run that has ended and returns the runs that may start now. */
   List<RunExecution> free(RunExecution run) {
     lock.lock();
     try {
@@ -105,7 +106,7 @@ final class WorkerSlots {
     }
   }
 
-  /** Runs that have not started. */
+  /** Returns the runs that have not started. */
   List<RunExecution> waiting() {
     lock.lock();
     try {

@@ -1,13 +1,9 @@
 /**
- * A worker: one registration per queue, each with its polls, its slots, its heartbeat and its
- * attached stream.
+ * A worker: one registration per queue, each with its polls, slots, heartbeats and attached stream.
  *
- * <p>It stays connected for as long as it takes. Heartbeats list exactly the claims that are being
- * executed, and go on until the last of them has ended. One poll per queue is under way as long as
- * a slot is free. Nothing here runs on virtual threads except the runs themselves: busy user code
- * must not silence the worker.
+ * <p>It reconnects without a time limit. Heartbeats list exactly the claims that are being executed and continue until the last of them has ended. One poll per queue is in flight while a slot is free. Only the runs themselves use virtual threads: CPU-bound user code must not delay heartbeats.
  *
- * <p>May know {@code run}, {@code report} and {@code wire}.
+ * <p>May depend on {@code run}, {@code report} and {@code wire}.
  */
 @NullMarked
 package dev.kagzi.sdk.internal.worker;

@@ -7,37 +7,37 @@ import org.junit.jupiter.api.Test;
 class QueueHintsTest {
 
   @Test
-  void a_start_on_a_queue_that_the_own_workers_do_not_serve_is_mentioned_once() {
+  void a_start_on_a_queue_that_no_own_worker_serves_is_logged_once() {
     QueueHints hints = new QueueHints();
-    hints.served("process-order", "orders");
+    hints.addServed("process-order", "orders");
 
-    assertThat(hints.starting("process-order", "orders")).isFalse();
-    assertThat(hints.starting("process-order", "default")).isTrue();
-    assertThat(hints.starting("process-order", "default")).isFalse();
+    assertThat(hints.warnIfNotServed("process-order", "orders")).isFalse();
+    assertThat(hints.warnIfNotServed("process-order", "default")).isTrue();
+    assertThat(hints.warnIfNotServed("process-order", "default")).isFalse();
   }
 
   @Test
-  void a_start_of_a_type_that_no_worker_of_the_own_serves_is_mentioned_once() {
+  void a_start_of_a_type_that_no_own_worker_serves_is_logged_once() {
     QueueHints hints = new QueueHints();
-    hints.served("process-order", "orders");
+    hints.addServed("process-order", "orders");
 
-    assertThat(hints.starting("forgotten", "orders")).isTrue();
-    assertThat(hints.starting("forgotten", "orders")).isFalse();
+    assertThat(hints.warnIfNotServed("forgotten", "orders")).isTrue();
+    assertThat(hints.warnIfNotServed("forgotten", "orders")).isFalse();
   }
 
   @Test
-  void a_client_without_workers_is_told_nothing() {
-    assertThat(new QueueHints().starting("served-elsewhere", "default")).isFalse();
+  void a_client_without_workers_logs_nothing() {
+    assertThat(new QueueHints().warnIfNotServed("served-elsewhere", "default")).isFalse();
   }
 
   @Test
-  void the_queue_of_the_own_workers_is_known_if_it_is_one() {
+  void the_queue_of_a_type_is_known_if_own_workers_serve_it_on_exactly_one() {
     QueueHints hints = new QueueHints();
 
     assertThat(hints.onlyQueueOf("process-order")).isEmpty();
-    hints.served("process-order", "orders");
+    hints.addServed("process-order", "orders");
     assertThat(hints.onlyQueueOf("process-order")).contains("orders");
-    hints.served("process-order", "rush");
+    hints.addServed("process-order", "rush");
     assertThat(hints.onlyQueueOf("process-order")).isEmpty();
   }
 }

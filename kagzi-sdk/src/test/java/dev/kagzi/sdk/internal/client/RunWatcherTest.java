@@ -33,55 +33,55 @@ class RunWatcherTest {
           server.address(),
           "default",
           Duration.ofSeconds(10));
-  private final RunWatcher watches = new RunWatcher(connection);
+  private final RunWatcher watcher = new RunWatcher(connection);
 
   @AfterEach
   void close() {
-    watches.close();
+    watcher.close();
     connection.close();
     server.close();
   }
 
   @Test
-  void a_run_that_is_forgotten_and_watched_again_in_one_breath_hears_its_end() throws Exception {
+  void a_run_unwatched_and_watched_again_in_one_message_receives_its_end() throws Exception {
     String run = startRun();
-    CompletableFuture<WorkflowEnd> first = watches.watch(run);
-    awaitSaid(1, WatchWorkflowsRequest::getWatchRunIdsList, run);
+    CompletableFuture<WorkflowEnd> first = watcher.watch(run);
+    awaitMessages(1, WatchWorkflowsRequest::getWatchRunIdsList, run);
     CountDownLatch timers = holdTimers();
-    gather();
+    awaitBatching();
 
-    watches.forget(run, first);
-    CompletableFuture<WorkflowEnd> second = watches.watch(run);
+    watcher.unwatch(run, first);
+    CompletableFuture<WorkflowEnd> second = watcher.watch(run);
     timers.countDown();
 
-    awaitSaid(1, WatchWorkflowsRequest::getForgetRunIdsList, run);
-    awaitSaid(2, WatchWorkflowsRequest::getWatchRunIdsList, run);
+    awaitMessages(1, WatchWorkflowsRequest::getForgetRunIdsList, run);
+    awaitMessages(2, WatchWorkflowsRequest::getWatchRunIdsList, run);
     end(run);
     assertThat(second.get(10, TimeUnit.SECONDS).getRunId()).isEqualTo(run);
     assertThat(first).isNotDone();
   }
 
   @Test
-  void runs_watched_before_and_during_a_break_of_the_stream_hear_their_ends() throws Exception {
+  void runs_watched_before_and_during_a_break_of_the_stream_receive_their_ends() throws Exception {
     String kept = startRun();
     String again = startRun();
     String fresh = startRun();
-    CompletableFuture<WorkflowEnd> keptEnd = watches.watch(kept);
-    CompletableFuture<WorkflowEnd> first = watches.watch(again);
-    awaitSaid(1, WatchWorkflowsRequest::getWatchRunIdsList, kept);
-    awaitSaid(1, WatchWorkflowsRequest::getWatchRunIdsList, again);
-    // While the timers stand, the broken stream is not opened again.
+    CompletableFuture<WorkflowEnd> keptEnd = watcher.watch(kept);
+    CompletableFuture<WorkflowEnd> first = watcher.watch(again);
+    awaitMessages(1, WatchWorkflowsRequest::getWatchRunIdsList, kept);
+    awaitMessages(1, WatchWorkflowsRequest::getWatchRunIdsList, again);
+    // While the timers are held, the broken stream is not opened again.
     CountDownLatch timers = holdTimers();
     server.stop();
     await().until(this::isTimerDue);
 
-    watches.forget(again, first);
-    CompletableFuture<WorkflowEnd> second = watches.watch(again);
-    CompletableFuture<WorkflowEnd> freshEnd = watches.watch(fresh);
+    watcher.unwatch(again, first);
+    CompletableFuture<WorkflowEnd> second = watcher.watch(again);
+    CompletableFuture<WorkflowEnd> freshEnd = watcher.watch(fresh);
     server.start();
     timers.countDown();
 
-    awaitSaid(1, WatchWorkflowsRequest::getWatchRunIdsList, fresh);
+    awaitMessages(1, WatchWorkflowsRequest::getWatchRunIdsList, fresh);
     for (String run : List.of(kept, again, fresh)) {
       end(run);
     }
@@ -91,62 +91,63 @@ class RunWatcherTest {
   }
 
   @Test
-  void a_watch_that_went_into_a_dying_stream_is_said_again_on_the_next() throws Exception {
+  void a_watch_sent_on_a_dying_stream_is_sent_again_on_the_next() throws Exception {
     String ended = startRun();
     String run = startRun();
     CountDownLatch reached = new CountDownLatch(1);
     CountDownLatch channel = new CountDownLatch(1);
-    // While an end is being told, the channel hears nothing else, such as that it is broken.
-    watches
+    // While this callback blocks the channel's thread, the channel does not notice that it is
+    // broken.
+    watcher
         .watch(ended)
         .thenRun(
             () -> {
               reached.countDown();
-              pass(channel);
+              awaitLatch(channel);
             });
     end(ended);
     assertThat(reached.await(10, TimeUnit.SECONDS)).isTrue();
 
     server.stop();
-    CompletableFuture<WorkflowEnd> end = watches.watch(run);
-    awaitSendsSoFar();
+    CompletableFuture<WorkflowEnd> end = watcher.watch(run);
+    awaitScheduledSends();
     server.start();
     channel.countDown();
 
-    awaitSaid(1, WatchWorkflowsRequest::getWatchRunIdsList, run);
+    awaitMessages(1, WatchWorkflowsRequest::getWatchRunIdsList, run);
     end(run);
     assertThat(end.get(10, TimeUnit.SECONDS).getRunId()).isEqualTo(run);
   }
 
   @Test
-  void one_that_loses_patience_takes_nothing_from_another_who_waits_for_the_same_run()
+  void a_waiter_that_times_out_does_not_affect_another_waiter_of_the_same_run()
       throws Exception {
     String run = startRun();
-    CompletableFuture<WorkflowEnd> hasty = watches.watch(run);
-    CompletableFuture<WorkflowEnd> patient = watches.watch(run);
+    CompletableFuture<WorkflowEnd> timedOut = watcher.watch(run);
+    CompletableFuture<WorkflowEnd> waiting = watcher.watch(run);
 
-    watches.forget(run, hasty);
-    awaitSendsSoFar();
+    watcher.unwatch(run, timedOut);
+    awaitScheduledSends();
 
     end(run);
-    assertThat(patient.get(10, TimeUnit.SECONDS).getRunId()).isEqualTo(run);
+    assertThat(waiting.get(10, TimeUnit.SECONDS).getRunId()).isEqualTo(run);
   }
 
   @Test
-  void one_that_loses_patience_late_takes_nothing_from_another_who_watches_anew() throws Exception {
+  void a_late_unwatch_does_not_affect_a_later_watch_of_the_same_run() throws Exception {
     String run = startRun();
     server.fail("WatchWorkflows", Status.PERMISSION_DENIED);
-    CompletableFuture<WorkflowEnd> refused = watches.watch(run);
+    CompletableFuture<WorkflowEnd> refused = watcher.watch(run);
     assertThatThrownBy(() -> refused.get(10, TimeUnit.SECONDS))
         .hasCauseInstanceOf(RequestRefusedException.class);
     server.heal("WatchWorkflows");
-    CompletableFuture<WorkflowEnd> anew = watches.watch(run);
+    CompletableFuture<WorkflowEnd> later = watcher.watch(run);
 
-    watches.forget(run, refused);
-    awaitSendsSoFar();
+    watcher.unwatch(run, refused);
+    awaitScheduledSends();
 
     end(run);
-    assertThat(anew.get(10, TimeUnit.SECONDS).getRunId()).isEqualTo(run);
+    assertThat(later.get(10, TimeUnit.SECONDS).getRunId()).isEqualTo(run);
   }
 
   private String startRun() {
@@ -159,7 +160,7 @@ class RunWatcherTest {
     server.state.with(runId, run -> run.status = WorkflowStatus.WORKFLOW_STATUS_COMPLETED);
   }
 
-  private void awaitSaid(
+  private void awaitMessages(
       int times, Function<WatchWorkflowsRequest, List<String>> what, String runId) {
     await()
         .until(
@@ -178,16 +179,16 @@ class RunWatcherTest {
         .execute(
             () -> {
               reached.countDown();
-              pass(gate);
+              awaitLatch(gate);
             });
     assertThat(reached.await(10, TimeUnit.SECONDS)).isTrue();
     return gate;
   }
 
-  /** With the timers held: whatever is said from now on leaves together. */
-  private void gather() {
+  /** With the timers held, waits until later requests are batched in one message. */
+  private void awaitBatching() {
     while (!isTimerDue()) {
-      watches.watch(startRun());
+      watcher.watch(startRun());
     }
   }
 
@@ -195,12 +196,12 @@ class RunWatcherTest {
     return !connection.timers().getQueue().isEmpty();
   }
 
-  /** What was to be said a moment later has been said. */
-  private void awaitSendsSoFar() throws Exception {
+  /** Waits until scheduled messages have been sent. */
+  private void awaitScheduledSends() throws Exception {
     connection.timers().schedule(() -> {}, 2, TimeUnit.MILLISECONDS).get(10, TimeUnit.SECONDS);
   }
 
-  private static void pass(CountDownLatch gate) {
+  private static void awaitLatch(CountDownLatch gate) {
     try {
       gate.await();
     } catch (InterruptedException e) {
