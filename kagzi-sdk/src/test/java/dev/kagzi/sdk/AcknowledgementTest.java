@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How a run waits for the acknowledgement of its results, whatever its code does meanwhile. */
+/**
+ * A run waits for the acknowledgement of its results, even if its code is interrupted meanwhile.
+ */
 class AcknowledgementTest extends FakeServerTest {
   private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
   private final AtomicInteger executions = new AtomicInteger();
@@ -32,7 +34,7 @@ class AcknowledgementTest extends FakeServerTest {
   }
 
   @Test
-  void an_interrupt_by_somebody_else_neither_ends_the_wait_nor_makes_it_spin() {
+  void an_interrupt_from_another_thread_neither_ends_the_wait_nor_makes_it_spin() {
     CountDownLatch reports = server.hold("Report");
     worker(
             (ctx, name) -> {
@@ -96,7 +98,7 @@ class AcknowledgementTest extends FakeServerTest {
   }
 
   @Test
-  void a_result_that_was_sent_while_the_code_took_its_time_is_awaited_by_the_next_step() {
+  void a_result_sent_while_code_ran_between_steps_is_awaited_by_the_next_step() {
     CountDownLatch reports = server.hold("Report");
     worker(
             (ctx, name) -> {
@@ -121,7 +123,7 @@ class AcknowledgementTest extends FakeServerTest {
   }
 
   @Test
-  void a_run_ends_only_after_the_answer_to_a_result_that_was_sent_while_the_code_took_its_time() {
+  void a_run_ends_only_after_the_answer_to_a_result_sent_while_code_ran_after_the_step() {
     CountDownLatch reports = server.hold("Report");
     worker(
             (ctx, name) -> {
@@ -133,7 +135,7 @@ class AcknowledgementTest extends FakeServerTest {
         .start();
     RunHandle<String> run = start();
     await().until(() -> server.calls("Report") == 1);
-    // Somebody else's result was first: what the code has made of its own must not count.
+    // Another worker's result was recorded first, so the code's own value must not count.
     server.state.with(run.runId(), r -> r.steps.put("one", recorded("one", "\"theirs\"")));
 
     goOn.countDown();
@@ -149,8 +151,7 @@ class AcknowledgementTest extends FakeServerTest {
   }
 
   /**
-   * Whether the run's thread stands still in our code, not in its own. One that spins is running,
-   * or has an interrupt pending that ends each of its waits.
+   * Returns whether the run's thread waits in SDK code. A thread that spins is running, or has a pending interrupt that ends each of its waits.
    */
   private boolean isParked() {
     Thread code = thread.get();

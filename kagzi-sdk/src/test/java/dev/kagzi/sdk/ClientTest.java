@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class ClientTest extends FakeServerTest {
 
   @Test
-  void a_start_has_a_run_id_of_the_callers_choice_and_its_result_comes_back() {
+  void a_start_has_a_client_chosen_run_id_and_returns_its_result() {
     worker((ctx, name) -> "Hello " + name).start();
 
     RunHandle<String> run = start();
@@ -31,7 +31,9 @@ class ClientTest extends FakeServerTest {
     assertThat(run.existed()).isFalse();
   }
 
-  /** Jackson writes the total, and a strict codec refuses to read it: the run would be blocked. */
+  /**
+   * Jackson writes the total, and a strict codec rejects it when reading: the run would be blocked.
+   */
   record Priced(int cents) {
     public int getTotal() {
       return cents;
@@ -131,7 +133,7 @@ class ClientTest extends FakeServerTest {
   }
 
   @Test
-  void a_refused_start_says_why() {
+  void a_refused_start_throws_the_servers_reason() {
     WorkflowType<String, String> refused =
         WorkflowType.of(FakeWorkflowService.REFUSED_TYPE, String.class, String.class);
 
@@ -167,7 +169,7 @@ class ClientTest extends FakeServerTest {
   }
 
   @Test
-  void an_id_can_stand_for_a_finished_run_too() {
+  void an_id_can_return_a_finished_run_too() {
     RunHandle<String> first = kagzi.workflow(GREET).id("one").start("Ada");
     first.cancel();
 
@@ -202,7 +204,7 @@ class ClientTest extends FakeServerTest {
   }
 
   @Test
-  void a_wait_outlives_the_connection() throws Exception {
+  void a_wait_survives_a_broken_connection() throws Exception {
     RunHandle<String> run = start();
     CompletableFuture<String> result = run.resultAsync();
     await().until(() -> server.calls("WatchWorkflows") == 1);
@@ -311,7 +313,7 @@ class ClientTest extends FakeServerTest {
   }
 
   @Test
-  void what_is_done_to_a_run_is_sent_again_while_no_server_answers() throws Exception {
+  void operations_on_a_run_are_sent_again_while_no_server_answers() throws Exception {
     RunHandle<String> run = start();
     run.cancel();
     server.fail("RetryWorkflow", Status.UNAVAILABLE);
@@ -380,7 +382,7 @@ class ClientTest extends FakeServerTest {
   }
 
   @Test
-  void an_interrupted_wait_says_so_and_leaves_the_flag_set() {
+  void an_interrupted_wait_throws_and_sets_the_interrupt_flag_again() {
     RunHandle<String> run = start();
     Thread.currentThread().interrupt();
 
@@ -390,7 +392,7 @@ class ClientTest extends FakeServerTest {
   }
 
   @Test
-  void several_servers_can_be_named_and_one_that_is_gone_does_not_matter() {
+  void of_several_servers_one_that_is_down_does_not_matter() {
     try (Kagzi two = Kagzi.connect("127.0.0.1:1, " + server.address())) {
       assertThat(two.workflow(GREET).start("Ada").runId()).isNotEmpty();
     }
@@ -400,7 +402,7 @@ class ClientTest extends FakeServerTest {
   }
 
   @Test
-  void a_handle_is_had_by_the_runs_own_id_and_says_how_to_find_it() {
+  void a_handle_needs_a_run_id_and_its_error_names_the_lookup_by_id() {
     assertThatThrownBy(() -> kagzi.run("order-42", GREET))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("runId: order-42 (expected: a UUID; run(type, id) finds the run with this id)");

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Payloads that are changed on their way. */
+/** Transformed payloads. */
 class CodecChainTest {
   private static final byte[] OLD = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] NEW =
@@ -22,7 +22,7 @@ class CodecChainTest {
   }
 
   @Test
-  void what_is_compressed_and_encrypted_comes_back_as_it_was() {
+  void compressed_and_encrypted_payloads_are_restored() {
     PayloadCodec codec = encrypted("old", Map.of("old", OLD));
     String secret = "secret ".repeat(500);
 
@@ -54,9 +54,9 @@ class CodecChainTest {
     assertThat(codec.encode("a", String.class).metadata()).containsEntry("kagzi-key-id", "new");
   }
 
-  /** A run may be open for longer than a key is. */
+  /** A run may be open for longer than a key is in use. */
   @Test
-  void a_fingerprint_is_known_again_while_its_key_is_there_and_blocks_nobody_when_it_is_gone() {
+  void a_fingerprint_matches_while_its_key_exists_and_blocks_no_run_when_it_is_removed() {
     String before = encrypted("old", Map.of("old", OLD)).fingerprint("a", String.class);
     PayloadCodec both = encrypted("new", Map.of("old", OLD, "new", NEW));
     PayloadCodec later = encrypted("new", Map.of("new", NEW));
@@ -72,14 +72,14 @@ class CodecChainTest {
   }
 
   @Test
-  void what_was_stored_before_there_was_a_chain_is_still_read() {
+  void payloads_stored_without_transforms_are_still_read() {
     Encoded plain = new JacksonCodec().encode("a", String.class);
 
     assertThat(encrypted("old", Map.of("old", OLD)).decode(plain, String.class)).isEqualTo("a");
   }
 
   @Test
-  void a_missing_key_a_changed_byte_and_a_wrong_key_are_said_clearly() {
+  void a_missing_key_a_changed_byte_and_a_wrong_key_have_clear_messages() {
     PayloadCodec codec = encrypted("old", Map.of("old", OLD));
     Encoded payload = codec.encode("a", String.class);
     byte[] spoiled = payload.data().clone();

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Branches and children, where the server is slow, or the code uses what is not its own. */
+/** Branches and children with a slow server, or with code that misuses contexts and handles. */
 class CompositionTest extends FakeServerTest {
   private static final WorkflowType<String, String> CHILD =
       WorkflowType.of("child", String.class, String.class);
@@ -44,10 +44,10 @@ class CompositionTest extends FakeServerTest {
   }
 
   /**
-   * All branches wait, which is being reported; one of them could go on before that is answered.
+   * All branches wait and the suspension is being reported; one of them becomes due before the answer.
    */
   @Test
-  void a_branch_whose_time_has_come_rests_while_the_run_is_being_given_back() {
+  void a_due_branch_does_not_continue_while_the_suspension_of_its_run_is_reported() {
     CompletableFuture<Thread> sleeper = new CompletableFuture<>();
     CountDownLatch last = new CountDownLatch(1);
     worker(
@@ -83,9 +83,9 @@ class CompositionTest extends FakeServerTest {
     assertThat(run.result(SOON)).isEqualTo("slept");
   }
 
-  /** What is left of a sleep is what was left when the record was read. */
+  /** The rest of a sleep is computed when its record is read. */
   @Test
-  void a_sleep_whose_record_comes_apart_is_not_cut_short_by_the_time_that_took() {
+  void a_sleep_is_not_shortened_by_the_time_that_fetching_its_record_took() {
     RecordedStep.Builder nap =
         RecordedStep.newBuilder().setKind(StepKind.STEP_KIND_SLEEP).setSleepsMs(600);
     server.keepHistoryApart();
@@ -115,7 +115,7 @@ class CompositionTest extends FakeServerTest {
   }
 
   @Test
-  void a_wait_for_all_children_beside_a_sleep_is_one_for_all_of_them() {
+  void a_wait_for_all_children_beside_a_sleep_is_reported_for_all_of_them() {
     worker(
             (ctx, name) ->
                 ctx.parallel(
@@ -210,7 +210,7 @@ class CompositionTest extends FakeServerTest {
   }
 
   @Test
-  void a_child_that_cannot_be_started_is_named() {
+  void a_child_that_cannot_be_started_is_named_in_the_error() {
     worker((ctx, name) -> ctx.child(CHILD).run("big", "x".repeat(3 << 20))).start();
 
     assertThatThrownBy(() -> start().result(SOON))
@@ -233,9 +233,9 @@ class CompositionTest extends FakeServerTest {
     assertThat(start().result(SOON)).isEqualTo("NO_BRANCH");
   }
 
-  /** Steps may be taken out of the code of a run; what comes after them is new all the same. */
+  /** Steps may be removed from the code of a run; later steps are new all the same. */
   @Test
-  void a_replay_is_over_with_the_first_new_step_also_if_a_recorded_one_is_gone_from_the_code() {
+  void a_replay_ends_at_the_first_new_step_even_if_a_recorded_step_was_removed_from_the_code() {
     worker(
             (ctx, name) -> {
               log.add("begins " + ctx.isReplaying());
@@ -260,9 +260,9 @@ class CompositionTest extends FakeServerTest {
     assertThat(log).containsExactly("begins true", "goes on false");
   }
 
-  /** It is said all the same that the step runs, and the step is tried again. */
+  /** The step is still announced, and it is still retried. */
   @Test
-  void progress_that_is_too_large_costs_neither_the_announcement_nor_the_next_attempt() {
+  void progress_that_is_too_large_prevents_neither_the_announcement_nor_the_next_attempt() {
     worker(
             (ctx, name) ->
                 ctx.step("copy")
@@ -335,7 +335,7 @@ class CompositionTest extends FakeServerTest {
   }
 
   @Test
-  void interceptors_stand_around_the_code_of_each_branch() {
+  void interceptors_intercept_the_code_of_each_branch() {
     ThreadLocal<String> carried = new ThreadLocal<>();
     WorkerInterceptor carries =
         new WorkerInterceptor() {
@@ -358,7 +358,7 @@ class CompositionTest extends FakeServerTest {
   }
 
   @Test
-  void a_step_tells_its_code_and_interceptors_its_run_its_type_and_its_plain_name() {
+  void step_code_and_interceptors_see_the_run_the_type_and_the_plain_step_name() {
     List<String> seen = new CopyOnWriteArrayList<>();
     WorkerInterceptor sees =
         new WorkerInterceptor() {

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a draining worker does with runs that it has received and not started. */
+/** A draining worker releases runs that it received and has not started. */
 class DrainTest extends FakeServerTest {
   private final AtomicInteger executions = new AtomicInteger();
   private final CountDownLatch running = new CountDownLatch(1);
@@ -24,7 +24,7 @@ class DrainTest extends FakeServerTest {
   }
 
   @Test
-  void runs_that_wait_for_a_slot_are_given_back_at_once_and_another_worker_takes_them()
+  void runs_that_wait_for_a_slot_are_released_at_once_and_another_worker_takes_them()
       throws Exception {
     Worker draining = oneAtATime();
     List<RunHandle<String>> runs = startAtOnce("a", "b", "c", "d");
@@ -35,7 +35,7 @@ class DrainTest extends FakeServerTest {
       other.worker().workflow(GREET, (ctx, name) -> "other " + name).start();
       draining.shutdown();
 
-      // The first still holds the only slot: the others do not wait for it.
+      // The first run still holds the only slot; the others are released without waiting for it.
       List<RunHandle<String>> waiting = runs.subList(1, 4);
       assertThat(waiting)
           .extracting(run -> run.result(SOON))
@@ -55,7 +55,7 @@ class DrainTest extends FakeServerTest {
     List<RunHandle<String>> runs = startAtOnce("a", "b", "c");
     assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
     await().until(() -> draining.activeCount() == 3);
-    // The drain has begun and gets no further for now.
+    // The drain has begun and is held here.
     CountDownLatch farewell = server.holdAnswer("Deregister");
     draining.shutdown();
     await().until(() -> !server.workers.deregistrations.isEmpty());
@@ -70,7 +70,7 @@ class DrainTest extends FakeServerTest {
   }
 
   @Test
-  void a_task_that_arrives_after_the_drain_began_is_given_back() throws Exception {
+  void a_task_that_arrives_after_the_drain_began_is_released() throws Exception {
     CountDownLatch task = server.holdAnswer("PollTasks");
     Worker draining = worker(this::execute).start();
     RunHandle<String> run = start();
@@ -108,7 +108,7 @@ class DrainTest extends FakeServerTest {
     assertThat(run.result(SOON)).isEqualTo("Ada");
   }
 
-  /** A worker that is handed more than it can execute at once. */
+  /** A worker that receives more runs than it can execute at once. */
   private Worker oneAtATime() {
     server.ignoreLimits();
     return worker(this::execute).typeLimit(GREET, 1).drainTimeout(Duration.ofSeconds(20)).start();
@@ -121,7 +121,7 @@ class DrainTest extends FakeServerTest {
     return name;
   }
 
-  /** Starts runs that one poll brings together, in this order. */
+  /** Starts runs that one poll delivers together, in this order. */
   private List<RunHandle<String>> startAtOnce(String... names) {
     CountDownLatch gate = server.hold("PollTasks");
     List<RunHandle<String>> runs =

@@ -50,13 +50,13 @@ class ErrorListTest {
   }
 
   @Test
-  void whatever_a_workflow_asked_for_fails_with_one_supertype() {
+  void failed_steps_children_and_branches_have_one_supertype() {
     assertThat(thrown(WorkFailedException.class).toList())
         .containsExactlyInAnyOrder(
             StepFailedException.class, ChildFailedException.class, BranchFailedException.class);
   }
 
-  /** The classes that are thrown, without those that only bring others together. */
+  /** The exception classes that are thrown, without abstract supertypes. */
   private static Stream<Class<?>> thrown(Class<?> type) {
     return type.isSealed()
         ? Arrays.stream(type.getPermittedSubclasses()).flatMap(ErrorListTest::thrown)

@@ -19,7 +19,7 @@ class FailureHandlerTest extends FakeServerTest {
   private static final WorkflowType<WorkflowFailedEvent, String> HANDLE =
       WorkflowType.of("handle", WorkflowFailedEvent.class, String.class);
 
-  // As the server writes it, with more than this SDK knows.
+  // As the server writes it, with fields that this SDK does not know.
   private static final String EVENT =
       """
       {"failed_run_id": "run-1", "namespace_id": "shop", "workflow_type": "pay",
@@ -32,7 +32,7 @@ class FailureHandlerTest extends FakeServerTest {
        "later": {"than": ["this", "sdk"]}}
       """;
 
-  /** Texts from their end to their beginning; nothing else. */
+  /** Encodes strings reversed, and nothing else. */
   private static final class Backwards implements PayloadCodec {
     @Override
     public Encoded encode(@Nullable Object value, Type type) {
@@ -58,7 +58,7 @@ class FailureHandlerTest extends FakeServerTest {
   private final PayloadCodec codec = new FailedEventCodec(new Backwards());
 
   @Test
-  void an_event_is_read_from_the_servers_json_whatever_the_codec() {
+  void an_event_is_read_from_the_servers_json_with_any_codec() {
     WorkflowFailedEvent event = decode(EVENT);
 
     assertThat(event.failedRunId()).isEqualTo("run-1");
@@ -94,7 +94,7 @@ class FailureHandlerTest extends FakeServerTest {
   }
 
   @Test
-  void what_may_be_missing_is_empty_and_what_may_not_is_said() {
+  void optional_fields_may_be_missing_and_a_missing_required_field_is_named() {
     WorkflowFailedEvent least =
         decode(
             """
@@ -204,7 +204,7 @@ class FailureHandlerTest extends FakeServerTest {
   }
 
   @Test
-  void a_start_says_how_long_it_may_take() {
+  void a_start_carries_its_timeouts() {
     Instant deadline = Instant.parse("2030-01-02T03:04:05Z");
 
     kagzi

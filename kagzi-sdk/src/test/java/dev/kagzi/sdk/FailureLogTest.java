@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What the worker's log says of failures, under a pattern that prints the message alone. */
+/** What the worker logs about failures, under a pattern that prints only the message. */
 class FailureLogTest extends FakeServerTest {
   private static final String CARD = "4111 1111 1111 1111";
 
@@ -81,7 +81,7 @@ class FailureLogTest extends FakeServerTest {
   }
 
   @Test
-  void an_exception_that_cannot_say_what_it_is_does_not_keep_its_run_from_ending() {
+  void an_exception_whose_message_throws_does_not_keep_its_run_from_ending() {
     worker(
             (ctx, name) -> {
               throw new MuteException();
@@ -138,7 +138,7 @@ class FailureLogTest extends FakeServerTest {
         .contains("at dev.kagzi.sdk.");
   }
 
-  /** It is written when the server has answered, which somebody else may hear before. */
+  /** The line is written after the server's answer, which the test may see earlier. */
   private String awaitLogged(String beginning) {
     await().atMost(SOON).until(() -> lines(beginning).size() > 0);
     return lines(beginning).getFirst();

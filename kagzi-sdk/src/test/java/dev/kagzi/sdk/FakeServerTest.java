@@ -6,7 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A client and a server in memory for each test. */
+/** Base class: a client and an in-memory server for each test. */
 abstract class FakeServerTest {
   static final Duration SOON = Duration.ofSeconds(10);
 

@@ -37,7 +37,7 @@ class JacksonCodecTest {
   private final JacksonCodec codec = new JacksonCodec();
 
   @Test
-  void a_record_comes_back_as_it_was() {
+  void a_record_is_encoded_and_decoded() {
     Order order = new Order("o-1", 3, Instant.parse("2026-01-02T03:04:05Z"));
 
     Encoded encoded = codec.encode(order, Order.class);
@@ -62,7 +62,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void a_payload_of_another_shape_says_what_was_expected() {
+  void a_payload_of_another_shape_fails_with_the_expected_type() {
     Encoded text = new Encoded("\"text\"".getBytes(UTF_8), Map.of());
 
     assertThatThrownBy(() -> codec.decode(text, Order.class))
@@ -71,16 +71,16 @@ class JacksonCodecTest {
   }
 
   @Test
-  void a_value_that_is_no_data_cannot_be_encoded() {
+  void a_value_that_is_not_serializable_cannot_be_encoded() {
     Map<String, Object> self = new HashMap<>();
     self.put("self", self);
 
     assertThatThrownBy(() -> codec.encode(self, Object.class)).isInstanceOf(PayloadException.class);
   }
 
-  /** {@code Map.of} and {@code Set.of} have another order in each process. */
+  /** {@code Map.of} and {@code Set.of} iterate in another order in each process. */
   @Test
-  void a_fingerprint_is_the_same_whatever_the_order_of_a_map_or_a_set() {
+  void a_fingerprint_does_not_depend_on_the_order_of_a_map_or_a_set() {
     Map<String, Object> one = new LinkedHashMap<>();
     one.put("a", new LinkedHashSet<>(List.of(1, 2)));
     one.put("b", "x");
@@ -118,7 +118,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void an_input_that_lacks_a_primitive_is_refused_by_its_name_whatever_its_type() {
+  void an_input_that_lacks_a_primitive_of_any_type_is_rejected_with_its_name() {
     assertThat(codec.decodeInput(json(ALL_PRIMITIVES), Primitives.class))
         .isEqualTo(new Primitives(true, (byte) 1, (short) 2, 4, 8, 1.5f, 2.5, 'x'));
     for (RecordComponent component : Primitives.class.getRecordComponents()) {
@@ -136,7 +136,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void an_input_that_lacks_a_primitive_inside_is_refused_with_the_way_to_it() {
+  void an_input_that_lacks_a_nested_primitive_is_rejected_with_its_path() {
     Encoded cart = json("{'customer':'Ada','items':[{'name':'lamp','count':2}]}");
 
     assertThatThrownBy(() -> codec.decodeInput(cart, Cart.class))
@@ -177,7 +177,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void a_strict_codec_refuses_unknown_fields_of_inputs_and_never_those_of_what_is_recorded() {
+  void a_strict_codec_rejects_unknown_fields_of_inputs_but_not_of_recorded_values() {
     JsonMapper failing =
         JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
     Encoded item = json("{'name':'a','quantity':1,'colour':'red'}");
@@ -268,7 +268,7 @@ class JacksonCodecTest {
         .hasMessageContaining("field unit_cents (int) is missing");
   }
 
-  /** Reads the former name of a field, wherever it occurs. */
+  /** Reads the former name of a field at any place. */
   private static final class FormerName extends DeserializationProblemHandler {
     private final List<String> handled = new ArrayList<>();
 
@@ -289,7 +289,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void the_handler_of_the_application_sees_unknown_fields_of_inputs_as_of_what_is_recorded() {
+  void the_applications_handler_sees_unknown_fields_of_inputs_and_of_recorded_values() {
     FormerName handler = new FormerName();
     JacksonCodec own = new JacksonCodec(JsonMapper.builder().addHandler(handler).build());
     Encoded item = json("{'name':'a','quantity':1,'colour':{'red':1},'size':[1]}");

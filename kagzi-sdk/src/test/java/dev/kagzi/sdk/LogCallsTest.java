@@ -31,7 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every log call of the SDK has ids in its message, and the exception that it is about. */
+/**
+ * Every log call of the SDK has ids in its message, and attaches the exception that it is about.
+ */
 class LogCallsTest {
   private static final Set<String> LEVELS = Set.of("error", "warn", "info", "debug");
   private static final Pattern THROWABLE = Pattern.compile(".*(Throwable|Exception|Error)");
@@ -113,7 +115,7 @@ class LogCallsTest {
       Tree method = enclosing(MethodTree.class);
       String text = statement.toString();
       boolean written = text.endsWith(".write();");
-      // An event that is handed on is put together elsewhere in its method, or by its receiver.
+      // An event that is passed on is completed elsewhere in its method, or by its receiver.
       boolean dropped =
           statement instanceof ExpressionStatementTree
               && !written

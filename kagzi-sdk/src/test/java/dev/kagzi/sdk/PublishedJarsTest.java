@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** {@code mvn install} installs sources and Javadoc of what is published, and of nothing else. */
+/** {@code mvn install} installs sources and Javadoc of published modules, and of no others. */
 class PublishedJarsTest {
   private static final Path ROOT = Path.of("..");
 

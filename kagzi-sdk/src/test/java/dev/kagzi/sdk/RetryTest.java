@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class RetryTest {
 
   @Test
-  void a_policy_travels_with_all_that_was_set() {
+  void a_policy_is_sent_with_all_its_settings() {
     RetryPolicy policy =
         ProtoMapper.retryPolicy(
             Retry.exponential(5)
@@ -34,7 +34,7 @@ class RetryTest {
   }
 
   @Test
-  void a_policy_says_what_it_does() {
+  void a_policy_describes_itself() {
     assertThat(Retry.none()).hasToString("1 attempt");
     assertThat(Retry.fixed(3, Duration.ofMillis(50))).hasToString("3 attempts, after 50 ms");
     assertThat(Retry.exponential(Retry.UNLIMITED).jitter(false).onlyOn(ErrorKind.NETWORK))
@@ -43,7 +43,7 @@ class RetryTest {
   }
 
   @Test
-  void what_is_not_tried_again_is_named_by_class_kind_and_beginning_of_the_message() {
+  void errors_are_excluded_by_class_kind_and_message_prefix() {
     RetryPolicy policy =
         ProtoMapper.retryPolicy(
             Retry.exponential(3)
@@ -59,7 +59,7 @@ class RetryTest {
   }
 
   @Test
-  void what_is_tried_again_can_be_limited_to_kinds() {
+  void retries_can_be_limited_to_kinds() {
     assertThat(
             ProtoMapper.retryPolicy(
                     Retry.exponential(3).onlyOn(ErrorKind.TIMEOUT).onlyOn(ErrorKind.NETWORK))
@@ -91,7 +91,7 @@ class RetryTest {
   }
 
   @Test
-  void a_policy_that_makes_no_sense_is_refused() {
+  void an_invalid_policy_is_rejected() {
     assertThatThrownBy(() -> Retry.exponential(0)).hasMessageContaining("attempts: 0");
     assertThatThrownBy(() -> Retry.exponential(2).coefficient(0.5)).hasMessageContaining("0.5");
     assertThatThrownBy(() -> Retry.exponential(2).coefficient(Double.NaN))

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Workflow code that blocks outside of its steps is named. */
+/** Workflow code that blocks outside of its steps is logged. */
 class SilentCodeTest extends FakeServerTest {
   private final Logger logger = (Logger) LoggerFactory.getLogger("dev.kagzi.sdk");
   private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
@@ -61,7 +61,7 @@ class SilentCodeTest extends FakeServerTest {
                 branch.step("long", () -> release.await());
                 return one;
               });
-      // Its answer is kept back.
+      // The answer is held back.
       case "report" -> {
         ctx.step("one", () -> {});
         ctx.step("two", () -> {});
@@ -76,7 +76,7 @@ class SilentCodeTest extends FakeServerTest {
   }
 
   @Test
-  void code_that_blocks_outside_of_steps_is_named_with_its_stack_and_other_code_is_not()
+  void code_that_blocks_outside_of_steps_is_logged_with_its_stack_and_other_code_is_not()
       throws Exception {
     server.hold("Report");
     worker(this::code).start();

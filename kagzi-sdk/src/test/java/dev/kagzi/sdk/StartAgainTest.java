@@ -38,11 +38,11 @@ class StartAgainTest extends FakeServerTest {
   }
 
   @Test
-  void only_what_could_not_be_written_is_sent_again_and_its_neighbours_are_answered()
+  void only_unwritten_starts_are_sent_again_and_other_starts_of_the_call_are_answered()
       throws Exception {
     server.workflows.refuse(OTHER.name(), COULD_NOT_WRITE);
     CountDownLatch gate = server.hold("StartWorkflows");
-    // Two calls are under way at once; what comes after them shares the next.
+    // Two calls are in flight; later starts share the next one.
     kagzi.workflow(GREET).startAsync("first");
     kagzi.workflow(GREET).startAsync("second");
     await().until(() -> server.workflows.starts.size() == 2);
@@ -90,7 +90,7 @@ class StartAgainTest extends FakeServerTest {
   }
 
   @Test
-  void a_server_that_can_write_nothing_is_asked_less_and_less_often() {
+  void the_backoff_grows_while_the_server_can_write_nothing() {
     server.workflows.refuse(GREET.name(), COULD_NOT_WRITE);
 
     try (Kagzi hasty = connect(Duration.ofSeconds(1))) {
@@ -99,12 +99,12 @@ class StartAgainTest extends FakeServerTest {
       assertThatThrownBy(() -> run.get(10, TimeUnit.SECONDS))
           .hasCauseInstanceOf(ServerUnavailableException.class);
     }
-    // Beside the start of another type; at the first pause, 50 ms, there would be some twenty.
+    // Plus the start of another type. With a constant pause of 50 ms there would be about twenty.
     assertThat(server.workflows.starts).hasSizeLessThan(11);
   }
 
   @Test
-  void a_start_that_is_wrong_is_not_sent_again() {
+  void an_invalid_start_is_not_sent_again() {
     server.workflows.refuse(GREET.name(), refusal(ErrorCode.ERROR_CODE_INVALID_ARGUMENT));
     CompletableFuture<RunHandle<String>> run = kagzi.workflow(GREET).startAsync("Ada");
 
@@ -115,7 +115,7 @@ class StartAgainTest extends FakeServerTest {
   }
 
   @Test
-  void a_start_that_the_server_wants_no_more_of_is_not_sent_again() {
+  void a_start_with_a_non_retryable_refusal_is_not_sent_again() {
     server.workflows.refuse(
         GREET.name(), COULD_NOT_WRITE.toBuilder().setNonRetryable(true).build());
     CompletableFuture<RunHandle<String>> run = kagzi.workflow(GREET).startAsync("Ada");
@@ -127,7 +127,7 @@ class StartAgainTest extends FakeServerTest {
   }
 
   @Test
-  void a_call_that_is_refused_as_wrong_is_not_sent_again() {
+  void a_call_that_is_refused_as_invalid_is_not_sent_again() {
     server.fail("StartWorkflows", Status.INVALID_ARGUMENT);
     CompletableFuture<RunHandle<String>> run = kagzi.workflow(GREET).startAsync("Ada");
 
@@ -158,7 +158,7 @@ class StartAgainTest extends FakeServerTest {
     return ErrorDetail.newBuilder().setCode(code).setMessage("refused by the test").build();
   }
 
-  /** A client that has found its server, so that the time of its starts goes to nothing else. */
+  /** A connected client, so that connecting takes no time of its starts. */
   private Kagzi connect(Duration callTimeout) {
     Kagzi connected = Kagzi.builder().address(server.address()).callTimeout(callTimeout).connect();
     await()

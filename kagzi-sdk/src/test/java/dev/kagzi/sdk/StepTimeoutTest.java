@@ -47,7 +47,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void a_step_over_its_time_is_interrupted_and_tried_again() {
+  void a_step_over_its_timeout_is_interrupted_and_retried() {
     worker(
             (ctx, name) ->
                 ctx.step("charge")
@@ -76,7 +76,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void a_value_that_comes_after_the_time_is_not_recorded() {
+  void a_value_returned_after_the_timeout_is_not_recorded() {
     worker(
             (ctx, name) ->
                 ctx.step("slow")
@@ -102,7 +102,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void the_interrupt_of_a_step_does_not_reach_the_code_behind_it() {
+  void the_interrupt_of_a_step_does_not_reach_the_code_after_it() {
     worker(
             (ctx, name) -> {
               try {
@@ -127,7 +127,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void a_step_without_a_time_of_its_own_has_the_runs() {
+  void a_step_without_a_timeout_has_the_timeout_of_the_run() {
     worker(
             (ctx, name) -> {
               ctx.step("patient").timeout(SOON).run(() -> seen.add("patient"));
@@ -148,7 +148,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void an_announcement_says_how_long_the_step_may_take_and_how_it_is_retried() {
+  void an_announcement_carries_the_steps_timeout_and_retry_policy() {
     CountDownLatch end = new CountDownLatch(1);
     worker(
             (ctx, name) -> {
@@ -168,7 +168,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void code_that_ignores_its_interrupt_is_left_behind_and_the_run_goes_on() throws Exception {
+  void code_that_ignores_its_interrupt_is_abandoned_and_the_run_continues() throws Exception {
     CountDownLatch leave = new CountDownLatch(1);
     Worker worker =
         worker(
@@ -210,7 +210,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void computing_steps_over_their_time_are_left_behind_although_they_hold_every_core() {
+  void cpu_bound_steps_over_their_timeout_are_abandoned_although_they_hold_every_core() {
     int cores = Runtime.getRuntime().availableProcessors();
     AtomicBoolean leave = new AtomicBoolean();
     worker(
@@ -248,7 +248,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void a_time_out_that_is_final_reaches_the_code_in_another_execution() {
+  void a_final_timeout_reaches_the_code_in_another_execution() {
     CountDownLatch leave = new CountDownLatch(1);
     worker(
             (ctx, name) -> {
@@ -296,7 +296,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void a_run_over_its_deadline_is_interrupted_and_writes_no_more() throws Exception {
+  void a_run_over_its_deadline_is_interrupted_and_reports_nothing_more() throws Exception {
     CountDownLatch interrupted = new CountDownLatch(1);
     Worker worker =
         worker(
@@ -337,7 +337,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void a_time_out_of_nothing_is_refused() {
+  void a_timeout_of_zero_is_rejected() {
     worker(
             (ctx, name) ->
                 ctx.step("x").timeout(Duration.ZERO).run(String.class, () -> "never executed"))
@@ -352,7 +352,7 @@ class StepTimeoutTest extends FakeServerTest {
     try {
       new CountDownLatch(1).await();
     } catch (InterruptedException e) {
-      // As code does that knows no better.
+      // Swallows the interrupt, as careless code does.
     }
   }
 
@@ -362,7 +362,7 @@ class StepTimeoutTest extends FakeServerTest {
       try {
         left = leave.await(1, TimeUnit.MINUTES);
       } catch (InterruptedException e) {
-        // On purpose.
+        // Ignored on purpose.
       }
     }
   }

@@ -76,13 +76,13 @@ class WallsTest {
               "..internal.run..",
               "..internal.report..");
 
-  /** What logs past it may leave the ids out of the message. */
+  /** Code that bypasses EventLog may omit the ids from its messages. */
   @ArchTest
   static final ArchRule only_the_event_log_logs =
       noClasses()
           .that()
           .resideOutsideOfPackage("..internal.log..")
-          // The logger of the user's own code.
+          // The logger of workflow code.
           .and()
           .doNotHaveSimpleName("ReplayLogger")
           .and()

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class WorkerTest extends FakeServerTest {
 
   @Test
-  void a_worker_says_who_it_is_and_what_it_serves() throws Exception {
+  void a_worker_registers_with_its_identity_and_workflows() throws Exception {
     Worker worker =
         kagzi
             .worker("orders")
@@ -140,7 +140,7 @@ class WorkerTest extends FakeServerTest {
             })
         .start();
     RunHandle<String> run = start();
-    // Nothing is reported any more: only a heartbeat can learn of the loss.
+    // The code reports nothing more, so only a heartbeat can discover the loss.
     await().until(() -> server.state.with(run.runId(), r -> r.announced.contains("slow")));
 
     server.state.with(
@@ -153,9 +153,9 @@ class WorkerTest extends FakeServerTest {
     assertThat(interrupted.await(10, TimeUnit.SECONDS)).isTrue();
   }
 
-  /** The scheduler of virtual threads takes none from a core on which it computes. */
+  /** The scheduler of virtual threads does not preempt CPU-bound code. */
   @Test
-  void heartbeats_go_on_while_computing_runs_hold_every_core_of_the_virtual_threads() {
+  void heartbeats_continue_while_cpu_bound_runs_hold_every_carrier_thread() {
     int cores = Runtime.getRuntime().availableProcessors();
     AtomicInteger computing = new AtomicInteger();
     AtomicBoolean end = new AtomicBoolean();
@@ -182,7 +182,7 @@ class WorkerTest extends FakeServerTest {
   }
 
   @Test
-  void a_worker_that_was_forgotten_registers_again_and_goes_on() throws Exception {
+  void a_worker_unknown_to_the_server_registers_again_and_continues() throws Exception {
     Worker worker = worker((ctx, name) -> "Hello " + name).start();
     assertThat(worker.awaitRegistered(SOON)).isTrue();
 
@@ -194,7 +194,7 @@ class WorkerTest extends FakeServerTest {
   }
 
   @Test
-  void a_run_survives_a_server_that_goes_away_and_comes_back() throws Exception {
+  void a_run_survives_a_restart_of_the_server() throws Exception {
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
     AtomicInteger executions = new AtomicInteger();
@@ -225,7 +225,7 @@ class WorkerTest extends FakeServerTest {
   }
 
   @Test
-  void reports_that_fail_for_any_passing_reason_are_sent_again() {
+  void reports_that_fail_with_a_transient_error_are_sent_again() {
     server.fail("Report", Status.RESOURCE_EXHAUSTED);
     worker(
             (ctx, name) -> {
@@ -245,7 +245,7 @@ class WorkerTest extends FakeServerTest {
   }
 
   @Test
-  void reports_that_gather_during_a_call_share_the_next_one() throws Exception {
+  void reports_queued_during_a_call_share_the_next_one() throws Exception {
     CountDownLatch gate = server.hold("Report");
     worker((ctx, name) -> name).maxConcurrent(300).start();
     List<RunHandle<String>> runs =
@@ -260,7 +260,7 @@ class WorkerTest extends FakeServerTest {
   }
 
   @Test
-  void a_claim_of_before_that_comes_late_does_not_disturb_the_present_one() throws Exception {
+  void a_late_task_with_an_older_epoch_does_not_affect_the_current_claim() throws Exception {
     AtomicInteger executions = new AtomicInteger();
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch gate = new CountDownLatch(1);
@@ -322,7 +322,7 @@ class WorkerTest extends FakeServerTest {
   }
 
   @Test
-  void a_type_limit_holds_one_type_back_and_not_the_others() {
+  void a_type_limit_limits_only_its_type() {
     WorkflowType<String, String> heavy = WorkflowType.of("heavy", String.class, String.class);
     AtomicInteger now = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
@@ -366,7 +366,7 @@ class WorkerTest extends FakeServerTest {
   }
 
   @Test
-  void a_drain_finishes_what_is_running_with_heartbeats_and_takes_nothing_new() throws Exception {
+  void a_drain_finishes_running_runs_with_heartbeats_and_takes_no_new_ones() throws Exception {
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
     Worker worker =
@@ -397,7 +397,7 @@ class WorkerTest extends FakeServerTest {
   }
 
   @Test
-  void what_is_left_at_the_drain_timeout_is_interrupted_and_given_back() throws Exception {
+  void runs_left_at_the_drain_timeout_are_interrupted_and_released() throws Exception {
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     Worker worker =
@@ -434,7 +434,7 @@ class WorkerTest extends FakeServerTest {
   }
 
   @Test
-  void a_worker_waits_for_a_server_that_is_not_there_yet() throws Exception {
+  void a_worker_waits_for_a_server_that_is_not_running_yet() throws Exception {
     server.stop();
     Worker worker = worker((ctx, name) -> name).start();
     assertThat(worker.isRegistered()).isFalse();

@@ -29,7 +29,7 @@ class WorkflowTest extends FakeServerTest {
   private final List<String> log = new CopyOnWriteArrayList<>();
 
   @Test
-  void steps_give_their_values_and_reused_names_are_counted() {
+  void steps_return_their_values_and_reused_names_are_numbered() {
     worker(
             (ctx, name) -> {
               String a = ctx.step("say", String.class, () -> "a");
@@ -195,7 +195,7 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
-  void a_final_failure_reaches_the_code_and_looks_the_same_on_replay() {
+  void a_final_failure_reaches_the_code_and_is_the_same_on_replay() {
     List<String> seen = new CopyOnWriteArrayList<>();
     worker(
             (ctx, name) -> {
@@ -407,7 +407,7 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
-  void a_result_that_is_too_large_fails_its_step_for_the_code_to_see() {
+  void a_result_that_is_too_large_fails_its_step() {
     worker(
             (ctx, name) -> {
               try {
@@ -425,7 +425,7 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
-  void a_last_result_that_is_too_large_does_not_let_the_run_end_without_it() {
+  void a_run_does_not_complete_if_its_last_result_is_too_large() {
     worker(
             (ctx, name) -> {
               try {
@@ -441,7 +441,7 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
-  void a_value_that_is_not_the_recorded_one_makes_the_run_start_over() {
+  void a_run_is_replayed_if_another_value_was_recorded_for_its_step() {
     worker(
             (ctx, name) -> {
               String value =
@@ -449,7 +449,7 @@ class WorkflowTest extends FakeServerTest {
                       "x",
                       String.class,
                       () -> {
-                        // Somebody else's result arrives while this one is under way.
+                        // Another worker's result arrives while this one is in flight.
                         server.state.with(
                             ctx.runId(),
                             run ->
@@ -480,7 +480,7 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
-  void the_end_names_open_steps_that_the_code_did_not_come_by() {
+  void the_end_of_a_run_lists_open_steps_that_the_code_did_not_reach() {
     worker((ctx, name) -> ctx.step("new", String.class, () -> "done")).start();
 
     RunHandle<String> leaves = startWithRecorded(step("gone").setOpen(true).build());
@@ -506,7 +506,7 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
-  void a_step_that_takes_its_time_is_announced() {
+  void a_long_step_is_announced() {
     CountDownLatch end = new CountDownLatch(1);
     worker(
             (ctx, name) -> {
@@ -546,7 +546,7 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
-  void a_result_is_not_held_while_the_code_between_steps_takes_its_time() {
+  void a_result_is_sent_while_code_between_steps_is_still_running() {
     CountDownLatch end = new CountDownLatch(1);
     worker(
             (ctx, name) -> {
@@ -564,7 +564,7 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
-  void the_context_refuses_foreign_threads_nested_steps_and_late_calls() throws Exception {
+  void the_context_rejects_foreign_threads_nested_steps_and_late_calls() throws Exception {
     AtomicReference<WorkflowContext> kept = new AtomicReference<>();
     worker(
             (ctx, name) -> {

@@ -1,4 +1,4 @@
-/** Tests of the SDK against a server in memory, and of its pure parts. */
+/** Tests of the SDK against an in-memory server, and of its pure functions. */
 @NullMarked
 package dev.kagzi.sdk;
 

@@ -22,9 +22,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets workers die between two of their words: a report is cut off behind the step that a test has
- * named, and when that much is recorded the worker is taken for dead, before it hears the answer.
- * So it has no time to do anything more. Thread-safe.
+ * Simulates worker crashes. It truncates a report after the step that a test named. When that part is recorded, it marks the worker offline before the worker receives the response. Thread-safe.
  */
 final class Crashes implements ClientInterceptor {
   private static final ReportResult CLAIM_LOST =
@@ -34,7 +32,7 @@ final class Crashes implements ClientInterceptor {
   private final List<String> planned = new ArrayList<>();
 
   /**
-   * @param kill takes the worker with this id for dead
+   * @param kill marks the worker with this id offline
    */
   Crashes(Function<String, CompletableFuture<?>> kill) {
     this.kill = kill;
@@ -44,20 +42,20 @@ final class Crashes implements ClientInterceptor {
     planned.add(step);
   }
 
-  /** Steps behind which a worker is still to die. */
+  /** Returns the steps after which a crash has not happened yet. */
   synchronized List<String> planned() {
     return List.copyOf(planned);
   }
 
   private synchronized @Nullable CutReport cut(ReportRequest report) {
-    for (int at = 0; at < report.getItemsCount(); at++) {
-      ReportItem item = report.getItems(at);
+    for (int index = 0; index < report.getItemsCount(); index++) {
+      ReportItem item = report.getItems(index);
       if (isResult(item)) {
         String key = item.getStepDone().getStepKey();
         for (String step : planned) {
-          if (StepNames.isMeant(step, key)) {
+          if (StepNames.matches(step, key)) {
             planned.remove(step);
-            return new CutReport(report, at, step);
+            return new CutReport(report, index, step);
           }
         }
       }
@@ -69,7 +67,7 @@ final class Crashes implements ClientInterceptor {
     return item.hasStepDone() && item.getStepDone().getKind() == StepKind.STEP_KIND_FUNCTION;
   }
 
-  /** A report of which only a part is sent. */
+  /** A report that is sent only up to the crash. */
   private record CutReport(ReportRequest whole, int last, String step) {
     ReportRequest sent() {
       return whole.toBuilder()
@@ -83,7 +81,9 @@ final class Crashes implements ClientInterceptor {
       return result.hasAccepted() || result.hasAlreadyRecorded();
     }
 
-    /** What a dead worker hears: nothing of the run that it held, nor of what it did not send. */
+    /**
+     * Returns the response for the crashed worker: the claim is lost for the crashed run and for all items that were not sent.
+     */
     ReportResponse answer(ReportResponse response) {
       ReportResponse.Builder answer = ReportResponse.newBuilder();
       String run = whole.getItems(last).getRunId();
@@ -155,7 +155,7 @@ final class Crashes implements ClientInterceptor {
         }
       }
 
-      // Sent again as a whole, by a worker that has heard nothing.
+      // The worker received no response and sends the whole report again.
       private void notRecorded(CutReport report, Status status, Metadata trailers) {
         if (!status.isOk()) {
           plan(report.step);
@@ -165,7 +165,7 @@ final class Crashes implements ClientInterceptor {
             trailers);
       }
 
-      // The death is written by threads that this one must not keep waiting.
+      // Must not block: threads of the engine write that the worker is offline.
       private void crash(CutReport report, ReportResponse answered, Metadata trailers) {
         kill.apply(report.whole.getWorkerId())
             .whenComplete(

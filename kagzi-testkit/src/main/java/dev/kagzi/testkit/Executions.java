@@ -14,16 +14,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which steps' code was executed by workers of one environment, each time that it was: the record
- * does not know of executions that were lost with their worker. Thread-safe.
+ * Records every execution of a step's code by workers of one environment. The server's history does not contain executions that were lost with their worker. Thread-safe.
  */
 final class Executions implements WorkerInterceptor, AutoCloseable {
-  // Run ids are unique: an assertion finds its run without an environment at hand.
+  // Static, because run ids are unique and assertions have no environment at hand.
   private static final Map<String, List<String>> KEYS_BY_RUN = new ConcurrentHashMap<>();
 
   private final Set<String> runs = ConcurrentHashMap.newKeySet();
 
-  /** Keys of steps in the order of their executions; empty for a run of nobody here. */
+  /**
+   * Returns the keys of the executed steps in order; empty if no worker of this JVM executed the run.
+   */
   static Optional<List<String>> of(String runId) {
     List<String> keys = KEYS_BY_RUN.get(runId);
     if (keys == null) {

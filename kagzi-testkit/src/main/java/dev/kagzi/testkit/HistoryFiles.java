@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Recorded histories in files, as a test replays them. */
+/** Replays history files. */
 final class HistoryFiles {
   private final Replayer replayer;
 
@@ -31,7 +31,10 @@ final class HistoryFiles {
       throw e;
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
-          file + ": " + e.getMessage() + "; env.worker().workflow(type, code).start() serves one",
+          file
+              + ": "
+              + e.getMessage()
+              + "; start a worker that serves it: env.worker().workflow(type, code).start()",
           e);
     }
   }

@@ -3,7 +3,7 @@ package dev.kagzi.testkit;
 import dev.kagzi.sdk.RunHandle;
 
 /**
- * Assertions of AssertJ on runs, to be imported statically beside those of {@code Assertions}:
+ * AssertJ assertions for runs. Import it statically in addition to {@code Assertions}:
  *
  * <pre>{@code
  * assertThat(run).completedWith(receipt).executedStep("charge").once();
@@ -12,6 +12,7 @@ import dev.kagzi.sdk.RunHandle;
 public final class KagziAssertions {
   private KagziAssertions() {}
 
+  /** Begins assertions about a run. */
   public static <O> RunAssert<O> assertThat(RunHandle<O> run) {
     return new RunAssert<>(run);
   }

@@ -18,20 +18,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A server with a database, a namespace and a clock of its own, inside this process, and a client
- * of it. Made by {@link KagziExtension}, or by {@link #start} in other frameworks.
+ * A test environment in this process: a server with its own database, namespace and clock, and a client. Created by {@link KagziExtension}, or by {@link #start} in other test frameworks.
  *
- * <p>The clock goes as fast as any other, and {@link #advance} moves it on top of that: sleeps,
- * delays of retries, deadlines and leases follow it, since the server knows no other clock. What
- * code under test reads by itself ({@code Instant.now()}) does not move.
+ * <p>The clock runs at normal speed, and {@link #advance} moves it forward. Sleeps, retry delays, deadlines and leases follow it, because the server uses no other clock. {@code Instant.now()} in the code under test does not move.
  *
- * <p>Differences to a server in production: no wait is too short to give the worker back, nothing
- * is deleted by retention, namespaces come into being by themselves, and PostgreSQL does not wait
- * for the disk. Thread-safe.
+ * <p>Differences to a production server: every wait suspends the run regardless of its length, retention deletes nothing, namespaces are created automatically, and PostgreSQL does not wait for the disk. Thread-safe.
  */
 public final class KagziEnv implements AutoCloseable {
-  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+  private static final long SETTLE_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
   private static final int NAMESPACE_LENGTH_MAX = 100;
 
   private final TestDatabase database;
@@ -39,7 +34,7 @@ public final class KagziEnv implements AutoCloseable {
   private final Kagzi kagzi;
   private final String namespace;
   private final Executions executions = new Executions();
-  private final Crashes crashes = new Crashes(this::lose);
+  private final Crashes crashes = new Crashes(this::markOffline);
 
   private KagziEnv(TestDatabase database, KagziServer server, String namespace) {
     this.database = database;
@@ -55,9 +50,9 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /**
-   * Starts a server for one test; whoever starts it closes it.
+   * Starts an environment for one test. The caller must close it.
    *
-   * @param name becomes the namespace, so that logs tell tests apart
+   * @param name used as namespace, so that logs show which test they belong to
    */
   public static KagziEnv start(String name) {
     String namespace = name.replaceAll("[^A-Za-z0-9_.-]", "_");
@@ -73,42 +68,37 @@ public final class KagziEnv implements AutoCloseable {
     }
   }
 
-  /** The client. Its workers are stopped with the environment. */
+  /** Returns the client. Its workers are closed with the environment. */
   public Kagzi kagzi() {
     return kagzi;
   }
 
-  /** A worker for these queues, as {@link Kagzi#worker}. */
+  /** Returns a builder for a worker: {@link Kagzi#worker}. */
   public WorkerBuilder worker(String... queues) {
     return kagzi.worker(queues);
   }
 
-  /** The namespace of {@link #kagzi}. */
+  /** Returns the namespace of {@link #kagzi}. */
   public String namespace() {
     return namespace;
   }
 
-  /** The server, for whoever wants a client of another kind. */
+  /** Returns the server, for example to connect another client. */
   public KagziServer server() {
     return server;
   }
 
-  /** What the clock says. */
+  /** Returns the time of the environment's clock. */
   public Instant now() {
     return database.now();
   }
 
   /**
-   * Lets time pass. What is due on the way happens in its order, each at its own time: a run that
-   * sleeps a day, fails, is tried again after a minute and sleeps another day goes through all of
-   * it within one {@code advance(Duration.ofDays(3))}.
+   * Moves the clock forward. Everything that becomes due on the way happens in order and at its own time. A run that sleeps a day, fails, is retried after a minute and sleeps another day completes within one {@code advance(Duration.ofDays(3))}.
    *
-   * <p>Before each move, and at the end, this waits until the environment is {@linkplain #settle
-   * settled}: so the outcome does not depend on how fast this machine is. Workers live through the
-   * time, as if they had beaten on.
+   * <p>Before each move and at the end this method waits until the environment is {@linkplain #settle settled}, so the outcome does not depend on the speed of the machine. Workers stay online, as if they had sent heartbeats meanwhile.
    *
-   * @throws IllegalStateException if it does not settle within ten seconds, for example because a
-   *     step waits for something that the test does only later; {@link #advanceNow} does not wait
+   * @throws IllegalStateException if the environment does not settle within ten seconds, for example because a step waits for something that the test does later; {@link #advanceNow} does not wait
    */
   public void advance(Duration time) {
     check(time);
@@ -122,13 +112,11 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   private Optional<Instant> nextDueBefore(Instant end) {
-    return settled().nextDue().filter(due -> due.isBefore(end));
+    return awaitSettled().nextDue().filter(due -> due.isBefore(end));
   }
 
   /**
-   * Moves the clock in one go, whatever is running, and does not wait: for time-outs of code that
-   * runs, and for leases. Claims of workers that are connected are renewed; a worker that is not
-   * loses them when their time is over.
+   * Moves the clock in one step and does not wait for running code. Use it to test timeouts of running code and leases. Claims of connected workers are renewed; a disconnected worker loses its claims when their leases end.
    */
   public void advanceNow(Duration time) {
     check(time);
@@ -147,41 +135,39 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /**
-   * Waits until nothing more happens by itself: no worker executes a run, none is due that a worker
-   * here could take, no deadline has passed unseen, and workers that have just started or were lost
-   * are there. Runs that sleep, wait for a retry, or have no worker may be open.
+   * Waits until nothing more happens without a change of time: no worker executes a run, no run is due that a worker here could take, no deadline has passed unprocessed, and started or lost workers are registered again. Runs may be open that sleep, wait for a retry, or have no worker.
    *
-   * @throws IllegalStateException if that is not so within ten seconds, with what goes on
+   * @throws IllegalStateException if the environment does not settle within ten seconds; the message lists what is still active
    */
   public void settle() {
-    settled();
+    awaitSettled();
   }
 
-  private TestDatabase.Look settled() {
-    long began = System.nanoTime();
-    TestDatabase.Look look = look();
-    while (!look.busy().isEmpty()) {
-      if (System.nanoTime() - began > PATIENCE_NANOS) {
+  private TestDatabase.Activity awaitSettled() {
+    long startNanos = System.nanoTime();
+    TestDatabase.Activity activity = activity();
+    while (!activity.busy().isEmpty()) {
+      if (System.nanoTime() - startNanos > SETTLE_NANOS_MAX) {
         throw new IllegalStateException(
             "not settled after 10 s: %s (expected: runs that end or wait by themselves)"
-                .formatted(String.join(", ", look.busy())));
+                .formatted(String.join(", ", activity.busy())));
       }
-      LockSupport.parkNanos(LOOK_NANOS);
-      look = look();
+      LockSupport.parkNanos(POLL_NANOS);
+      activity = activity();
     }
-    return look;
+    return activity;
   }
 
-  // A worker that is not registered yet is about to take what is due.
-  private TestDatabase.Look look() {
+  // A worker that is not registered yet will soon take due runs.
+  private TestDatabase.Activity activity() {
     List<String> registering =
         kagzi.workers().stream()
             .filter(worker -> !worker.isRegistered() && !hasEnded(worker))
             .map(worker -> "a worker is registering")
             .toList();
     return registering.isEmpty()
-        ? database.look()
-        : new TestDatabase.Look(registering, Optional.empty());
+        ? database.activity()
+        : new TestDatabase.Activity(registering, Optional.empty());
   }
 
   private static boolean hasEnded(Worker worker) {
@@ -194,23 +180,19 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /**
-   * Takes every worker for dead, as after a crash: its runs go to whoever polls next, and what it
-   * still reports of them is refused. The workers themselves hear of it and register again.
+   * Marks every worker offline, as after a crash. Its runs go to the next worker that polls, and its later reports of them are rejected. The worker objects then register again.
    */
   public void loseWorkers() {
-    database.workers().forEach(worker -> lose(worker).join());
+    database.workers().forEach(worker -> markOffline(worker).join());
   }
 
-  private CompletableFuture<?> lose(String worker) {
-    database.lost(worker);
+  private CompletableFuture<?> markOffline(String worker) {
+    database.recordLost(worker);
     return server.engine().workers().forceOffline(null, TestDatabase.workerId(worker), "test");
   }
 
   /**
-   * Lets the next worker that executes a step of this name die when the step's result is recorded,
-   * before it does anything more; once. The run goes on elsewhere, or with the worker when it has
-   * registered again, as if it were a new one: so a test sees that what is recorded is not done
-   * again.
+   * Crashes the next worker that executes a step of this name, once, as soon as the step's result is recorded and before the worker does anything else. The run continues on another worker, or on the same one after it registered again. Use it to test that recorded steps are not executed again:
    *
    * <pre>{@code
    * env.crashWorkerAfter("charge");
@@ -219,41 +201,40 @@ public final class KagziEnv implements AutoCloseable {
    * assertThat(run).completedWith(receipt).executedStep("charge").once();
    * }</pre>
    *
-   * <p>All that the worker executes is interrupted, and goes on elsewhere, too. A crash within a
-   * step, whose result nobody has recorded, is {@link #loseWorkers} while the step runs.
+   * <p>All other runs of the worker are interrupted and continue elsewhere, too. To simulate a crash within a step, before its result is recorded, call {@link #loseWorkers} while the step runs.
    *
-   * <p>A crash that has not happened when the environment is closed is an error: a test that
-   * misspells the step would be green otherwise.
+   * <p>{@link #close} throws if the crash has not happened, because a test that misspells the step would pass otherwise.
    *
-   * @param step its name, whichever of several of that name comes first, or its key ({@code
-   *     charge#2})
+   * @param step the step's name, which matches the first step of that name, or its key ({@code charge#2})
    */
   public void crashWorkerAfter(String step) {
     crashes.plan(Objects.requireNonNull(step, "step"));
   }
 
   /**
-   * Runs the workflows that workers of this environment serve against a recorded history, without
-   * the server and without executing a step: {@link Replayer}.
+   * Replays a recorded history with the workflows of this environment's workers, without the server and without executing steps: {@link Replayer}.
    *
-   * @param history written by {@code kagzi workflow export} or {@link RunHistory#write}
-   * @throws AssertionError if the code does not do what is recorded, with the first step that
-   *     differs
+   * @param history a file of {@code kagzi workflow export} or {@link RunHistory#write}
+   * @throws AssertionError if the code does not do what was recorded; the message contains the first step that differs
    */
   public void replay(Path history) {
     new HistoryFiles(kagzi.replayer()).replay(history);
   }
 
   /**
-   * The same with every {@code .json} file in a folder and the folders in it.
+   * Like {@link #replay}, with every {@code .json} file in a folder and its subfolders.
    *
-   * @throws AssertionError if one or more differ, with the first difference of each, or if there is
-   *     none
+   * @throws AssertionError if one or more histories differ, with the first difference of each, or if the folder contains no history
    */
   public void replayAll(Path folder) {
     new HistoryFiles(kagzi.replayer()).replayAll(folder);
   }
 
+  /**
+   * Closes workers, server and database.
+   *
+   * @throws IllegalStateException if a crash of {@link #crashWorkerAfter} has not happened
+   */
   @Override
   public void close() {
     kagzi.close();
@@ -262,12 +243,12 @@ public final class KagziEnv implements AutoCloseable {
     executions.close();
     if (!crashes.planned().isEmpty()) {
       throw new IllegalStateException(
-          "crashWorkerAfter: %s (expected: steps that were executed; the test has proved nothing)"
+          "crashWorkerAfter: %s was not executed (expected: the name or key of an executed step)"
               .formatted(String.join(", ", crashes.planned())));
     }
   }
 
-  /** Starts PostgreSQL now, which otherwise the first environment of a JVM does. */
+  /** Starts PostgreSQL now instead of with the first environment of the JVM. */
   public static void prepare() {
     SharedPostgres.server();
     TestDatabase.prepare();

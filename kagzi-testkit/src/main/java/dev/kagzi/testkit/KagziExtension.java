@@ -7,9 +7,10 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives each test that asks for a {@link KagziEnv} one of its own, and closes it after the test.
+ * JUnit extension that creates a {@link KagziEnv} for each test that declares one as parameter, and closes it after the test.
  *
  * <pre>{@code
+ *
  * @ExtendWith(KagziExtension.class)
  * class OrderTest {
  *   @Test
@@ -24,12 +25,12 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * }
  * }</pre>
  *
- * <p>Tests may run in parallel. {@code @BeforeEach} methods get the environment of their test.
+ * <p>Tests may run in parallel. {@code @BeforeEach} methods receive the environment of their test.
  */
 public final class KagziExtension implements ParameterResolver {
   private static final Namespace STORE = Namespace.create(KagziExtension.class);
 
-  /** Made by JUnit. */
+  /** Called by JUnit. */
   public KagziExtension() {}
 
   @Override
@@ -40,7 +41,7 @@ public final class KagziExtension implements ParameterResolver {
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
     Store store = context.getStore(STORE);
-    // The store closes what is in it when the test ends.
+    // JUnit closes the stored environment when the test ends.
     return store.computeIfAbsent(
         KagziEnv.class, key -> KagziEnv.start(name(context)), KagziEnv.class);
   }

@@ -16,29 +16,27 @@ import org.assertj.core.api.AbstractAssert;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a test claims of a run. Claims about its end wait for it, for ten seconds at most; all
- * others look at the run as it is, so that a test lets it {@linkplain KagziEnv#settle settle}
- * before. What fails says which steps there were.
+ * Assertions about a run. Assertions about its end wait for it, at most ten seconds. All others check the current state, so let the environment {@linkplain KagziEnv#settle settle} before. Failure messages list the executed steps.
  *
- * @param <O> the workflow's output
+ * @param <O> the workflow's output type
  */
 public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O>> {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration END_TIMEOUT = Duration.ofSeconds(10);
 
   RunAssert(RunHandle<O> run) {
     super(run, RunAssert.class);
   }
 
-  /** It ends well, with this result. */
+  /** Asserts that the run completes with this result. */
   public RunAssert<O> completedWith(@Nullable O expected) {
     O result = result();
     if (!Objects.deepEquals(result, expected)) {
-      throw fails("completed with %s (expected: %s)".formatted(result, expected));
+      throw failsWith("completed with %s (expected: %s)".formatted(result, expected));
     }
     return this;
   }
 
-  /** It ends well, with whatever result. */
+  /** Asserts that the run completes with any result. */
   public RunAssert<O> isCompleted() {
     O unused = result();
     return this;
@@ -47,28 +45,28 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
   private O result() {
     isNotNull();
     try {
-      return actual.result(PATIENCE);
+      return actual.result(END_TIMEOUT);
     } catch (RunFailedException | RunCancelledException e) {
-      throw fails("%s (expected: COMPLETED)".formatted(e.getMessage()));
+      throw failsWith("%s (expected: COMPLETED)".formatted(e.getMessage()));
     } catch (ResultTimeoutException e) {
-      throw fails("is %s (expected: COMPLETED)".formatted(actual.status()));
+      throw failsWith("is %s (expected: COMPLETED)".formatted(actual.status()));
     }
   }
 
-  /** It fails by an exception of this class, or of one that extends it. */
+  /** Asserts that the run fails with an exception of this class or a subclass. */
   public RunAssert<O> failedWith(Class<? extends Throwable> type) {
     Failure failure = awaitFailure();
     if (!failure.isA(type)) {
-      throw fails("failed with %s (expected: %s)".formatted(failure, type.getName()));
+      throw failsWith("failed with %s (expected: %s)".formatted(failure, type.getName()));
     }
     return this;
   }
 
-  /** It fails with a message that contains this. */
+  /** Asserts that the run fails with a message that contains this text. */
   public RunAssert<O> failedWithMessage(String part) {
     Failure failure = awaitFailure();
     if (!failure.message().contains(part)) {
-      throw fails("failed with %s (expected: a message with %s)".formatted(failure, part));
+      throw failsWith("failed with %s (expected: a message with %s)".formatted(failure, part));
     }
     return this;
   }
@@ -76,55 +74,56 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
   private Failure awaitFailure() {
     isNotNull();
     try {
-      O result = actual.result(PATIENCE);
-      throw fails("completed with %s (expected: FAILED)".formatted(result));
+      O result = actual.result(END_TIMEOUT);
+      throw failsWith("completed with %s (expected: FAILED)".formatted(result));
     } catch (RunFailedException e) {
       return e.failure();
     } catch (RunCancelledException e) {
-      throw fails("was cancelled (expected: FAILED)");
+      throw failsWith("was cancelled (expected: FAILED)");
     } catch (ResultTimeoutException e) {
-      throw fails("is %s (expected: FAILED)".formatted(actual.status()));
+      throw failsWith("is %s (expected: FAILED)".formatted(actual.status()));
     }
   }
 
+  /** Asserts the run's current status. */
   public RunAssert<O> hasStatus(RunStatus expected) {
     isNotNull();
     RunStatus status = actual.status();
     if (status != expected) {
-      throw fails("is %s (expected: %s)".formatted(status, expected));
+      throw failsWith("is %s (expected: %s)".formatted(status, expected));
     }
     return this;
   }
 
-  /** It waits for a time or for a child. */
+  /** Asserts that the run is suspended: it sleeps, or waits for a child. */
   public RunAssert<O> isSleeping() {
     return hasStatus(RunStatus.SLEEPING);
   }
 
   /**
-   * How often a step was executed; nothing is claimed before the next call.
+   * Returns assertions about how often a step was executed.
    *
-   * @param step its name, for all steps of that name together, or its key ({@code charge#2})
+   * @param step the step's name, which counts all steps of that name, or its key ({@code charge#2})
    */
   public StepCount<O> executedStep(String step) {
     isNotNull();
     return new StepCount<>(this, step, count(step));
   }
 
-  /** Its code never ran. */
+  /** Asserts that the step's code was never executed. */
   public RunAssert<O> neverExecutedStep(String step) {
     return executedStep(step).times(0);
   }
 
   private int count(String step) {
-    return (int) executed().stream().filter(key -> StepNames.isMeant(step, key)).count();
+    return (int) executed().stream().filter(key -> StepNames.matches(step, key)).count();
   }
 
-  /** Keys of all executions, sleeps and children, with repetitions. */
+  /** Returns the keys of all executed steps, sleeps and children, with repetitions. */
   private List<String> executed() {
     List<StepInfo> recorded = actual.history().steps();
     List<String> keys = new ArrayList<>(executedCode(recorded));
-    keys.addAll(others(recorded));
+    keys.addAll(withoutCode(recorded));
     return keys;
   }
 
@@ -133,8 +132,8 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
         .orElseGet(() -> recorded.stream().filter(RunAssert::isCode).map(StepInfo::key).toList());
   }
 
-  /** Sleeps, children and the like. */
-  private static List<String> others(List<StepInfo> recorded) {
+  /** Returns the keys of steps without application code, such as sleeps and children. */
+  private static List<String> withoutCode(List<StepInfo> recorded) {
     return recorded.stream().filter(step -> !isCode(step)).map(StepInfo::key).toList();
   }
 
@@ -142,24 +141,24 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
     return step.kind() == StepInfo.Kind.FUNCTION;
   }
 
-  /** Says what is wrong with the run, and which steps there were. */
-  AssertionError fails(String what) {
+  /** Returns an error with the problem and the executed steps. */
+  AssertionError failsWith(String problem) {
     List<StepInfo> recorded = actual.history().steps();
     List<String> code = executedCode(recorded);
-    List<String> others = others(recorded);
+    List<String> withoutCode = withoutCode(recorded);
     String message =
         "%s %s; executed: %s%s%s"
             .formatted(
                 actual,
-                what,
+                problem,
                 code.isEmpty() ? "nothing" : String.join(", ", code),
-                others.isEmpty() ? "" : "; slept, started or awaited: " + String.join(", ", others),
-                waiting());
-    // AssertJ would take per cent signs of values for its own.
+                withoutCode.isEmpty() ? "" : "; slept, started or awaited: " + String.join(", ", withoutCode),
+                pendingHint());
+    // Passed as an argument, because AssertJ would interpret percent signs in the message.
     return failure("%s", message);
   }
 
-  private String waiting() {
+  private String pendingHint() {
     RunInfo info = actual.info();
     return info.status() == RunStatus.PENDING
         ? "; it waits for a worker that serves %s on queue %s, or for its time"

@@ -1,11 +1,9 @@
 package dev.kagzi.testkit;
 
 /**
- * How often a step was executed: each attempt counts, and so does an execution that was lost with
- * its worker. Where a run is executed by workers of no environment of this JVM, attempts on record
- * count.
+ * Assertions about how often a step was executed. Each attempt counts, including executions that were lost with their worker. If no worker of this JVM executed the run, recorded attempts are counted.
  *
- * @param <O> the workflow's output
+ * @param <O> the workflow's output type
  */
 public final class StepCount<O> {
   private final RunAssert<O> run;
@@ -18,14 +16,15 @@ public final class StepCount<O> {
     this.count = count;
   }
 
-  /** Exactly so often. */
+  /** Asserts that the step was executed exactly this many times. */
   public RunAssert<O> times(int expected) {
     if (count != expected) {
-      throw run.fails("executed step %s %d times (expected: %d)".formatted(step, count, expected));
+      throw run.failsWith("executed step %s %d times (expected: %d)".formatted(step, count, expected));
     }
     return run;
   }
 
+  /** Asserts that the step was executed exactly once. */
   public RunAssert<O> once() {
     return times(1);
   }

@@ -25,12 +25,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** The database of one environment: its clock, and what goes on in it. Thread-safe. */
+/** The database of one environment, with its movable clock. Thread-safe. */
 final class TestDatabase implements AutoCloseable {
-  /** A worker that has not come back by then was closed. */
-  private static final long BACK_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
+  /** A lost worker that has not registered again within this time was closed. */
+  private static final long REGISTER_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
-  /** Small, so that many tests fit into one PostgreSQL. */
+  /** Few threads and connections, so that many tests share one PostgreSQL. */
   private static final Map<ServerOption, String> SETTINGS =
       Map.of(
           ServerOption.SHORT_WAIT, "0s",
@@ -42,8 +42,8 @@ final class TestDatabase implements AutoCloseable {
           ServerOption.DB_POOL_SIZE, "3",
           ServerOption.CLOSE_TIMEOUT, "2s");
 
-  // Workers that are connected beat, whatever the clock does: their silence and their leases do not
-  // grow by the move. All in one transaction: no chore sees one without the other.
+  // Connected workers send heartbeats in real time, so a move of the clock shifts their heartbeats
+  // and leases by the same amount. One transaction, so that no chore sees a partial change.
   private static final String KEEP_WORKERS =
       """
       WITH shift AS (SELECT greatest(?::timestamptz - kagzi.clock(), interval '0') AS by),
@@ -60,10 +60,10 @@ final class TestDatabase implements AutoCloseable {
       UPDATE kagzi.servers SET heartbeat_at = heartbeat_at + shift.by FROM shift
       """;
 
-  // What goes on and what is next in one statement, and so at one time of a clock that does not
-  // stand still: what becomes due after a look was the next in it, and falls between no two looks.
-  // A run that a dead worker holds is nobody's business until its lease ends. What is blocked by
-  // its code tries again for ever: time does not mend it.
+  // Reads the current activity and the next due time in one statement, and so at one time: the
+  // clock keeps running, and anything due after one query is the next due of that query. Ignores a
+  // run held by an offline worker until its lease ends. Ignores the retries of blocked runs,
+  // because time does not unblock them.
   private static final String LOOK =
       """
       WITH runs AS (
@@ -109,7 +109,7 @@ final class TestDatabase implements AutoCloseable {
       SELECT NULL, min(at) FROM due WHERE at > kagzi.clock() AND at < 'infinity'
       """;
 
-  // The same worker object, registered anew.
+  // The same worker object, registered again.
   private static final String IS_BACK =
       """
       SELECT FROM kagzi.workers gone
@@ -131,8 +131,8 @@ final class TestDatabase implements AutoCloseable {
   private final String name;
   private final Connection connection;
 
-  /** Workers that were taken for dead by the test, and since when. */
-  private final Map<String, Long> lost = new HashMap<>();
+  /** Workers that the test marked offline, and since when. */
+  private final Map<String, Long> lostSinceNanos = new HashMap<>();
 
   private TestDatabase(String name, Connection connection) {
     this.name = name;
@@ -188,14 +188,14 @@ final class TestDatabase implements AutoCloseable {
   }
 
   /**
-   * What an environment is about.
+   * What happens in an environment.
    *
-   * @param busy what goes on by itself now
-   * @param nextDue when the next thing is due, if any is; may have passed since
+   * @param busy descriptions of current activity
+   * @param nextDue when something is due next, if anything is; may have passed since
    */
-  record Look(List<String> busy, Optional<Instant> nextDue) {}
+  record Activity(List<String> busy, Optional<Instant> nextDue) {}
 
-  synchronized Look look() {
+  synchronized Activity activity() {
     List<String> busy = new ArrayList<>();
     Optional<Instant> nextDue = Optional.empty();
     try (Statement statement = connection.createStatement();
@@ -208,18 +208,20 @@ final class TestDatabase implements AutoCloseable {
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
-    lost.values().removeIf(sinceNanos -> System.nanoTime() - sinceNanos > BACK_NANOS_MAX);
-    lost.keySet().removeIf(this::isBack);
-    lost.keySet().forEach(worker -> busy.add("worker " + worker + " was lost"));
-    return new Look(busy, nextDue);
+    lostSinceNanos.values().removeIf(sinceNanos -> System.nanoTime() - sinceNanos > REGISTER_NANOS_MAX);
+    lostSinceNanos.keySet().removeIf(this::isRegisteredAgain);
+    lostSinceNanos.keySet().forEach(worker -> busy.add("worker " + worker + " was lost"));
+    return new Activity(busy, nextDue);
   }
 
-  /** The worker is about to be taken for dead; a worker that is not closed comes back soon. */
-  synchronized void lost(String worker) {
-    lost.put(worker, System.nanoTime());
+  /**
+   * Records that the test marks this worker offline. A worker that is not closed registers again soon.
+   */
+  synchronized void recordLost(String worker) {
+    lostSinceNanos.put(worker, System.nanoTime());
   }
 
-  private boolean isBack(String worker) {
+  private boolean isRegisteredAgain(String worker) {
     try (PreparedStatement query = connection.prepareStatement(IS_BACK)) {
       query.setString(1, worker);
       try (ResultSet row = query.executeQuery()) {
@@ -247,7 +249,7 @@ final class TestDatabase implements AutoCloseable {
     }
   }
 
-  /** From now on the clock goes on from there, unless it is there already: it never goes back. */
+  /** Moves the clock forward to this time. The clock never goes back. */
   synchronized void moveClock(Instant to) {
     try {
       connection.setAutoCommit(false);
@@ -255,7 +257,7 @@ final class TestDatabase implements AutoCloseable {
           Statement replace = connection.createStatement()) {
         keep.setObject(1, to.atOffset(ZoneOffset.UTC));
         keep.executeUpdate();
-        replace.execute(clockThatIsAheadBy(aheadUs(to)));
+        replace.execute(replaceClockSql(aheadUs(to)));
         connection.commit();
       } finally {
         connection.rollback();
@@ -276,7 +278,7 @@ final class TestDatabase implements AutoCloseable {
     }
   }
 
-  private static String clockThatIsAheadBy(long us) {
+  private static String replaceClockSql(long us) {
     return """
         CREATE OR REPLACE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE sql STABLE AS
         $$ SELECT now() + %d * interval '1 microsecond' $$

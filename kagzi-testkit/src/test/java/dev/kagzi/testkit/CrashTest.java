@@ -21,7 +21,7 @@ class CrashTest {
   private static final WorkflowType<String, String> ORDER =
       WorkflowType.of("order", String.class, String.class).queue("q");
 
-  /** How often the workflow's own code began. */
+  /** How often the workflow's own code was started. */
   private final AtomicInteger executions = new AtomicInteger();
 
   private Workflow<String, String> chargeThenShip() {
@@ -33,7 +33,7 @@ class CrashTest {
   }
 
   @Test
-  void a_worker_that_dies_after_a_step_has_it_recorded_and_does_nothing_more(KagziEnv env) {
+  void a_worker_that_crashes_after_a_step_has_it_recorded_and_does_nothing_more(KagziEnv env) {
     env.worker().workflow(ORDER, chargeThenShip()).start();
     env.crashWorkerAfter("charge");
 
@@ -51,7 +51,7 @@ class CrashTest {
   }
 
   @Test
-  void a_worker_that_dies_after_the_last_step_has_not_said_that_the_run_has_ended(KagziEnv env) {
+  void a_worker_that_crashes_after_the_last_step_has_not_reported_the_end_of_the_run(KagziEnv env) {
     env.worker().workflow(ORDER, chargeThenShip()).start();
     env.crashWorkerAfter("ship");
 
@@ -62,7 +62,7 @@ class CrashTest {
   }
 
   @Test
-  void each_crash_happens_once_and_several_in_their_turn(KagziEnv env) {
+  void each_crash_happens_once_and_several_happen_in_order(KagziEnv env) {
     env.worker().workflow(ORDER, chargeThenShip()).start();
     env.crashWorkerAfter("charge");
     env.crashWorkerAfter("ship");
@@ -77,7 +77,7 @@ class CrashTest {
   }
 
   @Test
-  void a_branch_is_meant_by_the_name_of_its_step_or_by_its_key(KagziEnv env) throws Exception {
+  void a_step_of_a_branch_is_selected_by_its_name_or_by_its_key(KagziEnv env) throws Exception {
     CountDownLatch begunTwice = new CountDownLatch(2);
     CountDownLatch packed = new CountDownLatch(1);
     env.worker()
@@ -119,7 +119,7 @@ class CrashTest {
   }
 
   @Test
-  void another_worker_goes_on_if_the_dead_one_stays_away(KagziEnv env) {
+  void another_worker_continues_if_the_crashed_one_does_not_return(KagziEnv env) {
     env.worker().workflow(ORDER, chargeThenShip()).start();
     env.worker().workflow(ORDER, chargeThenShip()).start();
     env.crashWorkerAfter("charge");

@@ -102,13 +102,13 @@ class KagziEnvTest {
       took.add(Duration.ofNanos(System.nanoTime() - began));
     }
 
-    // The first has loaded the classes; of the others one has had the machine to itself.
+    // The first round loads classes; in at least one later round the machine was not busy.
     System.out.println("31 days took " + took);
     assertThat(Collections.min(took.subList(1, 4))).isLessThan(Duration.ofSeconds(1));
   }
 
   @Test
-  void what_is_due_on_the_way_happens_in_its_order_and_at_its_time(KagziEnv env) {
+  void everything_due_on_the_way_happens_in_order_and_at_its_time(KagziEnv env) {
     List<String> order = Collections.synchronizedList(new ArrayList<>());
     Instant start = env.now();
     env.worker()
@@ -139,9 +139,9 @@ class KagziEnvTest {
     assertThat(order.subList(3, 6)).containsExactly("fast3", "slow4", "slow6");
   }
 
-  /** Each pair has its second at another distance, so that one falls between any two looks. */
+  /** Each pair has another distance, so that one of them becomes due between any two checks. */
   @Test
-  void what_becomes_due_while_the_clock_goes_on_by_itself_is_not_passed_over(KagziEnv env) {
+  void runs_that_become_due_while_the_clock_keeps_running_are_not_skipped(KagziEnv env) {
     List<Duration> late = Collections.synchronizedList(new ArrayList<>());
     env.worker()
         .workflow(
@@ -164,7 +164,7 @@ class KagziEnvTest {
   }
 
   @Test
-  void time_does_not_pass_before_a_worker_that_was_started_is_there(KagziEnv env) {
+  void the_clock_does_not_move_before_a_started_worker_is_registered(KagziEnv env) {
     RunHandle<String> run = env.kagzi().workflow(REMIND).start("Ada");
     env.settle();
     assertThat(run).hasStatus(RunStatus.PENDING);
@@ -189,7 +189,7 @@ class KagziEnvTest {
   }
 
   @Test
-  void a_lost_workers_run_goes_on_where_it_was(KagziEnv env) throws Exception {
+  void the_run_of_a_lost_worker_continues_where_it_was(KagziEnv env) throws Exception {
     AtomicInteger first = new AtomicInteger();
     AtomicInteger second = new AtomicInteger();
     CountDownLatch inSecond = new CountDownLatch(1);
@@ -221,7 +221,7 @@ class KagziEnvTest {
   }
 
   @Test
-  void workers_live_through_moves_of_the_clock(KagziEnv env) throws Exception {
+  void workers_stay_online_when_the_clock_moves(KagziEnv env) throws Exception {
     CountDownLatch inStep = new CountDownLatch(1);
     CountDownLatch go = new CountDownLatch(1);
     AtomicInteger executions = new AtomicInteger();
@@ -252,7 +252,7 @@ class KagziEnvTest {
   }
 
   @Test
-  void tests_see_neither_runs_nor_clock_of_others(KagziEnv env) {
+  void environments_do_not_share_runs_or_clock(KagziEnv env) {
     try (KagziEnv other = KagziEnv.start("other")) {
       RunHandle<String> run = env.kagzi().workflow(REMIND).id("same").start("Ada");
 

@@ -33,8 +33,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Code that does at a replay something else than before is noticed; code that a deploy has changed
- * by inserting or removing steps is not.
+ * A replay detects code that behaves differently than before. It tolerates steps that a deployment inserted or removed.
  */
 @ExtendWith(KagziExtension.class)
 class NondeterminismTest {
@@ -86,7 +85,7 @@ class NondeterminismTest {
             });
   }
 
-  /** Lets the run come to its next pause with this code, in a worker that knows of no other. */
+  /** Executes the run until its next suspension with this code, in a new worker. */
   private void oneDay(KagziEnv env, Workflow<String, String> code) {
     try (Worker worker = worker(env, code).start()) {
       env.advance(Duration.ofMinutes(30));
@@ -99,10 +98,10 @@ class NondeterminismTest {
     return env.kagzi().workflow(TYPE).start("");
   }
 
-  // ---- what is noticed
+  // ---- detected
 
   @Test
-  void a_name_that_is_different_each_time_is_noticed_by_another_worker(KagziEnv env) {
+  void a_name_that_is_different_each_time_is_detected_by_another_worker(KagziEnv env) {
     Workflow<String, String> code =
         (ctx, name) -> {
           step(ctx, "reserve", "charge-" + random.incrementAndGet());
@@ -124,7 +123,7 @@ class NondeterminismTest {
   }
 
   @Test
-  void another_order_is_noticed_by_another_worker(KagziEnv env) {
+  void another_order_is_detected_by_another_worker(KagziEnv env) {
     Workflow<String, String> code =
         (ctx, name) -> {
           List<String> names = new ArrayList<>(List.of("a", "b", "c"));
@@ -144,7 +143,7 @@ class NondeterminismTest {
   }
 
   @Test
-  void another_order_within_a_branch_is_noticed_by_another_worker(KagziEnv env) {
+  void another_order_within_a_branch_is_detected_by_another_worker(KagziEnv env) {
     Workflow<String, String> code =
         (ctx, name) -> {
           int first = random.getAndIncrement();
@@ -175,9 +174,9 @@ class NondeterminismTest {
     assertThat(warnings().getFirst()).contains("the record has p[shaky]/a before p[shaky]/b");
   }
 
-  /** Nothing of the record fits: the worker remembers what its own code did. */
+  /** Nothing in the history matches: the worker remembers what its own code did. */
   @Test
-  void code_of_which_every_name_is_different_each_time_is_noticed_by_the_same_worker(KagziEnv env) {
+  void code_with_only_random_names_is_detected_by_the_same_worker(KagziEnv env) {
     worker(
             env,
             (ctx, name) -> {
@@ -198,7 +197,7 @@ class NondeterminismTest {
   }
 
   @Test
-  void a_type_is_warned_of_once(KagziEnv env) {
+  void a_type_is_logged_once(KagziEnv env) {
     worker(
             env,
             (ctx, name) -> {
@@ -215,7 +214,7 @@ class NondeterminismTest {
   }
 
   @Test
-  void a_worker_that_blocks_does_not_go_on_and_fitting_code_does(KagziEnv env) {
+  void a_blocking_worker_does_not_continue_the_run_and_a_worker_with_fitting_code_does(KagziEnv env) {
     Workflow<String, String> code =
         (ctx, name) -> {
           step(ctx, "charge-" + random.incrementAndGet());
@@ -246,9 +245,9 @@ class NondeterminismTest {
     assertThat(run.result()).isEqualTo("fits");
   }
 
-  /** As after a clock that was set back: the steps are all on record, none is executed again. */
+  /** As after a clock that was set back: all steps are recorded, and none is executed again. */
   @Test
-  void a_worker_that_blocks_goes_on_if_only_the_order_by_recorded_times_differs(KagziEnv env) {
+  void a_blocking_worker_continues_if_only_the_order_of_recorded_times_differs(KagziEnv env) {
     Workflow<String, String> code =
         (ctx, name) -> {
           List<String> names = new ArrayList<>(List.of("a", "b", "c"));
@@ -270,7 +269,7 @@ class NondeterminismTest {
     assertThat(warnings().getFirst()).contains("the record has a before c");
   }
 
-  // ---- what is not
+  // ---- tolerated
 
   private static Workflow<String, String> steps(String... names) {
     return (ctx, input) -> {
@@ -341,7 +340,9 @@ class NondeterminismTest {
     };
   }
 
-  /** A failure that the second attempt of the run does not see, so that it goes another way. */
+  /**
+   * A failure that the second attempt of the run does not see, so that it takes another branch.
+   */
   private static Workflow<String, String> otherWay() {
     return (ctx, input) -> {
       step(ctx, "a");
@@ -406,7 +407,7 @@ class NondeterminismTest {
     RunHandle<String> run = env.kagzi().workflow(TYPE).retries(2).start("");
 
     oneDay(env, before);
-    // In a worker that never saw it, in one that saw it before, and in one that saw it itself.
+    // In a worker that never executed the run, in one that did before, and in one that just did.
     oneDay(env, after);
     oneDay(env, after);
     try (Worker worker = worker(env, after).start()) {

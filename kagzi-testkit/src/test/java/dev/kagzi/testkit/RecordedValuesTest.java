@@ -40,8 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Whatever code is given, it is given the same by its first execution and by a replay: every kind
- * of value, in every place where a workflow receives one.
+ * Code receives the same values in its first execution and in a replay: every kind of value, at every place where a workflow receives one.
  */
 @ExtendWith(KagziExtension.class)
 class RecordedValuesTest {
@@ -137,10 +136,12 @@ class RecordedValuesTest {
     return new Box<>(new Order("lamp", 1), Optional.of("blue"));
   }
 
-  /** What the executions of each run were given, in their order: by run, then by place. */
+  /** The values that the executions of each run received, in order: by run, then by place. */
   private final Map<String, Map<String, List<String>>> seen = new ConcurrentHashMap<>();
 
-  /** One execution of one run: what it is given is noted, then it sleeps and is executed again. */
+  /**
+   * One execution of one run: records the values that it receives, then sleeps and is executed again.
+   */
   private final class Notes {
     private final WorkflowContext ctx;
 
@@ -212,7 +213,7 @@ class RecordedValuesTest {
     List<String> readable =
         KINDS.stream().filter(RecordedValuesTest::isReadable).map(Kind::name).toList();
     replayAndCompare(env, readable);
-    // A list that does not say what is in it gives maps from the beginning.
+    // A list without an element type contains maps from the first execution on.
     assertThat(first("raw-list", "step")).contains("LinkedHashMap").doesNotContain("Order");
     assertThat(first("list", "step")).contains("Order");
     assertThat(first("subclass", "step")).contains("Animal").doesNotContain("Dog");
@@ -224,7 +225,7 @@ class RecordedValuesTest {
   }
 
   @Test
-  void a_result_that_is_not_of_its_declared_type_is_refused_in_both_alike(KagziEnv env) {
+  void a_result_that_is_not_of_its_declared_type_is_rejected_in_first_execution_and_replay(KagziEnv env) {
     WorkflowType<String, String> type =
         WorkflowType.of("refused", String.class, String.class).queue("q");
     List<Kind> refused = KINDS.stream().filter(kind -> !isReadable(kind)).toList();
@@ -259,9 +260,9 @@ class RecordedValuesTest {
                     .contains("FailedException", "PayloadException", "code=PAYLOAD_UNWRITABLE"));
   }
 
-  /** The error that nobody saw before the first replay. */
+  /** An error that would otherwise first appear in a replay. */
   @Test
-  void a_list_that_does_not_say_what_is_in_it_fails_at_once(KagziEnv env) {
+  void a_list_without_an_element_type_fails_in_the_first_execution(KagziEnv env) {
     WorkflowType<String, Integer> type =
         WorkflowType.of("raw", String.class, Integer.class).queue("q");
     env.worker().workflow(type, (ctx, input) -> cents(ctx)).start();
@@ -375,7 +376,7 @@ class RecordedValuesTest {
     }
   }
 
-  /** The value with the classes that it is made of. */
+  /** Returns the value with the classes that it consists of. */
   private static String describe(Object value) {
     return switch (value) {
       case null -> "null";

@@ -44,11 +44,11 @@ class ReplayTest {
   private static final WorkflowType<String, String> PARCEL =
       WorkflowType.of("parcel", String.class, String.class).queue("q");
 
-  /** Steps that were executed, to which no replay adds. */
+  /** The executed steps; a replay must not add any. */
   private final Queue<String> executed = new ConcurrentLinkedQueue<>();
 
   @Test
-  void unchanged_code_with_all_that_there_is_does_what_is_recorded(KagziEnv env) {
+  void unchanged_code_with_every_kind_of_step_matches_its_history(KagziEnv env) {
     env.worker().workflow(PARCEL, (ctx, item) -> "parcel of " + item).start();
     RunHistory history = record(env, this::everything);
     List<String> executedLive = List.copyOf(executed);
@@ -211,7 +211,7 @@ class ReplayTest {
   }
 
   @Test
-  void another_end_differs(KagziEnv env) {
+  void another_result_or_failure_of_the_run_differs(KagziEnv env) {
     RunHistory completed = record(env, (ctx, item) -> ctx.step("a", String.class, () -> "a"));
     RunHistory failed =
         record(
@@ -246,7 +246,7 @@ class ReplayTest {
   }
 
   @Test
-  void an_open_run_may_go_on_in_another_way_from_where_its_record_ends(KagziEnv env) {
+  void the_code_of_an_open_run_may_differ_after_the_end_of_its_history(KagziEnv env) {
     RunHistory history = recordUntil(env, this::chargeThenShip, Duration.ofHours(1));
 
     assertThat(history.run().status()).isEqualTo(RunStatus.SLEEPING);
@@ -280,7 +280,7 @@ class ReplayTest {
     assertThat(executed).containsExactlyElementsOf(executedLive);
   }
 
-  /** The first branch stands still at once, the second after its step. */
+  /** The first branch sleeps at once, the second after its step. */
   private Workflow<String, String> branches(String step) {
     return (ctx, item) ->
         ctx.parallel(
@@ -297,7 +297,7 @@ class ReplayTest {
   }
 
   @Test
-  void branches_that_were_moved_differ(KagziEnv env) {
+  void reordered_branches_differ(KagziEnv env) {
     RunHistory history =
         record(
             env,
@@ -321,7 +321,7 @@ class ReplayTest {
   }
 
   @Test
-  void a_run_that_somebody_ended_counts_as_open(KagziEnv env) {
+  void a_cancelled_terminated_or_timed_out_run_counts_as_open(KagziEnv env) {
     env.worker().workflow(ORDER, this::chargeThenShip).start();
     RunHandle<String> cancelled = env.kagzi().workflow(ORDER).start("lamp");
     RunHandle<String> terminated = env.kagzi().workflow(ORDER).start("lamp");
@@ -343,7 +343,7 @@ class ReplayTest {
   }
 
   @Test
-  void a_run_that_was_tried_again_as_a_whole_does_what_is_recorded(KagziEnv env) {
+  void a_run_that_was_retried_as_a_whole_matches_its_history(KagziEnv env) {
     Workflow<String, String> code =
         (ctx, item) -> {
           ctx.step("charge", () -> did("charge"));
@@ -450,7 +450,7 @@ class ReplayTest {
         .hasMessage("workflow: order (expected: one of [parcel])");
   }
 
-  // ---- how the tests speak
+  // ---- helpers
 
   private String did(String what) {
     executed.add(what);
@@ -464,7 +464,7 @@ class ReplayTest {
     return "done";
   }
 
-  /** The history of a run that has ended. */
+  /** Returns the history of a run that has ended. */
   private RunHistory record(KagziEnv env, Workflow<String, String> code) {
     return recordUntil(env, code, Duration.ofDays(30));
   }
@@ -478,7 +478,7 @@ class ReplayTest {
     }
   }
 
-  /** As it comes out of a file. */
+  /** Returns the history as read from a file. */
   private static RunHistory read(RunHistory history) {
     RunHistory read = RunHistory.parse(history.toJson());
     assertThat(read.toJson()).isEqualTo(history.toJson());

@@ -21,7 +21,7 @@ class RunAssertTest {
       WorkflowType.of("order", String.class, String.class).queue("q");
 
   @Test
-  void claims_about_a_run_that_completed_hold_or_say_what_there_was(KagziEnv env) {
+  void assertions_about_a_completed_run_pass_or_list_its_steps(KagziEnv env) {
     AtomicInteger calls = new AtomicInteger();
     env.worker()
         .workflow(
@@ -78,7 +78,7 @@ class RunAssertTest {
   }
 
   @Test
-  void claims_about_a_run_that_failed_hold_or_say_what_there_was(KagziEnv env) {
+  void assertions_about_a_failed_run_pass_or_list_its_steps(KagziEnv env) {
     env.worker()
         .workflow(
             ORDER,
@@ -108,7 +108,7 @@ class RunAssertTest {
   }
 
   @Test
-  void an_execution_that_was_lost_with_its_worker_counts(KagziEnv env) throws Exception {
+  void an_execution_that_was_lost_with_its_worker_is_counted(KagziEnv env) throws Exception {
     AtomicInteger calls = new AtomicInteger();
     CountDownLatch inStep = new CountDownLatch(1);
     env.worker()

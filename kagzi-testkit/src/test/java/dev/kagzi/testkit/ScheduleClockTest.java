@@ -19,7 +19,7 @@ class ScheduleClockTest {
       WorkflowType.of("report", String.class, String.class).queue("q");
 
   @Test
-  void every_slot_that_the_clock_passes_becomes_a_run_at_its_time(KagziEnv env) {
+  void every_slot_that_the_clock_passes_starts_a_run_at_its_time(KagziEnv env) {
     env.worker().workflow(REPORT, (ctx, name) -> "about " + name).start();
     Schedule schedule = env.kagzi().schedule("daily");
     Instant first =
@@ -43,7 +43,7 @@ class ScheduleClockTest {
   }
 
   @Test
-  void a_slot_that_waits_starts_when_the_run_before_it_has_slept(KagziEnv env) {
+  void a_waiting_slot_starts_when_the_previous_run_ends(KagziEnv env) {
     env.worker()
         .workflow(
             REPORT,

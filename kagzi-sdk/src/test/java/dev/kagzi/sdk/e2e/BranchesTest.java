@@ -34,7 +34,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Branches of a run: they overlap, wait together, fail and win on their own. */
+/** Branches of a run: they overlap, wait together, and fail or win independently. */
 class BranchesTest extends RealServerTest {
   private final Map<String, AtomicInteger> executions = new ConcurrentHashMap<>();
   private final List<String> log = new CopyOnWriteArrayList<>();
@@ -59,7 +59,7 @@ class BranchesTest extends RealServerTest {
   }
 
   @Test
-  void a_thousand_branches_meet_at_one_latch_and_give_their_results_in_order() {
+  void a_thousand_branches_run_concurrently_and_return_their_results_in_order() {
     int branches = 1_000;
     CountDownLatch all = new CountDownLatch(branches);
 
@@ -87,7 +87,7 @@ class BranchesTest extends RealServerTest {
   }
 
   @Test
-  void branches_of_different_types_give_their_results_by_place() {
+  void branches_of_different_types_return_their_results_by_position() {
     RunHandle<String> run =
         run(
             (ctx, name) -> {
@@ -225,7 +225,7 @@ class BranchesTest extends RealServerTest {
   }
 
   @Test
-  void the_first_failure_interrupts_the_others_names_its_branch_and_is_seen_again_on_replay() {
+  void the_first_failure_interrupts_the_others_names_its_branch_and_is_thrown_again_on_replay() {
     RunHandle<String> run =
         run(
             (ctx, name) -> {
@@ -249,7 +249,7 @@ class BranchesTest extends RealServerTest {
   }
 
   @Test
-  void a_sleep_that_a_failure_elsewhere_has_cut_short_is_closed_with_the_run() {
+  void a_sleep_interrupted_by_another_branchs_failure_is_closed_with_the_run() {
     RunHandle<String> run =
         run(
             (ctx, name) -> {
@@ -292,7 +292,7 @@ class BranchesTest extends RealServerTest {
 
   private Integer fail() {
     count("fail");
-    // The other one has begun.
+    // The other branch has begun.
     await().atMost(SOON).until(() -> counted("hang") == 1);
     throw new NonRetryableException("declined");
   }
@@ -309,7 +309,7 @@ class BranchesTest extends RealServerTest {
   }
 
   @Test
-  void uncaught_it_fails_the_run_and_a_retry_of_the_run_executes_the_failed_branch_again() {
+  void an_uncaught_branch_failure_fails_the_run_and_its_retry_executes_the_branch_again() {
     kagzi
         .worker()
         .workflow(
@@ -343,7 +343,7 @@ class BranchesTest extends RealServerTest {
   }
 
   @Test
-  void all_that_is_collected_has_each_result_or_failure_in_its_place() {
+  void collected_branches_return_each_result_or_failure_in_order() {
     RunHandle<String> run =
         run(
             (ctx, name) -> {
@@ -401,7 +401,7 @@ class BranchesTest extends RealServerTest {
   }
 
   @Test
-  void a_loser_that_ends_late_changes_nothing_and_is_shown_as_interrupted() throws Exception {
+  void a_losing_branch_that_ends_late_changes_nothing_and_is_shown_as_interrupted() throws Exception {
     CountDownLatch left = new CountDownLatch(1);
     RunHandle<String> run =
         run(
@@ -461,7 +461,7 @@ class BranchesTest extends RealServerTest {
   }
 
   @Test
-  void a_race_that_all_lose_fails_with_the_first_of_them() {
+  void a_race_in_which_all_branches_fail_throws_the_failure_of_the_first() {
     RunHandle<String> run =
         run(
             (ctx, name) -> {
@@ -489,7 +489,7 @@ class BranchesTest extends RealServerTest {
   }
 
   @Test
-  void branches_nest_and_a_crash_repeats_only_what_had_not_finished() {
+  void branches_nest_and_a_crash_repeats_only_unfinished_steps() {
     AtomicInteger lives = new AtomicInteger();
     RunHandle<String> run =
         run(
@@ -509,7 +509,7 @@ class BranchesTest extends RealServerTest {
                                     await()
                                         .atMost(SOON)
                                         .until(() -> server.steps(ctx.runId()).size() >= 4);
-                                    // As good as a crash: the run is taken from its worker.
+                                    // Same effect as a crash: the worker loses the run.
                                     forceOffline(ctx);
                                     gate.await();
                                   }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class BrokenConnectionTest extends RealServerTest {
 
   @Test
-  void runs_come_through_a_connection_that_is_cut_again_and_again() {
+  void runs_complete_over_a_connection_that_is_cut_repeatedly() {
     Map<String, AtomicInteger> executions = new ConcurrentHashMap<>();
     try (TcpProxy proxy = new TcpProxy(server.port());
         Kagzi shaky = Kagzi.connect(proxy.address())) {
@@ -62,7 +62,7 @@ class BrokenConnectionTest extends RealServerTest {
   }
 
   @Test
-  void a_worker_that_cannot_be_reached_loses_its_run_and_learns_of_it() throws Exception {
+  void an_unreachable_worker_loses_its_run_and_stops_it() throws Exception {
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     AtomicInteger firstSteps = new AtomicInteger();
@@ -123,7 +123,7 @@ class BrokenConnectionTest extends RealServerTest {
   }
 
   @Test
-  void a_restart_of_the_server_is_only_a_pause() throws Exception {
+  void runs_continue_after_a_restart_of_the_server() throws Exception {
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
     AtomicInteger executions = new AtomicInteger();
@@ -183,7 +183,7 @@ class BrokenConnectionTest extends RealServerTest {
   }
 
   @Test
-  void a_run_that_outlives_the_drain_goes_on_elsewhere_at_once() throws Exception {
+  void a_run_that_exceeds_the_drain_timeout_continues_on_another_worker_at_once() throws Exception {
     CountDownLatch running = new CountDownLatch(1);
     AtomicInteger firstSteps = new AtomicInteger();
     RunHandle<String> run;

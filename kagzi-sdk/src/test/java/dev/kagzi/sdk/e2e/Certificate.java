@@ -7,7 +7,7 @@ import java.security.KeyStore;
 import java.util.Base64;
 import java.util.List;
 
-/** A certificate that signs itself, made by the JDK's own tool, with its key; both as PEM files. */
+/** A self-signed certificate with its key, created with the JDK's keytool, as PEM files. */
 record Certificate(Path cert, Path key) {
   private static final String PASSWORD = "changeit";
 

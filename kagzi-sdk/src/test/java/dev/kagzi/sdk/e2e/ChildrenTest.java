@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Runs that are steps of other runs. */
+/** Child runs. */
 class ChildrenTest extends RealServerTest {
   private final AtomicInteger executions = new AtomicInteger();
   private final CountDownLatch gate = new CountDownLatch(1);
@@ -135,7 +135,7 @@ class ChildrenTest extends RealServerTest {
   }
 
   @Test
-  void a_childs_failure_is_a_typed_exception_that_a_replay_sees_again() {
+  void a_childs_failure_is_a_typed_exception_that_a_replay_throws_again() {
     serve(
         (ctx, name) -> {
           try {
@@ -157,7 +157,7 @@ class ChildrenTest extends RealServerTest {
   }
 
   @Test
-  void uncaught_it_fails_the_parent_whose_next_attempt_has_a_child_of_its_own() {
+  void an_uncaught_child_failure_fails_the_parent_and_its_next_attempt_starts_a_new_child() {
     serve(
         (ctx, name) -> "" + ctx.child(child()).run("flaky", 1),
         (ctx, n) -> {
@@ -236,7 +236,7 @@ class ChildrenTest extends RealServerTest {
   }
 
   @Test
-  void fifty_levels_of_recursion_come_back() {
+  void fifty_levels_of_children_complete() {
     serve(
         (ctx, name) -> "" + ctx.child(child()).run("down", 50),
         (ctx, n) -> n == 0 ? 0 : 1 + ctx.child(child()).run("down", n - 1));
@@ -245,7 +245,7 @@ class ChildrenTest extends RealServerTest {
   }
 
   @Test
-  void a_resumed_parent_waits_again_for_the_child_that_went_on_without_it() {
+  void a_resumed_parent_waits_again_for_the_child_that_continued_meanwhile() {
     serve(
         (ctx, name) -> {
           ChildHandle<Integer> child = ctx.child(child()).start("slow", 5);
@@ -275,7 +275,7 @@ class ChildrenTest extends RealServerTest {
   }
 
   @Test
-  void a_run_that_a_step_starts_shows_its_parent_and_outlives_its_cancel() {
+  void a_run_started_by_a_step_shows_its_parent_and_survives_its_cancel() {
     serve(
         (ctx, name) -> {
           ctx.step("spawn", () -> kagzi.workflow(child()).id("spawned").start(1));
@@ -298,7 +298,9 @@ class ChildrenTest extends RealServerTest {
     await().atMost(SOON).until(() -> kagzi.get(spawned.runId()).status() == RunStatus.COMPLETED);
   }
 
-  /** Two hear of one end; the other child goes on, and its step is done with its start. */
+  /**
+   * Two branches await one child. The other child continues, and its step completes with its start.
+   */
   @Test
   void a_child_that_two_branches_await_does_not_hide_one_that_nobody_awaits() {
     List<Thread> waiting = new CopyOnWriteArrayList<>();
@@ -353,7 +355,7 @@ class ChildrenTest extends RealServerTest {
     kagzi.run(alone, child()).cancel();
   }
 
-  /** Its server does not know the run that the step belongs to. */
+  /** The other server does not know the run of the step. */
   @Test
   void a_step_may_start_runs_of_another_installation() {
     try (RealServer elsewhere = new RealServer();

@@ -52,7 +52,7 @@ class ClientServerTest extends RealServerTest {
   }
 
   @Test
-  void thousands_of_starts_in_one_call_all_come_to_their_end() {
+  void thousands_of_runs_of_one_bulk_start_all_complete() {
     kagzi.worker().workflow(type, (ctx, name) -> name + "!").maxConcurrent(500).start();
     List<String> names = IntStream.range(0, 5_000).mapToObj(i -> "n" + i).toList();
 
@@ -64,7 +64,7 @@ class ClientServerTest extends RealServerTest {
   }
 
   @Test
-  void a_cancel_interrupts_the_running_step_at_once_and_late_results_are_void() throws Exception {
+  void a_cancel_interrupts_the_running_step_at_once_and_late_results_are_ignored() throws Exception {
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     Worker worker =
@@ -157,7 +157,7 @@ class ClientServerTest extends RealServerTest {
   }
 
   @Test
-  void limits_of_the_worker_and_of_a_type_hold_and_everything_is_done_in_the_end() {
+  void worker_and_type_limits_are_kept_and_all_runs_complete() {
     WorkflowType<String, String> heavy =
         WorkflowType.of("heavy", String.class, String.class).queue(queue);
     AtomicInteger now = new AtomicInteger();

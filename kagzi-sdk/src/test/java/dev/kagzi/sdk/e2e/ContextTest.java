@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What code may ask its context for, and what stands around it. */
+/** The workflow context, step contexts and interceptors. */
 class ContextTest extends RealServerTest {
   private final List<String> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger executions = new AtomicInteger();
@@ -140,7 +140,7 @@ class ContextTest extends RealServerTest {
     assertThat(kagzi.workflow(type).start("Ada").result(SOON)).isEqualTo("from 7");
   }
 
-  // The announcement that carries it is the only thing that is recorded of the step.
+  // The announcement that contains the progress is the only record of the step.
   private static boolean hasProgress(WorkflowContext ctx) {
     return !server.steps(ctx.runId()).isEmpty();
   }
@@ -181,7 +181,7 @@ class ContextTest extends RealServerTest {
   }
 
   @Test
-  void interceptors_stand_around_starts_runs_and_steps_in_their_order() {
+  void interceptors_intercept_starts_runs_and_steps_in_order() {
     ClientInterceptor client =
         new ClientInterceptor() {
           @Override
@@ -272,7 +272,7 @@ class ContextTest extends RealServerTest {
     }
   }
 
-  /** What goes over the wire while a run with ten thousand steps is replayed. */
+  /** Counts the calls while a run with ten thousand steps is replayed. */
   @Test
   void ten_thousand_steps_are_replayed_with_one_poll_and_no_call_per_step() {
     int steps = 10_000;
@@ -290,7 +290,7 @@ class ContextTest extends RealServerTest {
           .workflow(
               type,
               (ctx, name) -> {
-                // Side by side, since it is quicker.
+                // Concurrent, because that is faster.
                 ctx.parallel(
                     "lane",
                     IntStream.range(0, 20).boxed().toList(),
@@ -307,7 +307,7 @@ class ContextTest extends RealServerTest {
                       return lane;
                     });
                 if (lives.incrementAndGet() == 1) {
-                  // What came before the last step is on record when it begins.
+                  // All earlier steps are recorded when the last one begins.
                   ctx.step("last", () -> {});
                   reportsOfFirstLife.set(count(calls, "Report"));
                   calls.clear();

@@ -29,7 +29,7 @@ class ExecutionTest extends RealServerTest {
   record Basket(List<Item> items, Map<String, Instant> seen) {}
 
   @Test
-  void records_lists_and_nulls_travel_through_steps() {
+  void steps_return_records_lists_and_nulls() {
     WorkflowType<Basket, List<Item>> shop =
         WorkflowType.of("shop", new TypeRef<Basket>() {}, new TypeRef<List<Item>>() {})
             .queue(queue);
@@ -75,7 +75,7 @@ class ExecutionTest extends RealServerTest {
   }
 
   @Test
-  void a_long_backoff_gives_the_worker_free_and_is_kept_on_time() {
+  void a_long_backoff_frees_the_worker_and_ends_on_time() {
     kagzi
         .worker()
         .workflow(
@@ -94,7 +94,7 @@ class ExecutionTest extends RealServerTest {
   }
 
   @Test
-  void the_runs_policy_holds_for_steps_without_their_own_and_for_the_run() {
+  void the_runs_policy_applies_to_the_run_and_to_steps_without_their_own() {
     kagzi
         .worker()
         .workflow(type, (ctx, name) -> ctx.step("flaky", String.class, () -> failUntil(99)))
@@ -130,7 +130,7 @@ class ExecutionTest extends RealServerTest {
   }
 
   @Test
-  void a_final_failure_can_be_caught_and_is_seen_again_after_a_pause() {
+  void a_final_failure_can_be_caught_and_is_thrown_again_after_a_suspension() {
     kagzi
         .worker()
         .workflow(
@@ -156,7 +156,7 @@ class ExecutionTest extends RealServerTest {
   }
 
   @Test
-  void sleeps_short_long_and_of_the_same_name_last_as_long_as_they_say() {
+  void short_and_long_sleeps_and_sleeps_of_the_same_name_last_their_duration() {
     kagzi
         .worker()
         .workflow(

@@ -41,7 +41,7 @@ class FailureEndToEndTest extends RealServerTest {
   }
 
   @Test
-  void a_policy_excludes_kinds_and_beginnings_of_messages() {
+  void a_policy_excludes_kinds_and_message_prefixes() {
     assertThat(attempts(QUICK.notOn(ErrorKind.NETWORK), new ConnectException("x"))).isOne();
     assertThat(attempts(QUICK.notOnMessage("card "), new IOException("card declined"))).isOne();
     assertThat(attempts(QUICK.notOnMessage("card "), new IOException("no card"))).isEqualTo(3);
@@ -54,7 +54,7 @@ class FailureEndToEndTest extends RealServerTest {
     assertThat(attempts(QUICK.onlyOn(ErrorKind.DATABASE), new ConnectException("x"))).isOne();
   }
 
-  /** How often a step was executed that always throws this. */
+  /** Returns how often a step was executed that always throws this exception. */
   private int attempts(Retry retry, Exception thrown) {
     executions.set(0);
     serve(() -> fail(thrown), retry);
@@ -102,7 +102,7 @@ class FailureEndToEndTest extends RealServerTest {
   }
 
   @Test
-  void the_error_of_a_run_is_its_steps_with_all_that_was_recorded() {
+  void the_error_of_a_run_is_the_recorded_error_of_its_step() {
     serve(() -> fail(new IOException("gateway", new ConnectException("refused"))), Retry.none());
 
     assertThatThrownBy(() -> kagzi.workflow(type).start("Ada").result(SOON))
@@ -226,7 +226,7 @@ class FailureEndToEndTest extends RealServerTest {
     assertThat(run.resume()).as("it has completed").isFalse();
   }
 
-  /** Ids are unique in their namespace, whatever the type. */
+  /** Ids are unique in their namespace, across types. */
   @Test
   void a_start_is_not_answered_with_a_run_of_another_type() {
     WorkflowType<String, Integer> other =
@@ -249,7 +249,9 @@ class FailureEndToEndTest extends RealServerTest {
         .isInstanceOf(RunExistsException.class);
   }
 
-  /** Books, cannot book the rest, and cancels; the cancellation works once it is repaired. */
+  /**
+   * Books, fails to book the rest, and cancels; the cancellation succeeds after it is repaired.
+   */
   private RunHandle<String> saga(AtomicInteger books, AtomicBoolean repaired) {
     kagzi
         .worker()
@@ -279,7 +281,7 @@ class FailureEndToEndTest extends RealServerTest {
   }
 
   @Test
-  void a_saga_is_resumed_in_its_undo_and_its_bookings_stay_undone() {
+  void a_saga_is_resumed_in_its_compensation_and_its_bookings_stay_cancelled() {
     AtomicInteger books = new AtomicInteger();
     AtomicBoolean repaired = new AtomicBoolean();
     RunHandle<String> run = saga(books, repaired);
@@ -292,7 +294,7 @@ class FailureEndToEndTest extends RealServerTest {
   }
 
   @Test
-  void a_saga_that_undid_all_is_resumed_by_force_only() {
+  void a_saga_that_compensated_everything_is_resumed_by_force_only() {
     AtomicInteger books = new AtomicInteger();
     RunHandle<String> run = saga(books, new AtomicBoolean(true));
 
@@ -343,7 +345,7 @@ class FailureEndToEndTest extends RealServerTest {
   }
 
   @Test
-  void an_id_in_use_is_refused_or_stands_for_the_finished_run_as_asked() {
+  void an_id_in_use_is_rejected_or_returns_the_finished_run_by_policy() {
     RunHandle<String> first = kagzi.workflow(type).id(queue).start("Ada");
 
     assertThatThrownBy(

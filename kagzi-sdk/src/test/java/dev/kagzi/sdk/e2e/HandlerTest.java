@@ -55,7 +55,7 @@ class HandlerTest extends RealServerTest {
   }
 
   @Test
-  void a_failed_run_starts_its_handler_with_all_that_is_known() throws Exception {
+  void a_failed_run_starts_its_handler_with_the_complete_event() throws Exception {
     failing(kagzi).start();
 
     RunHandle<String> run = kagzi.workflow(type).id(queue).onFailure(handler()).start("Ada");
@@ -95,7 +95,7 @@ class HandlerTest extends RealServerTest {
   }
 
   @Test
-  void the_event_is_read_whatever_codec_the_application_has() throws Exception {
+  void the_event_is_read_with_any_codec_of_the_application() throws Exception {
     try (Kagzi secret =
         Kagzi.builder().address(server.address()).codec(new Scrambled()).connect()) {
       failing(secret).start();
@@ -106,7 +106,7 @@ class HandlerTest extends RealServerTest {
     }
   }
 
-  /** JSON that nobody can read without knowing how. */
+  /** A codec whose output is not readable as JSON. */
   private static final class Scrambled implements PayloadCodec {
     private final PayloadCodec json = new JacksonCodec();
 
@@ -175,7 +175,7 @@ class HandlerTest extends RealServerTest {
   }
 
   @Test
-  void runs_that_people_ended_start_no_handler() throws Exception {
+  void cancelled_and_terminated_runs_start_no_handler() throws Exception {
     WorkflowType<String, String> waiting =
         WorkflowType.of("waiting", String.class, String.class).queue(queue);
     RunHandle<String> cancelled = kagzi.workflow(waiting).onFailure(handler()).start("a");

@@ -39,8 +39,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * What arrives at a server of each gRPC method that the SDK calls: the headers that interceptors of
- * the user add, and a deadline.
+ * What a server receives with each gRPC method that the SDK calls: the headers that interceptors of the user add, and a deadline.
  */
 class HeadersTest {
   private static final Duration SOON = Duration.ofSeconds(30);
@@ -53,7 +52,7 @@ class HeadersTest {
 
   private static final String DEADLINE = "grpc-timeout";
 
-  /** They stay open for as long as the worker or the client does. */
+  /** Streams that stay open as long as the worker or the client. */
   private static final Set<String> WITHOUT_DEADLINE =
       Set.of("kagzi.v1.WorkerService/Attach", "kagzi.v1.WorkflowService/WatchWorkflows");
 
@@ -113,7 +112,8 @@ class HeadersTest {
             .workflow(
                 LONG,
                 (ctx, name) -> {
-                  // More than a task holds: the worker reads it by GetHistory after the pause.
+                  // More than a task can contain: the worker reads it with GetHistory after the
+                  // sleep.
                   for (int i = 0; i < 4; i++) {
                     ctx.step("big", String.class, () -> "x".repeat(1_800_000));
                   }

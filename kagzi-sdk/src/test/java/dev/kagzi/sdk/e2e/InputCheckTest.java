@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What a worker does with an input that is not quite what its code expects. */
+/** What a worker does with an input that does not fit its code. */
 class InputCheckTest extends RealServerTest {
   record Order(String item, int cents) {}
 
@@ -31,7 +31,7 @@ class InputCheckTest extends RealServerTest {
 
   record NewPayment(int cents, int fee) {}
 
-  /** As the command line, or another language, starts a run: with any JSON. */
+  /** Starts a run with any JSON, as the command line or another language does. */
   private WorkflowType<Map<String, Object>, String> anyJson() {
     return WorkflowType.of("pay", new TypeRef<Map<String, Object>>() {}, new TypeRef<String>() {})
         .queue(queue);
@@ -42,7 +42,7 @@ class InputCheckTest extends RealServerTest {
   }
 
   @Test
-  void a_run_whose_input_lacks_a_primitive_is_blocked_with_its_name_and_goes_on_with_other_code() {
+  void a_run_whose_input_lacks_a_primitive_is_blocked_with_its_name_until_the_code_fits() {
     AtomicInteger charged = new AtomicInteger();
     RunHandle<String> run = kagzi.workflow(anyJson()).start(Map.of("item", "lamp", "cent", 4200));
     Worker worker =
@@ -75,7 +75,7 @@ class InputCheckTest extends RealServerTest {
   }
 
   @Test
-  void a_run_that_has_begun_goes_on_under_code_whose_records_have_other_fields() {
+  void a_run_that_has_begun_continues_with_code_whose_records_have_other_fields() {
     RunHandle<String> run = kagzi.workflow(anyJson()).start(Map.of("item", "lamp", "size", 3));
     Worker worker =
         kagzi

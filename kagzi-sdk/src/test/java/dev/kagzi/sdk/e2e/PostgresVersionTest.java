@@ -8,10 +8,10 @@ import java.sql.ResultSet;
 import java.sql.Statement;
 import org.junit.jupiter.api.Test;
 
-/** {@code -Dkagzi.postgres=14} reaches the servers of these tests, or they show nothing. */
+/** Checks that {@code -Dkagzi.postgres=14} selects the PostgreSQL of these tests. */
 class PostgresVersionTest {
   @Test
-  void the_tests_run_on_the_postgres_that_was_asked_for() throws Exception {
+  void the_tests_run_on_the_selected_postgres() throws Exception {
     String asked = System.getProperty("kagzi.postgres", "");
     String name = SharedPostgres.createDatabase();
 

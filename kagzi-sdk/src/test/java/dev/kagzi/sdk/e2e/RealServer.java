@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A server on a database of its own, which can be stopped and started on the same port. */
+/** A server with its own database, which can be stopped and restarted on the same port. */
 final class RealServer implements AutoCloseable {
   private final String database = SharedPostgres.createDatabase();
   private final EngineConfig engine;
@@ -61,7 +61,7 @@ final class RealServer implements AutoCloseable {
     server.close();
   }
 
-  /** After {@link #stop}, on the same gRPC port. */
+  /** Restarts after {@link #stop}, on the same gRPC port. */
   void startAgain() {
     server = start(port);
   }

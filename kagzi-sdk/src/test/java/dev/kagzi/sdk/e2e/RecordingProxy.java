@@ -29,9 +29,9 @@ final class RecordingProxy implements AutoCloseable {
   private static final int MESSAGE_BYTES_MAX = 16 << 20;
 
   /**
-   * One call that arrived.
+   * One received call.
    *
-   * @param method such as {@code kagzi.v1.WorkerService/Report}
+   * @param method for example {@code kagzi.v1.WorkerService/Report}
    */
   record Call(String method, Metadata headers) {
     @Nullable String header(String name) {
@@ -69,7 +69,7 @@ final class RecordingProxy implements AutoCloseable {
     return "127.0.0.1:" + server.getPort();
   }
 
-  /** The calls so far, in the order of their arrival. */
+  /** Returns the calls so far, in order of arrival. */
   List<Call> calls() {
     return List.copyOf(calls);
   }

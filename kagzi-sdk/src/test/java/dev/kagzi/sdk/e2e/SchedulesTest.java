@@ -46,7 +46,7 @@ class SchedulesTest extends RealServerTest {
   }
 
   @Test
-  void all_that_is_said_of_a_schedule_is_kept() {
+  void all_options_of_a_schedule_are_stored() {
     WorkflowType<WorkflowFailedEvent, Void> handler =
         WorkflowType.of("cleanup", WorkflowFailedEvent.class, Void.class);
     ScheduleInfo made =
@@ -97,7 +97,7 @@ class SchedulesTest extends RealServerTest {
   }
 
   @Test
-  void a_handler_retries_and_time_outs_are_changed_and_taken_away() {
+  void handler_retry_policy_and_timeouts_are_changed_and_cleared() {
     WorkflowType<WorkflowFailedEvent, Void> handler =
         WorkflowType.of("cleanup", WorkflowFailedEvent.class, Void.class);
     Schedule schedule = kagzi.schedule(queue);
@@ -139,7 +139,7 @@ class SchedulesTest extends RealServerTest {
   }
 
   @Test
-  void an_application_says_at_every_start_what_its_schedules_are() {
+  void an_application_creates_or_updates_its_schedules_at_every_start() {
     Schedule schedule = kagzi.schedule(queue);
     ScheduleInfo first = schedule.workflow(type).cron("@daily").input("Ada").createOrUpdate();
     ScheduleInfo again = schedule.workflow(type).cron("@daily").input("Bob").createOrUpdate();

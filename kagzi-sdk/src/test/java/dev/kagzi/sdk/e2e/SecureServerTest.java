@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Servers that ask who is there, with clients that say so, over real sockets and without. */
+/** Servers with token and TLS, over sockets and in process. */
 @SuppressWarnings("NullAway.Init")
 class SecureServerTest {
   private static final Duration SOON = Duration.ofSeconds(30);
@@ -74,7 +74,7 @@ class SecureServerTest {
   }
 
   @Test
-  void of_several_servers_each_is_asked_for_a_certificate_of_its_own_name() {
+  void of_several_servers_each_must_have_a_certificate_for_its_own_name() {
     try (KagziServer server = start(config -> config.tls(serverSide.cert(), serverSide.key()))) {
       String addresses = "127.0.0.2:1,localhost:" + server.grpcPort();
 
@@ -84,7 +84,7 @@ class SecureServerTest {
   }
 
   @Test
-  void mutual_tls_lets_in_whose_certificate_is_signed_and_tells_health_to_all() throws Exception {
+  void mutual_tls_accepts_signed_certificates_and_health_needs_none() throws Exception {
     try (KagziServer server =
         start(config -> config.tls(serverSide.cert(), serverSide.key(), clientSide.cert()))) {
       assertThat(
@@ -119,7 +119,7 @@ class SecureServerTest {
   }
 
   @Test
-  void files_that_do_not_fit_are_refused_by_name() {
+  void unusable_files_are_rejected_with_their_name() {
     ServerConfig.Builder config = ServerConfig.builder();
 
     assertThatThrownBy(() -> config.tls(serverSide.cert(), clientSide.key()))

@@ -42,20 +42,22 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What clients and workers do while their server is stopped, or no longer says anything. */
+/** What clients and workers do while their server is stopped or does not answer. */
 @SuppressWarnings("NullAway.Init")
 class ServerAwayTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
 
-  /** Far from the timeout, for machines that are busy; a call of its own takes 10 s by default. */
+  /**
+   * Much longer than the timeout, for busy machines, and shorter than the default call timeout of 10 s.
+   */
   private static final Duration AT_MOST = Duration.ofSeconds(8);
 
   private static final String RUN_ID = "01980000-0000-7000-8000-000000000000";
   private static final WorkflowType<String, String> GREET =
       WorkflowType.of("greet", String.class, String.class);
 
-  /** What asks nobody, or waits for as long as it takes. */
+  /** Methods that send no request, or that wait without a limit. */
   private static final Set<String> WITHOUT_TIMEOUT =
       Set.of(
           "Kagzi.connect",
@@ -90,7 +92,7 @@ class ServerAwayTest {
     server.close();
   }
 
-  /** A server that is stopped may throw in threads of its own, which are none of the client's. */
+  /** A stopped server may throw in its own threads, which does not concern the client. */
   private static ConditionFactory soon() {
     return await().atMost(SOON).dontCatchUncaughtExceptions();
   }
@@ -121,7 +123,7 @@ class ServerAwayTest {
   }
 
   @Test
-  void every_call_fails_within_the_call_timeout_while_a_server_accepts_and_says_nothing()
+  void every_call_fails_within_the_call_timeout_while_a_server_accepts_but_does_not_answer()
       throws Exception {
     try (TcpProxy proxy = new TcpProxy(server.port())) {
       proxy.stall();
@@ -157,7 +159,7 @@ class ServerAwayTest {
   }
 
   @Test
-  void every_call_of_the_client_is_among_those_that_are_tried_here() {
+  void this_test_covers_every_call_of_the_client() {
     try (Kagzi kagzi = connect(server.address())) {
       Set<String> known =
           calls(kagzi).keySet().stream().map(call -> call.replaceFirst(" .*", "")).collect(toSet());
@@ -169,7 +171,7 @@ class ServerAwayTest {
                   .map(ServerAwayTest::name)
                   .filter(name -> !WITHOUT_TIMEOUT.contains(name)))
           .isSubsetOf(known);
-      // Of builders, what does not return the builder.
+      // Of builders, the methods that do not return the builder.
       assertThat(
               Stream.of(
                       WorkflowStarter.class,
@@ -253,7 +255,7 @@ class ServerAwayTest {
     }
   }
 
-  /** How each call ended; all are made at the same time. */
+  /** Makes all calls at the same time and returns how each ended. */
   private static Map<String, Throwable> failures(Map<String, ThrowingCallable> calls)
       throws InterruptedException {
     ConcurrentMap<String, Throwable> failures = new ConcurrentHashMap<>();
@@ -285,7 +287,7 @@ class ServerAwayTest {
   }
 
   @Test
-  void a_result_is_awaited_over_any_absence_and_a_wait_with_a_limit_ends_with_it()
+  void a_result_is_awaited_while_the_server_is_down_and_a_timeout_ends_the_wait()
       throws Exception {
     try (Kagzi kagzi = connect(server.address())) {
       soon().ignoreExceptions().untilAsserted(() -> kagzi.ping());

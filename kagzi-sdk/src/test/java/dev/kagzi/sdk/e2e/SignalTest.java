@@ -41,7 +41,7 @@ class SignalTest extends RealServerTest {
   }
 
   @Test
-  void what_does_not_finish_in_time_is_given_back_before_the_process_ends() throws Exception {
+  void unfinished_runs_are_released_before_the_process_ends() throws Exception {
     Process process = startWorker();
     try {
       RunHandle<String> run = kagzi.workflow(type).start("600000");
@@ -73,8 +73,8 @@ class SignalTest extends RealServerTest {
   private Process startWorker() throws IOException {
     List<String> command = new ArrayList<>();
     if (System.getProperty("os.name").equals("Linux")) {
-      // A shell's background jobs ignore Ctrl-C, and their children inherit that: whoever starts
-      // the build must not decide what this test sees.
+      // Background jobs of a shell ignore Ctrl-C, and child processes inherit that. The test must
+      // not depend on how the build was started.
       command.addAll(List.of("env", "--default-signal=INT,TERM"));
     }
     command.addAll(
@@ -105,7 +105,7 @@ class SignalTest extends RealServerTest {
   private static void drain(BufferedReader out) {
     try {
       while (out.readLine() != null) {
-        // Read, so that the process is never held up by a full pipe.
+        // Read the output, so that a full pipe cannot block the process.
       }
     } catch (IOException e) {
       throw new AssertionError(e);

@@ -15,7 +15,7 @@ import dev.kagzi.sdk.WorkflowType;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The first page of the SDK, as its users read it. */
+/** The introductory example of the SDK. */
 class SketchTest extends RealServerTest {
   record Order(List<String> items) {}
 
@@ -44,7 +44,7 @@ class SketchTest extends RealServerTest {
   }
 
   @Test
-  @SuppressWarnings("CanonicalDuration") // as in the sketch
+  @SuppressWarnings("CanonicalDuration") // as in the introductory example
   void an_order_is_charged_cools_off_is_packed_and_shipped() {
     Order order = new Order(List.of("lamp", "book"));
     try (Kagzi own = Kagzi.connect(server.address())) {
@@ -62,7 +62,7 @@ class SketchTest extends RealServerTest {
   }
 
   @Test
-  @SuppressWarnings("try") // the worker works while it is open
+  @SuppressWarnings("try") // the worker runs until it is closed
   void a_day_of_cooling_off_takes_no_worker() {
     WorkflowType<Order, Receipt> daily = PROCESS_ORDER.queue(queue);
     try (Worker worker =

@@ -12,12 +12,12 @@ import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** A loop that never ends meets the limit of steps in one run. */
+/** An endless loop reaches the step limit of a run. */
 class StepLimitTest {
   private static final int MAX = 20;
 
   @Test
-  void a_run_with_too_many_steps_fails_and_says_so() {
+  void a_run_with_too_many_steps_fails_with_a_clear_message() {
     WorkflowType<String, String> type = WorkflowType.of("loop", String.class, String.class);
     try (RealServer server = new RealServer(EngineConfig.defaults().withLimits(limits()));
         Kagzi kagzi = Kagzi.connect(server.address())) {

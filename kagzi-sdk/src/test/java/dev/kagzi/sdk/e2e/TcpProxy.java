@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Stands between a client and a server, and fails on demand. */
+/** A TCP proxy between a client and a server that fails on demand. */
 final class TcpProxy implements AutoCloseable {
   private final ServerSocket listening;
   private final int targetPort;
@@ -36,13 +36,13 @@ final class TcpProxy implements AutoCloseable {
     return "127.0.0.1:" + listening.getLocalPort();
   }
 
-  /** Breaks every connection; new ones are let through. */
+  /** Breaks every connection; accepts new ones. */
   void cut() {
     sockets.forEach(TcpProxy::closeQuietly);
     sockets.clear();
   }
 
-  /** Breaks every connection and lets none through. */
+  /** Breaks every connection and rejects new ones. */
   void shut() {
     open = false;
     cut();
@@ -52,12 +52,12 @@ final class TcpProxy implements AutoCloseable {
     open = true;
   }
 
-  /** Keeps every connection open and accepts new ones, but lets nothing through. */
+  /** Keeps connections open and accepts new ones, but forwards nothing. */
   void stall() {
     setStalled(true);
   }
 
-  /** Lets everything through that has waited since {@link #stall}. */
+  /** Forwards everything that was held back since {@link #stall}. */
   void flow() {
     setStalled(false);
   }
@@ -93,7 +93,7 @@ final class TcpProxy implements AutoCloseable {
           closeQuietly(client);
         }
       } catch (IOException e) {
-        // Closed, or a client that has gone again: nothing to do for either.
+        // The proxy is closed, or the client has disconnected: nothing to do.
       }
     }
   }
@@ -118,7 +118,7 @@ final class TcpProxy implements AutoCloseable {
         out.flush();
       }
     } catch (IOException e) {
-      // The connection was cut, which is what a proxy in a test is for.
+      // The test cut the connection.
       open &= !listening.isClosed();
     } finally {
       closeQuietly(from);

@@ -29,7 +29,7 @@ class TimeoutTest extends RealServerTest {
   private final CountDownLatch leave = new CountDownLatch(1);
 
   @Test
-  void a_step_over_its_time_is_tried_again_and_the_attempt_is_visible() {
+  void a_step_over_its_timeout_is_retried_and_the_attempt_is_visible() {
     kagzi
         .worker()
         .workflow(
@@ -59,7 +59,7 @@ class TimeoutTest extends RealServerTest {
   }
 
   @Test
-  void a_start_sets_the_time_of_steps_that_say_nothing() {
+  void a_start_sets_the_timeout_of_steps_without_one() {
     kagzi
         .worker()
         .workflow(
@@ -85,7 +85,7 @@ class TimeoutTest extends RealServerTest {
   }
 
   @Test
-  void code_that_ignores_its_interrupt_is_left_behind_and_the_run_goes_on() {
+  void code_that_ignores_its_interrupt_is_abandoned_and_the_run_continues() {
     Worker worker =
         kagzi
             .worker()
@@ -117,7 +117,7 @@ class TimeoutTest extends RealServerTest {
   }
 
   @Test
-  void a_run_over_its_time_ends_as_timed_out_and_its_code_is_interrupted() throws Exception {
+  void a_run_over_its_timeout_ends_as_timed_out_and_its_code_is_interrupted() throws Exception {
     CountDownLatch interrupted = new CountDownLatch(1);
     kagzi
         .worker()
@@ -171,7 +171,7 @@ class TimeoutTest extends RealServerTest {
   }
 
   @Test
-  void a_run_that_timed_out_can_be_resumed_with_its_time_anew() {
+  void a_run_that_timed_out_can_be_resumed_with_its_full_timeout() {
     kagzi
         .worker()
         .workflow(
@@ -197,7 +197,7 @@ class TimeoutTest extends RealServerTest {
   }
 
   @Test
-  void a_heartbeat_time_out_below_three_beats_is_refused() {
+  void a_heartbeat_timeout_below_three_intervals_is_rejected() {
     assertThatThrownBy(
             () -> kagzi.workflow(type).heartbeatTimeout(Duration.ofSeconds(1)).start("Ada"))
         .hasMessageContaining("heartbeat_timeout");
@@ -225,7 +225,7 @@ class TimeoutTest extends RealServerTest {
       try {
         left = leave.await(1, TimeUnit.MINUTES);
       } catch (InterruptedException e) {
-        // On purpose.
+        // Ignored on purpose.
       }
     }
   }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
-/** Several versions of one type at once. */
+/** Several versions of one workflow type. */
 class VersionsTest extends RealServerTest {
   private WorkflowType<String, String> versioned;
 
@@ -86,7 +86,7 @@ class VersionsTest extends RealServerTest {
     await().atMost(SOON).until(() -> !info().getActiveRunsByVersionMap().containsKey("2"));
   }
 
-  /** Two workers with different versions, one that serves only the old one, all under load. */
+  /** Two workers with different versions and one with only the old version, all under load. */
   @Test
   void a_default_that_changes_under_load_moves_new_runs_only() throws Exception {
     serve("1");

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A program that is nothing but a worker: address and queue as arguments, ended by a signal. */
+/** A program that is only a worker: address and queue are arguments, and a signal ends it. */
 final class WorkerProcess {
   private WorkerProcess() {}
 

@@ -1,4 +1,6 @@
-/** The SDK against the real server on a real PostgreSQL, through connections that break. */
+/**
+ * End-to-end tests of the SDK with the real server on a real PostgreSQL, also over connections that break.
+ */
 @NullMarked
 package dev.kagzi.sdk.e2e;
 

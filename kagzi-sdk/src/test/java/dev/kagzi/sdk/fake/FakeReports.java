@@ -10,7 +10,7 @@ import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 
-/** What the fake server answers to reports. Called under the state's lock. */
+/** The fake server's answers to reports. Called under the state's lock. */
 final class FakeReports {
   private static final int PAYLOAD_BYTES_MAX = 2 << 20;
 

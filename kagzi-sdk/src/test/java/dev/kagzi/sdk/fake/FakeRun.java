@@ -27,7 +27,7 @@ public final class FakeRun {
   public @Nullable ErrorDetail error;
   public @Nullable ErrorDetail blockedBy;
 
-  /** Reports are answered as if there were no such run. */
+  /** Reports are answered as if the run did not exist. */
   public boolean gone;
 
   public final Map<String, RecordedStep> steps = new LinkedHashMap<>();

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** The fake server on a port of its own. */
+/** The fake server on its own port. */
 public final class FakeServer implements AutoCloseable {
   public final FakeState state = new FakeState();
   public final FakeWorkerService workers = new FakeWorkerService(this);
@@ -57,7 +57,7 @@ public final class FakeServer implements AutoCloseable {
     }
   }
 
-  /** Breaks every connection; the memory stays. */
+  /** Breaks every connection; the state is kept. */
   public void stop() {
     if (server == null) {
       return;
@@ -70,21 +70,21 @@ public final class FakeServer implements AutoCloseable {
     }
   }
 
-  /** Recorded steps no longer come with their task. */
+  /** Tasks no longer contain recorded steps. */
   public void keepHistoryApart() {
     synchronized (state) {
       state.historyApart = true;
     }
   }
 
-  /** Polls bring more runs of a type than they ask for. */
+  /** Polls return more runs of a type than requested. */
   public void ignoreLimits() {
     synchronized (state) {
       state.limitsIgnored = true;
     }
   }
 
-  /** Polls bring runs as if they were of this type. */
+  /** Polls return runs as if they were of this type. */
   public void handOutAs(String workflowType) {
     synchronized (state) {
       state.handedOutAs = workflowType;

@@ -25,7 +25,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** All that the fake server remembers; it survives a restart of its port. */
+/** The fake server's state, which survives a restart of its port. */
 public final class FakeState {
   private final Map<String, FakeRun> runs = new LinkedHashMap<>();
   final Map<String, Boolean> onlineWorkers = new HashMap<>();

@@ -28,7 +28,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The fake server's side of workers. */
+/** The worker service of the fake server. */
 public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImplBase {
   public final List<RegisterRequest> registrations = new CopyOnWriteArrayList<>();
   public final List<HeartbeatRequest> heartbeats = new CopyOnWriteArrayList<>();
@@ -43,7 +43,7 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
     this.server = server;
   }
 
-  /** Tells the worker that it no longer holds the run. */
+  /** Sends an event to the worker that it no longer holds the run. */
   public void stopRun(String runId) {
     int epoch = server.state.with(runId, run -> run.epoch);
     AttachResponse stop =
@@ -55,7 +55,7 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
     attached.values().forEach(stream -> stream.onNext(stop));
   }
 
-  /** Forgets the workers, as a server does with one that was silent for long. */
+  /** Deletes the workers, as a server does with workers that were silent for long. */
   public void forgetWorkers() {
     synchronized (server.state) {
       server.state.onlineWorkers.clear();

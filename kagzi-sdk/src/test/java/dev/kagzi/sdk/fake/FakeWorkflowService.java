@@ -34,13 +34,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** The fake server's side of clients. */
+/** The client service of the fake server. */
 public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServiceImplBase {
   public static final String REFUSED_TYPE = "refused";
 
   public final List<StartWorkflowsRequest> starts = new CopyOnWriteArrayList<>();
 
-  /** What was said on the streams of watches, once it has taken effect. */
+  /** Messages received on watch streams, added after they took effect. */
   public final List<WatchWorkflowsRequest> watches = new CopyOnWriteArrayList<>();
 
   private final Map<String, ErrorDetail> refusals = new ConcurrentHashMap<>();
@@ -57,7 +57,9 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
             .build());
   }
 
-  /** Every start of the type is refused, and nothing else of its call, until {@link #accept}. */
+  /**
+   * Refuses every start of the type, but not other starts of the same call, until {@link #accept}.
+   */
   public void refuse(String workflowType, ErrorDetail why) {
     refusals.put(workflowType, why);
   }
@@ -66,7 +68,7 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
     refusals.remove(workflowType);
   }
 
-  /** While on, starts are written and their callers hear that the server is away. */
+  /** While on, starts are written but answered with UNAVAILABLE. */
   public void loseStartAnswers(boolean on) {
     losesStartAnswers = on;
   }

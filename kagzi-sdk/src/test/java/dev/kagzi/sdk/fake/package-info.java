@@ -1,7 +1,5 @@
 /**
- * A server in memory that speaks the wire's language, for tests of the SDK alone: it can be stopped
- * and started, made to fail calls, and made to hold them, and it counts what it hears. Not a model
- * of the engine; the end-to-end tests use the real one.
+ * An in-memory server for tests of the SDK alone. Tests can stop and start it, make calls fail or wait, and inspect the calls that it received. It does not model the engine; the end-to-end tests use the real server.
  */
 @NullMarked
 package dev.kagzi.sdk.fake;

@@ -13,7 +13,7 @@ class ChannelsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"localhost:50051", "[::1]:50051", "[::1]:50051,b:50051", "10.0.0.1:1,[::2]:2"})
-  void a_channel_leads_to_names_and_numbers_of_both_kinds(String addresses) {
+  void a_channel_accepts_host_names_and_ipv4_and_ipv6_addresses(String addresses) {
     List<String> parsed = Channels.parse(addresses);
 
     ManagedChannel channel = Channels.builder(parsed, InsecureChannelCredentials.create()).build();

@@ -38,9 +38,9 @@ class PayloadsTest {
     }
   }
 
-  /** It is kept to be looked at, or is read as what its reader says. */
+  /** Such a value is only displayed, or decoded as a type that its reader chooses. */
   @Test
-  void what_nobody_reads_as_its_own_class_may_be_a_view_of_a_collection() {
+  void a_value_that_is_not_decoded_as_its_own_class_may_be_a_view_of_a_collection() {
     List<String> view = new ArrayList<>(List.of("a", "b", "c")).subList(0, 2);
 
     assertThat(payloads.encodeAny(view).getData().toStringUtf8()).isEqualTo("[\"a\",\"b\"]");

@@ -16,8 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What it costs to decode a step's result again before the code receives it. Prints processor time,
- * which other programs on the machine do not change much; docs/performance.md has figures.
+ * Measures the cost of decoding a step's result again before the code receives it. Prints CPU time, which other programs on the machine do not change much; docs/performance.md has figures.
  */
 class ReadBackCostTest {
   private static final long WARM_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -27,7 +26,7 @@ class ReadBackCostTest {
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
   private final Payloads payloads = new Payloads(new JacksonCodec());
 
-  /** Kept, so that no call is left out. */
+  /** Stored, so that the compiler cannot remove a call. */
   private @Nullable Object last;
 
   record Line(String item, int cents, boolean inStock) {}
@@ -68,7 +67,7 @@ class ReadBackCostTest {
     assertThat(both).as("encoding and reading back, in us").isLessThan(50 * encode);
   }
 
-  /** The quickest of some rounds. */
+  /** Returns the time of the fastest round. */
   private double micros(Supplier<Object> call) {
     repeat(call, WARM_UP_NANOS);
     double best = Double.MAX_VALUE;

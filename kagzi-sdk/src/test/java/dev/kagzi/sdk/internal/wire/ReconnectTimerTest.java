@@ -36,7 +36,7 @@ class ReconnectTimerTest {
   }
 
   @Test
-  void a_channel_without_a_server_tries_about_every_second_for_as_long_as_it_takes() {
+  void a_channel_without_a_server_reconnects_about_every_second_without_limit() {
     reconnect.watch();
     channel.becomes(ConnectivityState.TRANSIENT_FAILURE);
 
@@ -49,7 +49,7 @@ class ReconnectTimerTest {
   }
 
   @Test
-  void a_channel_that_has_its_server_back_is_left_alone_until_the_next_loss() {
+  void a_reconnected_channel_is_not_reset_until_the_next_loss() {
     reconnect.watch();
     channel.becomes(ConnectivityState.TRANSIENT_FAILURE);
     channel.becomes(ConnectivityState.READY);
@@ -66,7 +66,7 @@ class ReconnectTimerTest {
   }
 
   @Test
-  void a_channel_that_is_closed_is_watched_no_more() {
+  void a_closed_channel_is_not_watched_any_more() {
     reconnect.watch();
     channel.becomes(ConnectivityState.TRANSIENT_FAILURE);
     channel.becomes(ConnectivityState.SHUTDOWN);
@@ -76,7 +76,7 @@ class ReconnectTimerTest {
     assertThat(channel.watcher).isNull();
   }
 
-  /** A channel that is in the state that the test says. */
+  /** A channel whose state the test sets. */
   private static final class MadeChannel extends ManagedChannel {
     private ConnectivityState state = ConnectivityState.IDLE;
     private @Nullable Runnable watcher;
@@ -84,10 +84,10 @@ class ReconnectTimerTest {
 
     void becomes(ConnectivityState next) {
       state = next;
-      Runnable told = watcher;
+      Runnable listener = watcher;
       watcher = null;
-      if (told != null) {
-        told.run();
+      if (listener != null) {
+        listener.run();
       }
     }
 

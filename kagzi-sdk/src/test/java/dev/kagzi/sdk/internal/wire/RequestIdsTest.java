@@ -119,7 +119,7 @@ class RequestIdsTest {
   }
 
   @Test
-  void an_id_that_is_there_stays_and_a_read_gets_none() {
+  void an_existing_id_is_kept_and_a_read_gets_none() {
     StartWorkflowRequest start = StartWorkflowRequest.newBuilder().setRunId("mine").build();
     GetNamespaceRequest read = GetNamespaceRequest.getDefaultInstance();
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class BlockedRunsTest {
 
   @Test
-  void a_run_stays_away_twice_as_long_each_time_up_to_five_minutes() {
+  void the_delay_of_a_blocked_run_doubles_up_to_five_minutes() {
     BlockedRuns blocked = new BlockedRuns();
 
     assertThat(Stream.generate(() -> blocked.nextDelayMs("run")).limit(11))
