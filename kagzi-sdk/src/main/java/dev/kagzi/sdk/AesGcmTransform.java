@@ -105,7 +105,7 @@ public final class AesGcmTransform implements PayloadTransform {
   }
 
   /**
-   * Uses an HMAC: without the key nobody can guess inputs and compare their fingerprints. The result begins with the key's id.
+   * Uses an HMAC: without the key, inputs cannot be guessed by comparing fingerprints. The result begins with the key's id.
    */
   @Override
   public String fingerprint(String plain) {

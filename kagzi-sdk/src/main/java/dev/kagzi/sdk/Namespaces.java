@@ -94,7 +94,7 @@ public final class Namespaces {
   }
 
   /**
-   * Removes the registration of the handler of all failures ({@link WorkerBuilder#onAnyFailure}). Failures start no such handler until a worker registers one again.
+   * Removes the registration of the handler of all failures ({@link WorkerBuilder#onAnyFailure}). Failures do not start it until a worker registers one again.
    */
   public NamespaceInfo clearFailureHandler(String name) {
     return update(

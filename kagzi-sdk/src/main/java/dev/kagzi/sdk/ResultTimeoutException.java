@@ -9,7 +9,7 @@ public final class ResultTimeoutException extends KagziException {
   public ResultTimeoutException(String runId, Duration waited) {
     super(
         ClientCode.RESULT_TIMEOUT,
-        "run %s: not finished after %s; it goes on, and result() can be called again"
+        "run %s: not finished after %s; the run continues, and result() can be called again"
             .formatted(runId, waited),
         null);
   }

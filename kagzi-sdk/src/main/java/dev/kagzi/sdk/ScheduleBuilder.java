@@ -93,7 +93,7 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Delays each run by a fixed part of this duration, so that schedules with the same cron expression do not start at once. The delay of a schedule is the same for every slot.
+   * Delays each run by a fixed part of this duration, so that schedules with the same cron expression do not start at the same time. The delay of a schedule is the same for every slot.
    */
   public ScheduleBuilder<I> jitter(Duration jitter) {
     request.setJitterMs(jitter.toMillis());

@@ -78,7 +78,7 @@ public final class WorkerBuilder {
   /**
    * Registers the handler of all failures. Every run that ends as FAILED or TIMED_OUT starts it, in addition to the run's own handler ({@link WorkflowStarter#onFailure}). Runs that were cancelled or terminated do not start it, and neither do failed handlers.
    *
-   * <p>A namespace has one such handler. From its first registration on, every failure starts it: on the failed run's queue if a worker registered it there, else on the queue where it was registered last. This worker serves it on all its queues. While no worker is online there, its runs wait.
+   * <p>A namespace has one handler of all failures. From its first registration on, every failure starts it: on the failed run's queue if a worker registered it there, else on the queue where it was registered last. This worker serves it on all its queues. While no worker is online there, its runs wait.
    */
   public WorkerBuilder onAnyFailure(Workflow<WorkflowFailedEvent, ?> handler) {
     Objects.requireNonNull(handler, "handler");

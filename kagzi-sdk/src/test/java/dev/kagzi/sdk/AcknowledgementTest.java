@@ -64,7 +64,7 @@ class AcknowledgementTest extends FakeServerTest {
     Worker worker = worker((ctx, name) -> name).start();
     RunHandle<String> run = start();
     await().until(() -> server.calls("Report") == 1);
-    server.state.with(run.runId(), it -> it.gone = true);
+    server.state.with(run.runId(), it -> it.deleted = true);
     reports.countDown();
 
     await().until(() -> worker.activeCount() == 0);

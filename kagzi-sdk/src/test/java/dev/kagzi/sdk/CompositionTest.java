@@ -233,7 +233,7 @@ class CompositionTest extends FakeServerTest {
     assertThat(start().result(SOON)).isEqualTo("NO_BRANCH");
   }
 
-  /** Steps may be removed from the code of a run; later steps are new all the same. */
+  /** Steps may be removed from the code of a run; later steps are still new. */
   @Test
   void a_replay_ends_at_the_first_new_step_even_if_a_recorded_step_was_removed_from_the_code() {
     worker(

@@ -96,7 +96,7 @@ final class Crashes implements ClientInterceptor {
   }
 
   @Override
-  @SuppressWarnings("unchecked") // the method's name says what its messages are
+  @SuppressWarnings("unchecked") // the method's name determines its message types
   public <Q, A> ClientCall<Q, A> interceptCall(
       MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
     ClientCall<Q, A> call = next.newCall(method, options);

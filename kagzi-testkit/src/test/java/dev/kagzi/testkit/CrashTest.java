@@ -137,6 +137,6 @@ class CrashTest {
 
     assertThatThrownBy(env::close)
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageStartingWith("crashWorkerAfter: chrage (expected: steps that were executed;");
+        .hasMessageStartingWith("crashWorkerAfter: chrage was not executed (expected:");
   }
 }

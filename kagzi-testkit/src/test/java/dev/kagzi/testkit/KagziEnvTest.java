@@ -262,7 +262,7 @@ class KagziEnvTest {
       assertThat(other.kagzi().list().page().runs()).isEmpty();
       assertThat(other.kagzi().workflow(REMIND).id("same").start("Ada").runId())
           .isNotEqualTo(run.runId());
-      assertThat(env.namespace()).isEqualTo("tests_see_neither_runs_nor_clock_of_others");
+      assertThat(env.namespace()).isEqualTo("environments_do_not_share_runs_or_clock");
     }
   }
 }

@@ -82,7 +82,7 @@ class ChildrenTest extends RealServerTest {
     gate.countDown();
 
     assertThat(run.result(SOON)).isEqualTo("42 by " + child.runId());
-    assertThat(executions).as("started, and gone on once").hasValue(2);
+    assertThat(executions).as("started, and continued once").hasValue(2);
     assertThat(step(run, "double").getStatus()).isEqualTo(StepStatus.STEP_STATUS_COMPLETED);
     assertThat(kagzi.get(child.runId()).parentRunId()).contains(run.runId());
     assertThat(kagzi.get(child.runId()).parentStep()).contains("double");

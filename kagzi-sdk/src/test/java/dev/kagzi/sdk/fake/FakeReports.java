@@ -16,8 +16,8 @@ final class FakeReports {
 
   private FakeReports() {}
 
-  static ReportResult judge(FakeRun run, ReportItem item) {
-    if (run.gone) {
+  static ReportResult answer(FakeRun run, ReportItem item) {
+    if (run.deleted) {
       return refused(ErrorCode.ERROR_CODE_NOT_FOUND, "run: not found");
     }
     if (run.epoch != item.getEpoch() || run.workerId.isEmpty()) {

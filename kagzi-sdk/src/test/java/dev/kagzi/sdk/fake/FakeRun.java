@@ -28,7 +28,7 @@ public final class FakeRun {
   public @Nullable ErrorDetail blockedBy;
 
   /** Reports are answered as if the run did not exist. */
-  public boolean gone;
+  public boolean deleted;
 
   public final Map<String, RecordedStep> steps = new LinkedHashMap<>();
   public final Map<String, Long> wakeNanos = new LinkedHashMap<>();

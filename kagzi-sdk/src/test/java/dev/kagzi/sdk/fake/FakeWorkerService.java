@@ -156,7 +156,7 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
     reports.add(request);
     ReportResponse.Builder response = ReportResponse.newBuilder();
     for (ReportItem item : request.getItemsList()) {
-      ReportResult result = server.state.with(item.getRunId(), run -> FakeReports.judge(run, item));
+      ReportResult result = server.state.with(item.getRunId(), run -> FakeReports.answer(run, item));
       response.addResults(result);
     }
     answer.onNext(response.build());

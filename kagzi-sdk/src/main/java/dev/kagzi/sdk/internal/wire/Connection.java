@@ -184,7 +184,7 @@ public final class Connection implements AutoCloseable {
     }
   }
 
-  // A deadline says less than an earlier error, so the earlier one is kept.
+  // An exceeded deadline is less informative than an earlier error, so the earlier one is kept.
   private KagziException reason(
       String method,
       Duration timeout,

@@ -101,7 +101,7 @@ final class HeartbeatSender {
   }
 
   /**
-   * Sends a heartbeat immediately. A call was rejected, and the response to a heartbeat tells why: the worker is unknown, must drain, or is not affected.
+   * Sends a heartbeat immediately. A call was rejected, and the response to a heartbeat contains the reason: the worker is unknown, must drain, or is not affected.
    */
   void sendNow() {
     lock.lock();

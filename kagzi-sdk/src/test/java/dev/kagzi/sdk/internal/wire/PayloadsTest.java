@@ -38,7 +38,7 @@ class PayloadsTest {
     }
   }
 
-  /** Such a value is only displayed, or decoded as a type that its reader chooses. */
+  /** The value is only displayed, or decoded as a type that its reader chooses. */
   @Test
   void a_value_that_is_not_decoded_as_its_own_class_may_be_a_view_of_a_collection() {
     List<String> view = new ArrayList<>(List.of("a", "b", "c")).subList(0, 2);
