@@ -17,9 +17,11 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * Encrypts payloads with AES-GCM, so that the server stores only ciphertext.
  *
- * <p>Each payload carries the id of its key in its metadata, so keys can be rotated: one key encrypts, all keys decrypt. Payloads become unreadable when their key is removed.
+ * <p>Each payload carries the id of its key in its metadata, so keys can be rotated: one key
+ * encrypts, all keys decrypt. Payloads become unreadable when their key is removed.
  *
- * <p>Compress before you encrypt, because encrypted data does not compress. Errors are not payloads and are not encrypted; use an {@link ErrorSanitizer} to remove secrets from them.
+ * <p>Compress before you encrypt, because encrypted data does not compress. Errors are not payloads
+ * and are not encrypted; use an {@link ErrorSanitizer} to remove secrets from them.
  */
 public final class AesGcmTransform implements PayloadTransform {
   private static final String KEY_ID = "kagzi-key-id";
@@ -49,7 +51,8 @@ public final class AesGcmTransform implements PayloadTransform {
    *
    * @param keyId the id of the key that encrypts; one of {@code keys}
    * @param keys all keys that can decrypt, by id; each has 16, 24 or 32 bytes
-   * @throws IllegalArgumentException if {@code keyId} is not in {@code keys} or longer than 100 characters, or if a key has another length
+   * @throws IllegalArgumentException if {@code keyId} is not in {@code keys} or longer than 100
+   *     characters, or if a key has another length
    */
   public AesGcmTransform(String keyId, Map<String, byte[]> keys) {
     this.keyId = Objects.requireNonNull(keyId, "keyId");
@@ -105,7 +108,8 @@ public final class AesGcmTransform implements PayloadTransform {
   }
 
   /**
-   * Uses an HMAC: without the key, inputs cannot be guessed by comparing fingerprints. The result begins with the key's id.
+   * Uses an HMAC: without the key, inputs cannot be guessed by comparing fingerprints. The result
+   * begins with the key's id.
    */
   @Override
   public String fingerprint(String plain) {

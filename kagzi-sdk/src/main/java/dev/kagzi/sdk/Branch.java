@@ -26,7 +26,8 @@ public final class Branch<R> {
   }
 
   /**
-   * Creates a branch. Its steps are recorded under its name, so branches may be reordered while runs are open.
+   * Creates a branch. Its steps are recorded under its name, so branches may be reordered while
+   * runs are open.
    *
    * @param name unique among the branches of the same call
    * @throws InvalidArgumentException if the name is not allowed
@@ -36,7 +37,8 @@ public final class Branch<R> {
   }
 
   /**
-   * Returns a copy of this branch that returns its failure as a {@link BranchResult} instead of throwing it. Its failure does not interrupt the other branches.
+   * Returns a copy of this branch that returns its failure as a {@link BranchResult} instead of
+   * throwing it. Its failure does not interrupt the other branches.
    */
   public Branch<BranchResult<R>> collected() {
     return new Branch<>(name, code, true);

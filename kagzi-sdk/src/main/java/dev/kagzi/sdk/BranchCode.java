@@ -1,7 +1,8 @@
 package dev.kagzi.sdk;
 
 /**
- * The code of a {@link Branch}. It must use the context that it receives, not the context of the surrounding workflow code.
+ * The code of a {@link Branch}. It must use the context that it receives, not the context of the
+ * surrounding workflow code.
  *
  * @param <R> result type
  */

@@ -1,9 +1,11 @@
 package dev.kagzi.sdk;
 
 /**
- * Thrown to workflow code when a branch of {@link WorkflowContext#parallel} failed and the other branches were interrupted, or when all branches of {@link WorkflowContext#race} failed.
+ * Thrown to workflow code when a branch of {@link WorkflowContext#parallel} failed and the other
+ * branches were interrupted, or when all branches of {@link WorkflowContext#race} failed.
  *
- * <p>A workflow may catch it to compensate. {@link WorkFailedException} also covers steps and children.
+ * <p>A workflow may catch it to compensate. {@link WorkFailedException} also covers steps and
+ * children.
  */
 public final class BranchFailedException extends WorkFailedException {
   private final String branch;

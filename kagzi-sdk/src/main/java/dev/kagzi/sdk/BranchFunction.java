@@ -1,7 +1,8 @@
 package dev.kagzi.sdk;
 
 /**
- * The code that is executed for each item of {@link WorkflowContext#parallel(String, java.util.Collection, BranchFunction)}.
+ * The code that is executed for each item of {@link WorkflowContext#parallel(String,
+ * java.util.Collection, BranchFunction)}.
  *
  * @param <T> item type
  * @param <R> result type
@@ -9,7 +10,8 @@ package dev.kagzi.sdk;
 @FunctionalInterface
 public interface BranchFunction<T, R> {
   /**
-   * Executes the branch of one item with the branch's own context and returns its result. An exception fails the branch.
+   * Executes the branch of one item with the branch's own context and returns its result. An
+   * exception fails the branch.
    */
   R run(WorkflowContext branch, T item) throws Exception;
 }

@@ -1,7 +1,8 @@
 package dev.kagzi.sdk;
 
 /**
- * The outcome of a branch whose failure does not interrupt the other branches: {@link Branch#collected}, {@link ParallelBuilder#collectAll}.
+ * The outcome of a branch whose failure does not interrupt the other branches: {@link
+ * Branch#collected}, {@link ParallelBuilder#collectAll}.
  *
  * @param <R> result type
  */

@@ -3,7 +3,8 @@ package dev.kagzi.sdk;
 import java.time.Duration;
 
 /**
- * Starts child runs: {@link WorkflowContext#child}. A child's run id is derived from its parent and the step's name, so a replay of the parent never starts it a second time.
+ * Starts child runs: {@link WorkflowContext#child}. A child's run id is derived from its parent and
+ * the step's name, so a replay of the parent never starts it a second time.
  *
  * <pre>{@code
  * Receipt receipt = ctx.child(CHARGE).executionTimeout(Duration.ofHours(1)).run("charge", order);
@@ -14,7 +15,8 @@ import java.time.Duration;
  */
 public interface ChildBuilder<I, O> {
   /**
-   * Sets the child's task queue. Default: the queue of its {@link WorkflowType}, else the parent's queue.
+   * Sets the child's task queue. Default: the queue of its {@link WorkflowType}, else the parent's
+   * queue.
    */
   ChildBuilder<I, O> queue(String queue);
 
@@ -25,7 +27,8 @@ public interface ChildBuilder<I, O> {
   ChildBuilder<I, O> executionTimeout(Duration timeout);
 
   /**
-   * Starts the child and returns without waiting for its result. Cancelling the parent cancels the child; other ends of the parent do not affect it.
+   * Starts the child and returns without waiting for its result. Cancelling the parent cancels the
+   * child; other ends of the parent do not affect it.
    *
    * @param name name of the step that represents the child
    */
@@ -41,7 +44,8 @@ public interface ChildBuilder<I, O> {
   }
 
   /**
-   * Starts a detached run: the parent cannot wait for it, and cancelling the parent does not cancel it. It is still listed as the parent's child.
+   * Starts a detached run: the parent cannot wait for it, and cancelling the parent does not cancel
+   * it. It is still listed as the parent's child.
    *
    * @return the run's id
    */

@@ -3,7 +3,8 @@ package dev.kagzi.sdk;
 /**
  * Thrown to workflow code when a child failed, timed out or was cancelled.
  *
- * <p>A workflow may catch it to compensate. {@link WorkFailedException} also covers steps and branches.
+ * <p>A workflow may catch it to compensate. {@link WorkFailedException} also covers steps and
+ * branches.
  */
 public final class ChildFailedException extends WorkFailedException {
   private final String runId;

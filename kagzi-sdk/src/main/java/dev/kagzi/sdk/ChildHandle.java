@@ -1,13 +1,15 @@
 package dev.kagzi.sdk;
 
 /**
- * A started child run. Only the code of its parent run may use it: the workflow's code or that of its branches.
+ * A started child run. Only the code of its parent run may use it: the workflow's code or that of
+ * its branches.
  *
  * @param <O> output type
  */
 public interface ChildHandle<O> {
   /**
-   * Returns the key of the step that represents the child, with its occurrence: {@code pay}, {@code pay#2}.
+   * Returns the key of the step that represents the child, with its occurrence: {@code pay}, {@code
+   * pay#2}.
    */
   String step();
 
@@ -15,7 +17,8 @@ public interface ChildHandle<O> {
   String runId();
 
   /**
-   * Waits for the child's result. The parent is suspended meanwhile and uses no slot and no thread, unless other branches of it are working.
+   * Waits for the child's result. The parent is suspended meanwhile and uses no slot and no thread,
+   * unless other branches of it are working.
    *
    * @throws ChildFailedException if the child failed, timed out or was cancelled
    */

@@ -1,7 +1,9 @@
 package dev.kagzi.sdk;
 
 /**
- * Stable error codes of the client, listed in {@code docs/errors.md}. Where the server has a code for the same error, the name is the same. Codes that only a server produces are passed on as strings.
+ * Stable error codes of the client, listed in {@code docs/errors.md}. Where the server has a code
+ * for the same error, the name is the same. Codes that only a server produces are passed on as
+ * strings.
  */
 enum ClientCode {
   BRANCH_FAILED,

@@ -4,7 +4,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * Intercepts the starts of a client: {@link Kagzi.Builder#interceptor}. Implementations must be thread-safe and must not block.
+ * Intercepts the starts of a client: {@link Kagzi.Builder#interceptor}. Implementations must be
+ * thread-safe and must not block.
  */
 public interface ClientInterceptor {
   /**

@@ -5,7 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A codec that applies transforms in order after encoding, and undoes them in reverse order before decoding.
+ * A codec that applies transforms in order after encoding, and undoes them in reverse order before
+ * decoding.
  */
 final class CodecChain implements PayloadCodec {
   private final PayloadCodec codec;

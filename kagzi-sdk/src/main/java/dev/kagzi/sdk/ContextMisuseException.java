@@ -1,7 +1,8 @@
 package dev.kagzi.sdk;
 
 /**
- * Thrown when a {@link WorkflowContext} is used where it is not valid: in a foreign thread, inside a step, in another branch, in another run, or after the run ended.
+ * Thrown when a {@link WorkflowContext} is used where it is not valid: in a foreign thread, inside
+ * a step, in another branch, in another run, or after the run ended.
  */
 public final class ContextMisuseException extends KagziException {
   private final Misuse misuse;
@@ -19,7 +20,8 @@ public final class ContextMisuseException extends KagziException {
     /** Inside the code of a step. */
     INSIDE_STEP(ClientCode.CONTEXT_INSIDE_STEP),
     /**
-     * In a branch that has its own context, or in the surrounding code while using a branch's context.
+     * In a branch that has its own context, or in the surrounding code while using a branch's
+     * context.
      */
     OTHER_BRANCH(ClientCode.CONTEXT_OTHER_BRANCH),
     /** In the code of another run. */

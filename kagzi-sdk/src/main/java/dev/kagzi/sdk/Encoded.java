@@ -10,7 +10,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An encoded value: its bytes and the metadata that is needed to decode them. The server stores both and interprets neither.
+ * An encoded value: its bytes and the metadata that is needed to decode them. The server stores
+ * both and interprets neither.
  */
 public final class Encoded {
   private final byte[] data;

@@ -1,9 +1,11 @@
 package dev.kagzi.sdk;
 
 /**
- * The category of an error, recorded with each failure. A {@link Retry} can select by it: {@link Retry#onlyOn}, {@link Retry#onlyOnRetryable}, {@link Retry#notOn(ErrorKind, ErrorKind...)}.
+ * The category of an error, recorded with each failure. A {@link Retry} can select by it: {@link
+ * Retry#onlyOn}, {@link Retry#onlyOnRetryable}, {@link Retry#notOn(ErrorKind, ErrorKind...)}.
  *
- * <p>The SDK classifies common exceptions of the JDK, also when they are the cause of another exception. Classify your own exceptions with {@link WorkerBuilder#errorKinds}.
+ * <p>The SDK classifies common exceptions of the JDK, also when they are the cause of another
+ * exception. Classify your own exceptions with {@link WorkerBuilder#errorKinds}.
  */
 public enum ErrorKind {
   /** The remote side could not be reached, or the connection broke. */

@@ -1,14 +1,17 @@
 package dev.kagzi.sdk;
 
 /**
- * Changes the failures of a worker's steps and runs before they leave the process. Use it to remove secrets and personal data:
+ * Changes the failures of a worker's steps and runs before they leave the process. Use it to remove
+ * secrets and personal data:
  *
  * <pre>{@code
  * kagzi.worker("payments")
  *     .errorSanitizer(failure -> failure.redacted(text -> CARD_NUMBER.matcher(text).replaceAll("****")))
  * }</pre>
  *
- * <p>The server stores only the returned failure, and workflow code sees the same in {@link WorkFailedException#failure()}. If the sanitizer throws, the failure is stored with the exception's class and without any text. Implementations must be thread-safe.
+ * <p>The server stores only the returned failure, and workflow code sees the same in {@link
+ * WorkFailedException#failure()}. If the sanitizer throws, the failure is stored with the
+ * exception's class and without any text. Implementations must be thread-safe.
  */
 @FunctionalInterface
 public interface ErrorSanitizer {

@@ -37,7 +37,9 @@ public record Failure(
   }
 
   /**
-   * Returns whether the exception was of this class or a subclass, or one of its causes was of exactly this class. Classes are compared by name, so the original class need not be on the classpath.
+   * Returns whether the exception was of this class or a subclass, or one of its causes was of
+   * exactly this class. Classes are compared by name, so the original class need not be on the
+   * classpath.
    */
   public boolean isA(Class<? extends Throwable> type) {
     String name = type.getName();
@@ -47,7 +49,8 @@ public record Failure(
   }
 
   /**
-   * Returns the stack trace; empty if the worker does not record them ({@link WorkerBuilder#recordStacks}).
+   * Returns the stack trace; empty if the worker does not record them ({@link
+   * WorkerBuilder#recordStacks}).
    */
   public Optional<String> stack() {
     return Optional.ofNullable(metadata.get(STACK));
@@ -59,14 +62,16 @@ public record Failure(
   }
 
   /**
-   * Returns the step whose failure ended the run; empty if no step did, or if this is the failure of a step.
+   * Returns the step whose failure ended the run; empty if no step did, or if this is the failure
+   * of a step.
    */
   public Optional<String> step() {
     return Optional.ofNullable(metadata.get(STEP));
   }
 
   /**
-   * Returns a copy whose texts (message, stack and causes) are changed by the function. Intended for an {@link ErrorSanitizer}.
+   * Returns a copy whose texts (message, stack and causes) are changed by the function. Intended
+   * for an {@link ErrorSanitizer}.
    */
   public Failure redacted(UnaryOperator<String> change) {
     Map<String, String> changed = new HashMap<>(metadata);

@@ -9,7 +9,8 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Compresses payloads with gzip. A payload that is below the threshold, or that would not become smaller, stays as it is.
+ * Compresses payloads with gzip. A payload that is below the threshold, or that would not become
+ * smaller, stays as it is.
  */
 public final class GzipTransform implements PayloadTransform {
   private static final String ENCODING = "kagzi-compression";

@@ -1,8 +1,6 @@
 package dev.kagzi.sdk;
 
-/**
- * What a start does when its {@linkplain WorkflowStarter#id id} is already used by another run.
- */
+/** What a start does when its {@linkplain WorkflowStarter#id id} is already used by another run. */
 public enum IdConflict {
   /**
    * Returns the active run with this id. If all runs with this id have finished, starts a new one.

@@ -37,7 +37,8 @@ import tools.jackson.databind.ser.bean.BeanSerializerBase;
 import tools.jackson.databind.util.LinkedNode;
 
 /**
- * Decodes inputs of runs that have not begun. Rejects an input without a value for a primitive component of a record. Logs or rejects fields that the type does not have. Thread-safe.
+ * Decodes inputs of runs that have not begun. Rejects an input without a value for a primitive
+ * component of a record. Logs or rejects fields that the type does not have. Thread-safe.
  */
 final class InputReader {
   private static final EventLog log = EventLog.of(InputReader.class);
@@ -122,7 +123,9 @@ final class InputReader {
   }
 
   /**
-   * Makes Jackson reject a missing primitive creator parameter; by default it would become 0 or false. Parameters that the application's mapper may omit when writing, or ignores when reading, stay optional.
+   * Makes Jackson reject a missing primitive creator parameter; by default it would become 0 or
+   * false. Parameters that the application's mapper may omit when writing, or ignores when reading,
+   * stay optional.
    */
   private static final class RequiredPrimitives extends ValueDeserializerModifier {
     private static final long serialVersionUID = 1;

@@ -15,7 +15,8 @@ public final class InvalidArgumentException extends IllegalArgumentException {
   }
 
   /**
-   * Returns the error code, which does not change between releases: {@code INVALID_NAME}, {@code DUPLICATE_TYPE}, {@code DUPLICATE_BRANCH}, {@code NO_BRANCH} or {@code HISTORY_UNREADABLE}.
+   * Returns the error code, which does not change between releases: {@code INVALID_NAME}, {@code
+   * DUPLICATE_TYPE}, {@code DUPLICATE_BRANCH}, {@code NO_BRANCH} or {@code HISTORY_UNREADABLE}.
    */
   public String code() {
     return code;

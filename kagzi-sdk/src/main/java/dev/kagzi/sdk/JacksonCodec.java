@@ -13,11 +13,16 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Encodes payloads as JSON with Jackson: records, beans, generics and {@code java.time} without further setup.
+ * Encodes payloads as JSON with Jackson: records, beans, generics and {@code java.time} without
+ * further setup.
  *
- * <p>The input of a run that has not begun is checked. A missing primitive component of a record blocks the run; otherwise a misspelt {@code cent} for {@code cents} would silently become 0. Unknown fields are logged once per type, or block the run with {@link #strict}.
+ * <p>The input of a run that has not begun is checked. A missing primitive component of a record
+ * blocks the run; otherwise a misspelt {@code cent} for {@code cents} would silently become 0.
+ * Unknown fields are logged once per type, or block the run with {@link #strict}.
  *
- * <p>Declare a component that may be missing as an object type such as {@code Integer}; it is then null. Primitives that the mapper itself omits or ignores may be missing, too. Recorded values, which former code may have written, are not checked.
+ * <p>Declare a component that may be missing as an object type such as {@code Integer}; it is then
+ * null. Primitives that the mapper itself omits or ignores may be missing, too. Recorded values,
+ * which former code may have written, are not checked.
  */
 public final class JacksonCodec implements PayloadCodec {
   static final JacksonCodec DEFAULT = new JacksonCodec();
@@ -36,7 +41,8 @@ public final class JacksonCodec implements PayloadCodec {
   }
 
   /**
-   * Creates a codec with the application's mapper. It is {@link #strict} if the mapper fails on unknown properties. Primitives may be missing if the mapper allows null for primitives.
+   * Creates a codec with the application's mapper. It is {@link #strict} if the mapper fails on
+   * unknown properties. Primitives may be missing if the mapper allows null for primitives.
    */
   public JacksonCodec(JsonMapper mapper) {
     this(mapper, mapper.isEnabled(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES));
@@ -67,7 +73,8 @@ public final class JacksonCodec implements PayloadCodec {
   }
 
   /**
-   * Sorts the elements of maps and sets where they are comparable, because {@code Map.of} and {@code Set.of} iterate in another order in each process.
+   * Sorts the elements of maps and sets where they are comparable, because {@code Map.of} and
+   * {@code Set.of} iterate in another order in each process.
    */
   @Override
   public String fingerprint(@Nullable Object value, Type type) {

@@ -44,9 +44,13 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p><b>Queues.</b> A run belongs to exactly one task queue, and only workers of that queue receive it. The start may set the queue ({@link WorkflowStarter#queue}), else the workflow type sets it ({@link WorkflowType#queue}), else it is {@value #DEFAULT_QUEUE}. Set the queue in the type, so that starters and workers agree.
+ * <p><b>Queues.</b> A run belongs to exactly one task queue, and only workers of that queue receive
+ * it. The start may set the queue ({@link WorkflowStarter#queue}), else the workflow type sets it
+ * ({@link WorkflowType#queue}), else it is {@value #DEFAULT_QUEUE}. Set the queue in the type, so
+ * that starters and workers agree.
  *
- * <p>Create one client per application. It is thread-safe, and it batches the calls that its threads make concurrently.
+ * <p>Create one client per application. It is thread-safe, and it batches the calls that its
+ * threads make concurrently.
  */
 public final class Kagzi implements AutoCloseable {
   private static final Pattern RUN_ID =
@@ -59,7 +63,8 @@ public final class Kagzi implements AutoCloseable {
   public static final String DEFAULT_NAMESPACE = "default";
 
   /**
-   * Completes the futures that callers receive. Each task has its own virtual thread, because callbacks of callers may block.
+   * Completes the futures that callers receive. Each task has its own virtual thread, because
+   * callbacks of callers may block.
    */
   static final Executor CALLBACKS = task -> Thread.ofVirtual().name("kagzi-callback").start(task);
 
@@ -87,9 +92,12 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Connects with default options. Returns immediately and does not fail if no server answers: the client tries to connect about once a second while it is open. {@link #ping} checks whether a server answers.
+   * Connects with default options. Returns immediately and does not fail if no server answers: the
+   * client tries to connect about once a second while it is open. {@link #ping} checks whether a
+   * server answers.
    *
-   * @param address {@code host:port}, or several separated by commas: servers of one database; the client uses the first that answers
+   * @param address {@code host:port}, or several separated by commas: servers of one database; the
+   *     client uses the first that answers
    * @throws IllegalArgumentException if the address has another form
    */
   public static Kagzi connect(String address) {
@@ -109,7 +117,8 @@ public final class Kagzi implements AutoCloseable {
   /**
    * Returns a handle for an existing run, without asking the server.
    *
-   * @param runId the run's id, a UUID; {@link #run(WorkflowType, String)} takes the id set at the start
+   * @param runId the run's id, a UUID; {@link #run(WorkflowType, String)} takes the id set at the
+   *     start
    * @throws IllegalArgumentException if {@code runId} is not a UUID
    */
   public <O> RunHandle<O> run(String runId, WorkflowType<?, O> type) {
@@ -122,7 +131,8 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Returns a handle for the latest run with this id, finished or not: {@link WorkflowStarter#id}. The server is asked once; the handle stays with that run.
+   * Returns a handle for the latest run with this id, finished or not: {@link WorkflowStarter#id}.
+   * The server is asked once; the handle stays with that run.
    *
    * @throws RunNotFoundException if no run has this id
    * @throws RunExistsException if the run is of another type
@@ -149,7 +159,8 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Returns the recorded history of a run with every attempt of its steps, for inspection or for a {@link Replayer}.
+   * Returns the recorded history of a run with every attempt of its steps, for inspection or for a
+   * {@link Replayer}.
    *
    * @throws RunNotFoundException if the run does not exist
    */
@@ -158,7 +169,8 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Returns a replayer with this client's codec and the workflows of all workers that this client started.
+   * Returns a replayer with this client's codec and the workflows of all workers that this client
+   * started.
    */
   public Replayer replayer() {
     Replayer replayer = new Replayer(payloads);
@@ -167,7 +179,8 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Returns the current state of the latest run with this id, finished or not: {@link WorkflowStarter#id}.
+   * Returns the current state of the latest run with this id, finished or not: {@link
+   * WorkflowStarter#id}.
    *
    * @throws RunNotFoundException if no run has this id
    */
@@ -181,7 +194,8 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Returns a handle for the schedule of this name, which may or may not exist. The server is not asked.
+   * Returns a handle for the schedule of this name, which may or may not exist. The server is not
+   * asked.
    */
   public Schedule schedule(String name) {
     return new Schedule(connection, runs, NameRules.check("name", name));
@@ -193,7 +207,9 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Sets the default version of a workflow type: runs that are started without a version get it. Existing runs keep their version. Example: {@code kagzi.setDefaultVersion(PROCESS_ORDER.version("2"))}.
+   * Sets the default version of a workflow type: runs that are started without a version get it.
+   * Existing runs keep their version. Example: {@code
+   * kagzi.setDefaultVersion(PROCESS_ORDER.version("2"))}.
    *
    * @return the former default version; empty if there was none
    */
@@ -213,8 +229,10 @@ public final class Kagzi implements AutoCloseable {
    * Checks that a server answers within the client's {@link Builder#callTimeout}.
    *
    * @return which server answered, and how long that took
-   * @throws ServerUnavailableException if no server answered; the message contains the address and the reason
-   * @throws RequestRefusedException if the server rejects this client, for example because of its token
+   * @throws ServerUnavailableException if no server answered; the message contains the address and
+   *     the reason
+   * @throws RequestRefusedException if the server rejects this client, for example because of its
+   *     token
    */
   public PingResult ping() {
     return ping(connection.callTimeout());
@@ -240,7 +258,9 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Returns a builder for a worker of these queues. Without queues, the worker serves the queues of its workflow types. Each queue has its own registration with {@link WorkerBuilder#maxConcurrent} slots.
+   * Returns a builder for a worker of these queues. Without queues, the worker serves the queues of
+   * its workflow types. Each queue has its own registration with {@link
+   * WorkerBuilder#maxConcurrent} slots.
    */
   public WorkerBuilder worker(String... queues) {
     return new WorkerBuilder(this, List.of(queues), workerInterceptors);
@@ -262,7 +282,8 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Drains the workers that are still running, then closes the connection. Runs of a worker that are not finished within its drain timeout are released to other workers.
+   * Drains the workers that are still running, then closes the connection. Runs of a worker that
+   * are not finished within its drain timeout are released to other workers.
    */
   @Override
   public void close() {
@@ -297,9 +318,7 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Sets the namespace that the client works in; {@value Kagzi#DEFAULT_NAMESPACE} by default.
-     */
+    /** Sets the namespace that the client works in; {@value Kagzi#DEFAULT_NAMESPACE} by default. */
     public Builder namespace(String namespace) {
       this.namespace = NameRules.check("namespace", namespace);
       return this;
@@ -312,9 +331,13 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Sets how long a call may take, including its retries, before it fails with {@link ServerUnavailableException}; 10 s by default.
+     * Sets how long a call may take, including its retries, before it fails with {@link
+     * ServerUnavailableException}; 10 s by default.
      *
-     * <p>Applies to starts, lookups, cancels, schedules and every other call with one response. For a batch of starts, the time is measured from the server's last response. Waiting for results has no timeout, and workers have none: {@code docs/client.md} lists what each call does while no server answers.
+     * <p>Applies to starts, lookups, cancels, schedules and every other call with one response. For
+     * a batch of starts, the time is measured from the server's last response. Waiting for results
+     * has no timeout, and workers have none: {@code docs/client.md} lists what each call does while
+     * no server answers.
      */
     public Builder callTimeout(Duration timeout) {
       if (!timeout.isPositive()) {
@@ -325,7 +348,8 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Connects to a server in this process without a socket. Replaces {@link #address}; token and TLS are not used.
+     * Connects to a server in this process without a socket. Replaces {@link #address}; token and
+     * TLS are not used.
      *
      * @param name the {@code inProcessName()} of the server
      */
@@ -335,7 +359,8 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Sets the token that the server was started with. It is sent with every call, so use {@link #tls} on networks that others can read.
+     * Sets the token that the server was started with. It is sent with every call, so use {@link
+     * #tls} on networks that others can read.
      */
     public Builder token(String token) {
       this.credentials = credentials.withToken(token);
@@ -349,7 +374,9 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Encrypts the connection and verifies the server's certificate with the JVM's certificate authorities. Without this, {@link #tlsCa} and {@link #tlsClient}, the connection is not encrypted.
+     * Encrypts the connection and verifies the server's certificate with the JVM's certificate
+     * authorities. Without this, {@link #tlsCa} and {@link #tlsClient}, the connection is not
+     * encrypted.
      */
     public Builder tls() {
       this.credentials = credentials.withTls();
@@ -384,7 +411,8 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Adds an interceptor of the runs and steps of all workers of this client. It is called outside of the workers' own interceptors.
+     * Adds an interceptor of the runs and steps of all workers of this client. It is called outside
+     * of the workers' own interceptors.
      */
     public Builder workerInterceptor(WorkerInterceptor interceptor) {
       workerInterceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
@@ -392,7 +420,8 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Adds an interceptor of every gRPC call of the client and its workers. The first that is added is the outermost.
+     * Adds an interceptor of every gRPC call of the client and its workers. The first that is added
+     * is the outermost.
      */
     public Builder grpcInterceptor(io.grpc.ClientInterceptor interceptor) {
       grpcInterceptors.addFirst(Objects.requireNonNull(interceptor, "interceptor"));
@@ -410,7 +439,8 @@ public final class Kagzi implements AutoCloseable {
     /**
      * Creates the client and begins to connect: {@link Kagzi#connect}.
      *
-     * @throws IllegalStateException unless exactly one of {@link #address} and {@link #inProcess} is set
+     * @throws IllegalStateException unless exactly one of {@link #address} and {@link #inProcess}
+     *     is set
      */
     public Kagzi connect() {
       String name = inProcessName;

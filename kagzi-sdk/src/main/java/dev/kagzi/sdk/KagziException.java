@@ -28,7 +28,8 @@ public abstract sealed class KagziException extends RuntimeException
   }
 
   /**
-   * Returns the error code, which does not change between releases; {@code docs/errors.md} lists all codes. A newer server may return a code that is not listed there.
+   * Returns the error code, which does not change between releases; {@code docs/errors.md} lists
+   * all codes. A newer server may return a code that is not listed there.
    */
   public final String code() {
     return code;

@@ -18,7 +18,8 @@ import java.util.stream.Stream;
 /**
  * Creates, changes and lists namespaces, independent of the client's own namespace. Thread-safe.
  *
- * <p>If a namespace does not exist, calls fail with code {@code NOT_FOUND}; if a new name is taken, with {@code ALREADY_EXISTS}: {@link RequestRefusedException#code}.
+ * <p>If a namespace does not exist, calls fail with code {@code NOT_FOUND}; if a new name is taken,
+ * with {@code ALREADY_EXISTS}: {@link RequestRefusedException#code}.
  */
 public final class Namespaces {
   private final Connection connection;
@@ -94,7 +95,8 @@ public final class Namespaces {
   }
 
   /**
-   * Removes the registration of the handler of all failures ({@link WorkerBuilder#onAnyFailure}). Failures do not start it until a worker registers one again.
+   * Removes the registration of the handler of all failures ({@link WorkerBuilder#onAnyFailure}).
+   * Failures do not start it until a worker registers one again.
    */
   public NamespaceInfo clearFailureHandler(String name) {
     return update(
@@ -116,7 +118,8 @@ public final class Namespaces {
   }
 
   /**
-   * Disables the namespace: it accepts no starts and dispatches no work. Runs that a worker is executing continue.
+   * Disables the namespace: it accepts no starts and dispatches no work. Runs that a worker is
+   * executing continue.
    */
   public NamespaceInfo disable(String name) {
     DisableNamespaceRequest request =

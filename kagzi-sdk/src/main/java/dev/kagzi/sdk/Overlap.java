@@ -7,7 +7,8 @@ public enum Overlap {
   /** Starts no run and counts the slot as missed. */
   SKIP,
   /**
-   * Keeps one slot waiting and starts its run when the earlier run ends, in any status. Further slots are counted as missed.
+   * Keeps one slot waiting and starts its run when the earlier run ends, in any status. Further
+   * slots are counted as missed.
    */
   BUFFER_ONE
 }

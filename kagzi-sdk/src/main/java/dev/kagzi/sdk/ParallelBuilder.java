@@ -11,7 +11,8 @@ public interface ParallelBuilder {
   ParallelBuilder maxParallel(int branches);
 
   /**
-   * Executes one branch for each item. The first failure interrupts the other branches and is thrown.
+   * Executes one branch for each item. The first failure interrupts the other branches and is
+   * thrown.
    *
    * @return results in the order of the items
    * @throws BranchFailedException if a branch fails
@@ -19,7 +20,8 @@ public interface ParallelBuilder {
   <T, R> List<R> each(Collection<? extends T> items, BranchFunction<? super T, ? extends R> code);
 
   /**
-   * Executes one branch for each item. Failures are returned as results and do not interrupt other branches.
+   * Executes one branch for each item. Failures are returned as results and do not interrupt other
+   * branches.
    *
    * @return how each branch ended, in the order of the items
    */

@@ -5,9 +5,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes inputs and results as bytes and decodes them. Clients and workers of the same workflow need compatible codecs. Implementations must be thread-safe.
+ * Encodes inputs and results as bytes and decodes them. Clients and workers of the same workflow
+ * need compatible codecs. Implementations must be thread-safe.
  *
- * <p>Encode and decode errors must be thrown as {@link PayloadException}. A result that cannot be encoded fails its step. A payload that cannot be decoded does not fail the run: it is blocked until a worker can decode it.
+ * <p>Encode and decode errors must be thrown as {@link PayloadException}. A result that cannot be
+ * encoded fails its step. A payload that cannot be decoded does not fail the run: it is blocked
+ * until a worker can decode it.
  */
 public interface PayloadCodec {
   /**
@@ -22,28 +25,34 @@ public interface PayloadCodec {
   @Nullable Object decode(Encoded payload, Type type);
 
   /**
-   * Decodes the input of a run that has not begun. Override it to reject input that {@link #decode} must accept in histories of former code, for example a missing field. Calls {@link #decode} by default.
+   * Decodes the input of a run that has not begun. Override it to reject input that {@link #decode}
+   * must accept in histories of former code, for example a missing field. Calls {@link #decode} by
+   * default.
    */
   default @Nullable Object decodeInput(Encoded payload, Type type) {
     return decode(payload, type);
   }
 
   /**
-   * Returns a fingerprint that is equal for equal values in every process: {@link StepBuilder#input}. The server stores it unencrypted. Override it if the same value may be encoded to different bytes.
+   * Returns a fingerprint that is equal for equal values in every process: {@link
+   * StepBuilder#input}. The server stores it unencrypted. Override it if the same value may be
+   * encoded to different bytes.
    */
   default String fingerprint(@Nullable Object value, Type type) {
     return Fingerprint.of(encode(value, type).data());
   }
 
   /**
-   * Returns whether the fingerprint was computed from this value. Override it if fingerprints are now computed differently than stored ones.
+   * Returns whether the fingerprint was computed from this value. Override it if fingerprints are
+   * now computed differently than stored ones.
    */
   default boolean hasFingerprint(@Nullable Object value, Type type, String fingerprint) {
     return fingerprint(value, type).equals(fingerprint);
   }
 
   /**
-   * Returns a codec that applies the transforms, in order, to payloads that this codec encodes: {@code new JacksonCodec().then(new GzipTransform(), new AesGcmTransform("k1", key))}.
+   * Returns a codec that applies the transforms, in order, to payloads that this codec encodes:
+   * {@code new JacksonCodec().then(new GzipTransform(), new AesGcmTransform("k1", key))}.
    */
   default PayloadCodec then(PayloadTransform... transforms) {
     return new CodecChain(this, List.of(transforms));

@@ -29,21 +29,24 @@ public final class ReplayDiffersException extends KagziException {
   }
 
   /**
-   * Returns the number of the first step that differs, from 1; 0 if the difference is not about a single step.
+   * Returns the number of the first step that differs, from 1; 0 if the difference is not about a
+   * single step.
    */
   public int step() {
     return step;
   }
 
   /**
-   * Returns what the history recorded at that point, for example {@code sleep cool-off}; empty if not applicable.
+   * Returns what the history recorded at that point, for example {@code sleep cool-off}; empty if
+   * not applicable.
    */
   public String recorded() {
     return recorded;
   }
 
   /**
-   * Returns what the code did instead, for example {@code asks for step ship}; empty if not applicable.
+   * Returns what the code did instead, for example {@code asks for step ship}; empty if not
+   * applicable.
    */
   public String asked() {
     return asked;

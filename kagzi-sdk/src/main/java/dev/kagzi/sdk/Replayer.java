@@ -10,15 +10,19 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Checks changed workflow code against recorded histories, without a server and without executing steps. Use it before you deploy code for which runs are open.
+ * Checks changed workflow code against recorded histories, without a server and without executing
+ * steps. Use it before you deploy code for which runs are open.
  *
  * <pre>{@code
  * new Replayer().workflow(PROCESS_ORDER, Orders::process).replay(RunHistory.read(path));
  * }</pre>
  *
- * <p>The code must request the recorded steps with the same kind, name, order and, where set, {@linkplain StepBuilder#input input}, and end as the run did. The code of an unfinished run may continue after the end of its history.
+ * <p>The code must request the recorded steps with the same kind, name, order and, where set,
+ * {@linkplain StepBuilder#input input}, and end as the run did. The code of an unfinished run may
+ * continue after the end of its history.
  *
- * <p>This is stricter than a worker, which finds steps by name and therefore tolerates some changes. Not thread-safe.
+ * <p>This is stricter than a worker, which finds steps by name and therefore tolerates some
+ * changes. Not thread-safe.
  */
 public final class Replayer {
   private final Map<String, RegisteredWorkflow<?, ?>> codes = new LinkedHashMap<>();
@@ -54,7 +58,8 @@ public final class Replayer {
   /**
    * Replays a run. Returns normally if the code does what the history recorded.
    *
-   * @throws ReplayDiffersException if the code differs from the history; it describes the first difference
+   * @throws ReplayDiffersException if the code differs from the history; it describes the first
+   *     difference
    * @throws IllegalArgumentException if no code is registered for the run's type and version
    */
   public void replay(RunHistory history) {

@@ -3,7 +3,8 @@ package dev.kagzi.sdk;
 import java.time.Duration;
 
 /**
- * Thrown when a run did not end within the timeout of {@link RunHandle#result(Duration)}. The run continues.
+ * Thrown when a run did not end within the timeout of {@link RunHandle#result(Duration)}. The run
+ * continues.
  */
 public final class ResultTimeoutException extends KagziException {
   public ResultTimeoutException(String runId, Duration waited) {

@@ -1,7 +1,8 @@
 package dev.kagzi.sdk;
 
 /**
- * The results of branches with different types, in the order of the branches: {@link WorkflowContext#parallel(String, Branch, Branch)}.
+ * The results of branches with different types, in the order of the branches: {@link
+ * WorkflowContext#parallel(String, Branch, Branch)}.
  */
 public final class Results {
   private Results() {}

@@ -10,15 +10,19 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A retry policy for steps and runs: how often, after which delays, and after which errors to retry.
+ * A retry policy for steps and runs: how often, after which delays, and after which errors to
+ * retry.
  *
  * <pre>{@code
  * Retry.exponential(5).initial(Duration.ofMillis(200)).notOn(CardDeclined.class)
  * }</pre>
  *
- * <p>The server applies it. The delay before attempt {@code n + 1} is {@code initial x coefficient^(n - 1)}, at most {@code max}, with a random variation of up to 25 % unless jitter is switched off.
+ * <p>The server applies it. The delay before attempt {@code n + 1} is {@code initial x
+ * coefficient^(n - 1)}, at most {@code max}, with a random variation of up to 25 % unless jitter is
+ * switched off.
  *
- * <p>Every error is retried, unless the step throws a {@link NonRetryableException} or the policy excludes the error with {@code notOn} or {@code onlyOn}. Exclusions take precedence.
+ * <p>Every error is retried, unless the step throws a {@link NonRetryableException} or the policy
+ * excludes the error with {@code notOn} or {@code onlyOn}. Exclusions take precedence.
  *
  * <p>Immutable: each method returns a changed copy.
  */
@@ -48,7 +52,8 @@ public final class Retry {
   }
 
   /**
-   * Which errors are retried: all that are not fatal and, if {@code kinds} is not empty, of one of these kinds.
+   * Which errors are retried: all that are not fatal and, if {@code kinds} is not empty, of one of
+   * these kinds.
    */
   private record Errors(List<String> fatal, Set<ErrorKind> kinds) {
     static final Errors ANY = new Errors(List.of(), Set.of());
@@ -76,7 +81,8 @@ public final class Retry {
   /**
    * Returns a policy with exponential delays: 1 s, 2 s, 4 s and so on up to 60 s, unless changed.
    *
-   * @param attempts maximum number of attempts, including the first; {@link #UNLIMITED} for no limit
+   * @param attempts maximum number of attempts, including the first; {@link #UNLIMITED} for no
+   *     limit
    */
   public static Retry exponential(int attempts) {
     return new Retry(attempts, new Delays(INITIAL, 2.0, MAX, Optional.empty()), Errors.ANY);
@@ -85,7 +91,8 @@ public final class Retry {
   /**
    * Returns a policy with the same delay before each retry.
    *
-   * @param attempts maximum number of attempts, including the first; {@link #UNLIMITED} for no limit
+   * @param attempts maximum number of attempts, including the first; {@link #UNLIMITED} for no
+   *     limit
    */
   public static Retry fixed(int attempts, Duration delay) {
     return new Retry(attempts, new Delays(delay, 1.0, delay, Optional.empty()), Errors.ANY);
@@ -97,7 +104,8 @@ public final class Retry {
   }
 
   /**
-   * Sets the delay before the second attempt. Raises {@link #max(Duration)} to it if that is shorter.
+   * Sets the delay before the second attempt. Raises {@link #max(Duration)} to it if that is
+   * shorter.
    */
   public Retry initial(Duration delay) {
     Duration cap = max().compareTo(delay) < 0 ? delay : max();
@@ -126,7 +134,8 @@ public final class Retry {
   }
 
   /**
-   * Does not retry exceptions of this class or its subclasses. Causes are not compared. May be called several times.
+   * Does not retry exceptions of this class or its subclasses. Causes are not compared. May be
+   * called several times.
    */
   public Retry notOn(Class<? extends Throwable> type) {
     check(
@@ -141,7 +150,8 @@ public final class Retry {
   }
 
   /**
-   * Does not retry errors whose message starts with the prefix. Use it for errors that differ only in their message. May be called several times.
+   * Does not retry errors whose message starts with the prefix. Use it for errors that differ only
+   * in their message. May be called several times.
    */
   public Retry notOnMessage(String prefix) {
     check(!prefix.isBlank(), "prefix: \"" + prefix + "\" (expected: not blank)");

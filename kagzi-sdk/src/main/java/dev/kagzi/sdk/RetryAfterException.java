@@ -4,7 +4,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown by a step that knows when to retry, for example from a {@code Retry-After} header. The delay replaces the delay of the retry policy; the policy still limits the number of attempts.
+ * Thrown by a step that knows when to retry, for example from a {@code Retry-After} header. The
+ * delay replaces the delay of the retry policy; the policy still limits the number of attempts.
  */
 public class RetryAfterException extends RuntimeException {
   private final Duration delay;

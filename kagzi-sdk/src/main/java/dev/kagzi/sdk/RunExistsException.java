@@ -3,7 +3,8 @@ package dev.kagzi.sdk;
 import java.util.Optional;
 
 /**
- * Thrown when a start's {@linkplain WorkflowStarter#id id} is used by another run: with {@link IdConflict#REJECT}, or if that run is of another type.
+ * Thrown when a start's {@linkplain WorkflowStarter#id id} is used by another run: with {@link
+ * IdConflict#REJECT}, or if that run is of another type.
  */
 public final class RunExistsException extends KagziException {
   private final String workflowId;

@@ -33,7 +33,8 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Returns whether {@code start} or {@link #retry} returned an existing run instead of starting a new one. Always true for handles from {@link Kagzi#run}.
+   * Returns whether {@code start} or {@link #retry} returned an existing run instead of starting a
+   * new one. Always true for handles from {@link Kagzi#run}.
    */
   public boolean existed() {
     return existed;
@@ -61,7 +62,8 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Returns a future with the output, or with the exception that {@link #result()} throws. Its callbacks run on a virtual thread and may block.
+   * Returns a future with the output, or with the exception that {@link #result()} throws. Its
+   * callbacks run on a virtual thread and may block.
    */
   public CompletableFuture<O> resultAsync() {
     return runs.end(runId)
@@ -91,7 +93,8 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Returns the run's recorded history with every attempt of its steps, for inspection or for a {@link Replayer}.
+   * Returns the run's recorded history with every attempt of its steps, for inspection or for a
+   * {@link Replayer}.
    *
    * @throws RunNotFoundException if the run does not exist
    */
@@ -100,7 +103,9 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Cancels the run. It ends immediately as CANCELLED, and its code is interrupted if a worker is executing it. Its {@code catch} blocks cannot execute further steps, so it cannot compensate. No failure handler is started.
+   * Cancels the run. It ends immediately as CANCELLED, and its code is interrupted if a worker is
+   * executing it. Its {@code catch} blocks cannot execute further steps, so it cannot compensate.
+   * No failure handler is started.
    *
    * @return true if the run is cancelled, by this call or an earlier one; false if it ended before
    */
@@ -109,18 +114,22 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Ends the run immediately as FAILED with the given reason as its error. Its code is interrupted and cannot compensate. No failure handler is started.
+   * Ends the run immediately as FAILED with the given reason as its error. Its code is interrupted
+   * and cannot compensate. No failure handler is started.
    *
-   * @return true if the run is terminated with this reason, by this call or an earlier one; false if it ended before
+   * @return true if the run is terminated with this reason, by this call or an earlier one; false
+   *     if it ended before
    */
   public boolean terminate(String reason) {
     return runs.terminate(runId, Objects.requireNonNull(reason, "reason: null (expected: a text)"));
   }
 
   /**
-   * Starts a new run with the same input, options and id. This run must have ended; its status does not matter.
+   * Starts a new run with the same input, options and id. This run must have ended; its status does
+   * not matter.
    *
-   * @return the new run; if this run or another with its id is active, that run, with {@link #existed()} true
+   * @return the new run; if this run or another with its id is active, that run, with {@link
+   *     #existed()} true
    */
   public RunHandle<O> retry() {
     return retried(runs.retry(runId, null));
@@ -141,17 +150,24 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Continues this run after it ended as FAILED or TIMED_OUT. Completed steps keep their results, the failed step is executed again with its full number of attempts, and the execution timeout starts again. If the code caught a failure and recorded further steps, that failure is kept: the code sees it again.
+   * Continues this run after it ended as FAILED or TIMED_OUT. Completed steps keep their results,
+   * the failed step is executed again with its full number of attempts, and the execution timeout
+   * starts again. If the code caught a failure and recorded further steps, that failure is kept:
+   * the code sees it again.
    *
    * @return false if there is nothing to resume: the run is active, was cancelled or completed
-   * @throws RequestRefusedException with code {@code FAILED_PRECONDITION} if the run was terminated, if another run with its id is active, or if the run caught a failure, recorded further steps and then ended with that failure
+   * @throws RequestRefusedException with code {@code FAILED_PRECONDITION} if the run was
+   *     terminated, if another run with its id is active, or if the run caught a failure, recorded
+   *     further steps and then ended with that failure
    */
   public boolean resume() {
     return runs.resume(runId, false);
   }
 
   /**
-   * Resumes a run that {@link #resume()} rejects. A terminated run continues where it was. In a run that failed by itself all failed steps are executed again, including those whose failures the code caught. Compensation that it already executed is not reverted.
+   * Resumes a run that {@link #resume()} rejects. A terminated run continues where it was. In a run
+   * that failed by itself all failed steps are executed again, including those whose failures the
+   * code caught. Compensation that it already executed is not reverted.
    */
   public boolean forceResume() {
     return runs.resume(runId, true);

@@ -11,7 +11,9 @@ import java.util.List;
 /**
  * The recorded history of a run with every attempt of its steps: {@link RunHandle#history}.
  *
- * <p>Write it to a file to {@linkplain Replayer replay} it with later code; {@code kagzi workflow export} writes the same format. Payloads are kept as they are stored; encrypted payloads stay encrypted.
+ * <p>Write it to a file to {@linkplain Replayer replay} it with later code; {@code kagzi workflow
+ * export} writes the same format. Payloads are kept as they are stored; encrypted payloads stay
+ * encrypted.
  */
 public final class RunHistory {
   private final HistoryFile file;
@@ -31,7 +33,8 @@ public final class RunHistory {
   }
 
   /**
-   * Returns the history as JSON, which {@link #parse} reads; {@code docs/testing.md} describes the format.
+   * Returns the history as JSON, which {@link #parse} reads; {@code docs/testing.md} describes the
+   * format.
    */
   public String toJson() {
     return file.json();
@@ -53,7 +56,8 @@ public final class RunHistory {
   /**
    * Parses the JSON of {@link #toJson}.
    *
-   * @throws InvalidArgumentException with code {@code HISTORY_UNREADABLE} if the text is not a history, or has a format that this version does not know
+   * @throws InvalidArgumentException with code {@code HISTORY_UNREADABLE} if the text is not a
+   *     history, or has a format that this version does not know
    */
   public static RunHistory parse(String json) {
     return new RunHistory(HistoryFile.parse(json));
@@ -62,7 +66,8 @@ public final class RunHistory {
   /**
    * Reads a file of {@link #write} or {@code kagzi workflow export}.
    *
-   * @throws InvalidArgumentException with code {@code HISTORY_UNREADABLE} if the file is not a history, or has a format that this version does not know
+   * @throws InvalidArgumentException with code {@code HISTORY_UNREADABLE} if the file is not a
+   *     history, or has a format that this version does not know
    * @throws UncheckedIOException if the file cannot be read
    */
   public static RunHistory read(Path path) {

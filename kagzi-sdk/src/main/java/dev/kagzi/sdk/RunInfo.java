@@ -16,7 +16,8 @@ import java.util.Optional;
  * @param failure the error of a failed run, or the reason why an unfinished run is blocked
  * @param parentRunId the run that started it, as a child or from a step
  * @param parentStep the step of that run
- * @param output the stored output of a completed run; {@link #output(Class)} decodes it. In lists it is empty if it is larger than 4 KiB: {@link RunList#payloads}
+ * @param output the stored output of a completed run; {@link #output(Class)} decodes it. In lists
+ *     it is empty if it is larger than 4 KiB: {@link RunList#payloads}
  */
 public record RunInfo(
     String runId,

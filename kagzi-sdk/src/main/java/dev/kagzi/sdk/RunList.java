@@ -10,7 +10,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A query for runs, newest first: set filters, then call {@link #page} or {@link #stream}. All filters must match. Not thread-safe.
+ * A query for runs, newest first: set filters, then call {@link #page} or {@link #stream}. All
+ * filters must match. Not thread-safe.
  *
  * <pre>{@code
  * kagzi.list().type(PROCESS_ORDER).status(RunStatus.FAILED).stream().forEach(System.out::println);
@@ -119,7 +120,8 @@ public final class RunList {
   }
 
   /**
-   * Also counts all runs that match. The count is exact if only status, type, queue and version are filtered; with other filters counting stops at 100,000.
+   * Also counts all runs that match. The count is exact if only status, type, queue and version are
+   * filtered; with other filters counting stops at 100,000.
    */
   public RunList totalCount() {
     page.setIncludeTotalCount(true);

@@ -15,7 +15,8 @@ public enum RunStatus {
   TIMED_OUT;
 
   /**
-   * Returns whether the run has ended. A finished run changes only if it is {@linkplain RunHandle#resume resumed}.
+   * Returns whether the run has ended. A finished run changes only if it is {@linkplain
+   * RunHandle#resume resumed}.
    */
   public boolean isFinished() {
     return switch (this) {

@@ -27,7 +27,10 @@ import java.time.Instant;
  * kagzi.schedule("daily-report").pause();
  * }</pre>
  *
- * <p>A slot is a time at which the cron expression fires. Each slot starts exactly one run, regardless of the number of servers and of crashes, unless the overlap policy or the catch-up limit drops it. Calls fail with {@link RequestRefusedException} and code {@code NOT_FOUND} if the schedule does not exist.
+ * <p>A slot is a time at which the cron expression fires. Each slot starts exactly one run,
+ * regardless of the number of servers and of crashes, unless the overlap policy or the catch-up
+ * limit drops it. Calls fail with {@link RequestRefusedException} and code {@code NOT_FOUND} if the
+ * schedule does not exist.
  */
 public final class Schedule {
   private final Connection connection;
@@ -82,7 +85,8 @@ public final class Schedule {
   }
 
   /**
-   * Resumes the schedule. Slots that were missed meanwhile become runs up to {@link ScheduleBuilder#maxCatchup}.
+   * Resumes the schedule. Slots that were missed meanwhile become runs up to {@link
+   * ScheduleBuilder#maxCatchup}.
    */
   public ScheduleInfo resume() {
     ResumeWorkflowScheduleRequest request =
@@ -97,7 +101,8 @@ public final class Schedule {
   }
 
   /**
-   * Starts a run now, even if the schedule is paused or another run is active. The run belongs to no slot, and the overlap policy ignores it.
+   * Starts a run now, even if the schedule is paused or another run is active. The run belongs to
+   * no slot, and the overlap policy ignores it.
    *
    * @return the run's id
    */
@@ -116,7 +121,8 @@ public final class Schedule {
   }
 
   /**
-   * Starts a run for each slot in the range that has none, regardless of the overlap policy; at most 10,000.
+   * Starts a run for each slot in the range that has none, regardless of the overlap policy; at
+   * most 10,000.
    *
    * @param from inclusive
    * @param to exclusive
@@ -135,9 +141,7 @@ public final class Schedule {
         .getStarted();
   }
 
-  /**
-   * Deletes the schedule. Its runs are kept; a slot that waits for the end of a run is dropped.
-   */
+  /** Deletes the schedule. Its runs are kept; a slot that waits for the end of a run is dropped. */
   public void delete() {
     DeleteWorkflowScheduleRequest request =
         DeleteWorkflowScheduleRequest.newBuilder()

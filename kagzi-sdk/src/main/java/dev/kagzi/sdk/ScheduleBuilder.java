@@ -17,7 +17,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Defines a schedule: set options, then call {@link #create}, {@link #createOrUpdate} or {@link #createOrUpdateWhenConnected}. Not thread-safe.
+ * Defines a schedule: set options, then call {@link #create}, {@link #createOrUpdate} or {@link
+ * #createOrUpdateWhenConnected}. Not thread-safe.
  *
  * @param <I> input type of the runs
  */
@@ -46,7 +47,9 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Sets the cron expression: five fields (minute, hour, day of month, month, day of week), six with leading seconds, seven with a trailing year, or {@code @hourly}, {@code @daily}, {@code @weekly}, {@code @monthly}, {@code @yearly}.
+   * Sets the cron expression: five fields (minute, hour, day of month, month, day of week), six
+   * with leading seconds, seven with a trailing year, or {@code @hourly}, {@code @daily},
+   * {@code @weekly}, {@code @monthly}, {@code @yearly}.
    */
   public ScheduleBuilder<I> cron(String expression) {
     request.setCronExpr(expression);
@@ -77,7 +80,8 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Sets what happens to a slot while an earlier run has not ended; {@link Overlap#ALLOW} by default.
+   * Sets what happens to a slot while an earlier run has not ended; {@link Overlap#ALLOW} by
+   * default.
    */
   public ScheduleBuilder<I> overlap(Overlap overlap) {
     request.setOverlapPolicy(ProtoMapper.overlap(overlap));
@@ -85,7 +89,9 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Sets how many missed slots become runs afterwards, the newest ones; 100 by default. A slot is missed when no server fires it within one coordinator interval, at least two seconds. With 0, missed slots never become runs.
+   * Sets how many missed slots become runs afterwards, the newest ones; 100 by default. A slot is
+   * missed when no server fires it within one coordinator interval, at least two seconds. With 0,
+   * missed slots never become runs.
    */
   public ScheduleBuilder<I> maxCatchup(int slots) {
     request.setMaxCatchup(slots);
@@ -93,7 +99,8 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Delays each run by a fixed part of this duration, so that schedules with the same cron expression do not start at the same time. The delay of a schedule is the same for every slot.
+   * Delays each run by a fixed part of this duration, so that schedules with the same cron
+   * expression do not start at the same time. The delay of a schedule is the same for every slot.
    */
   public ScheduleBuilder<I> jitter(Duration jitter) {
     request.setJitterMs(jitter.toMillis());
@@ -107,7 +114,8 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Sets how long a run may take, measured from when it is due: {@link WorkflowStarter#executionTimeout}.
+   * Sets how long a run may take, measured from when it is due: {@link
+   * WorkflowStarter#executionTimeout}.
    */
   public ScheduleBuilder<I> executionTimeout(Duration timeout) {
     request.setExecutionTimeoutMs(ProtoMapper.timeoutMs("executionTimeout", timeout));
@@ -121,7 +129,8 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Sets the workflow that is started when a run fails: {@link WorkflowStarter#onFailure(WorkflowType)}.
+   * Sets the workflow that is started when a run fails: {@link
+   * WorkflowStarter#onFailure(WorkflowType)}.
    */
   public ScheduleBuilder<I> onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
     boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
@@ -152,18 +161,25 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Creates the schedule, or updates the schedule of this name to these options. Call it at every start of an application. A paused schedule stays paused, and its next slot changes only if cron expression or zone change.
+   * Creates the schedule, or updates the schedule of this name to these options. Call it at every
+   * start of an application. A paused schedule stays paused, and its next slot changes only if cron
+   * expression or zone change.
    *
-   * @throws ServerUnavailableException if no server answers within the client's {@link Kagzi.Builder#callTimeout}; {@link #createOrUpdateWhenConnected} waits instead
+   * @throws ServerUnavailableException if no server answers within the client's {@link
+   *     Kagzi.Builder#callTimeout}; {@link #createOrUpdateWhenConnected} waits instead
    */
   public ScheduleInfo createOrUpdate() {
     return save(true);
   }
 
   /**
-   * Like {@link #createOrUpdate}, but returns immediately and saves the schedule in the background as soon as a server answers. Use it in applications that start before their server. A rejection is also logged as an error.
+   * Like {@link #createOrUpdate}, but returns immediately and saves the schedule in the background
+   * as soon as a server answers. Use it in applications that start before their server. A rejection
+   * is also logged as an error.
    *
-   * @return completes when the schedule is saved; fails with {@link RequestRefusedException} if the server rejects it, or with {@link ServerUnavailableException} if the client is closed before
+   * @return completes when the schedule is saved; fails with {@link RequestRefusedException} if the
+   *     server rejects it, or with {@link ServerUnavailableException} if the client is closed
+   *     before
    */
   public CompletableFuture<ScheduleInfo> createOrUpdateWhenConnected() {
     CreateWorkflowScheduleRequest create = createRequest(true);
@@ -192,7 +208,8 @@ public final class ScheduleBuilder<I> {
   }
 
   private ScheduleInfo save(boolean orUpdate) {
-    return ProtoMapper.schedule(connection.call(CREATE_SCHEDULE, createRequest(orUpdate)).getSchedule());
+    return ProtoMapper.schedule(
+        connection.call(CREATE_SCHEDULE, createRequest(orUpdate)).getSchedule());
   }
 
   // The client chooses the id, so that a retried call creates one schedule.

@@ -10,7 +10,8 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Changes options of an existing schedule: {@link Schedule#change}. Options that are not set stay as they are. {@link #save} applies the change. Not thread-safe.
+ * Changes options of an existing schedule: {@link Schedule#change}. Options that are not set stay
+ * as they are. {@link #save} applies the change. Not thread-safe.
  */
 public final class ScheduleChange {
   private final Connection connection;

@@ -13,7 +13,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A query for the schedules of the client's namespace: set filters, then call {@link #stream}. Not thread-safe.
+ * A query for the schedules of the client's namespace: set filters, then call {@link #stream}. Not
+ * thread-safe.
  */
 public final class Schedules {
   private static final int PAGE_SIZE = 100;
@@ -44,9 +45,7 @@ public final class Schedules {
     return this;
   }
 
-  /**
-   * Returns all schedules that match, newest first. Pages are fetched while the stream is read.
-   */
+  /** Returns all schedules that match, newest first. Pages are fetched while the stream is read. */
   public Stream<ScheduleInfo> stream() {
     return Stream.iterate(
             Optional.of(page("")),

@@ -5,7 +5,8 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A step with options: {@link WorkflowContext#step(String)}. {@code run} executes it or returns its recorded result.
+ * A step with options: {@link WorkflowContext#step(String)}. {@code run} executes it or returns its
+ * recorded result.
  *
  * <pre>{@code
  * ctx.step("charge").retry(Retry.exponential(5)).timeout(Duration.ofSeconds(30))
@@ -14,19 +15,25 @@ import org.jspecify.annotations.Nullable;
  */
 public interface StepBuilder {
   /**
-   * Sets the retry policy of this step. It replaces the policy of the run's start and the server's default.
+   * Sets the retry policy of this step. It replaces the policy of the run's start and the server's
+   * default.
    */
   StepBuilder retry(Retry retry);
 
   /**
-   * Sets how long one attempt may take. Default: the timeout of the start ({@link WorkflowStarter#stepTimeout}), else the server's default of ten minutes.
+   * Sets how long one attempt may take. Default: the timeout of the start ({@link
+   * WorkflowStarter#stepTimeout}), else the server's default of ten minutes.
    *
-   * <p>When the timeout ends, the step's code is interrupted and the attempt fails with {@link ErrorKind#TIMEOUT}, which is retried like other failures. A later result of the code is ignored. If the code still runs a second after the interrupt, the worker releases the run. The thread then keeps its slot until it ends ({@link Worker#stuckCount}).
+   * <p>When the timeout ends, the step's code is interrupted and the attempt fails with {@link
+   * ErrorKind#TIMEOUT}, which is retried like other failures. A later result of the code is
+   * ignored. If the code still runs a second after the interrupt, the worker releases the run. The
+   * thread then keeps its slot until it ends ({@link Worker#stuckCount}).
    */
   StepBuilder timeout(Duration timeout);
 
   /**
-   * Sets the step's input, which is stored with a fingerprint. A replay with another input means that the workflow was changed: the run is blocked until a worker has the original code.
+   * Sets the step's input, which is stored with a fingerprint. A replay with another input means
+   * that the workflow was changed: the run is blocked until a worker has the original code.
    */
   StepBuilder input(@Nullable Object input);
 
@@ -44,7 +51,8 @@ public interface StepBuilder {
   void run(StepAction code);
 
   /**
-   * Like {@link #run(Class, Callable)}, for code that needs its attempt number, an idempotency key or heartbeats.
+   * Like {@link #run(Class, Callable)}, for code that needs its attempt number, an idempotency key
+   * or heartbeats.
    */
   <T> T execute(Class<T> type, StepCode<? extends T> code);
 

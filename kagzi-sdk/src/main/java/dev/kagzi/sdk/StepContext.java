@@ -4,7 +4,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of a step, passed to its code ({@link StepBuilder#execute}) and to interceptors ({@link WorkerInterceptor#step}).
+ * One attempt of a step, passed to its code ({@link StepBuilder#execute}) and to interceptors
+ * ({@link WorkerInterceptor#step}).
  */
 public interface StepContext {
   /** Returns the id of the run. */
@@ -14,7 +15,8 @@ public interface StepContext {
   String workflowType();
 
   /**
-   * Returns the step's name in the workflow's code, for example {@code charge}. It is the same in every branch and occurrence, which suits metrics; {@link #step} is unique in the run.
+   * Returns the step's name in the workflow's code, for example {@code charge}. It is the same in
+   * every branch and occurrence, which suits metrics; {@link #step} is unique in the run.
    */
   String name();
 
@@ -27,17 +29,21 @@ public interface StepContext {
   int attempt();
 
   /**
-   * Returns a key that is the same for every attempt of this step in this run and unique otherwise. Pass it to external services, so that they recognize repeated calls.
+   * Returns a key that is the same for every attempt of this step in this run and unique otherwise.
+   * Pass it to external services, so that they recognize repeated calls.
    */
   String idempotencyKey();
 
   /**
-   * Records the step's progress for later attempts ({@link #lastProgress}). It is stored from time to time, and at the latest with the attempt's failure. After a crash the latest progress may be missing.
+   * Records the step's progress for later attempts ({@link #lastProgress}). It is stored from time
+   * to time, and at the latest with the attempt's failure. After a crash the latest progress may be
+   * missing.
    */
   void heartbeat(@Nullable Object progress);
 
   /**
-   * Returns the last progress that an earlier attempt recorded with {@link #heartbeat}; empty if none did.
+   * Returns the last progress that an earlier attempt recorded with {@link #heartbeat}; empty if
+   * none did.
    */
   <T> Optional<T> lastProgress(Class<T> type);
 }

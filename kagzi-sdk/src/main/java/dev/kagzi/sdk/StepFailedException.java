@@ -1,9 +1,11 @@
 package dev.kagzi.sdk;
 
 /**
- * Thrown to workflow code when a step failed permanently: no attempt was left, or its error is not retried.
+ * Thrown to workflow code when a step failed permanently: no attempt was left, or its error is not
+ * retried.
  *
- * <p>A workflow may catch it to compensate. {@link WorkFailedException} also covers children and branches.
+ * <p>A workflow may catch it to compensate. {@link WorkFailedException} also covers children and
+ * branches.
  */
 public final class StepFailedException extends WorkFailedException {
 

@@ -4,7 +4,8 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 
 /**
- * A generic type with its parameters: {@code new TypeRef<List<Parcel>>() {}}. The braces are needed: they create a subclass, which keeps the parameters at run time.
+ * A generic type with its parameters: {@code new TypeRef<List<Parcel>>() {}}. The braces are
+ * needed: they create a subclass, which keeps the parameters at run time.
  *
  * @param <T> the generic type
  */

@@ -1,7 +1,8 @@
 package dev.kagzi.sdk;
 
 /**
- * Thrown to workflow code when a step, a child or a branch failed permanently. Catch it to compensate:
+ * Thrown to workflow code when a step, a child or a branch failed permanently. Catch it to
+ * compensate:
  *
  * <pre>{@code
  * try {
@@ -13,9 +14,11 @@ package dev.kagzi.sdk;
  * }
  * }</pre>
  *
- * <p>The failure is recorded: a replay throws it again with the same class, message and {@link #failure()}. If the code does not catch it, the run fails.
+ * <p>The failure is recorded: a replay throws it again with the same class, message and {@link
+ * #failure()}. If the code does not catch it, the run fails.
  *
- * <p>It has no cause, because the original exception does not exist in a replay and code that depends on it would not be deterministic. Use {@link #failure()} and {@link Failure#isA} instead.
+ * <p>It has no cause, because the original exception does not exist in a replay and code that
+ * depends on it would not be deterministic. Use {@link #failure()} and {@link Failure#isA} instead.
  */
 public abstract sealed class WorkFailedException extends KagziException
     permits BranchFailedException, ChildFailedException, StepFailedException {
@@ -29,7 +32,8 @@ public abstract sealed class WorkFailedException extends KagziException
   }
 
   /**
-   * Returns the key of the failed step with its occurrence: {@code charge#2}. For a child it is the step that represents it; for branches the name of the {@code parallel} or {@code race} call.
+   * Returns the key of the failed step with its occurrence: {@code charge#2}. For a child it is the
+   * step that represents it; for branches the name of the {@code parallel} or {@code race} call.
    */
   public final String step() {
     return step;

@@ -4,13 +4,16 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A running worker: executes runs until it is closed. If it loses the server, it reconnects and registers again without a time limit. Thread-safe.
+ * A running worker: executes runs until it is closed. If it loses the server, it reconnects and
+ * registers again without a time limit. Thread-safe.
  *
- * <p>Its threads do not keep the JVM alive. A program that is only a worker ends its {@code main} with {@link #awaitTermination()}.
+ * <p>Its threads do not keep the JVM alive. A program that is only a worker ends its {@code main}
+ * with {@link #awaitTermination()}.
  */
 public interface Worker extends AutoCloseable {
   /**
-   * Returns the id of its current registration; empty before the first. With several queues it is the id for the first queue. Each registration has a new id.
+   * Returns the id of its current registration; empty before the first. With several queues it is
+   * the id for the first queue. Each registration has a new id.
    */
   String workerId();
 
@@ -18,14 +21,19 @@ public interface Worker extends AutoCloseable {
   List<String> workerIds();
 
   /**
-   * Returns whether every queue is registered, as far as the worker knows. It stays true while no server answers; {@link #isConnected} does not.
+   * Returns whether every queue is registered, as far as the worker knows. It stays true while no
+   * server answers; {@link #isConnected} does not.
    */
   boolean isRegistered();
 
   /**
-   * Returns whether the worker can receive runs now: every queue is registered, its stream from the server is open, and the latest heartbeat was answered. Suits health checks.
+   * Returns whether the worker can receive runs now: every queue is registered, its stream from the
+   * server is open, and the latest heartbeat was answered. Suits health checks.
    *
-   * <p>It sends no request. A broken connection is noticed immediately, a server that does not answer within two heartbeat intervals (3 s each by default). It is false before the first registration and from the beginning of a drain: {@link #shutdown}, {@link #close}, or a drain that the server requested.
+   * <p>It sends no request. A broken connection is noticed immediately, a server that does not
+   * answer within two heartbeat intervals (3 s each by default). It is false before the first
+   * registration and from the beginning of a drain: {@link #shutdown}, {@link #close}, or a drain
+   * that the server requested.
    */
   boolean isConnected();
 
@@ -40,7 +48,10 @@ public interface Worker extends AutoCloseable {
   int activeCount();
 
   /**
-   * Returns how many of these runs were interrupted but still execute a second later. They were interrupted because of a timeout or because the worker lost the run. Their code can record nothing any more, and their slots are freed only when the code ends. If the number stays above zero, check the worker's warnings.
+   * Returns how many of these runs were interrupted but still execute a second later. They were
+   * interrupted because of a timeout or because the worker lost the run. Their code can record
+   * nothing any more, and their slots are freed only when the code ends. If the number stays above
+   * zero, check the worker's warnings.
    */
   int stuckCount();
 
@@ -58,7 +69,9 @@ public interface Worker extends AutoCloseable {
   boolean awaitTermination(Duration timeout) throws InterruptedException;
 
   /**
-   * Drains the worker and waits for its end. It takes no new runs and finishes the running ones. After the drain timeout it interrupts the remaining runs and releases them, so that other workers continue them.
+   * Drains the worker and waits for its end. It takes no new runs and finishes the running ones.
+   * After the drain timeout it interrupts the remaining runs and releases them, so that other
+   * workers continue them.
    */
   @Override
   void close();

@@ -64,9 +64,11 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Registers a workflow on every queue of this worker. A worker without queues serves it on the queue of its type.
+   * Registers a workflow on every queue of this worker. A worker without queues serves it on the
+   * queue of its type.
    *
-   * @throws InvalidArgumentException with code {@code DUPLICATE_TYPE} if this type and version is already registered
+   * @throws InvalidArgumentException with code {@code DUPLICATE_TYPE} if this type and version is
+   *     already registered
    */
   public <I, O> WorkerBuilder workflow(WorkflowType<I, O> type, Workflow<I, O> code) {
     Objects.requireNonNull(code, "code");
@@ -76,9 +78,14 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Registers the handler of all failures. Every run that ends as FAILED or TIMED_OUT starts it, in addition to the run's own handler ({@link WorkflowStarter#onFailure}). Runs that were cancelled or terminated do not start it, and neither do failed handlers.
+   * Registers the handler of all failures. Every run that ends as FAILED or TIMED_OUT starts it, in
+   * addition to the run's own handler ({@link WorkflowStarter#onFailure}). Runs that were cancelled
+   * or terminated do not start it, and neither do failed handlers.
    *
-   * <p>A namespace has one handler of all failures. From its first registration on, every failure starts it: on the failed run's queue if a worker registered it there, else on the queue where it was registered last. This worker serves it on all its queues. While no worker is online there, its runs wait.
+   * <p>A namespace has one handler of all failures. From its first registration on, every failure
+   * starts it: on the failed run's queue if a worker registered it there, else on the queue where
+   * it was registered last. This worker serves it on all its queues. While no worker is online
+   * there, its runs wait.
    */
   public WorkerBuilder onAnyFailure(Workflow<WorkflowFailedEvent, ?> handler) {
     Objects.requireNonNull(handler, "handler");
@@ -127,7 +134,8 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Sets the deployment version that is displayed with the worker. It does not affect which runs the worker receives.
+   * Sets the deployment version that is displayed with the worker. It does not affect which runs
+   * the worker receives.
    */
   public WorkerBuilder version(String version) {
     this.version = NameRules.check("version", version);
@@ -141,7 +149,8 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Sets how long a closing worker waits for its runs before it releases them to other workers; 30 s by default.
+   * Sets how long a closing worker waits for its runs before it releases them to other workers; 30
+   * s by default.
    */
   public WorkerBuilder drainTimeout(Duration timeout) {
     if (timeout.isNegative()) {
@@ -152,7 +161,9 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Sets whether a JVM shutdown (SIGTERM, SIGINT, {@code System.exit}) drains the worker; on by default. Switch it off if something else closes the worker in time, for example an application framework.
+   * Sets whether a JVM shutdown (SIGTERM, SIGINT, {@code System.exit}) drains the worker; on by
+   * default. Switch it off if something else closes the worker in time, for example an application
+   * framework.
    */
   public WorkerBuilder drainOnShutdown(boolean on) {
     this.drainOnShutdown = on;
@@ -160,7 +171,8 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Sets a function that changes failures before they are stored; by default they are stored unchanged.
+   * Sets a function that changes failures before they are stored; by default they are stored
+   * unchanged.
    */
   public WorkerBuilder errorSanitizer(ErrorSanitizer sanitizer) {
     this.errorSanitizer = Objects.requireNonNull(sanitizer, "sanitizer");
@@ -168,7 +180,10 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Sets how exceptions are classified: {@code e -> e instanceof TooManyRequests ? ErrorKind.RATE_LIMIT : ErrorKind.UNKNOWN}. The function is called for the exception and then for its causes until it returns another kind than {@link ErrorKind#UNKNOWN}. For each of them it is called before the SDK's own classification. It must be thread-safe.
+   * Sets how exceptions are classified: {@code e -> e instanceof TooManyRequests ?
+   * ErrorKind.RATE_LIMIT : ErrorKind.UNKNOWN}. The function is called for the exception and then
+   * for its causes until it returns another kind than {@link ErrorKind#UNKNOWN}. For each of them
+   * it is called before the SDK's own classification. It must be thread-safe.
    */
   public WorkerBuilder errorKinds(Function<? super Throwable, ErrorKind> kinds) {
     this.errorKinds = Objects.requireNonNull(kinds, "kinds");
@@ -182,11 +197,18 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Sets whether nondeterministic code blocks its run; off by default. Code is nondeterministic if a replay requests a new step name instead of a recorded one, or does not request the steps that it requested from this worker earlier. If off, the worker logs a warning once per workflow type and the run continues. Steps that a deployment adds or removes are not treated as nondeterminism.
+   * Sets whether nondeterministic code blocks its run; off by default. Code is nondeterministic if
+   * a replay requests a new step name instead of a recorded one, or does not request the steps that
+   * it requested from this worker earlier. If off, the worker logs a warning once per workflow type
+   * and the run continues. Steps that a deployment adds or removes are not treated as
+   * nondeterminism.
    *
-   * <p>Recorded steps that are requested in another order than recorded are only logged, even if this is on. Their results are recorded and they are not executed again. The recorded times may also be out of order because the database's clock was set back, for example by a failover.
+   * <p>Recorded steps that are requested in another order than recorded are only logged, even if
+   * this is on. Their results are recorded and they are not executed again. The recorded times may
+   * also be out of order because the database's clock was set back, for example by a failover.
    *
-   * <p>A blocked run does not fail. This worker does not continue it; a worker with other code does. {@code kagzi workflow get} shows the reason with code {@code CODE_NONDETERMINISTIC}.
+   * <p>A blocked run does not fail. This worker does not continue it; a worker with other code
+   * does. {@code kagzi workflow get} shows the reason with code {@code CODE_NONDETERMINISTIC}.
    */
   public WorkerBuilder blockNondeterminism(boolean on) {
     this.blockNondeterminism = on;
@@ -200,9 +222,11 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Starts the worker and returns immediately. The worker registers in the background and retries while no server answers.
+   * Starts the worker and returns immediately. The worker registers in the background and retries
+   * while no server answers.
    *
-   * @throws IllegalStateException if no workflow is registered, or a {@link #typeLimit} names a type that is not
+   * @throws IllegalStateException if no workflow is registered, or a {@link #typeLimit} names a
+   *     type that is not
    */
   public Worker start() {
     if (allCodes().findAny().isEmpty()) {

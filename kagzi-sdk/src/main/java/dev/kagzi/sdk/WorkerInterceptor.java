@@ -6,11 +6,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Intercepts what a worker executes, for example for traces, metrics or thread-local context.
  *
- * <p>Implementations must be thread-safe, must call {@code next} exactly once, and must rethrow what it throws. An {@link Error} may be the SDK's own signal to suspend the run.
+ * <p>Implementations must be thread-safe, must call {@code next} exactly once, and must rethrow
+ * what it throws. An {@link Error} may be the SDK's own signal to suspend the run.
  */
 public interface WorkerInterceptor {
   /**
-   * Intercepts one execution of a workflow's code. A suspended run is executed again when it continues; {@link WorkflowContext#isReplaying} is then true at the beginning.
+   * Intercepts one execution of a workflow's code. A suspended run is executed again when it
+   * continues; {@link WorkflowContext#isReplaying} is then true at the beginning.
    */
   default @Nullable Object run(WorkflowContext ctx, Callable<@Nullable Object> next)
       throws Exception {
@@ -18,7 +20,8 @@ public interface WorkerInterceptor {
   }
 
   /**
-   * Intercepts one execution of a branch's code, which has its own thread: {@link WorkflowContext#parallel} and {@link WorkflowContext#race}.
+   * Intercepts one execution of a branch's code, which has its own thread: {@link
+   * WorkflowContext#parallel} and {@link WorkflowContext#race}.
    *
    * @param ctx the branch's own context
    */

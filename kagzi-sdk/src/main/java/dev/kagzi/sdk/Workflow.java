@@ -3,7 +3,10 @@ package dev.kagzi.sdk;
 /**
  * The code of a workflow, usually a method reference.
  *
- * <p>The code is executed again from its beginning when a run continues after a suspension, a retry or a crash. Steps with a recorded result return it without being executed. Therefore put every side effect, and everything that may differ between executions (clocks, random numbers, external reads), into a step.
+ * <p>The code is executed again from its beginning when a run continues after a suspension, a retry
+ * or a crash. Steps with a recorded result return it without being executed. Therefore put every
+ * side effect, and everything that may differ between executions (clocks, random numbers, external
+ * reads), into a step.
  *
  * @param <I> input type
  * @param <O> output type

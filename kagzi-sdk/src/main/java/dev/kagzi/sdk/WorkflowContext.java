@@ -8,7 +8,8 @@ import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 
 /**
- * The operations of workflow code: steps, sleeps, children and branches. It belongs to one execution of one run. Use it only in the thread that received it, and not inside a step.
+ * The operations of workflow code: steps, sleeps, children and branches. It belongs to one
+ * execution of one run. Use it only in the thread that received it, and not inside a step.
  *
  * <pre>{@code
  * static Receipt process(WorkflowContext ctx, Order order) {
@@ -18,17 +19,34 @@ import org.slf4j.Logger;
  * }
  * }</pre>
  *
- * <p><b>Steps.</b> A step's code is executed until it succeeds or its retry policy ends, and its result is recorded. A step is identified by its name and, if the name is used again, by its occurrence: {@code charge}, {@code charge#2}. Loops may therefore reuse a name. Names have up to 200 characters and must not contain {@code # / @} or control characters.
+ * <p><b>Steps.</b> A step's code is executed until it succeeds or its retry policy ends, and its
+ * result is recorded. A step is identified by its name and, if the name is used again, by its
+ * occurrence: {@code charge}, {@code charge#2}. Loops may therefore reuse a name. Names have up to
+ * 200 characters and must not contain {@code # / @} or control characters.
  *
- * <p><b>Durability.</b> A step's result is recorded before the next step begins. After a crash between the end of a step's code and the recording, the step is executed again. Steps are executed at least once, and their result is recorded exactly once.
+ * <p><b>Durability.</b> A step's result is recorded before the next step begins. After a crash
+ * between the end of a step's code and the recording, the step is executed again. Steps are
+ * executed at least once, and their result is recorded exactly once.
  *
- * <p><b>Results.</b> A step returns the value decoded from its recorded result, in the first execution as in a replay, and not the object that its code returned. A step declared as {@code List.class} or {@code Object.class} returns what the codec decodes, for example maps instead of records. Use a {@link TypeRef} to declare element types.
+ * <p><b>Results.</b> A step returns the value decoded from its recorded result, in the first
+ * execution as in a replay, and not the object that its code returned. A step declared as {@code
+ * List.class} or {@code Object.class} returns what the codec decodes, for example maps instead of
+ * records. Use a {@link TypeRef} to declare element types.
  *
- * <p><b>Failures.</b> A step that throws, or exceeds its {@linkplain StepBuilder#timeout timeout}, is retried according to its {@link Retry}. After the last attempt it throws a {@link StepFailedException}, which the code may catch. Failed children and branches throw their own exceptions; {@link WorkFailedException} is the common supertype.
+ * <p><b>Failures.</b> A step that throws, or exceeds its {@linkplain StepBuilder#timeout timeout},
+ * is retried according to its {@link Retry}. After the last attempt it throws a {@link
+ * StepFailedException}, which the code may catch. Failed children and branches throw their own
+ * exceptions; {@link WorkFailedException} is the common supertype.
  *
- * <p><b>Branches.</b> {@link #parallel} and {@link #race} execute branches at the same time. Each has its own thread and its own context, with which it may use steps, sleeps, children and further branches. The run stays on its worker while a branch is working. When all branches wait, the run is suspended until the earliest wake-up time.
+ * <p><b>Branches.</b> {@link #parallel} and {@link #race} execute branches at the same time. Each
+ * has its own thread and its own context, with which it may use steps, sleeps, children and further
+ * branches. The run stays on its worker while a branch is working. When all branches wait, the run
+ * is suspended until the earliest wake-up time.
  *
- * <p><b>Suspension.</b> Long sleeps and long retry delays suspend the run and free its slot: the call leaves the workflow's code with an {@link Error}, and the code is executed again later. {@code catch (Exception e)} does not catch it. Code that catches {@link Throwable} must rethrow it.
+ * <p><b>Suspension.</b> Long sleeps and long retry delays suspend the run and free its slot: the
+ * call leaves the workflow's code with an {@link Error}, and the code is executed again later.
+ * {@code catch (Exception e)} does not catch it. Code that catches {@link Throwable} must rethrow
+ * it.
  */
 public interface WorkflowContext {
 
@@ -50,12 +68,14 @@ public interface WorkflowContext {
   StepBuilder step(String name);
 
   /**
-   * Sleeps durably. The wake-up time is stored once, by the database's clock, and is kept across restarts and deployments. Zero is allowed.
+   * Sleeps durably. The wake-up time is stored once, by the database's clock, and is kept across
+   * restarts and deployments. Zero is allowed.
    */
   void sleep(String name, Duration duration);
 
   /**
-   * Like {@link #sleep(String, Duration)}, with a duration such as {@code "24h"}, {@code "1 day"}, {@code "1h 30m"}, {@code "500 ms"} or {@code "PT15M"}.
+   * Like {@link #sleep(String, Duration)}, with a duration such as {@code "24h"}, {@code "1 day"},
+   * {@code "1h 30m"}, {@code "500 ms"} or {@code "PT15M"}.
    */
   void sleep(String name, String duration);
 
@@ -63,7 +83,8 @@ public interface WorkflowContext {
   void sleepUntil(String name, Instant until);
 
   /**
-   * Executes one branch for each item, all at the same time, and waits for all of them. The first failure interrupts the other branches and is thrown.
+   * Executes one branch for each item, all at the same time, and waits for all of them. The first
+   * failure interrupts the other branches and is thrown.
    *
    * @return results in the order of the items
    * @throws BranchFailedException if a branch fails
@@ -74,12 +95,14 @@ public interface WorkflowContext {
   }
 
   /**
-   * Returns a builder for branches over a list with options, for example a limit of concurrent branches.
+   * Returns a builder for branches over a list with options, for example a limit of concurrent
+   * branches.
    */
   ParallelBuilder parallel(String name);
 
   /**
-   * Executes branches at the same time and waits for all of them. The first failure interrupts the other branches and is thrown; {@link Branch#collected} returns it as a result instead.
+   * Executes branches at the same time and waits for all of them. The first failure interrupts the
+   * other branches and is thrown; {@link Branch#collected} returns it as a result instead.
    *
    * @return the results, each with the type of its branch
    * @throws BranchFailedException if a branch fails
@@ -114,11 +137,7 @@ public interface WorkflowContext {
       Branch<E> fifth) {
     List<Object> all = parallel(name, List.of(first, second, third, fourth, fifth));
     return new Results.Of5<>(
-        resultAt(all, 0),
-        resultAt(all, 1),
-        resultAt(all, 2),
-        resultAt(all, 3),
-        resultAt(all, 4));
+        resultAt(all, 0), resultAt(all, 1), resultAt(all, 2), resultAt(all, 3), resultAt(all, 4));
   }
 
   /** Like {@link #parallel(String, Branch, Branch)}, with six branches. */
@@ -186,7 +205,8 @@ public interface WorkflowContext {
   }
 
   /**
-   * Executes any number of branches at the same time and waits for all of them. The first failure interrupts the other branches and is thrown.
+   * Executes any number of branches at the same time and waits for all of them. The first failure
+   * interrupts the other branches and is thrown.
    *
    * @return results in the order of the branches
    * @throws BranchFailedException if a branch fails
@@ -194,9 +214,12 @@ public interface WorkflowContext {
   <R> List<R> parallel(String name, List<? extends Branch<? extends R>> branches);
 
   /**
-   * Executes branches at the same time and returns the first result; the other branches are interrupted. The winner is recorded, so a replay executes only that branch. A failed branch cannot win.
+   * Executes branches at the same time and returns the first result; the other branches are
+   * interrupted. The winner is recorded, so a replay executes only that branch. A failed branch
+   * cannot win.
    *
-   * @throws BranchFailedException if all branches fail; it contains the failure of the first branch in the list
+   * @throws BranchFailedException if all branches fail; it contains the failure of the first branch
+   *     in the list
    */
   <R> R race(String name, List<? extends Branch<? extends R>> branches);
 
@@ -215,10 +238,12 @@ public interface WorkflowContext {
   <I, O> ChildBuilder<I, O> child(WorkflowType<I, O> type);
 
   /**
-   * Waits for the results of all these children. The run is suspended while it waits and wakes up few times, regardless of the number of children.
+   * Waits for the results of all these children. The run is suspended while it waits and wakes up
+   * few times, regardless of the number of children.
    *
    * @return results in the order of the children
-   * @throws ChildFailedException if a child failed, timed out or was cancelled; it is about the first of these in the list
+   * @throws ChildFailedException if a child failed, timed out or was cancelled; it is about the
+   *     first of these in the list
    */
   <O> List<O> results(List<? extends ChildHandle<? extends O>> children);
 
@@ -244,17 +269,20 @@ public interface WorkflowContext {
   String version();
 
   /**
-   * Returns a logger that is silent during a replay, so that messages are not logged twice. Its name is {@code kagzi.workflow.} followed by the type's name.
+   * Returns a logger that is silent during a replay, so that messages are not logged twice. Its
+   * name is {@code kagzi.workflow.} followed by the type's name.
    */
   Logger logger();
 
   /**
-   * Returns when the run was created, by the database's clock: the same value in every execution, and the same as {@link RunInfo#createdAt()}. A worker may have claimed the run much later.
+   * Returns when the run was created, by the database's clock: the same value in every execution,
+   * and the same as {@link RunInfo#createdAt()}. A worker may have claimed the run much later.
    */
   Instant startedAt();
 
   /**
-   * Returns whether the code's operations are currently answered from the history. Skip logging or counting while it is true, because an earlier execution did that.
+   * Returns whether the code's operations are currently answered from the history. Skip logging or
+   * counting while it is true, because an earlier execution did that.
    */
   boolean isReplaying();
 

@@ -4,14 +4,17 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The input of a failure handler: {@link WorkflowStarter#onFailure} and {@link WorkerBuilder#onAnyFailure}. The SDK decodes the event itself; the application's codec decodes only the failed run's input.
+ * The input of a failure handler: {@link WorkflowStarter#onFailure} and {@link
+ * WorkerBuilder#onAnyFailure}. The SDK decodes the event itself; the application's codec decodes
+ * only the failed run's input.
  *
  * @param failedRunId the run that failed
  * @param workflowId the id set with {@link WorkflowStarter#id}; empty if none
  * @param workflowType name of its workflow type
  * @param queue its task queue
  * @param error message of the failure
- * @param originalInput its stored input; empty if it is larger than 1 MiB, in which case only the run itself has it
+ * @param originalInput its stored input; empty if it is larger than 1 MiB, in which case only the
+ *     run itself has it
  * @param attempts number of attempts of the run as a whole
  * @param startedAt when a worker first claimed it; empty if none did
  * @param failedAt when it ended

@@ -19,11 +19,15 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts runs of one type: {@link Kagzi#workflow}. The options apply to every start made with this object, so use a new object for each {@link #id}. Not thread-safe while options are set.
+ * Starts runs of one type: {@link Kagzi#workflow}. The options apply to every start made with this
+ * object, so use a new object for each {@link #id}. Not thread-safe while options are set.
  *
- * <p>Concurrent starts of many threads are batched; calling {@link #startAsync} in a loop is a bulk start.
+ * <p>Concurrent starts of many threads are batched; calling {@link #startAsync} in a loop is a bulk
+ * start.
  *
- * <p>A start made by a step's code, in the step's own thread, is an ordinary start; the step's run is recorded as the parent. {@link WorkflowContext#child} starts a child that the parent can wait for.
+ * <p>A start made by a step's code, in the step's own thread, is an ordinary start; the step's run
+ * is recorded as the parent. {@link WorkflowContext#child} starts a child that the parent can wait
+ * for.
  *
  * @param <I> input type
  * @param <O> output type
@@ -54,7 +58,10 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Sets an id that makes the start idempotent: while a run with this id is active, a start returns that run instead of starting another. {@link #ifExists} changes that. The server rejects ids that begin with {@code schedule:}, {@code failure-} or {@code system-failure-}, which are reserved.
+   * Sets an id that makes the start idempotent: while a run with this id is active, a start returns
+   * that run instead of starting another. {@link #ifExists} changes that. The server rejects ids
+   * that begin with {@code schedule:}, {@code failure-} or {@code system-failure-}, which are
+   * reserved.
    */
   public WorkflowStarter<I, O> id(String id) {
     this.id = NameRules.check("id", id);
@@ -62,7 +69,8 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Sets what happens if the {@link #id} is already used; {@link IdConflict#USE_EXISTING} by default.
+   * Sets what happens if the {@link #id} is already used; {@link IdConflict#USE_EXISTING} by
+   * default.
    */
   public WorkflowStarter<I, O> ifExists(IdConflict policy) {
     IdConflictPolicy wire =
@@ -75,7 +83,9 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Sets the task queue of the run; only workers of this queue execute it. Default: the queue of the workflow type; else the only queue on which workers of this client serve the type; else {@value Kagzi#DEFAULT_QUEUE}.
+   * Sets the task queue of the run; only workers of this queue execute it. Default: the queue of
+   * the workflow type; else the only queue on which workers of this client serve the type; else
+   * {@value Kagzi#DEFAULT_QUEUE}.
    */
   public WorkflowStarter<I, O> queue(String queue) {
     return with(options -> options.setTaskQueue(NameRules.check("queue", queue)));
@@ -84,16 +94,22 @@ public final class WorkflowStarter<I, O> {
   /**
    * Sets the retry policy of the run as a whole, and of steps that have none.
    *
-   * <p>When the run fails after the retries of its steps, it is executed again after the policy's delay, up to the policy's number of attempts. Completed steps keep their results; failed steps are executed again. Exception: if the code caught a step's final failure and then recorded further steps, it has compensated, and the run ends as FAILED.
+   * <p>When the run fails after the retries of its steps, it is executed again after the policy's
+   * delay, up to the policy's number of attempts. Completed steps keep their results; failed steps
+   * are executed again. Exception: if the code caught a step's final failure and then recorded
+   * further steps, it has compensated, and the run ends as FAILED.
    *
-   * <p>By default, steps use the server's policy (3 attempts, after 1 s and 2 s), and a failed run is not retried.
+   * <p>By default, steps use the server's policy (3 attempts, after 1 s and 2 s), and a failed run
+   * is not retried.
    */
   public WorkflowStarter<I, O> retry(Retry retry) {
     return with(options -> options.setRetryPolicy(ProtoMapper.retryPolicy(retry)));
   }
 
   /**
-   * Same as {@code retry(Retry.exponential(attempts))}. The number applies to steps and to the run. With 3, a step without its own policy is executed up to three times in each of up to three attempts of the run, nine times in total.
+   * Same as {@code retry(Retry.exponential(attempts))}. The number applies to steps and to the run.
+   * With 3, a step without its own policy is executed up to three times in each of up to three
+   * attempts of the run, nine times in total.
    *
    * @param attempts maximum number of attempts, including the first
    */
@@ -102,7 +118,8 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Sets how long the run may take from its start, including all waits. After that it ends as TIMED_OUT and its code is interrupted. No limit by default.
+   * Sets how long the run may take from its start, including all waits. After that it ends as
+   * TIMED_OUT and its code is interrupted. No limit by default.
    */
   public WorkflowStarter<I, O> executionTimeout(Duration timeout) {
     return with(
@@ -111,23 +128,28 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Like {@link #executionTimeout}, with a point in time by the database's clock. If both are set, the earlier one applies.
+   * Like {@link #executionTimeout}, with a point in time by the database's clock. If both are set,
+   * the earlier one applies.
    */
   public WorkflowStarter<I, O> deadline(Instant deadline) {
     return with(options -> options.setDeadline(ProtoMapper.timestamp(deadline)));
   }
 
   /**
-   * Sets how long one attempt of a step may take that has no {@linkplain StepBuilder#timeout timeout} of its own. Default: the server's default of ten minutes.
+   * Sets how long one attempt of a step may take that has no {@linkplain StepBuilder#timeout
+   * timeout} of its own. Default: the server's default of ten minutes.
    */
   public WorkflowStarter<I, O> stepTimeout(Duration timeout) {
     return with(options -> options.setStepTimeoutMs(ProtoMapper.timeoutMs("stepTimeout", timeout)));
   }
 
   /**
-   * Sets the lease of the run, which each heartbeat of its worker renews. It limits how long a run stays with its worker while no server is running. Default: the server's default of one minute. The server rejects less than three of its heartbeat intervals.
+   * Sets the lease of the run, which each heartbeat of its worker renews. It limits how long a run
+   * stays with its worker while no server is running. Default: the server's default of one minute.
+   * The server rejects less than three of its heartbeat intervals.
    *
-   * <p>It does not change how soon a running server releases the runs of a silent worker: 10 seconds without heartbeats, or 3 seconds after its connection broke.
+   * <p>It does not change how soon a running server releases the runs of a silent worker: 10
+   * seconds without heartbeats, or 3 seconds after its connection broke.
    */
   public WorkflowStarter<I, O> heartbeatTimeout(Duration timeout) {
     return with(
@@ -136,7 +158,9 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Sets the workflow that is started each time the run ends as FAILED or TIMED_OUT, but not when it is cancelled or terminated. It is started on the queue of the handler's type, else on the queue of this run. A worker must serve it there.
+   * Sets the workflow that is started each time the run ends as FAILED or TIMED_OUT, but not when
+   * it is cancelled or terminated. It is started on the queue of the handler's type, else on the
+   * queue of this run. A worker must serve it there.
    *
    * @throws IllegalArgumentException if the handler's type has a version
    */
@@ -167,10 +191,13 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Starts a run and returns when it is stored durably. The start is retried until a server answers, at most for the client's {@link Kagzi.Builder#callTimeout}. Retries never start a second run.
+   * Starts a run and returns when it is stored durably. The start is retried until a server
+   * answers, at most for the client's {@link Kagzi.Builder#callTimeout}. Retries never start a
+   * second run.
    *
    * @throws RequestRefusedException if the server rejects the start
-   * @throws RunExistsException if the id is used and {@link IdConflict#REJECT} is set, or if the run with this id is of another type
+   * @throws RunExistsException if the id is used and {@link IdConflict#REJECT} is set, or if the
+   *     run with this id is of another type
    * @throws ServerUnavailableException if no server answered in time
    */
   public RunHandle<O> start(I input) {
@@ -178,14 +205,16 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Like {@link #start}, without waiting. Callbacks of the returned future run on a virtual thread and may block.
+   * Like {@link #start}, without waiting. Callbacks of the returned future run on a virtual thread
+   * and may block.
    */
   public CompletableFuture<RunHandle<O>> startAsync(I input) {
     return begin(input, id).thenApplyAsync(this::handle, Kagzi.CALLBACKS);
   }
 
   /**
-   * Starts one run per input in few calls. Not atomic: if one start is rejected, the others have started.
+   * Starts one run per input in few calls. Not atomic: if one start is rejected, the others have
+   * started.
    *
    * @return handles in the order of the inputs
    * @throws RequestRefusedException the first rejection, after every start was answered
@@ -243,7 +272,8 @@ public final class WorkflowStarter<I, O> {
       @Nullable StartWorkflowResponse answer, String runId) {
     if (answer == null || !answer.getRunId().equals(runId)) {
       throw new IllegalStateException(
-          "run id: %s (expected: the id that next returned; did the interceptor call next?)".formatted(runId));
+          "run id: %s (expected: the id that next returned; did the interceptor call next?)"
+              .formatted(runId));
     }
     return answer;
   }

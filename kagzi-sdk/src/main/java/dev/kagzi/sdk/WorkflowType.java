@@ -5,14 +5,16 @@ import java.lang.reflect.Type;
 import java.util.Objects;
 
 /**
- * The name of a workflow with its input and output types, shared by the code that starts it and the workers that execute it. Usually a constant:
+ * The name of a workflow with its input and output types, shared by the code that starts it and the
+ * workers that execute it. Usually a constant:
  *
  * <pre>{@code
  * static final WorkflowType<Order, Receipt> PROCESS_ORDER =
  *     WorkflowType.of("process-order", Order.class, Receipt.class).queue("orders");
  * }</pre>
  *
- * <p>The task queue of the type is used by starts that set no queue and by workers without queues; {@value Kagzi#DEFAULT_QUEUE} by default. Immutable.
+ * <p>The task queue of the type is used by starts that set no queue and by workers without queues;
+ * {@value Kagzi#DEFAULT_QUEUE} by default. Immutable.
  *
  * @param <I> input type
  * @param <O> output type
@@ -43,7 +45,8 @@ public final class WorkflowType<I, O> {
   }
 
   /**
-   * Returns a copy with another version. A run keeps the version that it was started with, and only workers that serve that version receive it.
+   * Returns a copy with another version. A run keeps the version that it was started with, and only
+   * workers that serve that version receive it.
    */
   public WorkflowType<I, O> version(String version) {
     return new WorkflowType<>(

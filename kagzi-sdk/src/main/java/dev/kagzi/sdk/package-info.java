@@ -1,9 +1,13 @@
 /**
  * The public API of Kagzi: write workflows as plain methods, start them, and run workers.
  *
- * <p>A client starts runs and waits for them ({@link dev.kagzi.sdk.Kagzi}). A worker executes them ({@link dev.kagzi.sdk.Worker}). A workflow is a method that receives a {@link dev.kagzi.sdk.WorkflowContext} and performs every side effect in a step. Each step's result is recorded, so an interrupted run continues where it was.
+ * <p>A client starts runs and waits for them ({@link dev.kagzi.sdk.Kagzi}). A worker executes them
+ * ({@link dev.kagzi.sdk.Worker}). A workflow is a method that receives a {@link
+ * dev.kagzi.sdk.WorkflowContext} and performs every side effect in a step. Each step's result is
+ * recorded, so an interrupted run continues where it was.
  *
- * <p>Depend only on this package. Packages under {@code internal} may change with any release, and no signature here mentions them.
+ * <p>Depend only on this package. Packages under {@code internal} may change with any release, and
+ * no signature here mentions them.
  */
 @NullMarked
 package dev.kagzi.sdk;

@@ -151,7 +151,8 @@ class AcknowledgementTest extends FakeServerTest {
   }
 
   /**
-   * Returns whether the run's thread waits in SDK code. A thread that spins is running, or has a pending interrupt that ends each of its waits.
+   * Returns whether the run's thread waits in SDK code. A thread that spins is running, or has a
+   * pending interrupt that ends each of its waits.
    */
   private boolean isParked() {
     Thread code = thread.get();

@@ -44,7 +44,8 @@ class CompositionTest extends FakeServerTest {
   }
 
   /**
-   * All branches wait and the suspension is being reported; one of them becomes due before the answer.
+   * All branches wait and the suspension is being reported; one of them becomes due before the
+   * answer.
    */
   @Test
   void a_due_branch_does_not_continue_while_the_suspension_of_its_run_is_reported() {

@@ -26,8 +26,8 @@ class DrainTest extends FakeServerTest {
   @Test
   void runs_that_wait_for_a_slot_are_released_at_once_and_another_worker_takes_them()
       throws Exception {
-    Worker draining = oneAtATime();
-    List<RunHandle<String>> runs = startAtOnce("a", "b", "c", "d");
+    Worker draining = workerOfOneSlot();
+    List<RunHandle<String>> runs = startInOnePoll("a", "b", "c", "d");
     assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
     await().until(() -> draining.activeCount() == 4);
 
@@ -40,7 +40,7 @@ class DrainTest extends FakeServerTest {
       assertThat(waiting)
           .extracting(run -> run.result(SOON))
           .containsExactly("other b", "other c", "other d");
-      assertThat(waiting).allSatisfy(this::assertGivenBackForNothing);
+      assertThat(waiting).allSatisfy(this::assertReleasedWithoutExecution);
       assertThat(runs.getFirst().status()).isEqualTo(RunStatus.RUNNING);
     }
     end.countDown();
@@ -51,8 +51,8 @@ class DrainTest extends FakeServerTest {
 
   @Test
   void a_slot_that_becomes_free_after_the_drain_began_starts_nothing() throws Exception {
-    Worker draining = oneAtATime();
-    List<RunHandle<String>> runs = startAtOnce("a", "b", "c");
+    Worker draining = workerOfOneSlot();
+    List<RunHandle<String>> runs = startInOnePoll("a", "b", "c");
     assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
     await().until(() -> draining.activeCount() == 3);
     // The drain has begun and is held here.
@@ -65,7 +65,7 @@ class DrainTest extends FakeServerTest {
     await().until(() -> runs.subList(1, 3).stream().noneMatch(this::isClaimed));
     farewell.countDown();
     assertThat(draining.awaitTermination(SOON)).isTrue();
-    assertThat(runs.subList(1, 3)).allSatisfy(this::assertGivenBackForNothing);
+    assertThat(runs.subList(1, 3)).allSatisfy(this::assertReleasedWithoutExecution);
     assertThat(executions).hasValue(1);
   }
 
@@ -84,7 +84,7 @@ class DrainTest extends FakeServerTest {
     await().until(() -> !isClaimed(run));
     farewell.countDown();
     assertThat(draining.awaitTermination(SOON)).isTrue();
-    assertGivenBackForNothing(run);
+    assertReleasedWithoutExecution(run);
     assertThat(executions).hasValue(0);
     try (Kagzi other = Kagzi.connect(server.address())) {
       other.worker().workflow(GREET, (ctx, name) -> "other " + name).start();
@@ -109,7 +109,7 @@ class DrainTest extends FakeServerTest {
   }
 
   /** A worker that receives more runs than it can execute at once. */
-  private Worker oneAtATime() {
+  private Worker workerOfOneSlot() {
     server.ignoreLimits();
     return worker(this::execute).typeLimit(GREET, 1).drainTimeout(Duration.ofSeconds(20)).start();
   }
@@ -122,7 +122,7 @@ class DrainTest extends FakeServerTest {
   }
 
   /** Starts runs that one poll delivers together, in this order. */
-  private List<RunHandle<String>> startAtOnce(String... names) {
+  private List<RunHandle<String>> startInOnePoll(String... names) {
     CountDownLatch gate = server.hold("PollTasks");
     List<RunHandle<String>> runs =
         Stream.of(names).map(name -> kagzi.workflow(GREET).start(name)).toList();
@@ -134,7 +134,7 @@ class DrainTest extends FakeServerTest {
     return server.state.with(run.runId(), r -> !r.workerId.isEmpty());
   }
 
-  private void assertGivenBackForNothing(RunHandle<?> run) {
+  private void assertReleasedWithoutExecution(RunHandle<?> run) {
     assertThat(releasedDelaysMs(run)).containsExactly(0L);
     assertThat(blockedBy(run)).isEqualTo("null");
     assertThat(steps(run)).isEmpty();

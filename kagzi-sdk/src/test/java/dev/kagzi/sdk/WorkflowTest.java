@@ -376,7 +376,7 @@ class WorkflowTest extends FakeServerTest {
 
   @Test
   void a_type_that_the_worker_does_not_have_blocks_the_run() {
-    server.handOutAs("another");
+    server.dispatchAs("another");
     worker((ctx, name) -> name).start();
 
     RunHandle<String> run = start();

@@ -70,7 +70,7 @@ class NondeterminismTest {
     }
   }
 
-  private static void day(WorkflowContext ctx, String name) {
+  private static void sleepOneDay(WorkflowContext ctx, String name) {
     ctx.sleep(name, Duration.ofDays(1));
   }
 
@@ -80,13 +80,13 @@ class NondeterminismTest {
         .workflow(
             PART,
             (ctx, name) -> {
-              day(ctx, "part");
+              sleepOneDay(ctx, "part");
               return name;
             });
   }
 
   /** Executes the run until its next suspension with this code, in a new worker. */
-  private void oneDay(KagziEnv env, Workflow<String, String> code) {
+  private void runOneDay(KagziEnv env, Workflow<String, String> code) {
     try (Worker worker = worker(env, code).start()) {
       env.advance(Duration.ofMinutes(30));
       assertThat(worker.isRegistered()).isTrue();
@@ -105,14 +105,14 @@ class NondeterminismTest {
     Workflow<String, String> code =
         (ctx, name) -> {
           step(ctx, "reserve", "charge-" + random.incrementAndGet());
-          day(ctx, "cool-off");
+          sleepOneDay(ctx, "cool-off");
           return "done";
         };
     RunHandle<String> run = start(env);
 
-    oneDay(env, code);
+    runOneDay(env, code);
     assertThat(warnings()).isEmpty();
-    oneDay(env, code);
+    runOneDay(env, code);
 
     assertThat(run.status()).isEqualTo(RunStatus.COMPLETED);
     assertThat(warnings()).hasSize(1);
@@ -129,13 +129,13 @@ class NondeterminismTest {
           List<String> names = new ArrayList<>(List.of("a", "b", "c"));
           Collections.rotate(names, random.getAndIncrement());
           step(ctx, names.toArray(String[]::new));
-          day(ctx, "nap");
+          sleepOneDay(ctx, "nap");
           return "done";
         };
     start(env);
 
-    oneDay(env, code);
-    oneDay(env, code);
+    runOneDay(env, code);
+    runOneDay(env, code);
 
     assertThat(warnings()).hasSize(1);
     assertThat(warnings().getFirst())
@@ -153,22 +153,22 @@ class NondeterminismTest {
                   "steady",
                   b -> {
                     step(b, "a", "b");
-                    day(b, "nap");
+                    sleepOneDay(b, "nap");
                     return "";
                   }),
               Branch.of(
                   "shaky",
                   b -> {
                     step(b, first == 0 ? "a" : "b", first == 0 ? "b" : "a");
-                    day(b, "nap");
+                    sleepOneDay(b, "nap");
                     return "";
                   }));
           return "done";
         };
     start(env);
 
-    oneDay(env, code);
-    oneDay(env, code);
+    runOneDay(env, code);
+    runOneDay(env, code);
 
     assertThat(warnings()).hasSize(1);
     assertThat(warnings().getFirst()).contains("the record has p[shaky]/a before p[shaky]/b");
@@ -182,7 +182,7 @@ class NondeterminismTest {
             (ctx, name) -> {
               int time = random.incrementAndGet();
               step(ctx, "charge-" + time);
-              day(ctx, "nap-" + time);
+              sleepOneDay(ctx, "nap-" + time);
               return "done";
             })
         .start();
@@ -202,7 +202,7 @@ class NondeterminismTest {
             env,
             (ctx, name) -> {
               step(ctx, "charge-" + random.incrementAndGet());
-              day(ctx, "nap");
+              sleepOneDay(ctx, "nap");
               return "done";
             })
         .start();
@@ -218,7 +218,7 @@ class NondeterminismTest {
     Workflow<String, String> code =
         (ctx, name) -> {
           step(ctx, "charge-" + random.incrementAndGet());
-          day(ctx, "nap");
+          sleepOneDay(ctx, "nap");
           return "done";
         };
     RunHandle<String> run = start(env);
@@ -235,11 +235,11 @@ class NondeterminismTest {
         .contains("charge-1", "charge-2", "NondeterminismTest.java:");
     assertThat(random.get()).as("the code is not executed again").isEqualTo(executed);
     worker.close();
-    oneDay(
+    runOneDay(
         env,
         (ctx, name) -> {
           step(ctx, "charge-1");
-          day(ctx, "nap");
+          sleepOneDay(ctx, "nap");
           return "fits";
         });
     assertThat(run.result()).isEqualTo("fits");
@@ -253,12 +253,12 @@ class NondeterminismTest {
           List<String> names = new ArrayList<>(List.of("a", "b", "c"));
           Collections.rotate(names, random.getAndIncrement());
           step(ctx, names.toArray(String[]::new));
-          day(ctx, "nap");
+          sleepOneDay(ctx, "nap");
           return "done";
         };
     RunHandle<String> run = start(env);
 
-    oneDay(env, code);
+    runOneDay(env, code);
     try (Worker worker = worker(env, code).blockNondeterminism(true).start()) {
       env.advance(Duration.ofMinutes(30));
       assertThat(worker.isRegistered()).isTrue();
@@ -275,7 +275,7 @@ class NondeterminismTest {
     return (ctx, input) -> {
       for (String name : names) {
         if (name.startsWith("nap")) {
-          day(ctx, name);
+          sleepOneDay(ctx, name);
         } else {
           step(ctx, name);
         }
@@ -293,14 +293,14 @@ class NondeterminismTest {
                 name,
                 b -> {
                   step(b, "a", "b");
-                  day(b, "nap");
+                  sleepOneDay(b, "nap");
                   step(b, "c");
                   return name;
                 }));
       }
       ctx.parallel("p", branches);
       step(ctx, "after");
-      day(ctx, "nap-2");
+      sleepOneDay(ctx, "nap-2");
       step(ctx, "end");
       return "done";
     };
@@ -313,7 +313,7 @@ class NondeterminismTest {
       ctx.race(
           "r", Branch.of(first, b -> racer(b, first)), Branch.of(second, b -> racer(b, second)));
       step(ctx, "after");
-      day(ctx, "nap");
+      sleepOneDay(ctx, "nap");
       step(ctx, "end");
       return "done";
     };
@@ -335,7 +335,7 @@ class NondeterminismTest {
       step(ctx, between);
       ctx.results(parts);
       step(ctx, "after");
-      day(ctx, "nap");
+      sleepOneDay(ctx, "nap");
       return "done";
     };
   }
@@ -343,7 +343,7 @@ class NondeterminismTest {
   /**
    * A failure that the second attempt of the run does not see, so that it takes another branch.
    */
-  private static Workflow<String, String> otherWay() {
+  private static Workflow<String, String> otherBranchInSecondAttempt() {
     return (ctx, input) -> {
       step(ctx, "a");
       try {
@@ -358,10 +358,10 @@ class NondeterminismTest {
         step(ctx, "c", "close");
       } catch (WorkFailedException e) {
         step(ctx, "undo", "close");
-        day(ctx, "nap");
+        sleepOneDay(ctx, "nap");
         throw e;
       }
-      day(ctx, "nap-2");
+      sleepOneDay(ctx, "nap-2");
       step(ctx, "d");
       return "done";
     };
@@ -397,7 +397,7 @@ class NondeterminismTest {
         Arguments.of("a race turned round", race("quick", "slow"), race("slow", "quick", "x")),
         Arguments.of("children", children(3, "x"), children(3, "x")),
         Arguments.of("a step between children", children(3, "x"), children(4, "y", "x", "z")),
-        Arguments.of("another attempt of the run", otherWay(), otherWay()));
+        Arguments.of("another attempt of the run", otherBranchInSecondAttempt(), otherBranchInSecondAttempt()));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -406,10 +406,10 @@ class NondeterminismTest {
       String what, Workflow<String, String> before, Workflow<String, String> after, KagziEnv env) {
     RunHandle<String> run = env.kagzi().workflow(TYPE).retries(2).start("");
 
-    oneDay(env, before);
+    runOneDay(env, before);
     // In a worker that never executed the run, in one that did before, and in one that just did.
-    oneDay(env, after);
-    oneDay(env, after);
+    runOneDay(env, after);
+    runOneDay(env, after);
     try (Worker worker = worker(env, after).start()) {
       env.advance(Duration.ofDays(5));
       assertThat(worker.isRegistered()).isTrue();

@@ -61,13 +61,13 @@ class ReplayTest {
   }
 
   private String everything(WorkflowContext ctx, String item) {
-    String quote = ctx.step("quote").input(item).run(String.class, () -> did("quote"));
+    String quote = ctx.step("quote").input(item).run(String.class, () -> executed("quote"));
     ctx.step("charge")
         .retry(Retry.fixed(3, Duration.ofSeconds(1)))
         .run(
             () -> {
               if (executed.stream().filter("charge"::equals).count() < 2) {
-                did("charge");
+                executed("charge");
                 throw new IllegalStateException("not yet");
               }
             });
@@ -79,7 +79,7 @@ class ReplayTest {
             List.of(1, 2, 3),
             (branch, number) -> {
               branch.sleep("fetch", Duration.ofHours(number));
-              return branch.step("box", String.class, () -> did("pack " + number));
+              return branch.step("box", String.class, () -> executed("pack " + number));
             });
     try {
       ctx.step(
@@ -88,14 +88,14 @@ class ReplayTest {
             throw new NonRetryableException("nobody insures this");
           });
     } catch (StepFailedException e) {
-      ctx.step("note", () -> did("note"));
+      ctx.step("note", () -> executed("note"));
     }
     try {
       ctx.parallel(
           "advertise",
           List.of("mail", "post"),
           (branch, how) -> {
-            branch.step("print", () -> did("print"));
+            branch.step("print", () -> executed("print"));
             return branch.step(
                 "send",
                 String.class,
@@ -115,7 +115,7 @@ class ReplayTest {
                   branch.sleep("wait", Duration.ofDays(9));
                   return "slow";
                 }),
-            Branch.of("fast", branch -> branch.step("ask", String.class, () -> did("ask"))));
+            Branch.of("fast", branch -> branch.step("ask", String.class, () -> executed("ask"))));
     return String.join(", ", quote, packed.toString(), carrier, parcel.result());
   }
 
@@ -127,8 +127,8 @@ class ReplayTest {
             difference(
                 history,
                 (ctx, item) -> {
-                  ctx.step("charge", () -> did("charge"));
-                  ctx.step("ship", () -> did("ship"));
+                  ctx.step("charge", () -> executed("charge"));
+                  ctx.step("ship", () -> executed("ship"));
                   ctx.sleep("cool-off", Duration.ofDays(1));
                   return "done";
                 }))
@@ -153,8 +153,8 @@ class ReplayTest {
         history,
         (ctx, item) -> {
           ctx.sleep("cool-off", Duration.ofDays(1));
-          ctx.step("charge", () -> did("charge"));
-          ctx.step("ship", () -> did("ship"));
+          ctx.step("charge", () -> executed("charge"));
+          ctx.step("ship", () -> executed("ship"));
           return "done";
         },
         "step 1: on record is step charge, the code asks for sleep cool-off");
@@ -167,7 +167,7 @@ class ReplayTest {
     assertDiffers(
         history,
         (ctx, item) -> {
-          ctx.step("audit", () -> did("audit"));
+          ctx.step("audit", () -> executed("audit"));
           return chargeThenShip(ctx, item);
         },
         "step 1: on record is step charge, the code asks for step audit");
@@ -182,7 +182,7 @@ class ReplayTest {
     assertDiffers(
         history,
         (ctx, item) -> {
-          ctx.step("charge", () -> did("charge"));
+          ctx.step("charge", () -> executed("charge"));
           ctx.sleep("cool-off", Duration.ofDays(1));
           return "done";
         },
@@ -190,8 +190,8 @@ class ReplayTest {
     assertDiffers(
         history,
         (ctx, item) -> {
-          ctx.step("charge", () -> did("charge"));
-          ctx.step("cool-off", () -> did("cool-off"));
+          ctx.step("charge", () -> executed("charge"));
+          ctx.step("cool-off", () -> executed("cool-off"));
           return "done";
         },
         "step 2: on record is sleep cool-off, the code asks for step cool-off");
@@ -201,12 +201,12 @@ class ReplayTest {
   @Test
   void another_input_of_a_step_differs(KagziEnv env) {
     RunHistory history =
-        record(env, (ctx, item) -> ctx.step("pay").input(42).run(String.class, () -> did("pay")));
+        record(env, (ctx, item) -> ctx.step("pay").input(42).run(String.class, () -> executed("pay")));
 
-    replay(history, (ctx, item) -> ctx.step("pay").input(42).run(String.class, () -> did("pay")));
+    replay(history, (ctx, item) -> ctx.step("pay").input(42).run(String.class, () -> executed("pay")));
     assertDiffers(
         history,
-        (ctx, item) -> ctx.step("pay").input(43).run(String.class, () -> did("pay")),
+        (ctx, item) -> ctx.step("pay").input(43).run(String.class, () -> executed("pay")),
         "step 1: step pay: the code gives it another input than the one on record");
   }
 
@@ -217,7 +217,7 @@ class ReplayTest {
         record(
             env,
             (ctx, item) -> {
-              ctx.step("a", () -> did("a"));
+              ctx.step("a", () -> executed("a"));
               throw new NonRetryableException("no stock");
             });
 
@@ -240,7 +240,7 @@ class ReplayTest {
     replay(
         failed,
         (ctx, item) -> {
-          ctx.step("a", () -> did("a"));
+          ctx.step("a", () -> executed("a"));
           throw new NonRetryableException("no stock at all");
         });
   }
@@ -253,15 +253,15 @@ class ReplayTest {
     replay(
         history,
         (ctx, item) -> {
-          ctx.step("charge", () -> did("charge"));
+          ctx.step("charge", () -> executed("charge"));
           ctx.sleep("cool-off", Duration.ofDays(1));
-          ctx.step("audit", () -> did("audit"));
+          ctx.step("audit", () -> executed("audit"));
           return "another";
         });
     assertDiffers(
         history,
         (ctx, item) -> {
-          ctx.step("charge", () -> did("charge"));
+          ctx.step("charge", () -> executed("charge"));
           ctx.sleep("calm-down", Duration.ofDays(1));
           return "done";
         },
@@ -288,7 +288,7 @@ class ReplayTest {
                 List.of(0, 1),
                 (branch, number) -> {
                   if (number == 1) {
-                    branch.step(step, () -> did(step));
+                    branch.step(step, () -> executed(step));
                   }
                   branch.sleep("dry", Duration.ofDays(1));
                   return "dry";
@@ -303,13 +303,13 @@ class ReplayTest {
             env,
             (ctx, item) -> {
               ctx.parallel("pack", List.of(0), this::box);
-              return ctx.step("ship", String.class, () -> did("ship"));
+              return ctx.step("ship", String.class, () -> executed("ship"));
             });
 
     assertDiffers(
         history,
         (ctx, item) -> {
-          String shipped = ctx.step("ship", String.class, () -> did("ship"));
+          String shipped = ctx.step("ship", String.class, () -> executed("ship"));
           ctx.parallel("pack", List.of(0), this::box);
           return shipped;
         },
@@ -317,7 +317,7 @@ class ReplayTest {
   }
 
   private String box(WorkflowContext branch, int number) {
-    return branch.step("box", String.class, () -> did("box " + number));
+    return branch.step("box", String.class, () -> executed("box " + number));
   }
 
   @Test
@@ -337,7 +337,7 @@ class ReplayTest {
       replay(read(run.history()), this::chargeThenShip);
       assertDiffers(
           run.history(),
-          (ctx, item) -> ctx.step("ship", String.class, () -> did("ship")),
+          (ctx, item) -> ctx.step("ship", String.class, () -> executed("ship")),
           "step 1: on record is step charge, the code asks for step ship");
     }
   }
@@ -346,14 +346,14 @@ class ReplayTest {
   void a_run_that_was_retried_as_a_whole_matches_its_history(KagziEnv env) {
     Workflow<String, String> code =
         (ctx, item) -> {
-          ctx.step("charge", () -> did("charge"));
+          ctx.step("charge", () -> executed("charge"));
           return ctx.step("ship")
               .retry(Retry.none())
               .run(
                   String.class,
                   () -> {
                     if (executed.stream().filter("ship"::equals).count() < 2) {
-                      did("ship");
+                      executed("ship");
                       throw new IllegalStateException("no van");
                     }
                     return "shipped";
@@ -373,7 +373,7 @@ class ReplayTest {
     assertDiffers(
         run.history(),
         (ctx, item) -> {
-          ctx.step("charge", () -> did("charge"));
+          ctx.step("charge", () -> executed("charge"));
           return "done";
         },
         "step 2: on record is step ship, the code returns without it");
@@ -384,7 +384,7 @@ class ReplayTest {
     PayloadCodec codec =
         new JacksonCodec().then(new GzipTransform(), new AesGcmTransform("k1", new byte[32]));
     Workflow<String, String> code =
-        (ctx, item) -> ctx.step("pay").input(item).run(String.class, () -> did("secret")) + item;
+        (ctx, item) -> ctx.step("pay").input(item).run(String.class, () -> executed("secret")) + item;
     RunHistory history;
     try (Kagzi kagzi =
         Kagzi.builder()
@@ -414,7 +414,7 @@ class ReplayTest {
     env.replayAll(folder);
 
     RunHistory other =
-        record(env, (ctx, item) -> ctx.step("ship", String.class, () -> did("ship")));
+        record(env, (ctx, item) -> ctx.step("ship", String.class, () -> executed("ship")));
     other.write(folder.resolve("other.json"));
     env.replay(folder.resolve("other.json"));
 
@@ -452,15 +452,15 @@ class ReplayTest {
 
   // ---- helpers
 
-  private String did(String what) {
+  private String executed(String what) {
     executed.add(what);
     return what;
   }
 
   private String chargeThenShip(WorkflowContext ctx, String item) {
-    ctx.step("charge", () -> did("charge"));
+    ctx.step("charge", () -> executed("charge"));
     ctx.sleep("cool-off", Duration.ofDays(1));
-    ctx.step("ship", () -> did("ship"));
+    ctx.step("ship", () -> executed("ship"));
     return "done";
   }
 

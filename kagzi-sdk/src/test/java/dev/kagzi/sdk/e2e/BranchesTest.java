@@ -401,7 +401,8 @@ class BranchesTest extends RealServerTest {
   }
 
   @Test
-  void a_losing_branch_that_ends_late_changes_nothing_and_is_shown_as_interrupted() throws Exception {
+  void a_losing_branch_that_ends_late_changes_nothing_and_is_shown_as_interrupted()
+      throws Exception {
     CountDownLatch left = new CountDownLatch(1);
     RunHandle<String> run =
         run(

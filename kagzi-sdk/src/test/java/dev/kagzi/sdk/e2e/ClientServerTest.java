@@ -64,7 +64,8 @@ class ClientServerTest extends RealServerTest {
   }
 
   @Test
-  void a_cancel_interrupts_the_running_step_at_once_and_late_results_are_ignored() throws Exception {
+  void a_cancel_interrupts_the_running_step_at_once_and_late_results_are_ignored()
+      throws Exception {
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     Worker worker =

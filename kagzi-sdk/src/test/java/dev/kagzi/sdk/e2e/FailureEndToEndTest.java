@@ -249,9 +249,7 @@ class FailureEndToEndTest extends RealServerTest {
         .isInstanceOf(RunExistsException.class);
   }
 
-  /**
-   * Books, fails to book the rest, and cancels; the cancellation succeeds after it is repaired.
-   */
+  /** Books, fails to book the rest, and cancels; the cancellation succeeds after it is repaired. */
   private RunHandle<String> saga(AtomicInteger books, AtomicBoolean repaired) {
     kagzi
         .worker()

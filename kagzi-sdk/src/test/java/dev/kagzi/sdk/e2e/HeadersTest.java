@@ -39,7 +39,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a server receives with each gRPC method that the SDK calls: the headers that interceptors of the user add, and a deadline.
+ * What a server receives with each gRPC method that the SDK calls: the headers that interceptors of
+ * the user add, and a deadline.
  */
 class HeadersTest {
   private static final Duration SOON = Duration.ofSeconds(30);

@@ -70,7 +70,8 @@ class SagaTest extends RealServerTest {
   }
 
   @Test
-  void an_interrupted_compensation_continues_on_another_worker_and_repeats_nothing() throws Exception {
+  void an_interrupted_compensation_continues_on_another_worker_and_repeats_nothing()
+      throws Exception {
     RunHandle<String> run = kagzi.workflow(type).start("Oslo");
     try (Kagzi first = Kagzi.connect(server.address())) {
       first.worker().workflow(type, this::bookTrip).drainTimeout(Duration.ZERO).start();

@@ -110,7 +110,7 @@ class SchedulesTest extends RealServerTest {
         .executionTimeout(Duration.ofHours(1))
         .stepTimeout(Duration.ofMinutes(1))
         .save();
-    WorkflowSchedule set = asTheServerHasIt();
+    WorkflowSchedule set = storedSchedule();
     schedule
         .change()
         .clearOnFailure()
@@ -123,14 +123,14 @@ class SchedulesTest extends RealServerTest {
     assertThat(set.getRetryPolicy().getMaximumAttempts()).isEqualTo(2);
     assertThat(set.getExecutionTimeoutMs()).isEqualTo(3_600_000);
     assertThat(set.getStepTimeoutMs()).isEqualTo(60_000);
-    WorkflowSchedule cleared = asTheServerHasIt();
+    WorkflowSchedule cleared = storedSchedule();
     assertThat(cleared.getOnFailureWorkflow()).isEmpty();
     assertThat(cleared.hasRetryPolicy()).isFalse();
     assertThat(cleared.getExecutionTimeoutMs()).isZero();
     assertThat(cleared.getStepTimeoutMs()).isZero();
   }
 
-  private WorkflowSchedule asTheServerHasIt() {
+  private WorkflowSchedule storedSchedule() {
     return server
         .schedules()
         .getWorkflowSchedule(

@@ -49,7 +49,8 @@ class ServerAwayTest {
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
 
   /**
-   * Much longer than the timeout, for busy machines, and shorter than the default call timeout of 10 s.
+   * Much longer than the timeout, for busy machines, and shorter than the default call timeout of
+   * 10 s.
    */
   private static final Duration AT_MOST = Duration.ofSeconds(8);
 
@@ -287,8 +288,7 @@ class ServerAwayTest {
   }
 
   @Test
-  void a_result_is_awaited_while_the_server_is_down_and_a_timeout_ends_the_wait()
-      throws Exception {
+  void a_result_is_awaited_while_the_server_is_down_and_a_timeout_ends_the_wait() throws Exception {
     try (Kagzi kagzi = connect(server.address())) {
       soon().ignoreExceptions().untilAsserted(() -> kagzi.ping());
       RunHandle<String> run = kagzi.workflow(GREET).start("Ada");

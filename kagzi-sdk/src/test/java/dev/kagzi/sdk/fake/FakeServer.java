@@ -26,7 +26,7 @@ public final class FakeServer implements AutoCloseable {
   public final FakeWorkerService workers = new FakeWorkerService(this);
   public final FakeWorkflowService workflows = new FakeWorkflowService(this);
   private final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
-  private final Map<String, CountDownLatch> gates = new ConcurrentHashMap<>();
+  private final Map<String, CountDownLatch> holds = new ConcurrentHashMap<>();
   private final Map<String, Status> failures = new ConcurrentHashMap<>();
   private final ExecutorService executor = Executors.newCachedThreadPool();
   private @Nullable Server server;
@@ -85,9 +85,9 @@ public final class FakeServer implements AutoCloseable {
   }
 
   /** Polls return runs as if they were of this type. */
-  public void handOutAs(String workflowType) {
+  public void dispatchAs(String workflowType) {
     synchronized (state) {
-      state.handedOutAs = workflowType;
+      state.dispatchedAs = workflowType;
     }
   }
 
@@ -110,24 +110,24 @@ public final class FakeServer implements AutoCloseable {
 
   /** Calls of the method wait until the latch is counted down. */
   public CountDownLatch hold(String method) {
-    CountDownLatch gate = new CountDownLatch(1);
-    gates.put(method, gate);
-    return gate;
+    CountDownLatch held = new CountDownLatch(1);
+    holds.put(method, held);
+    return held;
   }
 
   /** Calls of the method are served, but their answers wait until the latch is counted down. */
   public CountDownLatch holdAnswer(String method) {
-    return hold(answerOf(method));
+    return hold(answerKey(method));
   }
 
-  static String answerOf(String method) {
+  static String answerKey(String method) {
     return method + " answer";
   }
 
-  void passGate(String method) throws InterruptedException {
-    CountDownLatch gate = gates.get(method);
-    if (gate != null) {
-      gate.await();
+  void awaitRelease(String method) throws InterruptedException {
+    CountDownLatch held = holds.get(method);
+    if (held != null) {
+      held.await();
     }
   }
 
@@ -148,7 +148,7 @@ public final class FakeServer implements AutoCloseable {
 
   @Override
   public void close() {
-    gates.values().forEach(CountDownLatch::countDown);
+    holds.values().forEach(CountDownLatch::countDown);
     stop();
     executor.shutdownNow();
   }

@@ -31,7 +31,7 @@ public final class FakeState {
   final Map<String, Boolean> onlineWorkers = new HashMap<>();
   boolean historyApart;
   boolean limitsIgnored;
-  @Nullable String handedOutAs;
+  @Nullable String dispatchedAs;
 
   /** Reads or changes a run. */
   public synchronized <T> T with(String runId, Function<FakeRun, T> action) {
@@ -53,23 +53,23 @@ public final class FakeState {
   }
 
   public synchronized StartResult start(StartWorkflowRequest request) {
-    Optional<FakeRun> rival =
-        runs.values().stream().filter(run -> isRival(run, request)).findFirst();
+    Optional<FakeRun> existing =
+        runs.values().stream().filter(run -> hasSameId(run, request)).findFirst();
     if (runs.containsKey(request.getRunId())) {
       return started(request.getRunId(), false);
     }
-    if (rival.isEmpty()) {
+    if (existing.isEmpty()) {
       runs.put(request.getRunId(), new FakeRun(request));
       notifyAll();
       return started(request.getRunId(), false);
     }
-    String rivalId = rival.get().id();
+    String existingId = existing.get().id();
     return request.getIdConflictPolicy() == IdConflictPolicy.ID_CONFLICT_POLICY_REJECT
-        ? inUse(rivalId)
-        : started(rivalId, true);
+        ? inUse(existingId)
+        : started(existingId, true);
   }
 
-  private static boolean isRival(FakeRun run, StartWorkflowRequest request) {
+  private static boolean hasSameId(FakeRun run, StartWorkflowRequest request) {
     boolean counts =
         !run.isFinished()
             || request.getIdConflictPolicy()
@@ -142,7 +142,7 @@ public final class FakeState {
         Task.newBuilder()
             .setRunId(run.id())
             .setEpoch(run.epoch)
-            .setWorkflowType(requireNonNullElse(handedOutAs, run.start.getWorkflowType()))
+            .setWorkflowType(requireNonNullElse(dispatchedAs, run.start.getWorkflowType()))
             .setVersion(run.start.getVersion())
             .setAttempt(run.attempt)
             .setInput(run.start.getInput())
@@ -184,7 +184,7 @@ public final class FakeState {
     return end.build();
   }
 
-  static Workflow show(FakeRun run) {
+  static Workflow toWorkflow(FakeRun run) {
     Workflow.Builder workflow =
         Workflow.newBuilder()
             .setNamespace(run.start.getNamespace())

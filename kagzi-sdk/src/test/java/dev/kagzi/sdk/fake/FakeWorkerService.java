@@ -105,7 +105,7 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
       server.state.onlineWorkers.replace(request.getWorkerId(), false);
     }
     try {
-      server.passGate(FakeServer.answerOf("Deregister"));
+      server.awaitRelease(FakeServer.answerKey("Deregister"));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;
@@ -119,7 +119,7 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
     polls.add(request);
     var call = (ServerCallStreamObserver<PollTasksResponse>) answer;
     try {
-      server.passGate("PollTasks");
+      server.awaitRelease("PollTasks");
       boolean known;
       synchronized (server.state) {
         known = server.state.onlineWorkers.containsKey(request.getWorkerId());
@@ -136,7 +136,7 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
                   throw Status.CANCELLED.asRuntimeException();
                 }
               });
-      server.passGate(FakeServer.answerOf("PollTasks"));
+      server.awaitRelease(FakeServer.answerKey("PollTasks"));
       answer.onNext(response);
       answer.onCompleted();
     } catch (InterruptedException e) {
@@ -148,7 +148,7 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
   @Override
   public void report(ReportRequest request, StreamObserver<ReportResponse> answer) {
     try {
-      server.passGate("Report");
+      server.awaitRelease("Report");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;
@@ -156,7 +156,8 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
     reports.add(request);
     ReportResponse.Builder response = ReportResponse.newBuilder();
     for (ReportItem item : request.getItemsList()) {
-      ReportResult result = server.state.with(item.getRunId(), run -> FakeReports.answer(run, item));
+      ReportResult result =
+          server.state.with(item.getRunId(), run -> FakeReports.answer(run, item));
       response.addResults(result);
     }
     answer.onNext(response.build());
@@ -183,7 +184,7 @@ public final class FakeWorkerService extends WorkerServiceGrpc.WorkerServiceImpl
   @Override
   public void getHistory(GetHistoryRequest request, StreamObserver<GetHistoryResponse> answer) {
     try {
-      server.passGate("GetHistory");
+      server.awaitRelease("GetHistory");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;

@@ -78,7 +78,7 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
       StartWorkflowsRequest request, StreamObserver<StartWorkflowsResponse> answer) {
     starts.add(request);
     try {
-      server.passGate("StartWorkflows");
+      server.awaitRelease("StartWorkflows");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;
@@ -111,7 +111,7 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
     }
     answer.onNext(
         GetWorkflowResponse.newBuilder()
-            .setWorkflow(server.state.with(run.id(), FakeState::show))
+            .setWorkflow(server.state.with(run.id(), FakeState::toWorkflow))
             .build());
     answer.onCompleted();
   }
@@ -123,11 +123,11 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
         server.state.with(
             request.getRunId(),
             run -> {
-              boolean was = !run.isFinished();
-              if (was) {
+              boolean active = !run.isFinished();
+              if (active) {
                 run.finish(WorkflowStatus.WORKFLOW_STATUS_CANCELLED);
               }
-              return was || run.status == WorkflowStatus.WORKFLOW_STATUS_CANCELLED;
+              return active || run.status == WorkflowStatus.WORKFLOW_STATUS_CANCELLED;
             });
     server.workers.stopRun(request.getRunId());
     answer.onNext(CancelWorkflowResponse.newBuilder().setCancelled(cancelled).build());
@@ -141,8 +141,8 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
         server.state.with(
             request.getRunId(),
             run -> {
-              boolean was = !run.isFinished();
-              if (was) {
+              boolean active = !run.isFinished();
+              if (active) {
                 run.error = ErrorDetail.newBuilder().setMessage(request.getReason()).build();
                 run.finish(WorkflowStatus.WORKFLOW_STATUS_FAILED);
               }
@@ -178,8 +178,8 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
         server.state.with(
             request.getRunId(),
             run -> {
-              boolean was = run.status == WorkflowStatus.WORKFLOW_STATUS_FAILED;
-              if (was) {
+              boolean active = run.status == WorkflowStatus.WORKFLOW_STATUS_FAILED;
+              if (active) {
                 run.error = null;
                 run.steps.values().removeIf(step -> step.hasFinalFailure());
                 run.giveBack(WorkflowStatus.WORKFLOW_STATUS_PENDING, 0);
@@ -202,7 +202,7 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
     int to = Math.min(all.size(), from + size);
     ListWorkflowsResponse.Builder response = ListWorkflowsResponse.newBuilder();
     for (FakeRun run : all.subList(from, to)) {
-      response.addWorkflows(server.state.with(run.id(), FakeState::show));
+      response.addWorkflows(server.state.with(run.id(), FakeState::toWorkflow));
     }
     PageInfo.Builder page = PageInfo.newBuilder().setTotalCount(all.size());
     if (to < all.size()) {

@@ -7,9 +7,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Records on which queues this client's own workers serve each workflow type; a start without a queue uses the only one.
+ * Records on which queues this client's own workers serve each workflow type; a start without a
+ * queue uses the only one.
  *
- * <p>Logs a warning when a start goes to a queue or type that this client's workers do not serve, because that run would wait forever. This is the most common mistake in a first program, but it may be intended, so each type and queue is logged once. Thread-safe.
+ * <p>Logs a warning when a start goes to a queue or type that this client's workers do not serve,
+ * because that run would wait forever. This is the most common mistake in a first program, but it
+ * may be intended, so each type and queue is logged once. Thread-safe.
  */
 public final class QueueHints {
   private static final EventLog log = EventLog.of(QueueHints.class);
@@ -23,7 +26,8 @@ public final class QueueHints {
   }
 
   /**
-   * Returns the queue on which workers of this client serve the type; empty if there is none or more than one.
+   * Returns the queue on which workers of this client serve the type; empty if there is none or
+   * more than one.
    */
   public Optional<String> onlyQueueOf(String type) {
     Set<String> queues = servedQueues.getOrDefault(type, Set.of());
@@ -31,7 +35,8 @@ public final class QueueHints {
   }
 
   /**
-   * Logs a warning if this client's workers do not serve the type on the queue. Returns whether a warning was logged.
+   * Logs a warning if this client's workers do not serve the type on the queue. Returns whether a
+   * warning was logged.
    */
   public boolean warnIfNotServed(String type, String queue) {
     Set<String> queues = servedQueues.getOrDefault(type, Set.of());

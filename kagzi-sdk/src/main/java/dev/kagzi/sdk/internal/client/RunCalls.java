@@ -92,7 +92,8 @@ public final class RunCalls {
   }
 
   /**
-   * Retries a start without its parent: the step that starts the run may belong to another installation than the run.
+   * Retries a start without its parent: the step that starts the run may belong to another
+   * installation than the run.
    */
   private CompletableFuture<StartWorkflowResponse> startWithoutParent(
       StartWorkflowRequest start, Throwable error) {
@@ -172,7 +173,8 @@ public final class RunCalls {
   }
 
   /**
-   * Reads a run with all its steps. The run is read first: if it has ended, all of its steps are recorded by then.
+   * Reads a run with all its steps. The run is read first: if it has ended, all of its steps are
+   * recorded by then.
    */
   public HistoryFile history(String runId) {
     Workflow run = get(runId);
@@ -226,7 +228,8 @@ public final class RunCalls {
   }
 
   /**
-   * Retries a run. The client sets the new run's id, so a retried request does not start a second run.
+   * Retries a run. The client sets the new run's id, so a retried request does not start a second
+   * run.
    */
   public RetryWorkflowResponse retry(String runId, @Nullable String version) {
     RetryWorkflowRequest.Builder request =
@@ -241,7 +244,8 @@ public final class RunCalls {
   }
 
   /**
-   * Resumes a run. The request contains the failed attempt, so a retried request does not resume twice.
+   * Resumes a run. The request contains the failed attempt, so a retried request does not resume
+   * twice.
    */
   public boolean resume(String runId, boolean force) {
     ResumeWorkflowRequest request =

@@ -18,7 +18,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for the ends of runs over one gRPC stream. The stream is opened with the first wait and again after it breaks. Thread-safe.
+ * Waits for the ends of runs over one gRPC stream. The stream is opened with the first wait and
+ * again after it breaks. Thread-safe.
  */
 public final class RunWatcher {
   private static final int MESSAGE_IDS_MAX = 5_000;
@@ -73,7 +74,8 @@ public final class RunWatcher {
   /**
    * Removes one waiter. After the last one, the server stops watching the run.
    *
-   * @param end the future of this waiter; if it has completed meanwhile, later waiters of the run are not affected
+   * @param end the future of this waiter; if it has completed meanwhile, later waiters of the run
+   *     are not affected
    */
   @SuppressWarnings("ReferenceEquality")
   public void unwatch(String runId, CompletableFuture<WorkflowEnd> end) {

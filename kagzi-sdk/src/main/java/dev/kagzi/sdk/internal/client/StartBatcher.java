@@ -28,7 +28,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends starts in batches. A single start is sent immediately on the caller's thread; starts that arrive while calls are in flight share the next call. Thread-safe.
+ * Sends starts in batches. A single start is sent immediately on the caller's thread; starts that
+ * arrive while calls are in flight share the next call. Thread-safe.
  */
 public final class StartBatcher {
   private static final int CALLS_MAX = 2;
@@ -141,8 +142,7 @@ public final class StartBatcher {
     }
     try {
       // A call carries starts of many callers: the gRPC context of one must not cancel it.
-      Context.ROOT.run(
-          () -> connection.workflows(ANSWER_MS).startWorkflows(request.build(), call));
+      Context.ROOT.run(() -> connection.workflows(ANSWER_MS).startWorkflows(request.build(), call));
     } catch (RuntimeException e) {
       // An interceptor of the application may throw.
       failed(call, e);
@@ -150,7 +150,8 @@ public final class StartBatcher {
   }
 
   /**
-   * Fails starts that waited longer than the call timeout. The time is measured from the server's last answer, so a long queue that makes progress does not expire. One timer serves all starts.
+   * Fails starts that waited longer than the call timeout. The time is measured from the server's
+   * last answer, so a long queue that makes progress does not expire. One timer serves all starts.
    */
   private void expire() {
     List<Pending> expired = new ArrayList<>();
@@ -232,8 +233,9 @@ public final class StartBatcher {
     public void onCompleted() {
       StartWorkflowsResponse answered = response;
       if (answered == null || answered.getResultsCount() != batch.size()) {
-        failed(this, new IllegalStateException(
-                "start: the response does not contain one result per start"));
+        failed(
+            this,
+            new IllegalStateException("start: the response does not contain one result per start"));
       } else {
         answered(this, answered);
       }
@@ -267,7 +269,8 @@ public final class StartBatcher {
     }
   }
 
-  private static List<Pending> temporarilyRefused(List<Pending> batch, StartWorkflowsResponse response) {
+  private static List<Pending> temporarilyRefused(
+      List<Pending> batch, StartWorkflowsResponse response) {
     List<Pending> found = new ArrayList<>();
     for (int i = 0; i < batch.size(); i++) {
       if (isTemporaryRefusal(response.getResults(i))) {
@@ -278,7 +281,8 @@ public final class StartBatcher {
   }
 
   /**
-   * Returns whether the server could not write the start now. A retry finds out whether it was written after all.
+   * Returns whether the server could not write the start now. A retry finds out whether it was
+   * written after all.
    */
   private static boolean isTemporaryRefusal(StartResult result) {
     ErrorDetail refused = result.getRefused();
@@ -297,7 +301,8 @@ public final class StartBatcher {
             .orElse("");
     ServerUnavailableException reason =
         new ServerUnavailableException(
-            "%s: the server could not write it: %s".formatted(connection.at("start"), refusal), null);
+            "%s: the server could not write it: %s".formatted(connection.at("start"), refusal),
+            null);
     lock.lock();
     try {
       lastError = reason;
@@ -344,7 +349,8 @@ public final class StartBatcher {
   }
 
   private static KagziException refused(StartWorkflowRequest start, ErrorDetail refusal) {
-    String message = "start of %s refused: %s".formatted(start.getWorkflowType(), refusal.getMessage());
+    String message =
+        "start of %s refused: %s".formatted(start.getWorkflowType(), refusal.getMessage());
     // The run id is new, so the conflict can only be about the external id.
     if (start.getIdConflictPolicy() == IdConflictPolicy.ID_CONFLICT_POLICY_REJECT
         && refusal.getCode() == ErrorCode.ERROR_CODE_CONFLICT) {

@@ -1,7 +1,10 @@
 /**
  * Starts runs and waits for their ends, for any number of concurrent callers.
  *
- * <p>Invariant: under load neither costs one call per run. Starts that arrive while a call is in flight share the next call. All awaited runs share one stream, which is reopened until every awaited run has ended. Each start carries its own run id, so it can be sent again safely. Calls run in the root gRPC context, so a cancelled caller does not cancel them.
+ * <p>Invariant: under load neither costs one call per run. Starts that arrive while a call is in
+ * flight share the next call. All awaited runs share one stream, which is reopened until every
+ * awaited run has ended. Each start carries its own run id, so it can be sent again safely. Calls
+ * run in the root gRPC context, so a cancelled caller does not cancel them.
  *
  * <p>May depend on {@code wire} and the public package.
  */

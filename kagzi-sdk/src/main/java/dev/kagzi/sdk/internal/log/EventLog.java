@@ -9,7 +9,9 @@ import org.slf4j.event.Level;
 /**
  * Logs events of the SDK, one line each: what happened, then its ids as {@code name=value}.
  *
- * <p>The ids are part of the message. As slf4j key-values they would be missing in the default pattern of Spring Boot. With both, slf4j-simple and Logback's default pattern would print them twice. Thread-safe.
+ * <p>The ids are part of the message. As slf4j key-values they would be missing in the default
+ * pattern of Spring Boot. With both, slf4j-simple and Logback's default pattern would print them
+ * twice. Thread-safe.
  */
 public final class EventLog {
   private static final Pattern NEEDS_QUOTES = Pattern.compile("[\\s\"=]|^$");

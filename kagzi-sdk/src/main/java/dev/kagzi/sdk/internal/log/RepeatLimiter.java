@@ -4,7 +4,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits a repeated warning, for example while no server answers: the same reason is logged once a minute. Thread-safe.
+ * Limits a repeated warning, for example while no server answers: the same reason is logged once a
+ * minute. Thread-safe.
  */
 public final class RepeatLimiter {
   private static final long AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);

@@ -15,7 +15,8 @@ public final class Backoff {
   }
 
   /**
-   * Returns the delay before the next try, varied by 25 % so that many clients do not retry at once.
+   * Returns the delay before the next try, varied by 25 % so that many clients do not retry at
+   * once.
    */
   public long nextMs() {
     long delayMs = nextMs;

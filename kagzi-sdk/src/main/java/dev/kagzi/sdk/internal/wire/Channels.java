@@ -47,7 +47,8 @@ public final class Channels {
   }
 
   /**
-   * Opens a channel that runs callbacks on its own network thread, so callbacks must not block. Keepalive detects a dead connection within 15 s, even without traffic.
+   * Opens a channel that runs callbacks on its own network thread, so callbacks must not block.
+   * Keepalive detects a dead connection within 15 s, even without traffic.
    */
   public static ManagedChannel open(
       List<String> addresses,
@@ -66,7 +67,8 @@ public final class Channels {
   }
 
   /**
-   * Opens a channel to a server in this process. It does not use the direct executor: the server's writer threads would then run the client's callbacks.
+   * Opens a channel to a server in this process. It does not use the direct executor: the server's
+   * writer threads would then run the client's callbacks.
    */
   public static ManagedChannel inProcess(
       String name, UnaryOperator<ManagedChannelBuilder<?>> options) {

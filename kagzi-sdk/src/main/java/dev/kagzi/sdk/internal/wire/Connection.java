@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One gRPC channel with its stubs, timers and retry rules. Thread-safe.
  *
- * <p>Timers run on their own platform thread and not on virtual threads, because CPU-bound user code could starve those and delay heartbeats.
+ * <p>Timers run on their own platform thread and not on virtual threads, because CPU-bound user
+ * code could starve those and delay heartbeats.
  */
 public final class Connection implements AutoCloseable {
   private static final long CALL_DEADLINE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -143,14 +144,16 @@ public final class Connection implements AutoCloseable {
   }
 
   /**
-   * Makes a blocking call and retries it while no server answers, up to the client's call timeout. All tries have the same request id, so a retry after a lost answer has no second effect.
+   * Makes a blocking call and retries it while no server answers, up to the client's call timeout.
+   * All tries have the same request id, so a retry after a lost answer has no second effect.
    */
   public <Q, A> A call(MethodDescriptor<Q, A> method, Q request) {
     return call(method, request, callTimeout);
   }
 
   /**
-   * Like {@link #call(MethodDescriptor, Object)}, without a timeout; ends when the connection is closed.
+   * Like {@link #call(MethodDescriptor, Object)}, without a timeout; ends when the connection is
+   * closed.
    */
   public <Q, A> A callUntilAnswered(MethodDescriptor<Q, A> method, Q request) {
     return call(method, request, NO_TIMEOUT);

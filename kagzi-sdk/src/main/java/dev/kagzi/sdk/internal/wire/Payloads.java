@@ -32,7 +32,8 @@ public final class Payloads {
   }
 
   /**
-   * Encodes the input of a run. Input that {@link #decodeInput} would reject is rejected here, so that the caller gets an exception instead of a blocked run.
+   * Encodes the input of a run. Input that {@link #decodeInput} would reject is rejected here, so
+   * that the caller gets an exception instead of a blocked run.
    */
   public Payload encodeInput(@Nullable Object value, Type type) {
     Encoded encoded = encoded(value, type);
@@ -43,12 +44,14 @@ public final class Payloads {
   /**
    * A value as it is stored and as a replay decodes it.
    *
-   * @param value decoded from the payload: not the object that was encoded, and possibly of another class
+   * @param value decoded from the payload: not the object that was encoded, and possibly of another
+   *     class
    */
   public record Recorded(Payload payload, @Nullable Object value) {}
 
   /**
-   * Encodes a value and decodes it again, so that workflow code receives the same value as in a replay. A value that cannot be decoded is rejected here, while its step can still fail.
+   * Encodes a value and decodes it again, so that workflow code receives the same value as in a
+   * replay. A value that cannot be decoded is rejected here, while its step can still fail.
    */
   public Recorded record(@Nullable Object value, Type type) {
     Encoded encoded = encoded(value, type);
@@ -90,7 +93,8 @@ public final class Payloads {
   }
 
   /**
-   * Checks that a value can be decoded again. Otherwise the run would be blocked permanently when it continues after a sleep or a crash. One check per type is enough.
+   * Checks that a value can be decoded again. Otherwise the run would be blocked permanently when
+   * it continues after a sleep or a crash. One check per type is enough.
    */
   private static void checkReadable(
       @Nullable Object value,

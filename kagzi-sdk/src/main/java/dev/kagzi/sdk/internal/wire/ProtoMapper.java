@@ -60,7 +60,8 @@ public final class ProtoMapper {
   }
 
   /**
-   * Returns a timeout in whole milliseconds. It must be positive, because 0 means "not set" in the protocol.
+   * Returns a timeout in whole milliseconds. It must be positive, because 0 means "not set" in the
+   * protocol.
    */
   public static long timeoutMs(String what, Duration timeout) {
     if (timeout.isZero() || timeout.isNegative()) {

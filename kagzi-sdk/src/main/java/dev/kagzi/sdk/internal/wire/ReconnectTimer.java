@@ -6,7 +6,8 @@ import io.grpc.ManagedChannel;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Makes a disconnected channel reconnect about every second. gRPC's own back-off grows to two minutes, but the server marks workers offline after some seconds without heartbeats.
+ * Makes a disconnected channel reconnect about every second. gRPC's own back-off grows to two
+ * minutes, but the server marks workers offline after some seconds without heartbeats.
  */
 final class ReconnectTimer {
   private static final EventLog log = EventLog.of(ReconnectTimer.class);

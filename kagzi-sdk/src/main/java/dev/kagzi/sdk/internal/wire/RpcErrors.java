@@ -35,7 +35,8 @@ public final class RpcErrors {
   }
 
   /**
-   * Returns whether a message exceeded gRPC's size limit. gRPC reports that with the status code of an overloaded server; an overloaded server's own refusal has an ErrorDetail.
+   * Returns whether a message exceeded gRPC's size limit. gRPC reports that with the status code of
+   * an overloaded server; an overloaded server's own refusal has an ErrorDetail.
    */
   public static boolean isTooLarge(Throwable error) {
     return code(error) == io.grpc.Status.Code.RESOURCE_EXHAUSTED && detail(error).isEmpty();
@@ -72,7 +73,8 @@ public final class RpcErrors {
   }
 
   /**
-   * Returns the code of a server's refusal, as listed in {@code docs/errors.md}; for an older server, its status.
+   * Returns the code of a server's refusal, as listed in {@code docs/errors.md}; for an older
+   * server, its status.
    */
   public static String refusalCode(ErrorDetail refusal) {
     String code = refusal.getMetadataOrDefault(CODE_KEY, "");
@@ -96,7 +98,8 @@ public final class RpcErrors {
   }
 
   /**
-   * Describes an answer that is not gRPC. The message of the exception contains its first bytes in hexadecimal.
+   * Describes an answer that is not gRPC. The message of the exception contains its first bytes in
+   * hexadecimal.
    */
   private static String notGrpc(Throwable cause) {
     String message = String.valueOf(cause.getMessage());

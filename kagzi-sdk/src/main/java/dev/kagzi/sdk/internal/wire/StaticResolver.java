@@ -15,7 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Resolves a fixed list of servers from the channel's target. The channel uses the first that answers and fails over to the next.
+ * Resolves a fixed list of servers from the channel's target. The channel uses the first that
+ * answers and fails over to the next.
  */
 final class StaticResolver extends NameResolverProvider {
   private static final String SCHEME = "kagzi";
@@ -61,7 +62,8 @@ final class StaticResolver extends NameResolverProvider {
     private final boolean ownNames;
 
     /**
-     * @param ownNames whether each server's certificate must match its own name, and not one name that is set for all
+     * @param ownNames whether each server's certificate must match its own name, and not one name
+     *     that is set for all
      */
     Fixed(List<String> addresses, boolean ownNames) {
       this.addresses = addresses;

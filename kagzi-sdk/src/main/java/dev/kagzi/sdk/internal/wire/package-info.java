@@ -1,7 +1,9 @@
 /**
- * The connection to the server: channel, stubs, error classification, back-off, and the conversion between messages and the SDK's types.
+ * The connection to the server: channel, stubs, error classification, back-off, and the conversion
+ * between messages and the SDK's types.
  *
- * <p>Asynchronous calls deliver their answers on the channel's platform threads. Callbacks there must not block and must never run user code. May depend on the public package, nothing else.
+ * <p>Asynchronous calls deliver their answers on the channel's platform threads. Callbacks there
+ * must not block and must never run user code. May depend on the public package, nothing else.
  */
 @NullMarked
 package dev.kagzi.sdk.internal.wire;

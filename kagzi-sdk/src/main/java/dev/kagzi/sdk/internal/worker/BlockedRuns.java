@@ -5,7 +5,8 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Back-off for runs that cannot continue with this worker's code: 1 s, doubling up to 5 min. Thread-safe.
+ * Back-off for runs that cannot continue with this worker's code: 1 s, doubling up to 5 min.
+ * Thread-safe.
  */
 final class BlockedRuns {
   private static final long DELAY_MS_FIRST = 1_000;

@@ -14,7 +14,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Drains the worker of one queue: it takes no new runs, finishes the running ones, and releases the rest after the timeout. Only then it stops heartbeats and deregisters. Thread-safe.
+ * Drains the worker of one queue: it takes no new runs, finishes the running ones, and releases the
+ * rest after the timeout. Only then it stops heartbeats and deregisters. Thread-safe.
  */
 final class Drain {
   private static final EventLog log = EventLog.of(Drain.class);

@@ -12,7 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends heartbeats with the claims that are being executed, at the interval that the server sets. Thread-safe.
+ * Sends heartbeats with the claims that are being executed, at the interval that the server sets.
+ * Thread-safe.
  */
 final class HeartbeatSender {
   private static final int DEFAULT_SECONDS = 3;
@@ -43,7 +44,8 @@ final class HeartbeatSender {
   private String countedFor = "";
 
   /**
-   * Counts ended runs. After a new registration the count starts at 0: runs that the server already acknowledged are not counted again.
+   * Counts ended runs. After a new registration the count starts at 0: runs that the server already
+   * acknowledged are not counted again.
    */
   private static final class Count {
     private final AtomicLong total = new AtomicLong();
@@ -101,7 +103,8 @@ final class HeartbeatSender {
   }
 
   /**
-   * Sends a heartbeat immediately. A call was rejected, and the response to a heartbeat contains the reason: the worker is unknown, must drain, or is not affected.
+   * Sends a heartbeat immediately. A call was rejected, and the response to a heartbeat contains
+   * the reason: the worker is unknown, must drain, or is not affected.
    */
   void sendNow() {
     lock.lock();

@@ -20,9 +20,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps one poll in flight while the worker is registered and has a free slot. Slots that become free during a poll are requested with the next one.
+ * Keeps one poll in flight while the worker is registered and has a free slot. Slots that become
+ * free during a poll are requested with the next one.
  *
- * <p>Type limits need a second poll: a poll that began while a type was at its limit does not request that type, and may wait for long. The second poll requests the types that have become free since. Thread-safe.
+ * <p>Type limits need a second poll: a poll that began while a type was at its limit does not
+ * request that type, and may wait for long. The second poll requests the types that have become
+ * free since. Thread-safe.
  */
 final class Poller {
   private static final EventLog log = EventLog.of(Poller.class);

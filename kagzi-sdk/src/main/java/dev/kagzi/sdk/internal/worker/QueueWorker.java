@@ -58,13 +58,10 @@ final class QueueWorker implements RunHost {
     this.slots = new WorkerSlots(settings);
     this.session =
         new WorkerSession(
-            connection,
-            RegisterRequests.of(connection.namespace(), settings),
-            new SessionOwner());
+            connection, RegisterRequests.of(connection.namespace(), settings), new SessionOwner());
     this.heartbeat = new HeartbeatSender(connection, new HeartbeatOwner());
     this.poller =
-        new Poller(
-            connection, settings.queue(), !settings.typeLimits().isEmpty(), new PollOwner());
+        new Poller(connection, settings.queue(), !settings.typeLimits().isEmpty(), new PollOwner());
     this.reporter = new Reporter(connection, session::workerId);
     this.drain = new Drain(this, connection, settings.drainTimeout());
   }

@@ -41,7 +41,8 @@ public final class WorkerGroup implements Worker {
     ScheduledFuture<?> timeoutTimer =
         connection
             .timers()
-            .scheduleWithFixedDelay(() -> checkTimeouts(workers), CHECK_MS, CHECK_MS, TimeUnit.MILLISECONDS);
+            .scheduleWithFixedDelay(
+                () -> checkTimeouts(workers), CHECK_MS, CHECK_MS, TimeUnit.MILLISECONDS);
     WorkerGroup group = new WorkerGroup(workers, timeoutTimer, drainOnShutdown);
     group.addShutdownHook();
     workers.forEach(QueueWorker::start);
@@ -63,7 +64,10 @@ public final class WorkerGroup implements Worker {
     } catch (RuntimeException e) {
       // A periodic timer task that throws is never executed again, which would stop the timeouts of
       // all runs.
-      log.error("timeout check of a run failed, it will be repeated").with("run", run.runId()).cause(e).write();
+      log.error("timeout check of a run failed, it will be repeated")
+          .with("run", run.runId())
+          .cause(e)
+          .write();
     }
   }
 
@@ -85,7 +89,7 @@ public final class WorkerGroup implements Worker {
 
   @Override
   public String workerId() {
-    return workers.getFirst().registration().workerId();
+    return workers.getFirst().session().workerId();
   }
 
   @Override

@@ -19,7 +19,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a worker registered: registers it, again after the server lost it, and keeps the attached stream open over which the server sends events. Thread-safe.
+ * Keeps a worker registered: registers it, again after the server lost it, and keeps the attached
+ * stream open over which the server sends events. Thread-safe.
  */
 final class WorkerSession {
   private static final EventLog log = EventLog.of(WorkerSession.class);
@@ -106,7 +107,8 @@ final class WorkerSession {
   }
 
   /**
-   * Registers again because the server does not know this worker id, unless a newer registration exists.
+   * Registers again because the server does not know this worker id, unless a newer registration
+   * exists.
    */
   void registerAgain(String staleWorkerId) {
     Attachment old;
@@ -153,7 +155,8 @@ final class WorkerSession {
   }
 
   /**
-   * Sends a registration. A retry has the same request id, because the server may have received the first.
+   * Sends a registration. A retry has the same request id, because the server may have received the
+   * first.
    */
   private void register(RegisterRequest attempt) {
     StreamObserver<RegisterResponse> answer =

@@ -11,7 +11,8 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Counts the runs that a worker holds, in total and by type. Polls request only free slots; if the server delivers more, the surplus waits here. Thread-safe.
+ * Counts the runs that a worker holds, in total and by type. Polls request only free slots; if the
+ * server delivers more, the surplus waits here. Thread-safe.
  */
 final class WorkerSlots {
   private final WorkerSettings settings;
@@ -71,7 +72,8 @@ final class WorkerSlots {
   }
 
   /**
-   * Adds a run. Returns true if it may start now; otherwise {@link #free(RunExecution)} returns it when a slot is free.
+   * Adds a run. Returns true if it may start now; otherwise {@link #free(RunExecution)} returns it
+   * when a slot is free.
    */
   boolean add(RunExecution run) {
     lock.lock();

@@ -120,8 +120,7 @@ class RunWatcherTest {
   }
 
   @Test
-  void a_waiter_that_times_out_does_not_affect_another_waiter_of_the_same_run()
-      throws Exception {
+  void a_waiter_that_times_out_does_not_affect_another_waiter_of_the_same_run() throws Exception {
     String run = startRun();
     CompletableFuture<WorkflowEnd> timedOut = watcher.watch(run);
     CompletableFuture<WorkflowEnd> waiting = watcher.watch(run);

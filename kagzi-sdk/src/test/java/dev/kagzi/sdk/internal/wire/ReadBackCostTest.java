@@ -16,7 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Measures the cost of decoding a step's result again before the code receives it. Prints CPU time, which other programs on the machine do not change much; docs/performance.md has figures.
+ * Measures the cost of decoding a step's result again before the code receives it. Prints CPU time,
+ * which other programs on the machine do not change much; docs/performance.md has figures.
  */
 class ReadBackCostTest {
   private static final long WARM_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
