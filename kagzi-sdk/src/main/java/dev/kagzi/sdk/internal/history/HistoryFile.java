@@ -19,7 +19,7 @@ import tools.jackson.databind.node.ObjectNode;
 public record HistoryFile(Workflow run, List<Step> steps) {
   private static final String FORMAT = "kagzi-history/1";
 
-  /** What all steps of a run share, and what names a step to its server alone. */
+  /** Equal for all steps of a run, or only known to the server that recorded them. */
   private static final Set<String> NOT_OF_A_STEP = Set.of("namespace", "step_id", "run_id");
 
   public HistoryFile {
@@ -36,8 +36,10 @@ public record HistoryFile(Workflow run, List<Step> steps) {
   }
 
   /**
-   * @throws InvalidArgumentException with code HISTORY_UNREADABLE if the text is no history, or one
-   *     of a format that this version does not know
+   * Reads a document that {@link #json} has written.
+   *
+   * @throws InvalidArgumentException with code HISTORY_UNREADABLE if the text is no history, or has a
+   *     format that this version does not know
    */
   public static HistoryFile parse(String text) {
     JsonNode json;

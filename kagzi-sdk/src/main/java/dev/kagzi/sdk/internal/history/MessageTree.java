@@ -30,10 +30,10 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Messages to JSON and back without loss: names in lowerCamelCase, times in RFC 3339, states
- * without their prefix. A payload that is JSON stands there as what it is if that gives back the
- * same bytes, and in base64 if not. Names that are not known are passed over, so that later fields
- * do no harm.
+ * Converts protobuf messages to JSON and back without loss: names in lowerCamelCase, times in RFC
+ * 3339, enum constants without their prefix. A payload that is JSON is embedded as JSON if that
+ * restores the same bytes, and as base64 if not. Unknown names are ignored, so that fields can be
+ * added later.
  */
 final class MessageTree {
   static final JsonMapper MAPPER =
@@ -117,7 +117,7 @@ final class MessageTree {
     return json;
   }
 
-  /** Null if it is none, or would come back with other bytes. */
+  /** Returns null if the data is not JSON, or would be restored with other bytes. */
   private static @Nullable JsonNode asJson(byte[] data) {
     if (data.length == 0) {
       return null;
@@ -130,16 +130,14 @@ final class MessageTree {
     }
   }
 
-  /** WORKFLOW_STATUS_ of WorkflowStatus. */
+  /** For example WORKFLOW_STATUS_ for WorkflowStatus. */
   private static String prefix(EnumDescriptor type) {
     return type.getName().replaceAll("(?<=[a-z])(?=[A-Z])", "_").toUpperCase(Locale.ROOT) + "_";
   }
 
   // ---- reading
 
-  /**
-   * @param place in the document, for messages
-   */
+  /** @param place the position in the document, for error messages */
   static void read(JsonNode json, Message.Builder message, String place) {
     if (!json.isObject()) {
       throw HistoryFile.unreadable(place + ": " + kind(json) + " (expected: an object)");

@@ -1,9 +1,8 @@
 /**
- * Recorded runs as files: {@link dev.kagzi.sdk.internal.history.HistoryFile} is what the command
- * line writes and the test kit reads.
+ * Recorded runs as files. The command line writes {@link dev.kagzi.sdk.internal.history.HistoryFile}, and the test kit reads it.
  *
- * <p>Promise: what is read is what was written, byte for byte of every payload. The format is
- * described in docs/testing.md and has a number; what is added to it later is optional.
+ * <p>Guarantee: reading restores what was written, byte for byte of every payload. The format is
+ * described in docs/testing.md and has a version number; later additions are optional.
  *
  * <p>May know the protocol and the public package. Must not know how runs are executed.
  */

@@ -8,7 +8,10 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Compares what the code asks for with the record, and keeps the first difference. Thread-safe. */
+/**
+ * Compares the steps that the code asks for with a history; keeps the first difference.
+ * Thread-safe.
+ */
 final class HistoryComparator implements ReplayObserver {
   private static final Verdict FITS = new Verdict.Fits();
   private static final Verdict RECORD_ENDS = new Verdict.RecordEnds();
@@ -61,7 +64,7 @@ final class HistoryComparator implements ReplayObserver {
     return !isBranches && hasNoResult(entry.step()) ? RECORD_ENDS : FITS;
   }
 
-  // A child that has not ended has started, which is all that its start is asked for.
+  // An open child has started, and its start is all that the code asks for.
   private static boolean hasNoResult(RecordedStep step) {
     return switch (step.getResultCase()) {
       case OUTPUT, FINAL_FAILURE -> false;
@@ -87,12 +90,14 @@ final class HistoryComparator implements ReplayObserver {
     return difference;
   }
 
-  /** The first step that the code has not asked for, though it has come to its end. */
+  /**
+   * Returns the first recorded step that the code did not ask for before it ended; null if none.
+   */
   synchronized @Nullable Entry missed() {
     return unasked.first();
   }
 
-  /** 0 if there is no such step. */
+  /** Returns the number of the step; 0 if there is no step with this key. */
   int number(String key) {
     Entry entry = byKey.get(key);
     return entry == null ? 0 : entry.number();

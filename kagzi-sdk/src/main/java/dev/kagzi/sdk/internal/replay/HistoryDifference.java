@@ -1,12 +1,12 @@
 package dev.kagzi.sdk.internal.replay;
 
 /**
- * The first thing in which code and record differ.
+ * The first difference between code and history.
  *
- * @param number of the step, from 1; 0 if it is about no single one
- * @param recorded what the record says; empty if that is not the point
- * @param asked what the code does instead; empty if that is not the point
- * @param message of all that
+ * @param number the step's number, from 1; 0 if the difference concerns no single step
+ * @param recorded what the history contains; empty if it is not relevant
+ * @param asked what the code does instead; empty if it is not relevant
+ * @param message the whole difference as text
  */
 public record HistoryDifference(int number, String recorded, String asked, String message) {
   static HistoryDifference of(int number, String recorded, String asked) {

@@ -17,19 +17,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A history as a worker is told of it, with the order of its steps. */
+/** A history in the form of a worker's task, with the order of its steps. */
 record RecordedRun(Workflow run, List<Entry> entries) {
-  /** What the server says of steps that were open when the run was ended. */
+  /** The server's message for steps that were open when the run ended. */
   private static final String CUT_SHORT = "cut short: the run ended first";
 
   /**
    * One step.
    *
-   * @param began when its first attempt did
-   * @param over from when on nothing is certain to have been asked for after it: its end; of a
-   *     child, which is not waited for, its start
-   * @param ofLastAttempt whether the run's last attempt came by it; else it may have gone another
-   *     way
+   * @param began when its first attempt began
+   * @param over the time after which the code may have asked for later steps: the step's end, or the
+   *     start of a child, which the code does not wait for
+   * @param ofLastAttempt whether the run's last attempt reached it; earlier attempts may have taken
+   *     another path
    */
   record Entry(RecordedStep step, int number, Instant began, Instant over, boolean ofLastAttempt) {
     String key() {
@@ -37,8 +37,8 @@ record RecordedRun(Workflow run, List<Entry> entries) {
     }
 
     /**
-     * Whether the code asked for this step before the other, as far as times tell. What is said
-     * together has one time; behind a sleep nothing is said together with it.
+     * Whether the code asked for this step before the other, as far as times show. Steps of one
+     * report have the same time, but nothing shares a report behind a sleep.
      */
     boolean precedes(Entry other) {
       int order = over.compareTo(other.began);
@@ -84,7 +84,9 @@ record RecordedRun(Workflow run, List<Entry> entries) {
     return ProtoMapper.instant(step.hasStartedAt() ? step.getStartedAt() : step.getCreatedAt());
   }
 
-  /** The step's last attempt as the server would tell a worker that goes on with the run. */
+  /**
+   * Returns the step's last attempt as the server would send it to a worker that continues the run.
+   */
   private static RecordedStep recorded(Workflow run, Step step) {
     RecordedStep.Builder recorded =
         RecordedStep.newBuilder()
@@ -110,8 +112,8 @@ record RecordedRun(Workflow run, List<Entry> entries) {
   }
 
   /**
-   * Whether the run was brought to its end by its code: nobody cancelled or terminated it, no
-   * deadline passed, it did not kill its workers.
+   * Whether the code ended the run: it was not cancelled, terminated, timed out, or failed because
+   * it crashed its workers.
    */
   boolean isEndedByCode() {
     return switch (run.getStatus()) {

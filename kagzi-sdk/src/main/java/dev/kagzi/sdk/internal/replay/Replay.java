@@ -30,7 +30,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** One history against one workflow's code. */
+/** Replays one history against the code of one workflow. */
 public final class Replay {
   private static final long PATIENCE_SECONDS = 10;
   private static final Pattern ABOUT_STEP =
@@ -51,7 +51,7 @@ public final class Replay {
     this.lane = new ReplayLane(file.run().getRunId());
   }
 
-  /** The first difference; null if the code does what is recorded. */
+  /** Returns the first difference; null if the code does what is recorded. */
   public static @Nullable HistoryDifference compare(
       HistoryFile file, RegisteredWorkflow<?, ?> code, Payloads payloads) {
     return new Replay(file, code, payloads).compare();
@@ -122,7 +122,7 @@ public final class Replay {
     return "FAILED (" + ProtoMapper.failure(error) + ")";
   }
 
-  /** Results are compared as the values that they stand for: encrypted ones never look the same. */
+  /** Compares decoded values, because encrypted payloads of equal values differ. */
   private @Nullable HistoryDifference differenceOf(Payload recorded, Payload returned) {
     Type type = code.type().outputType();
     Object before;
@@ -138,7 +138,7 @@ public final class Replay {
     return same ? null : HistoryDifference.of(0, "the result " + before, "returns " + now);
   }
 
-  /** What a worker would be. */
+  /** Takes the place of a worker. */
   private final class Host implements RunHost {
     private final FailureRecorder failures =
         new FailureRecorder(FailureRecorder.KEEP_ALL, thrown -> ErrorKind.UNKNOWN, true);

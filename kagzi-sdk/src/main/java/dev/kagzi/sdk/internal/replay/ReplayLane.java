@@ -10,7 +10,7 @@ import dev.kagzi.sdk.internal.report.ReportListener;
 import java.util.List;
 
 /**
- * The server's place: answers at once, stores nothing, and remembers how the code ended.
+ * Takes the place of the server: answers at once, stores nothing, and keeps how the code ended.
  * Thread-safe.
  */
 final class ReplayLane implements ReportLane {
@@ -23,14 +23,14 @@ final class ReplayLane implements ReportLane {
 
   /** How the code ended. */
   sealed interface End {
-    /** Not at all: it waits for something that the record does not have. */
+    /** It has not ended: it waits for something that is not recorded. */
     record Waiting() implements End {}
 
     record Returned(Payload output) implements End {}
 
     record Threw(ErrorDetail error) implements End {}
 
-    /** It cannot go on with what is recorded. */
+    /** It cannot continue with the recorded history. */
     record Blocked(ErrorDetail why) implements End {}
   }
 
@@ -55,7 +55,7 @@ final class ReplayLane implements ReportLane {
     }
   }
 
-  // Nothing is announced, started or slept here: the witness stops the code before.
+  // No step, sleep or child starts here: the observer stops the code before.
   private ReportResult answer(ReportItem item) {
     ReportResult.Builder result = ReportResult.newBuilder();
     switch (item.getWhatCase()) {

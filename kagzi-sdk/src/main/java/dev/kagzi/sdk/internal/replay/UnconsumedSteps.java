@@ -12,10 +12,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recorded steps that the code has not asked for yet, by scope: the workflow's own, and that of
- * each branch, within that of the code that opened it. Steps of one scope, and of scopes within
- * each other, come one after the other; those of two branches side by side come as they like. Not
- * thread-safe.
+ * The recorded steps that the code has not asked for yet, by scope: that of the main code and that
+ * of each branch, nested in the scope that opened it. Steps of one scope and of nested scopes have
+ * an order; steps of parallel branches have none. Not thread-safe.
  */
 final class UnconsumedSteps {
   private static final Comparator<Entry> BY_END =
@@ -23,7 +22,7 @@ final class UnconsumedSteps {
 
   private final Map<String, SortedSet<Entry>> own = new HashMap<>();
 
-  /** Those of scopes within it included. */
+  /** Steps of nested scopes included. */
   private final Map<String, SortedSet<Entry>> within = new HashMap<>();
 
   UnconsumedSteps(Collection<Entry> entries) {
@@ -51,8 +50,9 @@ final class UnconsumedSteps {
   }
 
   /**
-   * The first of those that come before or after a step with that key, not beside it. Branches are
-   * recorded with their group, whose time is only known to a millisecond: they are none of those.
+   * Returns the first step that is ordered before or after a step with this key, not parallel to
+   * it. The branches of the key's own group are excluded: their times equal the group's, to the
+   * millisecond.
    */
   @Nullable Entry firstAround(String key) {
     String branches = key + "[";

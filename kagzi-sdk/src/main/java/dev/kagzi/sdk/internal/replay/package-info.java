@@ -1,10 +1,9 @@
 /**
- * Runs code against a recorded history, without a server and without executing a step: {@link
- * dev.kagzi.sdk.internal.replay.Replay} is the worker's place, and its lane the server's.
+ * Runs code against a recorded history, without a server and without executing a step. {@link dev.kagzi.sdk.internal.replay.Replay} takes the place of the worker, and its lane that of the server.
  *
- * <p>The code is executed as a worker would, by {@code internal.run}; a witness compares what it
- * asks for with the record. That is stricter than a live worker, which finds steps by their keys
- * and so bears with inserted, removed and moved ones.
+ * <p>{@code internal.run} executes the code as in a worker. A {@code ReplayObserver} compares the
+ * steps that it asks for with the history. That is stricter than a live worker, which finds steps by
+ * their keys and so accepts inserted, removed and moved steps.
  *
  * <p>May know {@code run}, {@code report}, {@code history} and {@code wire}. Must not know clients
  * or workers.

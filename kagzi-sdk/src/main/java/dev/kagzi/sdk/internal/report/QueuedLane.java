@@ -5,17 +5,17 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A lane whose items wait for the reporter's next call. The reporter's lock guards it. */
+/** A lane whose items wait for the reporter's next call. Guarded by the reporter's lock. */
 final class QueuedLane implements ReportLane {
   private final Reporter reporter;
   private final String runId;
   private final int epoch;
   final ArrayDeque<Item> items = new ArrayDeque<>(2);
 
-  /** In a call that is not answered yet. */
+  /** Whether items of this lane are in a call that is not answered yet. */
   boolean underWay;
 
-  /** In the reporter's list of lanes that have something to send. */
+  /** Whether the lane is in the reporter's queue of lanes with items to send. */
   boolean ready;
 
   QueuedLane(Reporter reporter, String runId, int epoch) {
@@ -24,14 +24,14 @@ final class QueuedLane implements ReportLane {
     this.epoch = epoch;
   }
 
-  /** One thing to say, and who hears the answer. */
+  /** One report item and the listener for its answer. */
   static final class Item {
     final QueuedLane lane;
     final ReportItem message;
     final int bytes;
     final ReportListener listener;
 
-    /** How often a call with this item alone was refused as a whole. */
+    /** How often a call with only this item was refused as a whole. */
     int refusals;
 
     Item(QueuedLane lane, ReportItem message, ReportListener listener) {

@@ -3,11 +3,11 @@ package dev.kagzi.sdk.internal.report;
 import dev.kagzi.protocol.v1.ReportItem;
 import java.util.List;
 
-/** The reports of one claim, which leave in the order in which they were given. Thread-safe. */
+/** The reports of one claim, sent in the order in which they were given. Thread-safe. */
 public interface ReportLane {
   String runId();
 
-  /** An item of this claim, to be filled. */
+  /** Creates an item of this claim, to be filled. */
   ReportItem.Builder item();
 
   default void send(ReportItem message, ReportListener listener) {
@@ -23,6 +23,6 @@ public interface ReportLane {
     sendAll(List.of(first, second), List.of(firstListener, secondListener));
   }
 
-  /** Sends all in this order, each with its listener, and in one call if they fit. */
+  /** Sends all items in this order, each with its listener, in one call if they fit. */
   void sendAll(List<ReportItem> messages, List<ReportListener> listeners);
 }

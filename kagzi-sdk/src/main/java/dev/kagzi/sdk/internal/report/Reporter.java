@@ -18,7 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Sends the reports of all runs of one registration. Thread-safe. */
+/** Sends the reports of all runs of one registered worker. Thread-safe. */
 public final class Reporter {
   private static final EventLog log = EventLog.of(Reporter.class);
   private static final int CALLS_MAX = 2;
@@ -35,7 +35,7 @@ public final class Reporter {
   private int callsUnderWay;
   private boolean paused;
 
-  /** Items that are sent alone, because a call that held them was refused as a whole. */
+  /** Number of items that must be sent alone, because a call that contained them was refused. */
   private int aloneLeft;
 
   public Reporter(Connection connection, Supplier<String> workerId) {
@@ -90,7 +90,7 @@ public final class Reporter {
     }
   }
 
-  // What does not fit stays in its lane, which becomes ready again when this call is answered.
+  // Items that do not fit stay in their lane, which becomes ready again when this call is answered.
   private static int takeLane(QueuedLane lane, List<Item> batch, int bytesBefore, int itemsMax) {
     int bytes = bytesBefore;
     lane.ready = false;
@@ -171,7 +171,7 @@ public final class Reporter {
     try {
       item.listener.answered(result);
     } catch (RuntimeException | Error e) {
-      // One listener's bug must not keep the answers from the others.
+      // A failing listener must not keep the answers from the others.
       log.error("the answer to a report could not be handled")
           .with("run", item.message.getRunId())
           .cause(e)
@@ -199,9 +199,9 @@ public final class Reporter {
   }
 
   /**
-   * What becomes of an item that makes its call fail, once that is sure; null to send it again. An
-   * item that is wrong is refused. One that the server cannot deal with is dropped with its claim:
-   * the lease ends, and another claim tries; a run does not fail because of its server.
+   * Returns the final result of an item that makes its call fail; null to send it again. An invalid
+   * item is refused. An item that makes the server fail is dropped with its claim: the lease ends,
+   * and another claim retries. A run must not fail because of its server.
    */
   private static @Nullable ReportResult verdict(Item only, Throwable error) {
     return switch (RpcErrors.code(error)) {
@@ -214,8 +214,7 @@ public final class Reporter {
     };
   }
 
-  // Whatever is not about the items themselves (an expired token, a server that is being replaced)
-  // passes some day.
+  // Other errors (an expired token, a server that is being replaced) are temporary.
   private static boolean isAboutItems(Throwable error) {
     return switch (RpcErrors.code(error)) {
       case INVALID_ARGUMENT, OUT_OF_RANGE, DATA_LOSS -> true;

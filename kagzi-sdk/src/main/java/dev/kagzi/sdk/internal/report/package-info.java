@@ -1,10 +1,10 @@
 /**
- * How a worker tells the server what happened in its runs.
+ * Sends the reports of a worker's runs to the server.
  *
- * <p>Promise: every item is answered, however often the server was away in between. Items of one
- * run are sent in order: the next leaves in the same call behind the previous, or after that was
- * answered. Items that gather while calls are under way go together in the next; no timer, no
- * thread of its own.
+ * <p>Guarantee: every item is answered, even if the server was down in between. Items of one run are
+ * sent in order: the next goes in the same call behind the previous one, or after that was answered.
+ * Items that queue while calls are in flight go together in the next call. There is no timer and no
+ * own thread.
  *
  * <p>May know {@code wire}. Must not know what a step or a workflow is.
  */

@@ -7,11 +7,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The answer to one report, for the run's threads to wait for. Thread-safe. */
+/** The answer to one report, which the run's threads can wait for. Thread-safe. */
 final class Acknowledgement implements ReportListener {
   private final Thread waiter;
 
-  /** Further waiters, which are seldom. */
+  /** Further waiters; rare. */
   private volatile List<Thread> others = List.of();
 
   private volatile @Nullable ReportResult result;
@@ -27,7 +27,7 @@ final class Acknowledgement implements ReportListener {
     others.forEach(LockSupport::unpark);
   }
 
-  /** Another thread waits for it too; to be said before it looks for the result. */
+  /** Adds a thread to wake; call this before checking the result, or the wake-up may be missed. */
   void alsoWake(Thread other) {
     if (!other.equals(waiter)) {
       add(other);

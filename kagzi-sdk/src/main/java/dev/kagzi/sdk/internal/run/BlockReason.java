@@ -1,6 +1,6 @@
 package dev.kagzi.sdk.internal.run;
 
-/** Why a run cannot go on with the code that it has met, by names that stay: docs/errors.md. */
+/** Why the worker's code cannot continue a run. The names are stable; docs/errors.md lists them. */
 enum BlockReason {
   BRANCHES_CHANGED,
   CODE_NONDETERMINISTIC,

@@ -22,9 +22,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Branches that a strand executes at the same time and waits for. How it was decided is a step of
- * its own where the branches' own steps do not say it: the winner of a race, and the first failure.
- * Belongs to the strand's thread.
+ * Runs branches of a workflow thread in parallel and waits for them. The winner of a race and the
+ * first failure are recorded as a step of their own, because the branches' steps do not show them.
+ * Only the opening workflow thread may use it.
  */
 final class Branches {
   private static final String BRANCH = "branch";
@@ -38,7 +38,7 @@ final class Branches {
   private final List<Running> running = new ArrayList<>();
   private int attempt = 1;
 
-  /** Guarded by the lock of the run's progress. */
+  /** Guarded by the lock of the execution state. */
   private final ArrayDeque<Running> ended = new ArrayDeque<>();
 
   Branches(
@@ -67,7 +67,7 @@ final class Branches {
     }
   }
 
-  /** One of the branches, on a thread of its own. */
+  /** One of the branches, on its own thread. */
   private final class Running {
     private final int index;
     private final Branch<?> branch;
@@ -101,7 +101,7 @@ final class Branches {
       }
     }
 
-    // What a branch has recorded is durable before anybody goes on with its result.
+    // All recorded steps of a branch are durable before the parent continues with its result.
     private void decide() {
       try {
         own.check();
@@ -121,7 +121,7 @@ final class Branches {
       } catch (SuspendedError e) {
         throw e;
       } catch (Throwable e) {
-        // Code that was interrupted because nobody wants it any more may throw anything.
+        // Code that was interrupted because its branch was stopped may throw anything.
         own.check();
         if (branch.isCollected()) {
           return new BranchResult.Failed<>(branch.name(), e);
@@ -133,7 +133,7 @@ final class Branches {
       }
     }
 
-    // A branch may give null, whatever its type says.
+    // A branch may return null even if its type does not allow it.
     @SuppressWarnings("NullAway")
     private static BranchResult<?> done(String name, @Nullable Object result) {
       return new BranchResult.Done<>(name, result);
@@ -150,7 +150,7 @@ final class Branches {
     return key + "[" + branch.name() + "]/";
   }
 
-  /** The results of all, in order; the first failure ends the others. */
+  /** Returns the results of all branches in order; the first failure stops the others. */
   List<@Nullable Object> all(@Nullable RecordedStep recorded) {
     if (recorded != null) {
       replay(recorded, false);
@@ -178,7 +178,7 @@ final class Branches {
     }
   }
 
-  /** The result of the first that has one. */
+  /** Returns the result of the first branch that succeeds. */
   @Nullable Object first(@Nullable RecordedStep recorded) {
     if (branches.isEmpty()) {
       throw new InvalidArgumentException(
@@ -223,7 +223,7 @@ final class Branches {
         .build();
   }
 
-  /** The winner is known: its steps are on record, and the others' are of no interest. */
+  /** Replays the known winner; the recorded steps of the other branches are discarded. */
   private @Nullable Object again(String winner) {
     for (int i = 0; i < branches.size(); i++) {
       Branch<?> branch = branches.get(i);
@@ -273,7 +273,7 @@ final class Branches {
     running.forEach(each -> strand.progress().stopBranch(each.own, reason));
   }
 
-  /** What the record says of the branches together: the winner, if there is one. */
+  /** Reads the group's own recorded step; returns the winner of a race, or null. */
   private @Nullable String replay(RecordedStep recorded, boolean race) {
     HistoryMismatch.requireKind(strand, recorded, StepKind.STEP_KIND_FUNCTION);
     switch (recorded.getResultCase()) {
@@ -309,8 +309,8 @@ final class Branches {
     }
   }
 
-  // It is a failed step, so that a replay executes no branch again, and that the next attempt of
-  // the run does. It began with the branches: nothing was undone by it.
+  // Recorded as a failed step, so that a replay does not run the branches again but the next
+  // attempt of the run does.
   private BranchFailedException fail(Running failed, Throwable thrown) {
     stopAll("branch " + failed.branch.name() + " of " + key + " has failed");
     ErrorDetail error =

@@ -8,12 +8,12 @@ import java.util.Set;
 
 /** The causes of an exception. */
 final class CauseChain {
-  /** What lies deeper says no more. */
+  /** Deeper causes add no information. */
   private static final int DEPTH_MAX = 20;
 
   private CauseChain() {}
 
-  /** From the outside in, without the exception itself; a circle ends where it closes. */
+  /** From the outside in, without the exception itself; stops at a cycle. */
   static List<Throwable> of(Throwable thrown) {
     List<Throwable> causes = new ArrayList<>();
     Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());

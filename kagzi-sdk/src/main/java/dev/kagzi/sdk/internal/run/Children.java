@@ -26,7 +26,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Starts and awaits the children of a run. Belongs to the thread of its context. */
+/** Starts and awaits the children of a run. Only the thread of its context may use it. */
 final class Children {
   private static final String STATUS = "status";
 
@@ -101,7 +101,7 @@ final class Children {
             context.history().childBegan();
             return child;
           }
-          // It failed in an attempt of this run that is over: this one has a child of its own.
+          // The child failed in an earlier attempt of this run; this attempt starts a new child.
           case RETRY -> attempt = recorded.getAttempt() + 1;
           case SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(strand, recorded);
         }
@@ -122,7 +122,7 @@ final class Children {
     }
   }
 
-  /** A child that has been started, by this execution or an earlier one. */
+  /** A child that was started by this execution or an earlier one. */
   private final class Child<O> implements ChildHandle<O> {
     private final String key;
     private final Type outputType;
@@ -148,7 +148,7 @@ final class Children {
       if (begun != null) {
         ReportResult result = context.here().await(begun);
         if (!result.hasAccepted()) {
-          // Whoever waits for its results to be durable judges it.
+          // awaitDurable() checks the refused answer and stops the run.
           context.here().settle();
           throw context.here().end(new StopReason.StartOver());
         }
@@ -164,7 +164,7 @@ final class Children {
       return value();
     }
 
-    // The codec makes the value for exactly this type; null stands for itself.
+    // The codec decoded the value for exactly this type; null is allowed.
     @SuppressWarnings({"unchecked", "NullAway"})
     private O value() {
       RecordedStep step = end;
@@ -185,7 +185,7 @@ final class Children {
       }
     }
 
-    /** Its end, of which several branches may hear. */
+    /** Stores the child's end; several branches may receive it, but it is counted once. */
     private void ended(RecordedStep step) {
       end = step;
       if (heard.compareAndSet(false, true)) {
@@ -205,7 +205,7 @@ final class Children {
     }
   }
 
-  /** The results of all, in their order. */
+  /** Returns the results of all children, in the order of the handles. */
   <O> List<O> results(List<? extends ChildHandle<? extends O>> handles) {
     WorkflowThread here = context.here();
     List<Child<?>> children = new ArrayList<>();

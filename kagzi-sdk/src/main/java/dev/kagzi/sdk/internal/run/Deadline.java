@@ -4,11 +4,10 @@ import dev.kagzi.protocol.v1.Task;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Until when a run may take. The task says how much is left, by the database's clock; here it
- * counts from the task's arrival, and so never ends before the server's.
+ * The deadline of a run. The task contains the remaining time by the database's clock. It counts
+ * from the task's arrival, so it never passes before the server's deadline.
  */
 record Deadline(long fromNanos, long leftNanos) {
-  /** For ever. */
   private static final long NONE = Long.MAX_VALUE;
 
   static Deadline of(Task task) {

@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Durations as people write them: "24h", "1 day", "1h 30m", "500 ms", "1.5 hours", "PT15M". */
+/** Parses durations: "24h", "1 day", "1h 30m", "500 ms", "1.5 hours", "PT15M". */
 final class DurationText {
   private static final Pattern PART = Pattern.compile("\\s*(\\d+(?:\\.\\d+)?)\\s*([a-z]+)\\s*,?");
 

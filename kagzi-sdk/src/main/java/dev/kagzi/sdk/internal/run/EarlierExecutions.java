@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What the executions of this worker asked for, by run and scope, of runs that it gave back while
- * they wait: when such a run comes back, the same code has to ask for the same. Of too many, the
- * oldest are forgotten. Thread-safe.
+ * The keys that executions in this worker asked for, by run and scope, for runs that were released
+ * while they wait. When the run comes back, the same code must ask for the same keys. The oldest
+ * are dropped at the limit. Thread-safe.
  */
 final class EarlierExecutions {
-  /** Over all runs, so that memory is bounded by about as many short texts. */
+  /** Over all runs; bounds the memory. */
   static final int KEYS_MAX = 50_000;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -25,9 +25,7 @@ final class EarlierExecutions {
     }
   }
 
-  /**
-   * @param attempt of the run: another one may take another way
-   */
+  /** @param attempt the attempt of the run; another attempt may take another path */
   void keep(String runId, int attempt, Map<String, List<String>> byScope) {
     Asked asked = new Asked(attempt, byScope);
     lock.lock();
@@ -45,7 +43,7 @@ final class EarlierExecutions {
     }
   }
 
-  /** The keys that were asked for, by scope; empty if nothing is known. */
+  /** Returns the keys that were asked for, by scope; empty if unknown. */
   Map<String, List<String>> of(String runId, int attempt) {
     lock.lock();
     try {
@@ -56,7 +54,6 @@ final class EarlierExecutions {
     }
   }
 
-  /** The run has ended. */
   void forget(String runId) {
     lock.lock();
     try {

@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Says what sort of error an exception is: from the outside in, the first of it and its causes that
- * somebody knows; the application before the table. Thread-safe.
+ * Classifies an exception. From the outside in, the first of it and its causes that has a known
+ * kind decides; the application's classifier comes before the table. Thread-safe.
  */
 final class ErrorKinds {
   private static final EventLog log = EventLog.of(ErrorKinds.class);
 
-  // By name, since a runtime may come without the modules of some of these.
+  // By name, since a runtime may lack the modules of some of these classes.
   private static final Map<String, ErrorKind> BY_CLASS =
       Map.ofEntries(
           entry("java.util.concurrent.TimeoutException", ErrorKind.TIMEOUT),
@@ -56,7 +56,7 @@ final class ErrorKinds {
     return said == ErrorKind.UNKNOWN ? byClass(thrown) : said;
   }
 
-  // The application's code may throw, and may return null whatever its type says.
+  // The application's classifier may throw, and may return null against its type.
   private ErrorKind ask(Throwable thrown) {
     try {
       ErrorKind said = application.apply(thrown);

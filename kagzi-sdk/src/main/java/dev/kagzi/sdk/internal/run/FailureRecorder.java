@@ -27,13 +27,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns what user code threw into what is recorded. Promise: whatever the exception, the classifier
- * and the sanitizer do, there is something to report, and it can be stored. Thread-safe.
+ * Turns an exception of user code into the error that is recorded. Always returns a storable error,
+ * even if the exception, the classifier or the sanitizer throws. Thread-safe.
  */
 public final class FailureRecorder {
   private static final EventLog log = EventLog.of(FailureRecorder.class);
 
-  /** The sanitizer of a worker that has none. */
+  /** The sanitizer of a worker that sets none. */
   public static final ErrorSanitizer KEEP_ALL = failure -> failure;
 
   private static final int MESSAGE_BYTES_MAX = 8 << 10;
@@ -42,7 +42,7 @@ public final class FailureRecorder {
   private static final int CAUSES_MAX = 10;
   private static final int NAME_BYTES_MAX = 500;
 
-  /** A sanitizer may add what it likes, as long as the whole still fits into a report. */
+  /** Limits what a sanitizer adds, so that the error fits into a report. */
   private static final int METADATA_MAX = 40;
 
   private final ErrorSanitizer sanitizer;
@@ -56,7 +56,7 @@ public final class FailureRecorder {
     this.stacks = stacks;
   }
 
-  /** What was thrown by a step or a workflow. */
+  /** Describes an exception of a step or a workflow. */
   ErrorDetail record(Throwable thrown) {
     if (thrown instanceof WorkFailedException failed) {
       return recordedBefore(failed);
@@ -68,16 +68,15 @@ public final class FailureRecorder {
     return error.build();
   }
 
-  /** What the SDK itself has to say of a run; a message of ours may quote what users store. */
+  /** Sanitizes an error of the SDK itself; its message may quote user data. */
   ErrorDetail record(ErrorDetail own) {
     Failure kept = sanitize(ProtoMapper.failure(own));
     return ProtoMapper.error(kept).setCode(own.getCode()).build();
   }
 
   /**
-   * What a log may show of an exception that was recorded so. A log has no secrets that the record
-   * must not have: behind a sanitizer it is an exception with the recorded texts and the stacks of
-   * the original.
+   * Returns the exception for the log. If a sanitizer is set, it has the recorded texts and the
+   * original stack traces, so that the log has no secrets that the sanitizer removed.
    */
   Throwable loggable(Throwable thrown, ErrorDetail recorded) {
     if (sanitizer.equals(KEEP_ALL)) {
@@ -93,15 +92,15 @@ public final class FailureRecorder {
     return new SanitizedException(failure.toString(), thrown.getStackTrace(), cause);
   }
 
-  // A run that a step's failure ended shows the step's own error: that is what people look for, and
-  // what a policy compares. It was sanitized when the step failed.
+  // A run that a step's failure ended shows the step's own error, which retry policies compare. It
+  // was sanitized when the step failed.
   private static ErrorDetail recordedBefore(WorkFailedException failed) {
     ErrorDetail.Builder error = ProtoMapper.error(failed.failure());
     stepOf(failed).ifPresent(step -> error.putMetadata("step", step));
     return error.build();
   }
 
-  /** Of branches, the step within one of them; there is none if the branch's own code threw. */
+  /** For branches, the step within the failed branch; empty if the branch's own code threw. */
   private static Optional<String> stepOf(WorkFailedException failed) {
     return switch (failed) {
       case StepFailedException step -> Optional.of(step.step());
@@ -115,7 +114,7 @@ public final class FailureRecorder {
       return new Failure(
           thrown.getClass().getName(), message(thrown), isNonRetryable(thrown), metadata(thrown));
     } catch (Throwable e) {
-      // An exception is user code too: it may fail to say what it is.
+      // An exception is user code too: its getMessage() may throw.
       log.warn("an exception could not be described, its class alone is recorded")
           .with("run", WorkflowThread.currentRunId())
           .with("type", thrown.getClass().getName())
@@ -159,7 +158,7 @@ public final class FailureRecorder {
     return metadata;
   }
 
-  /** What is ours has a name that stays. */
+  /** Errors of the SDK have a stable code. */
   private static @Nullable String code(Throwable thrown) {
     return switch (thrown) {
       case KagziException known -> known.code();
@@ -168,7 +167,7 @@ public final class FailureRecorder {
     };
   }
 
-  // Up to Exception, RuntimeException or Error, which a policy may name; every one is a Throwable.
+  // Up to Exception, RuntimeException or Error, which a policy may name. Throwable is omitted.
   private static String supertypes(Class<?> type) {
     StringBuilder names = new StringBuilder();
     for (Class<?> each = type.getSuperclass();
@@ -193,7 +192,7 @@ public final class FailureRecorder {
     return text.toString();
   }
 
-  // The sanitizer may throw, and may return null whatever its type says.
+  // The sanitizer may throw, and may return null against its type.
   private Failure sanitize(Failure failure) {
     Failure kept = null;
     try {

@@ -10,29 +10,29 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recorded steps that the code has not come by yet. Keys of a branch's steps begin with its
+ * The recorded steps that the code has not asked for yet. Keys of a branch's steps begin with its
  * scope, which ends with a slash. Thread-safe.
  */
 final class History {
   private final Map<String, RecordedStep> steps;
 
-  /** Those that have a place in the order of their claim, by scope. */
+  /** Steps that have a position in the order of their claim, by scope. */
   private final Map<String, List<RecordedStep>> placed = new HashMap<>();
 
-  /** What an earlier execution by this process asked for, by scope. */
+  /** The keys that an earlier execution in this process asked for, by scope. */
   private final Map<String, List<String>> askedBefore;
 
   private final Map<String, ReplayCheck> checks = new ConcurrentHashMap<>();
 
-  /** How many are left in each scope, those of scopes within it included. */
+  /** The number of remaining steps per scope, nested scopes included. */
   private final Map<String, AtomicInteger> left = new ConcurrentHashMap<>();
 
   private volatile boolean discardedOpen;
 
-  /** Children that have started, and that nobody has heard of yet. */
+  /** Started children whose end the code has not received. */
   private final AtomicInteger children = new AtomicInteger();
 
-  /** Sleeps that branches are in; one that is stopped leaves its own behind. */
+  /** Sleeps that branches are in; a stopped branch does not decrement this. */
   private final AtomicInteger sleeps = new AtomicInteger();
 
   History(Map<String, RecordedStep> recorded) {
@@ -52,7 +52,7 @@ final class History {
     }
   }
 
-  /** Follows the code of a scope. */
+  /** Returns the check of a scope. */
   ReplayCheck check(String scope) {
     return checks.computeIfAbsent(
         scope,
@@ -63,7 +63,7 @@ final class History {
                 askedBefore.getOrDefault(scope, List.of())));
   }
 
-  /** What the code has asked for, by scope. Its threads have to be at rest. */
+  /** Returns the keys that the code asked for, by scope. No workflow thread may be running. */
   Map<String, List<String>> asked() {
     Map<String, List<String>> asked = new HashMap<>();
     checks.forEach((scope, check) -> asked.put(scope, List.copyOf(check.asked())));
@@ -77,7 +77,7 @@ final class History {
     }
   }
 
-  /** The step's record, once. */
+  /** Removes and returns the recorded step; null if there is none. */
   @Nullable RecordedStep take(String key) {
     RecordedStep step = steps.remove(key);
     if (step != null) {
@@ -92,10 +92,10 @@ final class History {
   }
 
   /**
-   * Of steps whose keys begin so nobody will ask: their branches are not executed again.
+   * Drops recorded steps with this key prefix; their branches will not run again.
    *
-   * @param prefix the scope of a branch, or what the scopes of a group's branches begin with:
-   *     {@code pack[}; a step beside them may be named {@code pack[x]} and is none of theirs
+   * @param prefix the scope of a branch, or the common prefix of a group's scopes: {@code pack[}. A
+   *     step beside the group may be named {@code pack[x]} and is kept.
    */
   void discard(String prefix) {
     for (String key : steps.keySet()) {
@@ -128,8 +128,8 @@ final class History {
   }
 
   /**
-   * Whether the record shows steps as running that the code did not come by, since it has changed
-   * or took another way. What it came by has ended with it.
+   * Whether the history shows steps as running that the code did not reach, because it changed or
+   * took another path.
    */
   boolean leavesOpenSteps() {
     return discardedOpen

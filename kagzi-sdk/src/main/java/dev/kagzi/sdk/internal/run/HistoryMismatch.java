@@ -7,8 +7,8 @@ import dev.kagzi.protocol.v1.StepKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to do when the record and the code do not fit together: the run is given back, shows what
- * blocks it, and goes on once a worker has code that fits.
+ * Blocks a run whose history does not match the code. The run is released, shows why it is blocked,
+ * and continues once a worker has matching code.
  */
 final class HistoryMismatch {
   private HistoryMismatch() {}
@@ -47,9 +47,7 @@ final class HistoryMismatch {
         null);
   }
 
-  /**
-   * @param code what is wrong, as a word that stays the same whatever the message says
-   */
+  /** @param code a stable code for the cause, independent of the message */
   static SuspendedError blocked(
       WorkflowThread strand, String code, String message, @Nullable Throwable cause) {
     throw strand.end(

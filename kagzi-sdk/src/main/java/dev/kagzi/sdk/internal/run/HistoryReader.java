@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 
-/** Brings the recorded steps of a run together, by key. */
+/** Loads the recorded steps of a run, by key. */
 final class HistoryReader {
   private HistoryReader() {}
 

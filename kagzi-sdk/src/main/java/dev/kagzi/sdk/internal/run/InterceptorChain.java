@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** The interceptors of a worker, the first given around all others. */
+/** The interceptors of a worker; the first wraps all others. */
 public record InterceptorChain(List<WorkerInterceptor> interceptors) {
   public InterceptorChain {
     interceptors = List.copyOf(interceptors);

@@ -2,15 +2,13 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.sdk.InvalidArgumentException;
 
-/**
- * Which names are allowed. The server has the same rules; here they fail before anything is sent.
- */
+/** Checks names. The server has the same rules; here they fail before anything is sent. */
 public final class NameRules {
   static final int LENGTH_MAX = 200;
 
   private NameRules() {}
 
-  /** Returns the name, or says what is wrong with it. */
+  /** Returns the name; throws {@link InvalidArgumentException} if it is not allowed. */
   public static String check(String what, String name) {
     if (name.isBlank()) {
       throw invalid(what + ": \"" + name + "\" (expected: not blank)");
@@ -31,7 +29,7 @@ public final class NameRules {
     return name;
   }
 
-  /** A step's name is part of a key in which some characters have a meaning. */
+  /** Step names must not contain the characters that separate the parts of a step key. */
   static String checkStep(String name) {
     check("step name", name);
     for (int i = 0; i < name.length(); i++) {
@@ -44,7 +42,7 @@ public final class NameRules {
     return name;
   }
 
-  /** The same in brackets. */
+  /** Branch names stand in brackets in step keys, so they must not contain brackets. */
   public static String checkBranch(String name) {
     checkStep(name);
     if (name.indexOf('[') >= 0 || name.indexOf(']') >= 0) {

@@ -11,15 +11,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker does about code that does not do at a replay what it did before: it warns, once for
- * each workflow type, or blocks the run. An order that only recorded times show is never a reason
- * to block: a clock that was set back would block the run for ever. Thread-safe.
+ * Handles workflow code that does not repeat its earlier steps in a replay: it logs a warning once
+ * per workflow type, or blocks the run. A mismatch that only recorded times show never blocks,
+ * because a clock that was set back would block the run permanently. Thread-safe.
  */
 public final class Nondeterminism {
   private static final EventLog log = EventLog.of(Nondeterminism.class);
   private static final int BLOCKED_MAX = 10_000;
 
-  /** The ways into the SDK that are not internal. */
+  /** Public SDK types through which workflow code calls the context. */
   private static final Set<String> ENTRIES =
       Set.of("dev.kagzi.sdk.WorkflowContext", "dev.kagzi.sdk.ChildBuilder");
 
@@ -28,7 +28,9 @@ public final class Nondeterminism {
   private final EarlierExecutions earlier = new EarlierExecutions();
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** Why this worker has blocked runs: other code may go on with them, this code may not. */
+  /**
+   * Why this worker has blocked runs, by run id; other code may continue them, this code may not.
+   */
   private final Map<String, String> blocked =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
@@ -39,29 +41,27 @@ public final class Nondeterminism {
         }
       };
 
-  /**
-   * @param blocks whether a run is blocked; else it goes on
-   */
+  /** @param blocks whether a mismatch blocks the run; if false, it continues */
   public Nondeterminism(boolean blocks) {
     this.blocks = blocks;
   }
 
-  /** What executions of this worker asked for before, by scope. */
+  /** Returns the keys that earlier executions in this worker asked for, by scope. */
   Map<String, List<String>> askedBefore(Task task) {
     return earlier.of(task.getRunId(), task.getAttempt());
   }
 
-  /** The run is given back while it waits, and all that it was given is on record. */
+  /** Remembers the keys of a run that is released while it waits; all its results are recorded. */
   void parked(Task task, Map<String, List<String>> asked) {
     earlier.keep(task.getRunId(), task.getAttempt(), asked);
   }
 
-  /** The run has ended. */
+  /** Forgets a run that has ended. */
   void ended(Task task) {
     earlier.forget(task.getRunId());
   }
 
-  /** Leaves the code of a run that this worker has blocked before. */
+  /** Stops a run that this worker has blocked before. */
   void check(WorkflowThread strand, Task task) {
     String why = blocks ? blockedBy(task.getRunId()) : null;
     if (why != null) {
@@ -78,7 +78,7 @@ public final class Nondeterminism {
     }
   }
 
-  /** Called by the code that asks. Returns if the run may go on. */
+  /** Called by the thread that asked for the step. Returns if the run may continue. */
   void found(WorkflowThread strand, Task task, ReplayCheck.Mismatch mismatch) {
     boolean warns = warnedTypes.add(task.getWorkflowType());
     boolean stops = blocks && mismatch.isCertain();

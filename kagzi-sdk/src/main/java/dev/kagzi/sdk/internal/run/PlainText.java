@@ -1,9 +1,6 @@
 package dev.kagzi.sdk.internal.run;
 
-/**
- * Texts of errors as they can be stored and shown: without control characters, and not longer than
- * somebody reads.
- */
+/** Makes error texts storable: removes control characters and limits the length. */
 final class PlainText {
   private static final String CUT = "...";
   private static final int REPLACEMENT = 0xFFFD;
@@ -11,12 +8,12 @@ final class PlainText {
 
   private PlainText() {}
 
-  /** Line breaks and tabs become spaces. */
+  /** Replaces line breaks and tabs by spaces. */
   static String line(String text, int bytesMax) {
     return plain(text, bytesMax, false);
   }
 
-  /** Line breaks and tabs stay. */
+  /** Keeps line breaks and tabs. */
   static String lines(String text, int bytesMax) {
     return plain(text, bytesMax, true);
   }
@@ -47,7 +44,7 @@ final class PlainText {
     if (Character.isISOControl(codePoint)) {
       return NOTHING;
     }
-    // Half of a pair is no character, and no UTF-8.
+    // An unpaired surrogate cannot be encoded in UTF-8.
     return Character.getType(codePoint) == Character.SURROGATE ? REPLACEMENT : codePoint;
   }
 

@@ -12,25 +12,24 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether the code of one scope, the workflow's own or a branch's, does at a replay what
- * it did before. Two things are compared:
+ * Checks that the code of one scope, the main code or a branch, does the same in a replay as before. It compares the code with two things:
  *
  * <ul>
- *   <li><b>An earlier execution by this process</b>, which had the same code. As long as everything
- *       asked for has a result on record, the same code must ask for the same keys.
- *   <li><b>The record</b>, perhaps of other code. Steps that one claim executed have an order. The
- *       code may ask for further steps between them, and may leave some out; it must not change
- *       their order, and it must not ask for a new name in place of a recorded one: then a name is
- *       made of something that is different each time, or a step was renamed.
+ *   <li><b>An earlier execution in this process</b>, which had the same code. As long as every
+ *       requested step is recorded, the same code must ask for the same keys.
+ *   <li><b>The history</b>, perhaps of other code. Steps that one claim executed have an order. The
+ *       code may ask for further steps between them, and may leave some out. It must not change
+ *       their order, and must not ask for a new name in place of a recorded one: then the name
+ *       differs each time, or the step was renamed.
  * </ul>
  *
- * <p>What is inserted or removed by a deploy is no mismatch. Belongs to the thread of the scope.
+ * <p>A step that a deploy inserts or removes is no mismatch. Only the thread of the scope may use it.
  */
 final class ReplayCheck {
-  /** Of a scope that asks for more, the rest is not compared with earlier executions. */
+  /** Further keys of a scope are not compared with earlier executions. */
   static final int KEYS_MAX = 1_000;
 
-  /** A record is searched for a missing step so many times: code with many insertions is fine. */
+  /** Limits searches for a missing step, because code with many inserted steps is valid. */
   private static final int SEARCHES_MAX = 100;
 
   private final List<RecordedStep> recorded;
@@ -38,15 +37,15 @@ final class ReplayCheck {
   private final List<String> before;
   private final List<String> asked = new ArrayList<>();
 
-  /** By claim, the last of its steps in the record that the code has asked for. */
+  /** By claim, its last recorded step that the code has asked for. */
   private final Map<Integer, RecordedStep> lastOfClaim = new HashMap<>();
 
-  /** Whether all that the code was given so far is what it was given before. */
+  /** Whether the code has received the same results so far as in the earlier execution. */
   private boolean certain = true;
 
   private int place;
 
-  /** Where the code asked for a step of the record last, of whatever claim. */
+  /** The position of the last call that had a recorded step, of any claim. */
   private int recordedPlace;
 
   private int searches;
@@ -56,15 +55,15 @@ final class ReplayCheck {
   /**
    * What the code did before and what it does now.
    *
-   * @param isCertain false for an order that only the recorded times show: the database's clock may
-   *     have been set back between two steps
+   * @param isCertain false if only recorded times show the order: the database's clock may have been
+   *     set back between two steps
    */
   record Mismatch(String before, String now, boolean isCertain) {}
 
   /**
-   * @param recorded the steps of this scope that have a place in the order of their claim
-   * @param isLeft whether the code has not asked for the step yet
-   * @param before the keys that an earlier execution by this process asked for; empty if unknown
+   * @param recorded the steps of this scope that have a position in the order of their claim
+   * @param isUnconsumed whether the code has not asked for the step yet
+   * @param before the keys that an earlier execution in this process asked for; empty if unknown
    */
   ReplayCheck(List<RecordedStep> recorded, Predicate<String> isLeft, List<String> before) {
     this.recorded = recorded;
@@ -72,15 +71,15 @@ final class ReplayCheck {
     this.before = before;
   }
 
-  /** The keys that were asked for, in order. */
+  /** Returns the keys that the code asked for, in order. */
   List<String> asked() {
     return asked;
   }
 
   /**
-   * The code asks for a step. Returns a mismatch that shows by now; null if there is none.
+   * Checks the next step that the code asks for. Returns a mismatch, or null.
    *
-   * @param kind unspecified for branches, which leave no record of their own if all goes well
+   * @param kind unspecified for branches, which record no step of their own if they succeed
    */
   @Nullable Mismatch ask(String key, StepKind kind, @Nullable RecordedStep step) {
     place++;
@@ -138,7 +137,7 @@ final class ReplayCheck {
     return mismatch;
   }
 
-  /** A step that the same claim recorded between the two, and that the code has not asked for. */
+  /** Returns a step that the same claim recorded between the two and the code has not asked for. */
   private @Nullable RecordedStep missedBefore(RecordedStep step, @Nullable RecordedStep last) {
     if (++searches > SEARCHES_MAX) {
       return null;
@@ -154,7 +153,8 @@ final class ReplayCheck {
     return null;
   }
 
-  // A child is started and goes on beside the code; its record changes when it ends.
+  // A child runs beside the code, and its recorded time changes when it ends, so it has no
+  // position.
   static boolean hasPlace(RecordedStep step) {
     return step.getEpoch() > 0
         && step.hasRecordedAt()

@@ -8,7 +8,7 @@ import org.slf4j.event.Level;
 import org.slf4j.helpers.AbstractLogger;
 
 /** A logger that is silent during replay. */
-@SuppressWarnings("serial") // Never written: the marker interface comes with the class.
+@SuppressWarnings("serial") // Never serialized; AbstractLogger is Serializable.
 final class ReplayLogger extends AbstractLogger {
   private final transient Logger logger;
   private final transient BooleanSupplier silent;

@@ -5,28 +5,28 @@ import dev.kagzi.protocol.v1.StepKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows what a run's code asks for, before it gets it: that is how a replay compares code with a
- * record. Thread-safe, since each branch asks in a thread of its own.
+ * Observes which steps a run's code asks for, before it receives them. A replay uses it to compare
+ * code with a history. Thread-safe, because each branch asks on its own thread.
  */
 public interface ReplayObserver {
-  /** What becomes of the code that asks. */
+  /** How the observed code continues. */
   sealed interface Verdict {
-    /** It goes on. */
+    /** It continues. */
     record Fits() implements Verdict {}
 
-    /** What it asks for has no result on record: its strand stands still from here on. */
+    /** The requested step has no recorded result: the workflow thread is suspended without end. */
     record RecordEnds() implements Verdict {}
 
-    /** The whole execution ends. */
+    /** The whole execution stops. */
     record Differs(String how) implements Verdict {}
   }
 
   /**
-   * @param kind unspecified for branches, which leave no record of their own if all goes well
-   * @param recorded null if there is no record
+   * @param kind unspecified for branches, which record no step of their own if they succeed
+   * @param recorded null if nothing is recorded
    */
   Verdict asked(String key, StepKind kind, @Nullable RecordedStep recorded);
 
-  /** Nobody will ask for steps whose keys begin so: their branches are not executed again. */
+  /** Steps with this key prefix will not be asked for; their branches do not run again. */
   void discarded(String prefix);
 }

@@ -32,7 +32,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The context of one execution of one run. Belongs to the run's thread, and says so to others. */
+/**
+ * The context of one execution of one run. Only its workflow thread may use it; others get an
+ * error.
+ */
 final class RunContext implements WorkflowContext {
   private final RunHost host;
   private final Task task;
@@ -47,7 +50,7 @@ final class RunContext implements WorkflowContext {
   private final History history;
   private final ReplayCheck check;
 
-  /** The context of the workflow's own code. */
+  /** The context of the main workflow code. */
   RunContext(RunHost host, Task task, History history, WorkflowThread strand, SlotHolders parts) {
     this(host, task, history, strand, parts, "");
   }
@@ -79,9 +82,9 @@ final class RunContext implements WorkflowContext {
   }
 
   /**
-   * The context of a branch.
+   * Creates the context of a branch.
    *
-   * @param scope which the keys of its steps begin with
+   * @param scope the prefix of the keys of its steps
    */
   RunContext branch(WorkflowThread branch, String scope) {
     return new RunContext(host, task, history, branch, parts, scope);
@@ -107,7 +110,7 @@ final class RunContext implements WorkflowContext {
     return host.failures();
   }
 
-  /** The strand of this run whose code calls, whichever of its contexts it was given. */
+  /** Returns the calling workflow thread of this run, whichever of its contexts the code uses. */
   WorkflowThread here() {
     WorkflowThread here = WorkflowThread.current();
     if (here == null || !here.progress().equals(strand.progress())) {
@@ -122,7 +125,7 @@ final class RunContext implements WorkflowContext {
   }
 
   /**
-   * The record of a step that the code asks for; null if there is none.
+   * Takes the recorded step for a call of the code; null if nothing is recorded.
    *
    * @param kind unspecified for branches
    */
@@ -147,7 +150,7 @@ final class RunContext implements WorkflowContext {
     return recorded;
   }
 
-  /** Of steps whose keys begin so nobody will ask. */
+  /** Drops recorded steps with this key prefix; their branch will not run again. */
   void discard(String prefix) {
     history.discard(prefix);
     ReplayObserver witness = host.witness();
@@ -234,7 +237,7 @@ final class RunContext implements WorkflowContext {
     }
   }
 
-  // The codec made the value for exactly this type; null stands for itself.
+  // The codec decoded the value for exactly this type; null is allowed.
   @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"})
   private <T> T execute(String name, StepOptions options, Type type, StepCode<?> code) {
     checkUse();
@@ -244,7 +247,7 @@ final class RunContext implements WorkflowContext {
             new Steps.Call(name, key, options, type, code), take(key, StepKind.STEP_KIND_FUNCTION));
   }
 
-  @SuppressWarnings("NullAway") // A step without a result has none.
+  @SuppressWarnings("NullAway") // A step without a result returns null.
   private void executeAction(String name, StepOptions options, StepAction code) {
     Object unused =
         execute(
@@ -342,7 +345,7 @@ final class RunContext implements WorkflowContext {
     return together(name, branches, Integer.MAX_VALUE);
   }
 
-  // Each result is of its branch's type; null stands for itself.
+  // Each result has its branch's type; null is allowed.
   @SuppressWarnings({"unchecked", "NullAway"})
   private <R> List<R> together(String name, List<? extends Branch<?>> branches, int maxParallel) {
     checkUse();

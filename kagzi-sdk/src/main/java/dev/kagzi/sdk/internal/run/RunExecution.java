@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One claim being executed, from its task to its last report. The slot is free when the code has
- * left its thread and the last report is answered. Thread-safe.
+ * Executes one claim, from its task to its last report. The slot is free when the code has left its
+ * threads and the last report is answered. Thread-safe.
  */
 public final class RunExecution {
   private static final EventLog log = EventLog.of(RunExecution.class);
@@ -26,13 +26,13 @@ public final class RunExecution {
   private final Thread thread;
   private final RunExecutionState progress;
 
-  /** The workflow's own code. */
+  /** The thread of the main workflow code. */
   private final WorkflowThread trunk;
 
   private final StuckCode stuck;
   private final SilentCode silent;
 
-  /** The code, with its branches, and the last report: when all have ended, the slot is free. */
+  /** The code, its branches and the last report; the slot is free when all have ended. */
   private final AtomicInteger partsLeft = new AtomicInteger(2);
 
   private final SlotHolders parts =
@@ -83,8 +83,8 @@ public final class RunExecution {
     progress.tick(nowNanos);
     WorkflowThread cutOff = progress.cutOff(nowNanos);
     if (cutOff != null) {
-      // The application's code helps to record a failure: it has no place on the timers' thread,
-      // and virtual threads may all be taken by the code that does not leave.
+      // Recording a failure calls application code, which must not block the timer thread. Virtual
+      // threads may all be pinned by code that does not return.
       Thread.ofPlatform()
           .name("kagzi-cut-off")
           .daemon()
@@ -97,16 +97,16 @@ public final class RunExecution {
     silent.tick(progress, nowNanos);
   }
 
-  /** Whether the code was interrupted a while ago and is still there. */
+  /** Whether the code was interrupted and has not returned for a while. */
   public boolean isStuck(long nowNanos) {
     return progress.stuck(nowNanos) != null;
   }
 
-  // The run goes on elsewhere, with another attempt or with the failure.
+  // The run continues on another claim, with the next attempt or with the failure.
   private void reportCutOff(WorkflowThread strand, long nowNanos) {
     RunningStep step = strand.running();
     if (step == null) {
-      // It has left after all; that comes too late for it.
+      // It has returned in the meantime, but its result no longer counts.
       giveBack(0, null, null);
       return;
     }
@@ -134,28 +134,28 @@ public final class RunExecution {
     }
   }
 
-  /** A child of the run has ended, perhaps. */
+  /** A child of the run may have ended. */
   public void childEnded() {
     progress.childEnded();
   }
 
-  /** The claim is gone, by a cancel or a take-over: interrupts the code. */
+  /** Stops a run whose claim is gone, for example after a cancel, and interrupts the code. */
   public void lose() {
     host.claimGone(this);
     progress.stop(new StopReason.Lost());
   }
 
-  /** Gives the run back and interrupts the code; false if it has ended or is about to. */
+  /** Releases the run and interrupts the code; false if it has ended or is about to. */
   public boolean release() {
     return progress.release(this::releaseAnswered);
   }
 
-  /** Gives a run back whose code never started here. */
+  /** Releases a run whose code never started here. */
   public void releaseUnstarted() {
     if (progress.release(this::releaseAnswered)) {
       partEnded();
     } else if (!(progress.ending() instanceof StopReason.Released)) {
-      // Lost before it began: there is nothing to say.
+      // The claim was lost before the code started, so there is nothing to report.
       reportsEnded();
       partEnded();
     }
@@ -173,7 +173,7 @@ public final class RunExecution {
 
   private void executeCode() {
     try {
-      // It may have waited for its slot for longer than it had time, or than it was ours.
+      // While it waited for its slot, the deadline may have passed or the claim may be lost.
       progress.tick(System.nanoTime());
       trunk.check();
       RegisteredWorkflow<?, ?> code = requireCode();
@@ -224,8 +224,8 @@ public final class RunExecution {
     return code;
   }
 
-  // Once something is recorded, the run has been started with an input that was accepted, by other
-  // code perhaps.
+  // Once a step is recorded, the input was accepted by some version of the code, so it is not
+  // validated again.
   private @Nullable Object input(RegisteredWorkflow<?, ?> code, boolean nothingRecorded) {
     try {
       Type type = code.type().inputType();
@@ -248,7 +248,7 @@ public final class RunExecution {
     trunk.finish(progress.item().setWorkflowDone(done).build(), this::endAnswered);
   }
 
-  // Code whose run was lost or released is interrupted, and may throw anything on its way out.
+  // Interrupted code of a lost or released run may throw anything.
   private void failOrConclude(Throwable thrown) {
     StopReason ending = progress.ending();
     if (ending != null) {
@@ -268,7 +268,7 @@ public final class RunExecution {
     }
   }
 
-  // As it is recorded: what the sanitizer keeps out of the record has no place in a log either.
+  // The log shows only the sanitized error: what the sanitizer removes must not reach a log.
   private void logFailed(Throwable thrown, ErrorDetail error, ReportResult result) {
     boolean again = result.hasRetryScheduled();
     EventLog.Event event =
@@ -316,7 +316,7 @@ public final class RunExecution {
             .write();
         reportsEnded();
       }
-      // Whoever released it, or cut it off, waits for the answers.
+      // The caller that released it or cut it off waits for the answers.
       case StopReason.Released released -> {}
       case StopReason.CutOff cutOff -> {}
       case StopReason.Blocked(ErrorDetail why, Throwable cause) -> block(why, cause);
@@ -349,7 +349,7 @@ public final class RunExecution {
     progress.conclude(progress.item().setReleased(released).build(), this::releaseAnswered);
   }
 
-  /** Hears what became of the run's own end. */
+  /** Handles the answer to the run's last report. */
   private void endAnswered(ReportResult result) {
     switch (result.getResultCase()) {
       case ACCEPTED -> {
@@ -362,8 +362,7 @@ public final class RunExecution {
     }
   }
 
-  // An output that cannot be stored is a failure of the run; a failure that cannot be stored blocks
-  // it.
+  // An output that cannot be stored fails the run; a failure that cannot be stored blocks it.
   private void endRefused(ErrorDetail why) {
     if (why.getCode() == ErrorCode.ERROR_CODE_NOT_FOUND) {
       // The run was deleted: there is nothing to end.

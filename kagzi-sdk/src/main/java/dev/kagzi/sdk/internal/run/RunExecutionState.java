@@ -16,9 +16,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a run is: its strands, and whether it goes on here. Other threads than the strands' own
- * may stop it, announce its running steps, or send results that are held for too long. Thread-safe;
- * methods that say so want the lock to be held.
+ * The state of one execution: its workflow threads, and why it stops. Other threads may stop it,
+ * announce its running steps, or send results that are held for too long. Thread-safe; some methods
+ * require the lock.
  */
 final class RunExecutionState {
   private final ReportLane lane;
@@ -26,16 +26,16 @@ final class RunExecutionState {
   private final ReentrantLock lock = new ReentrantLock();
   private final Suspensions waits = new Suspensions(this);
 
-  /** Those that count. */
+  /** Open threads whose results count. */
   private final Set<WorkflowThread> strands = ConcurrentHashMap.newKeySet();
 
-  /** Those that do not, and whose code is still there. */
+  /** Stopped threads whose code has not returned yet. */
   private final Set<WorkflowThread> leaving = ConcurrentHashMap.newKeySet();
 
   private volatile @Nullable StopReason ending;
   private boolean finished;
 
-  /** When the record was as it is known here. */
+  /** When the history was read; recorded delays count from here. */
   private volatile long recordedNanos;
 
   RunExecutionState(ReportLane lane, Task task) {
@@ -72,19 +72,21 @@ final class RunExecutionState {
     return strands;
   }
 
-  /** When the record arrived, from which its delays count: with the task, or later and apart. */
+  /**
+   * When the history arrived, with the task or in a separate call; recorded delays count from here.
+   */
   long arrivedNanos() {
     return recordedNanos;
   }
 
-  /** The record has come apart from the task, just now. */
+  /** Called when the history was fetched separately from the task. */
   void recordArrived() {
     recordedNanos = System.nanoTime();
   }
 
-  // ---- strands
+  // ---- workflow threads
 
-  /** A strand that is at work from now on. */
+  /** Creates an open workflow thread. */
   WorkflowThread open(Thread thread, @Nullable WorkflowThread parent) {
     WorkflowThread strand = new WorkflowThread(this, thread, parent);
     lock.lock();
@@ -104,7 +106,7 @@ final class RunExecutionState {
     return strands.size() == 1;
   }
 
-  /** The strand has nothing more to do; whoever waits for one of its branches goes on. */
+  /** Closes a thread that has nothing more to do, and wakes its parent if that is joining. */
   void close(WorkflowThread strand, Runnable tellParent) {
     lock.lock();
     try {
@@ -124,13 +126,13 @@ final class RunExecutionState {
     }
   }
 
-  /** The strand's code is no longer on its thread. */
+  /** Called when the code has left its thread. */
   void left(WorkflowThread strand) {
     leaving.remove(strand);
     strands.remove(strand);
   }
 
-  /** Waits until one of the strand's branches has ended since the last look. */
+  /** Waits until a branch of this thread has ended that the caller has not seen yet. */
   void join(WorkflowThread strand, BooleanSupplier hasEnded) {
     boolean interrupted = false;
     try {
@@ -167,8 +169,8 @@ final class RunExecutionState {
   }
 
   /**
-   * Stops a branch whose outcome is of no interest any more, with all branches of its own. What it
-   * has announced is reported as interrupted: nobody shall wait for it.
+   * Stops a branch whose result is no longer needed, with all of its own branches. Its announced
+   * step is reported as interrupted, so that the history does not show it as running.
    */
   void stopBranch(WorkflowThread branch, String reason) {
     if (!strands.contains(branch)) {
@@ -194,7 +196,7 @@ final class RunExecutionState {
     }
   }
 
-  /** What has ended is recorded all the same; what was announced has ended. */
+  /** Sends the held result and closes an announced step. */
   private void closeStep(WorkflowThread strand, String reason, long nowNanos) {
     strand.sendHeld();
     RunningStep step = strand.running();
@@ -204,7 +206,7 @@ final class RunExecutionState {
     }
   }
 
-  // ---- the end
+  // ---- stopping
 
   @Nullable StopReason ending() {
     return ending;
@@ -219,17 +221,17 @@ final class RunExecutionState {
     }
   }
 
-  /** Under the lock. */
+  /** Requires the lock. */
   boolean isMarkedFinished() {
     return finished;
   }
 
-  /** Under the lock: the last report of the run is on its way. */
+  /** Requires the lock. Called when the last report of the run is being sent. */
   void markFinished() {
     finished = true;
   }
 
-  /** Ends the execution from inside one of its strands; the others are interrupted. */
+  /** Stops the execution from inside one of its threads; the others are interrupted. */
   void end(WorkflowThread from, StopReason why) {
     lock.lock();
     try {
@@ -243,14 +245,14 @@ final class RunExecutionState {
     }
   }
 
-  /** Under the lock: all strands wait, and find that the run is over. */
+  /** Requires the lock. All threads are suspended and find the stop reason when they wake. */
   void endQuietly(StopReason why) {
     if (ending == null && !finished) {
       ending = why;
     }
   }
 
-  /** Under the lock: an answer says that the run cannot go on here. */
+  /** Requires the lock. Stops the execution because of an answer of the server. */
   void endByAnswer(ReportResult result) {
     if (ending == null && !finished) {
       ending =
@@ -264,7 +266,7 @@ final class RunExecutionState {
   }
 
   /**
-   * Ends the execution from outside and interrupts the code; false if it had ended. Thread-safe.
+   * Stops the execution from outside and interrupts the code; false if it had stopped. Thread-safe.
    */
   boolean stop(StopReason why) {
     lock.lock();
@@ -280,7 +282,7 @@ final class RunExecutionState {
     return true;
   }
 
-  /** As {@link #stop}, and gives the run back with what it had reached. Thread-safe. */
+  /** Like {@link #stop}, but also sends held results and releases the run. Thread-safe. */
   boolean release(ReportListener listener) {
     lock.lock();
     try {
@@ -296,7 +298,7 @@ final class RunExecutionState {
     return true;
   }
 
-  // They leave their threads before the last report is said, and what they have done counts.
+  // Other threads leave before the last report is sent; their results must still be recorded.
   private void sendHeldOfOthers(WorkflowThread from) {
     for (WorkflowThread strand : strands) {
       if (strand != from) {
@@ -315,7 +317,7 @@ final class RunExecutionState {
     }
   }
 
-  /** The last report of an execution that has ended otherwise; held results still count. */
+  /** Sends the last report of a stopped execution, behind all held results. */
   void conclude(ReportItem item, ReportListener listener) {
     lock.lock();
     try {
@@ -343,7 +345,7 @@ final class RunExecutionState {
 
   // ---- ticks
 
-  /** The strand whose code was interrupted a while ago and is still there. Thread-safe. */
+  /** Returns a thread whose code has ignored its interrupt; null if there is none. Thread-safe. */
   @Nullable WorkflowThread stuck(long nowNanos) {
     for (WorkflowThread strand : strands) {
       if (strand.ignoredNanos(nowNanos) > 0) {
@@ -359,8 +361,8 @@ final class RunExecutionState {
   }
 
   /**
-   * Cuts the execution off from a step that has ignored its interrupt: nothing more is written by
-   * its thread. Returns the step's strand, once, for the caller to report. Thread-safe.
+   * Cuts off a step that has ignored its interrupt: its thread can write nothing more. Returns the
+   * step's workflow thread once, so that the caller reports the time-out. Thread-safe.
    */
   @Nullable WorkflowThread cutOff(long nowNanos) {
     for (WorkflowThread strand : strands) {
@@ -388,8 +390,8 @@ final class RunExecutionState {
   }
 
   /**
-   * Called many times per second: announces long steps, sends results held for long, interrupts
-   * what has run out of time. Thread-safe.
+   * Called many times per second. Announces long steps, sends results held for long, and interrupts
+   * code that has timed out. Thread-safe.
    */
   void tick(long nowNanos) {
     if (deadline.isPast(nowNanos)) {
@@ -415,7 +417,7 @@ final class RunExecutionState {
     }
   }
 
-  /** A child of the run has ended, perhaps. Thread-safe. */
+  /** A child of the run may have ended. Thread-safe. */
   void childEnded() {
     lock.lock();
     try {
@@ -448,7 +450,7 @@ final class RunExecutionState {
     }
   }
 
-  // Looked at without the lock, which the run's strands want more often than this is due.
+  // Checked without the lock, which workflow threads need far more often than this is due.
   private static boolean isTickDue(WorkflowThread strand, long nowNanos) {
     RunningStep step = strand.running();
     return strand.isHeldLong(nowNanos)

@@ -7,7 +7,7 @@ import dev.kagzi.sdk.internal.wire.Payloads;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
-/** What an execution needs of its worker. Thread-safe. */
+/** What an execution needs from its worker. Thread-safe. */
 public interface RunHost {
   String namespace();
 
@@ -17,33 +17,33 @@ public interface RunHost {
 
   FailureRecorder failures();
 
-  /** What stands around the code. */
+  /** The interceptors around workflow, branch and step code. */
   InterceptorChain around();
 
-  /** Who follows what the code asks for; null for nobody. */
+  /** Observes which steps the code asks for; null if nothing observes. */
   default @Nullable ReplayObserver witness() {
     return null;
   }
 
-  /** What becomes of code that does not do what it did before; null if nobody looks. */
+  /** Handles code that does not repeat its earlier steps; null if this is not checked. */
   default @Nullable Nondeterminism nondeterminism() {
     return null;
   }
 
-  /** The code for the task, or null if this worker has none. */
+  /** Returns the workflow for the task, or null if this worker does not serve it. */
   @Nullable RegisteredWorkflow<?, ?> code(Task task);
 
   ReportLane lane(Task task);
 
-  /** The recorded steps that did not fit into the task; throws what the call throws. */
+  /** Fetches the recorded steps that did not fit into the task; throws the error of the call. */
   Iterator<GetHistoryResponse> history(Task task);
 
-  /** How long a run that cannot go on here stays away, longer each time in a row. */
+  /** How long a blocked run stays released; grows each time in a row. */
   long blockedDelayMs(String runId);
 
-  /** The claim is no longer ours, though the code may still be running: stop renewing it. */
+  /** Called when the claim is gone, even if the code still runs: stop renewing it. */
   void claimGone(RunExecution execution);
 
-  /** Code and reports have ended: the slot is free. Called once. */
+  /** Called once, when code and reports have ended: the slot is free. */
   void ended(RunExecution execution, RunOutcome outcome);
 }

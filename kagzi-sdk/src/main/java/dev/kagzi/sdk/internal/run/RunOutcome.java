@@ -1,9 +1,9 @@
 package dev.kagzi.sdk.internal.run;
 
-/** How an execution ended, as the worker counts it. */
+/** How an execution ended, for the worker's counters. */
 public enum RunOutcome {
   COMPLETED,
   FAILED,
-  /** Parked, lost, released, blocked: somebody goes on with it, or nobody needs to. */
+  /** Parked, lost, released or blocked: another claim continues, or none is needed. */
   UNFINISHED
 }

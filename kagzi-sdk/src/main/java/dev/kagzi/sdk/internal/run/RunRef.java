@@ -1,4 +1,4 @@
 package dev.kagzi.sdk.internal.run;
 
-/** Names a run. */
+/** Identifies a run. */
 public record RunRef(String namespace, String runId, String workflowType) {}

@@ -12,16 +12,16 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of a step while its code runs. The clock is asked without a lock; what changes does
- * so under the lock of the run's progress.
+ * One attempt of a step while its code runs. Times are read without a lock; state changes under the
+ * lock of the execution state.
  */
 final class RunningStep {
   private static final EventLog log = EventLog.of(RunningStep.class);
 
-  /** A step that runs longer is shown as running. */
+  /** A step that runs longer is announced to the server as running. */
   private static final long ANNOUNCE_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-  /** Progress is not told more often. */
+  /** Minimum interval between two progress reports. */
   private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final String key;
@@ -32,22 +32,20 @@ final class RunningStep {
   private volatile boolean announced;
   private volatile boolean interrupted;
 
-  /** What the step's code has said of its progress, and when that was last told. */
+  /** The last progress that the step's code has set. */
   private volatile @Nullable Payload progress;
 
   private volatile boolean progressIsNew;
 
-  /** The server knows that it runs. */
+  /** The server has accepted the announcement. */
   private volatile boolean known;
 
-  /** What it carries cannot be stored: only that it runs is told. */
+  /** The server refused the payloads: announce the step without progress and input. */
   private volatile boolean bare;
 
   private volatile long toldNanos;
 
-  /**
-   * @param defaultTimeoutMs for a step that has none of its own; 0 for none
-   */
+  /** @param defaultTimeoutMs for a step without its own time-out; 0 for none */
   RunningStep(String key, int attempt, StepOptions options, long defaultTimeoutMs) {
     this.key = key;
     this.attempt = attempt;
@@ -67,7 +65,7 @@ final class RunningStep {
     return attempt;
   }
 
-  /** What an earlier attempt has said is known already. */
+  /** Keeps the progress of an earlier attempt, which the server already has. */
   void carry(Payload payload) {
     progress = payload;
   }
@@ -89,8 +87,8 @@ final class RunningStep {
   }
 
   /**
-   * Says that the step runs, or how far it is by now. Its input is told once: it may be large, and
-   * does not change.
+   * Reports that the step runs, or its progress. The input is sent once: it may be large, and does
+   * not change.
    */
   ReportItem.StepStarted announce(long nowNanos) {
     boolean first = !announced;
@@ -126,7 +124,8 @@ final class RunningStep {
   }
 
   /**
-   * What goes along was too large, for example: the server has to know of the step all the same.
+   * Announces the step again without payloads, which may be too large: the server must know that it
+   * runs.
    */
   void announcementRefused(String runId, ErrorDetail why) {
     if (!bare) {
@@ -144,7 +143,7 @@ final class RunningStep {
     return announced;
   }
 
-  /** Its time is over: whatever it returns from now on does not count. */
+  /** Whether the attempt has timed out; its result no longer counts. */
   boolean isExpired(long nowNanos) {
     return timeoutMs > 0 && nowNanos - startedNanos >= TimeUnit.MILLISECONDS.toNanos(timeoutMs);
   }
@@ -162,7 +161,7 @@ final class RunningStep {
   }
 
   /**
-   * @param thrown how the step's code answered its interrupt, if it did with an exception
+   * @param thrown the exception with which the step's code reacted to its interrupt; null if none
    */
   TimeoutException timeout(@Nullable Throwable thrown) {
     TimeoutException timeout =
@@ -188,9 +187,7 @@ final class RunningStep {
     return done.build();
   }
 
-  /**
-   * @param keepClaim whatever the delay: other branches are open
-   */
+  /** @param keepClaim whether to keep the claim for any delay, because other branches are open */
   ReportItem.StepFailed failed(ErrorDetail error, boolean keepClaim, long nowNanos) {
     ReportItem.StepFailed.Builder failed =
         ReportItem.StepFailed.newBuilder()
@@ -216,8 +213,8 @@ final class RunningStep {
   }
 
   /**
-   * Its branch was stopped. That is no failure that the code sees, and no attempt that counts: the
-   * step is only shown as what it is, and nobody waits for its end.
+   * The report for a step of a stopped branch. The code does not see this failure and the attempt
+   * does not count; it only closes the announced step.
    */
   ReportItem.StepFailed interrupted(String reason, long nowNanos) {
     return ReportItem.StepFailed.newBuilder()

@@ -3,8 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands for an exception in the log: the recorded text, which begins with its class, and its
- * stack.
+ * Replaces an exception in the log: the recorded text, which begins with its class, and its stack.
  */
 final class SanitizedException extends Exception {
   private static final long serialVersionUID = 1;

@@ -5,15 +5,18 @@ import dev.kagzi.sdk.internal.log.EventLog;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Names workflow code that neither ends nor uses its context for long: a blocking call or a long
- * computation outside of steps, which is repeated by every replay, has no time-out and is not
- * recorded. Belongs to the ticks.
+ * Logs workflow code that for long neither ends nor uses its context: a blocking call or a long
+ * computation outside of steps. Every replay repeats it, it has no time-out and is not recorded.
+ * Only ticks use it.
  */
 final class SilentCode {
   private static final EventLog log = EventLog.of(SilentCode.class);
   private static final long SILENT_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
-  /** Where ticks were missing, nobody has seen what the code did: the process stood still. */
+  /**
+   * A longer gap between ticks means that the process was suspended, so the code's silence is
+   * unknown.
+   */
   private static final long TICK_GAP_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
   private final Task task;
@@ -24,7 +27,7 @@ final class SilentCode {
     this.task = task;
   }
 
-  /** Called many times per second, with every strand that counts. */
+  /** Called many times per second for all open workflow threads. */
   void tick(RunExecutionState progress, long nowNanos) {
     boolean gap = nowNanos - tickedNanos > TICK_GAP_NANOS_MAX;
     tickedNanos = nowNanos;
@@ -43,7 +46,7 @@ final class SilentCode {
   private void warnUnlessInside(WorkflowThread strand, long nowNanos) {
     StackTraceElement[] stack = strand.thread().getStackTrace();
     if (stack.length == 0 || isInside(stack)) {
-      // It has not begun, or waits for an answer of the server.
+      // It has not started, or waits for an answer of the server.
       strand.seenBusy(nowNanos);
       return;
     }
@@ -60,13 +63,13 @@ final class SilentCode {
         .write();
   }
 
-  /** Whether the code is in a call of its context. */
+  /** Whether the code is inside a call of its context. */
   private static boolean isInside(StackTraceElement[] stack) {
     for (StackTraceElement frame : stack) {
       String type = frame.getClassName();
       boolean context =
           type.startsWith(RunContext.class.getName()) || type.startsWith(Children.class.getName());
-      // A lambda of the context's is what calls a branch's code.
+      // A lambda of the context calls the code of a branch.
       if (context && !frame.getMethodName().startsWith("lambda$")) {
         return true;
       }

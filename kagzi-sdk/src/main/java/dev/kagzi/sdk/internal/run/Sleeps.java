@@ -11,8 +11,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Durable sleeps. The server stores the wake time once and says what is left of it; a sleep that is
- * on record and not over is asked for again, and keeps its wake time. Belongs to the run's thread.
+ * Durable sleeps. The server stores the wake time once and returns the remaining time. A recorded
+ * sleep that is not over is requested again and keeps its wake time. Only its workflow thread may
+ * use it.
  */
 final class Sleeps {
   private final WorkflowThread strand;
@@ -53,7 +54,7 @@ final class Sleeps {
   private void start(SleepStarted.Builder sleep, @Nullable RecordedStep recorded) {
     boolean alone = strand.isAlone();
     if (!alone && recorded != null && recorded.hasSleepsMs()) {
-      // Every branch that still sleeps comes by here whenever the run goes on: no call for each.
+      // Every sleeping branch reaches this line each time the run continues; avoid a call for each.
       strand.settle();
       history.sleepBegan();
       strand.pauseUntil(
@@ -74,7 +75,7 @@ final class Sleeps {
         history.sleepEnded();
         strand.hold(over(sleep.getStepKey()));
       }
-      // Over already, now or long ago.
+      // Already over.
       case ACCEPTED, ALREADY_RECORDED -> {}
       case REFUSED -> throw strand.end(new StopReason.Refused(result.getRefused()));
       default -> throw strand.end(new StopReason.StartOver());
@@ -82,7 +83,8 @@ final class Sleeps {
   }
 
   /**
-   * Nobody else says that a sleep is over that was waited for in place; it goes with what is next.
+   * A sleep that was waited for in place must be recorded as done by the worker; it is sent with
+   * the next report.
    */
   private ReportItem over(String key) {
     return strand

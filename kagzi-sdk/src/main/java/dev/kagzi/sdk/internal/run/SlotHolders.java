@@ -1,6 +1,6 @@
 package dev.kagzi.sdk.internal.run;
 
-/** Counts what holds a run's slot: threads with its code, and its last report. Thread-safe. */
+/** Counts what occupies a run's slot: threads with its code, and its last report. Thread-safe. */
 interface SlotHolders {
   void began();
 

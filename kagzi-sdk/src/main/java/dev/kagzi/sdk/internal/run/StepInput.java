@@ -4,9 +4,9 @@ import dev.kagzi.protocol.v1.Payload;
 import java.util.function.Predicate;
 
 /**
- * What a step works on.
+ * The declared input of a step.
  *
- * @param hash the same for the same input, however the payload is encoded
- * @param isOf whether a hash that was recorded is of this input
+ * @param hash equal for equal inputs, independent of the payload's encoding
+ * @param isOf whether a recorded hash belongs to this input
  */
 record StepInput(Payload payload, String hash, Predicate<String> isOf) {}

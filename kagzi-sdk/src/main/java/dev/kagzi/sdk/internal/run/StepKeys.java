@@ -4,14 +4,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Names steps by their name and occurrence: {@code charge}, {@code charge#2}. The same calls in the
- * same order give the same keys, which is what finds a step in the record. Not thread-safe.
+ * Builds step keys from name and occurrence: {@code charge}, {@code charge#2}. The same calls in
+ * the same order give the same keys, which find the steps in the history. Not thread-safe.
  */
 final class StepKeys {
   private final Map<String, Integer> seen = new HashMap<>();
 
   String next(String name) {
-    // A name that was seen has been checked.
+    // A name that was seen before is already checked.
     Integer before = seen.get(name);
     if (before == null) {
       seen.put(NameRules.checkStep(name), 1);

@@ -4,11 +4,11 @@ import dev.kagzi.sdk.Retry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a step says of itself.
+ * The options of a step.
  *
- * @param retry its own policy; null for the run's, else the server's
- * @param timeoutMs how long an attempt may take; 0 for what the task says
- * @param input what it works on; null if it did not say
+ * @param retry the step's own policy; null for the policy of the run or the server
+ * @param timeoutMs the time-out of an attempt; 0 for the default of the task
+ * @param input the declared input; null if none is declared
  */
 record StepOptions(@Nullable Retry retry, long timeoutMs, @Nullable StepInput input) {
   static final StepOptions NONE = new StepOptions(null, 0, null);

@@ -6,7 +6,9 @@ import dev.kagzi.sdk.internal.wire.Payloads;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** One attempt of a step, for its code. The thread that executes it knows it as its own. */
+/**
+ * One attempt of a step, for the step's code. It is bound to the thread that executes the attempt.
+ */
 public final class StepScope implements StepContext {
   private static final ThreadLocal<@Nullable StepScope> CURRENT = new ThreadLocal<>();
 
@@ -24,12 +26,12 @@ public final class StepScope implements StepContext {
     this.payloads = payloads;
     this.before = before;
     if (before != null) {
-      // Until this attempt says something else, the next one goes on from here too.
+      // Until this attempt sends its own progress, the next attempt also continues from here.
       step.carry(before);
     }
   }
 
-  /** The step whose code this thread executes; null if it executes none. */
+  /** Returns the step that the calling thread executes; null if it executes none. */
   public static @Nullable StepScope current() {
     return CURRENT.get();
   }

@@ -16,7 +16,7 @@ import java.lang.reflect.Type;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Executes steps, or finds their results in the record. Belongs to the run's thread. */
+/** Executes steps, or returns their recorded results. Only its workflow thread may use it. */
 final class Steps {
   private static final EventLog log = EventLog.of(Steps.class);
 
@@ -27,9 +27,7 @@ final class Steps {
   private final RunRef run;
   private final InterceptorChain around;
 
-  /**
-   * @param defaultTimeoutMs of steps without a time-out of their own; 0 for none
-   */
+  /** @param defaultTimeoutMs the time-out of steps without their own; 0 for none */
   Steps(
       RunRef run,
       Payloads payloads,
@@ -46,18 +44,16 @@ final class Steps {
   }
 
   /**
-   * One step as the workflow's code asks for it.
+   * A step call of the workflow code.
    *
-   * @param name as the code gives it
-   * @param key with scope and occurrence
+   * @param name the name in the code
+   * @param key the name with scope and occurrence
    */
   record Call(String name, String key, StepOptions options, Type type, StepCode<?> code) {}
 
   /** How one attempt ended. */
   private sealed interface Outcome {
-    /**
-     * @param value what the workflow's code receives: decoded from the report, as a replay would
-     */
+    /** @param value what the workflow code receives: decoded from the report, as in a replay */
     record Done(@Nullable Object value, ReportItem.StepDone report) implements Outcome {}
 
     record Failed(Throwable thrown, ErrorDetail error, ReportItem.StepFailed report)
@@ -68,9 +64,7 @@ final class Steps {
     return execute(call, recorded, strand.progress().arrivedNanos());
   }
 
-  /**
-   * @param fromNanos when the record was read, from which its delays count
-   */
+  /** @param fromNanos when the recorded step was read; its delays count from here */
   private @Nullable Object execute(Call call, @Nullable RecordedStep recorded, long fromNanos) {
     if (recorded == null) {
       return attemptUntilDecided(call, 1, null);
@@ -88,7 +82,7 @@ final class Steps {
             fromNanos + TimeUnit.MILLISECONDS.toNanos(recorded.getRetry().getDelayMs()));
         yield attemptUntilDecided(call, recorded.getAttempt() + 1, progress);
       }
-      // Announced and never ended: the worker died. That costs the step no attempt.
+      // Announced but not ended: the worker crashed. That does not count as a failed attempt.
       case OPEN -> attemptUntilDecided(call, recorded.getAttempt(), progress);
       case SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(strand, recorded);
     };
@@ -119,7 +113,8 @@ final class Steps {
   }
 
   /**
-   * What goes along may be too large to be stored; that must not cost the step its next attempt.
+   * If the server refuses the report, sends it again without progress and input: they may be too
+   * large, and that must not cost the step its next attempt.
    */
   private ReportResult report(ReportItem.StepFailed failed) {
     ReportResult result = strand.report(strand.item().setStepFailed(failed).build());

@@ -3,36 +3,36 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import org.jspecify.annotations.Nullable;
 
-/** Why a run's code has to stop before its own end. */
+/** Why an execution stops before its code has ended. */
 sealed interface StopReason {
-  /** The server has taken the run back until its sleep or retry delay is over. */
+  /** The server has released the run until its sleep, retry delay or child is over. */
   record Parked() implements StopReason {}
 
-  /** The run belongs to somebody else, or has ended, for example by a cancel. */
+  /** Another worker holds the claim, or the run has ended, for example by a cancel. */
   record Lost() implements StopReason {}
 
-  /** The run's deadline has passed: the server ends it, and nothing more is written here. */
+  /** The run's deadline has passed: the server ends it, and nothing more is reported here. */
   record Overdue() implements StopReason {}
 
-  /** The worker is closing and has given the run back. */
+  /** The worker is closing and has released the run. */
   record Released() implements StopReason {}
 
   /**
-   * A step ran into its time-out and ignores its interrupt: others report that and give the run
-   * back.
+   * A step timed out and ignores its interrupt; {@link RunExecution} reports that on another
+   * thread.
    */
   record CutOff() implements StopReason {}
 
   /**
-   * The code in this process cannot go on with what is recorded; other code may.
+   * The code in this process cannot continue with the recorded history; other code may.
    *
-   * @param cause the exception that showed it, for the log; null if there was none
+   * @param cause the exception that caused it, for the log; null if there was none
    */
   record Blocked(ErrorDetail why, @Nullable Throwable cause) implements StopReason {}
 
-  /** What the code was given is not what is recorded: it starts over from the record. */
+  /** The code received a value that is not the recorded one: it starts over from the history. */
   record StartOver() implements StopReason {}
 
-  /** The run fails by a report of its own that the server refused. */
+  /** The server refused a report of the run, so the run fails with that error. */
   record Refused(ErrorDetail why) implements StopReason {}
 }

@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names code that was interrupted and does not leave: no one can end it, and it takes a slot until
- * it does. Belongs to the ticks.
+ * Logs code that was interrupted and does not return. It cannot be stopped and occupies a slot
+ * until it returns. Only ticks use it.
  */
 final class StuckCode {
   private static final EventLog log = EventLog.of(StuckCode.class);
@@ -23,7 +23,7 @@ final class StuckCode {
     this.task = task;
   }
 
-  /** Warns at first, and once a minute from then on. */
+  /** Logs a warning at first, and then once a minute. */
   void warn(WorkflowThread strand, long nowNanos) {
     if (warnedNanos != null && nowNanos - warnedNanos < WARN_AGAIN_NANOS) {
       return;
@@ -40,7 +40,7 @@ final class StuckCode {
         .write();
   }
 
-  // The topmost frame alone is often the JDK's way to wait.
+  // The topmost frame alone is often a JDK method that waits.
   private static String top(StackTraceElement[] stack) {
     return Arrays.stream(stack)
         .limit(FRAMES_MAX)

@@ -1,9 +1,8 @@
 package dev.kagzi.sdk.internal.run;
 
 /**
- * Leaves a workflow's code that shall not go on here and now. An {@link Error}, so that {@code
- * catch (Exception e)} lets it pass; without a stack, since it says nothing about a place in the
- * code.
+ * Unwinds workflow code that must not continue here. An {@link Error}, so that {@code catch
+ * (Exception e)} does not catch it. It has no stack trace, because it reports no fault in the code.
  */
 final class SuspendedError extends Error {
   SuspendedError() {

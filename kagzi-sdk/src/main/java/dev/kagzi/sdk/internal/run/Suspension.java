@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What a strand waits for: a time, or the ends of children. Guarded by the lock of the run's
- * progress.
+ * What a workflow thread waits for: a time, or the ends of children. Guarded by the lock of the
+ * execution state.
  */
 final class Suspension {
   private final boolean timed;
@@ -59,7 +59,7 @@ final class Suspension {
     return timed ? leftNanos(nowNanos) <= 0 : missing.isEmpty();
   }
 
-  /** Lets the thread rest until its time, or until somebody wakes it. */
+  /** Parks the thread until its time, or until another thread unparks it. */
   void rest(long nowNanos) {
     if (timed) {
       LockSupport.parkNanos(this, Math.max(1, leftNanos(nowNanos)));

@@ -9,24 +9,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What the strands of a run wait for. While one of them is at work the run stays here, and the
- * others wait in place; when all of them wait, and not only for a moment, the run is given back
- * until the earliest of their times, or until one of their children has ended. Guarded by the lock
- * of the run's progress.
+ * The suspensions of a run's workflow threads. While one thread is busy, the run keeps its claim
+ * and the others wait in place. When all wait for longer than a second, the run is released until
+ * the earliest time, or until a child ends. Guarded by the lock of the execution state.
  */
 final class Suspensions {
-  /** A shorter wait is waited for in place, as the server has it for runs without branches. */
+  /** Shorter waits keep the claim; the server does the same for runs without branches. */
   private static final long SHORT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Without a word from the server it is asked for ended children this often. */
+  /** The server is asked for ended children this often, in case a notification was lost. */
   private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final RunExecutionState progress;
 
-  /** Strands that neither wait for something nor for their branches. */
+  /** Threads that are neither suspended nor joining their branches. */
   private int busy;
 
-  /** The run is being given back: nobody goes on before that is answered. */
+  /** The release of the run is in flight: no thread continues before it is answered. */
   private volatile boolean parking;
 
   private boolean asking;
@@ -38,12 +37,12 @@ final class Suspensions {
     this.progress = progress;
   }
 
-  /** A strand begins, or goes on. */
+  /** A thread starts or continues. */
   void busy() {
     busy++;
   }
 
-  /** A strand has ended, or waits from now on. */
+  /** A thread has ended, is suspended or joins its branches. */
   void idle() {
     busy--;
     if (busy == 0) {
@@ -51,7 +50,7 @@ final class Suspensions {
     }
   }
 
-  /** A strand is left out of account. */
+  /** Stops counting a thread. */
   void leave(WorkflowThread strand) {
     if (strand.wait == null && !strand.joins) {
       busy--;
@@ -86,8 +85,8 @@ final class Suspensions {
     }
   }
 
-  // A wait that is over while the run is being given back rests until that is answered, which may
-  // take as long as the server is away.
+  // If the wait ends while the release is in flight, the thread must park until the answer arrives.
+  // That may take as long as the server is down.
   private void rest(Suspension wait) {
     if (parking) {
       LockSupport.park(this);
@@ -140,7 +139,7 @@ final class Suspensions {
       ReportItem.Awaited.Builder awaited =
           ReportItem.Awaited.newBuilder().addAllStepKeys(keys).setAll(waitingForSteps <= 1);
       if (leftNanos != Long.MAX_VALUE) {
-        // Rounded up: nobody is woken early.
+        // Rounded up, so that no thread wakes early.
         awaited.setDurationMs(TimeUnit.NANOSECONDS.toMillis(leftNanos) + 1);
       }
       progress.lane().send(progress.item().setAwaited(awaited).build(), this::parkAnswered);
@@ -181,12 +180,15 @@ final class Suspensions {
     }
   }
 
-  /** Called many times per second: a notice that a child has ended may be lost. Thread-safe. */
+  /**
+   * Called many times per second, because the notification of a child's end may be lost.
+   * Thread-safe.
+   */
   boolean isAskDue(long nowNanos) {
     return waitsForSteps && nowNanos - askedNanos > ASK_NANOS;
   }
 
-  /** Asks whether children have ended that strands wait for, while other strands are at work. */
+  /** Asks the server which awaited children have ended, while other threads are busy. */
   void ask() {
     askedNanos = System.nanoTime();
     if (asking || parking) {
@@ -218,7 +220,7 @@ final class Suspensions {
       }
       deliver(result.getAwaited());
       wakeAll();
-      // What has come may not be all there is: an answer has its limits.
+      // An answer is limited in size, so there may be more.
       if (askAgain || result.getAwaited().getStepsCount() > 0) {
         askAgain = false;
         ask();

@@ -14,27 +14,29 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line of a run's execution: the workflow's own, or that of a branch. Each has its thread, and
- * its own last result that is not durable yet. Its thread goes forward; what other threads do to it
- * they do under the lock of the run's progress. Methods belong to the strand's thread unless they
- * say otherwise.
+ * One thread of a run's execution: the main workflow code or a branch. Each has its own virtual
+ * thread and its own last result that is not durable yet. Other threads change it only under the
+ * lock of {@link RunExecutionState}. Methods must be called by this thread unless their comment
+ * allows others.
  */
 final class WorkflowThread {
   private static final EventLog log = EventLog.of(WorkflowThread.class);
 
-  /** A result is not held longer, if the code between two steps takes its time. */
+  /** A held result is sent after this time, even if the code has not reached its next step. */
   private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
 
-  /** A larger result may be refused: nothing is sent behind it before it is acknowledged. */
+  /**
+   * The server may refuse a larger result, so nothing is sent behind it before it is acknowledged.
+   */
   private static final int HELD_BYTES_MAX = 256 << 10;
 
-  /** More of what needs no answer at once is not under way. */
+  /** Limit of reports that are sent but not acknowledged. */
   private static final int UNSETTLED_MAX = 1_000;
 
-  /** Code that was interrupted is given this long to leave. */
+  /** Interrupted code has this long to return before it counts as stuck. */
   private static final long LEAVE_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
-  /** Longer than anybody waits. */
+  /** Longer than any real wait. */
   private static final long STILL_NANOS = TimeUnit.DAYS.toNanos(365);
 
   private static final ThreadLocal<@Nullable WorkflowThread> CURRENT = new ThreadLocal<>();
@@ -43,7 +45,7 @@ final class WorkflowThread {
   private final Thread thread;
   private final @Nullable WorkflowThread parent;
 
-  /** Somebody else has decided what this branch was to find out: nothing of it counts any more. */
+  /** The branch was stopped because its result is no longer needed; nothing of it is reported. */
   private volatile boolean stopped;
 
   /** The last step's result, not yet handed to the reporter. */
@@ -51,29 +53,34 @@ final class WorkflowThread {
 
   private volatile long heldNanos;
 
-  /** Handed to the reporter, the answers not yet judged. */
+  /** Handed to the reporter; the answers are not checked yet. */
   private final ArrayDeque<Unsettled> unsettled = new ArrayDeque<>(2);
 
   private volatile @Nullable RunningStep running;
 
-  /** It, or a branch of it, has done something that was not on record. */
+  /** Whether this thread, or a branch of it, has executed something that was not recorded. */
   private volatile boolean live;
 
-  /** Since when the code has been asked to leave; null if it was not, or has left its step. */
+  /**
+   * When the code was first interrupted; null if it was not, or if it has left the interrupted
+   * step.
+   */
   private volatile @Nullable Long interruptedNanos;
 
-  /** What it waits for; changed under the progress' lock. */
+  /** What it is suspended on; guarded by the lock of the execution state. */
   volatile @Nullable Suspension wait;
 
-  /** Whether it waits for one of its branches to end; changed under the progress' lock. */
+  /**
+   * Whether it waits for one of its branches to end; guarded by the lock of the execution state.
+   */
   volatile boolean joins;
 
-  /** Whether the application's code is on the thread, in its context's calls too. */
+  /** Whether application code is on the thread, calls of its context included. */
   private volatile boolean inCode;
 
   private volatile long usedContextNanos;
 
-  /** When a tick last saw it in a step, or waiting. */
+  /** When a tick last saw it in a step or waiting. */
   private volatile long seenBusyNanos = System.nanoTime();
 
   private record Unsettled(ReportItem item, Acknowledgement acknowledgement) {}
@@ -84,18 +91,18 @@ final class WorkflowThread {
     this.parent = parent;
   }
 
-  /** The strand that this thread executes; null if it executes none. */
+  /** Returns the workflow thread of the calling thread; null if it executes no workflow. */
   static @Nullable WorkflowThread current() {
     return CURRENT.get();
   }
 
-  /** The run that this thread executes, for the log; empty if it executes none. */
+  /** Returns the run id of the calling thread, for logs; empty if it executes no workflow. */
   static String currentRunId() {
     WorkflowThread current = CURRENT.get();
     return current == null ? "" : current.progress.runId();
   }
 
-  /** The calling thread executes this strand from now on. */
+  /** Binds the calling thread to this workflow thread. */
   void enter() {
     CURRENT.set(this);
   }
@@ -104,7 +111,7 @@ final class WorkflowThread {
     return thread;
   }
 
-  /** The application's code begins. */
+  /** Called before application code starts on this thread. */
   void codeBegins() {
     usesContext();
     inCode = true;
@@ -128,7 +135,7 @@ final class WorkflowThread {
     seenBusyNanos = nowNanos;
   }
 
-  /** For how long its code has neither ended nor used its context, as far as ticks have seen. */
+  /** How long its code has neither ended nor used its context, as far as ticks have seen. */
   long silentNanos(long nowNanos) {
     return inCode ? Math.min(nowNanos - usedContextNanos, nowNanos - seenBusyNanos) : 0;
   }
@@ -137,7 +144,7 @@ final class WorkflowThread {
     return progress;
   }
 
-  /** Whether its code has come further than the record. Thread-safe. */
+  /** Whether its code is past the recorded history. Thread-safe. */
   boolean isLive() {
     return live;
   }
@@ -148,7 +155,7 @@ final class WorkflowThread {
     }
   }
 
-  /** Whether this is the other, or a branch of it at whatever depth. */
+  /** Whether this is the other thread or a branch of it, at any depth. */
   boolean isWithin(WorkflowThread other) {
     for (WorkflowThread each = this; each != null; each = each.parent) {
       if (each == other) {
@@ -166,7 +173,7 @@ final class WorkflowThread {
     return progress.item();
   }
 
-  /** Leaves the code if the run, or this branch of it, shall not go on here. */
+  /** Throws {@link SuspendedError} if the run, or this branch of it, must not continue here. */
   void check() {
     if (stopped || progress.ending() != null) {
       throw new SuspendedError();
@@ -177,7 +184,7 @@ final class WorkflowThread {
     return stopped;
   }
 
-  /** Ends the whole execution from inside. Never returns. */
+  /** Stops the whole execution from inside. Never returns. */
   SuspendedError end(StopReason why) {
     if (!stopped) {
       progress.end(this, why);
@@ -185,21 +192,21 @@ final class WorkflowThread {
     throw new SuspendedError();
   }
 
-  /** Whether no other strand of the run is open. */
+  /** Whether this is the only open workflow thread of the run. */
   boolean isAlone() {
     return progress.isAlone();
   }
 
-  // ---- under the progress' lock, by any thread
+  // ---- under the lock of the execution state, by any thread
 
-  /** Nothing of this strand counts from now on. */
+  /** Discards the held result and interrupts the code. */
   void stop(long nowNanos) {
     stopped = true;
     held = null;
     interrupt(nowNanos);
   }
 
-  // Under the lock: an interrupt for a step must not reach the code behind it.
+  // Called under the lock: an interrupt for a step must not reach the code that follows the step.
   void interrupt(long nowNanos) {
     if (interruptedNanos == null) {
       interruptedNanos = nowNanos;
@@ -256,7 +263,7 @@ final class WorkflowThread {
     }
   }
 
-  /** The step's code has left; an interrupt that was meant for it is over with it. */
+  /** Called when the step's code has returned; clears an interrupt that was meant for the step. */
   void stepEnds(RunningStep step) {
     progress.lock();
     try {
@@ -270,21 +277,21 @@ final class WorkflowThread {
     }
   }
 
-  /** The step that is being executed now. Thread-safe. */
+  /** Returns the step that executes now; null if there is none. Thread-safe. */
   @Nullable RunningStep running() {
     return running;
   }
 
   /**
-   * For how long the code has ignored its interrupt; 0 if it was not asked to leave, or only just.
-   * Thread-safe.
+   * How long the code has ignored its interrupt; 0 if it was not interrupted, or less than a second
+   * ago. Thread-safe.
    */
   long ignoredNanos(long nowNanos) {
     Long since = interruptedNanos;
     return since == null || nowNanos - since < LEAVE_NANOS_MAX ? 0 : nowNanos - since;
   }
 
-  /** Takes a step's result; it is durable once {@link #settle} or a later report returns. */
+  /** Keeps a step's result; it is durable once {@link #awaitDurable} or a later report returns. */
   void hold(ReportItem stepDone) {
     progress.lock();
     try {
@@ -311,9 +318,7 @@ final class WorkflowThread {
     check();
   }
 
-  /**
-   * Says what happened, behind the result that is held if there is one, and waits for the answer.
-   */
+  /** Sends a report, behind the held result if there is one, and waits for the answer. */
   ReportResult report(ReportItem item) {
     goLive();
     Acknowledgement ack = new Acknowledgement(thread);
@@ -328,8 +333,8 @@ final class WorkflowThread {
   }
 
   /**
-   * Says something whose answer is only of interest before the next effect: {@link #settle} waits
-   * for it, and so does every report.
+   * Sends a report without waiting for the answer. {@link #awaitDurable} and every later report
+   * wait for it before the next effect.
    */
   Acknowledgement tell(ReportItem item) {
     goLive();
@@ -351,8 +356,8 @@ final class WorkflowThread {
   }
 
   /**
-   * Says how the run ended, behind the result that is held if there is one. Does not wait: the
-   * listener hears the answer.
+   * Sends the run's last report, behind the held result if there is one. Does not wait: the
+   * listener receives the answer.
    */
   void finish(ReportItem item, ReportListener listener) {
     sendBehindHeld(item, listener, true);
@@ -381,7 +386,7 @@ final class WorkflowThread {
     return item != null && item.getSerializedSize() > HELD_BYTES_MAX;
   }
 
-  /** Waits for an answer; leaves the code if the run is stopped meanwhile. */
+  /** Waits for an answer; throws {@link SuspendedError} if the run is stopped meanwhile. */
   ReportResult await(Acknowledgement ack) {
     boolean interrupted = false;
     ack.alsoWake(thread);
@@ -392,7 +397,7 @@ final class WorkflowThread {
         }
         check();
         LockSupport.park(this);
-        // Cleared, or the next park would return at once and this would spin.
+        // Clear the flag, or the next park would return at once and this loop would spin.
         interrupted |= Thread.interrupted();
       }
     } finally {
@@ -417,8 +422,8 @@ final class WorkflowThread {
     }
   }
 
-  // The value was handed to the code before it was recorded. If something else is on record, the
-  // code has gone on from a value that never was: it starts over.
+  // The code received the value before it was recorded. If another value is recorded, the code has
+  // continued from a wrong value, so the run starts over.
   private void judge(ReportItem item, ReportResult result) {
     switch (result.getResultCase()) {
       case ACCEPTED -> {}
@@ -441,7 +446,7 @@ final class WorkflowThread {
     return recorded.hasOutput() && recorded.getOutput().equals(own.getOutput());
   }
 
-  // A result that cannot be stored (too large) is a failure of its step, which the code shall see.
+  // A result that cannot be stored (too large) becomes a failure of its step, which the code sees.
   private SuspendedError failRefused(ReportItem item, ErrorDetail why) {
     if (!item.hasStepDone()) {
       throw end(new StopReason.Refused(ofChild(item, why).setNonRetryable(true).build()));
@@ -466,9 +471,9 @@ final class WorkflowThread {
         : why.toBuilder();
   }
 
-  // ---- waits
+  // ---- suspensions
 
-  /** Waits for so long, whatever the other strands do. */
+  /** Waits in place for the given time, independent of the other workflow threads. */
   void rest(long delayMs) {
     Suspension wait = Suspension.until(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
     boolean interrupted = false;
@@ -484,8 +489,8 @@ final class WorkflowThread {
   }
 
   /**
-   * Waits for so many milliseconds, in place; while all branches of the run wait for long, the run
-   * is given back and this does not return.
+   * Suspends this thread for the given time. If all threads of the run are suspended for long, the
+   * run is released and this method does not return.
    */
   void pause(long delayMs) {
     pauseUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
@@ -495,16 +500,18 @@ final class WorkflowThread {
     progress.waits().await(this, Suspension.until(nanos));
   }
 
-  /** Does not go on: when all strands wait, the run is given back. Never returns. */
+  /**
+   * Suspends this thread without end; when all are suspended, the run is released. Never returns.
+   */
   SuspendedError standStill() {
     settle();
     pauseUntil(System.nanoTime() + STILL_NANOS);
     throw end(new StopReason.Parked());
   }
 
-  /** The ends of the children that carry out these steps. */
+  /** Waits for the children of these steps to end; returns their recorded steps by key. */
   Map<String, RecordedStep> awaitSteps(Collection<String> keys) {
-    // What is held would be lost with the claim.
+    // Releasing the run would lose the held result.
     settle();
     Suspension wait = Suspension.forSteps(keys);
     progress.waits().await(this, wait);

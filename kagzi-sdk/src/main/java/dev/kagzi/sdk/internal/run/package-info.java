@@ -1,11 +1,11 @@
 /**
- * Executes one run: replays what is recorded, executes what is not, and says what happened.
+ * Executes one run: replays recorded steps, executes new ones, and reports the results.
  *
- * <p>A run's code has one virtual thread. A step's result is held back until the code asks for its
- * next effect, so that the last step and the end of the run leave in one report; nothing with an
- * effect begins before the previous result is acknowledged. The server decides all delays and the
- * fate of failures; what cannot be reconciled with the record gives the run back and never fails
- * it.
+ * <p>A run's main code has one virtual thread, and each open branch has its own. A step's result is
+ * held back until the code calls its next effect, so that the last step and the end of the run leave
+ * in one report. Nothing with an effect starts before the previous result is acknowledged. The
+ * server decides all delays and whether a failure is retried. Code that does not match the history
+ * releases the run and never fails it.
  *
  * <p>May know {@code report} and {@code wire}. Must not know how tasks arrive or workers register.
  */
