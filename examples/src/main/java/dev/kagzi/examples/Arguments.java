@@ -8,14 +8,17 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Which example, and on which server. */
+/** The command line: the example's name and the server's address. */
 record Arguments(String name, String address) {
   static final String ADDRESS = "127.0.0.1:50051";
 
   private static final String OPTION = "--address";
   private static final int CONNECT_MS_MAX = 3_000;
 
-  /** The address stands behind {@code --address} or by itself; null when it makes no sense. */
+  /**
+   * Parses the arguments. The address is the value of {@code --address} or the second word. Returns
+   * null if the arguments are invalid.
+   */
   static @Nullable Arguments parse(List<String> args, Map<String, String> environment) {
     List<String> words = new ArrayList<>();
     String address = null;
@@ -39,7 +42,10 @@ record Arguments(String name, String address) {
     return new Arguments(words.get(0), address.isEmpty() ? ADDRESS : address);
   }
 
-  /** Whether somebody listens there. The client itself would wait for a server to come. */
+  /**
+   * Whether a server accepts connections. Checked first, because the client itself waits for a
+   * server.
+   */
   boolean isAnswering() {
     int colon = address.lastIndexOf(':');
     try (Socket socket = new Socket()) {

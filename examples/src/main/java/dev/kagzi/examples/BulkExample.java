@@ -8,7 +8,7 @@ import dev.kagzi.sdk.WorkflowType;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A thousand runs started together, each with an id of its own, and their results gathered. */
+/** Starts a thousand runs in bulk and collects their results. */
 final class BulkExample implements Example {
   private static final int RUNS = 1_000;
 
@@ -21,11 +21,11 @@ final class BulkExample implements Example {
 
   @Override
   public String about() {
-    return RUNS + " runs started in bulk, their results gathered";
+    return RUNS + " runs are started in bulk and their results collected";
   }
 
   @Override
-  @SuppressWarnings("try") // the worker works while it is open
+  @SuppressWarnings("try") // close() stops the worker
   public String run(Kagzi kagzi) {
     try (Worker worker =
         kagzi.worker("numbers").workflow(SQUARE, BulkExample::square).maxConcurrent(200).start()) {

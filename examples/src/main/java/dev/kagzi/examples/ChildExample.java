@@ -10,7 +10,7 @@ import dev.kagzi.sdk.WorkflowType;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Imports a file as one child per part; a part that fails does not fail the import. */
+/** Imports a file with one child workflow per part. A part that fails does not fail the import. */
 final class ChildExample implements Example {
   static final WorkflowType<Integer, Integer> IMPORT_PART =
       WorkflowType.of("import-part", Integer.class, Integer.class).queue("imports");
@@ -24,7 +24,7 @@ final class ChildExample implements Example {
         Integer.class,
         () -> {
           if (part == 3) {
-            throw new NonRetryableException("part 3 is torn");
+            throw new NonRetryableException("part 3 is corrupt");
           }
           return 100 * part;
         });
@@ -36,24 +36,24 @@ final class ChildExample implements Example {
       children.add(ctx.child(IMPORT_PART).start("part", part));
     }
     int rows = 0;
-    List<String> torn = new ArrayList<>();
+    List<String> errors = new ArrayList<>();
     for (ChildHandle<Integer> child : children) {
       try {
         rows += child.result();
       } catch (WorkFailedException e) {
-        torn.add(e.failure().message());
+        errors.add(e.failure().message());
       }
     }
-    return rows + " rows, " + String.join(", ", torn);
+    return rows + " rows, " + String.join(", ", errors);
   }
 
   @Override
   public String about() {
-    return "a file imported by one child per part, one of which fails";
+    return "a file is imported by one child per part, and one child fails";
   }
 
   @Override
-  @SuppressWarnings("try") // the worker works while it is open
+  @SuppressWarnings("try") // close() stops the worker
   public String run(Kagzi kagzi) {
     try (Worker worker =
         kagzi

@@ -2,16 +2,16 @@ package dev.kagzi.examples;
 
 import dev.kagzi.sdk.Kagzi;
 
-/** Something that can be tried on a server. */
+/** An example that can be run on a server. */
 interface Example {
   /** What it shows, in one line. */
   String about();
 
-  /** Whose runs it has. */
+  /** The namespace of its runs. */
   default String namespace() {
     return Main.NAMESPACE;
   }
 
-  /** Runs it to its end and returns what came out. */
+  /** Runs the example and returns its result as text. */
   String run(Kagzi kagzi);
 }

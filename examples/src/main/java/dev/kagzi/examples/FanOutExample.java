@@ -8,7 +8,7 @@ import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
 import java.util.List;
 
-/** Packs the items of an order at the same time, then lets two carriers race for it. */
+/** Packs the items of an order in parallel, then ships it with the carrier that answers first. */
 final class FanOutExample implements Example {
   record Order(List<String> items) {}
 
@@ -24,11 +24,11 @@ final class FanOutExample implements Example {
     String carrier =
         ctx.race(
             "carrier",
-            Branch.of("bike", b -> b.step("ask", String.class, () -> "bike")),
+            Branch.of("bike", b -> b.step("request-pickup", String.class, () -> "bike")),
             Branch.of(
                 "truck",
                 b -> {
-                  b.sleep("think", Duration.ofSeconds(30));
+                  b.sleep("wait-for-truck", Duration.ofSeconds(30));
                   return "truck";
                 }));
     return String.join(", ", parcels) + " by " + carrier;
@@ -36,11 +36,11 @@ final class FanOutExample implements Example {
 
   @Override
   public String about() {
-    return "branches that pack at the same time, and a race between two carriers";
+    return "branches pack items in parallel, and two carriers race for the order";
   }
 
   @Override
-  @SuppressWarnings("try") // the worker works while it is open
+  @SuppressWarnings("try") // close() stops the worker
   public String run(Kagzi kagzi) {
     try (Worker worker = kagzi.worker().workflow(SHIP_ORDER, FanOutExample::shipOrder).start()) {
       return kagzi.workflow(SHIP_ORDER).start(new Order(List.of("lamp", "book"))).result();

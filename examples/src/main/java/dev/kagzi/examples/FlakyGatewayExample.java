@@ -11,8 +11,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A gateway that fails twice and then works, and a card that is refused for good: the first is
- * retried by its policy, the second reaches the workflow's code, which takes another way.
+ * Retries and final failures. The "quote" step fails twice and is retried by its policy. The "card"
+ * step fails finally: it throws into the workflow, which sends an invoice instead.
  */
 final class FlakyGatewayExample implements Example {
   static final WorkflowType<String, String> PAY =
@@ -21,11 +21,11 @@ final class FlakyGatewayExample implements Example {
   private final AtomicInteger calls = new AtomicInteger();
 
   String pay(WorkflowContext ctx, String customer) {
-    Retry patiently = Retry.exponential(5).initial(Duration.ofMillis(100)).jitter(false);
-    String quote = ctx.step("quote").retry(patiently).run(String.class, this::quote);
+    Retry fiveAttempts = Retry.exponential(5).initial(Duration.ofMillis(100)).jitter(false);
+    String quote = ctx.step("quote").retry(fiveAttempts).run(String.class, this::quote);
     try {
       return ctx.step("card", String.class, () -> chargeCard(customer, quote));
-    } catch (WorkFailedException refused) {
+    } catch (WorkFailedException declined) {
       return ctx.step("invoice", String.class, () -> customer + " gets an invoice over " + quote);
     }
   }
@@ -48,7 +48,7 @@ final class FlakyGatewayExample implements Example {
   }
 
   @Override
-  @SuppressWarnings("try") // the worker works while it is open
+  @SuppressWarnings("try") // close() stops the worker
   public String run(Kagzi kagzi) {
     try (Worker worker = kagzi.worker("payments").workflow(PAY, this::pay).start()) {
       return kagzi.workflow(PAY).start("ada").result();

@@ -11,10 +11,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A payment that fails for good, and the two who hear of it: the handler that its start named,
- * which knows payments and puts this one aside, and the handler of all failures, which pages
- * somebody whatever it was. A namespace remembers that one for good: the example has a namespace of
- * its own, so that it does not handle what else fails on the server.
+ * Failure handlers. A failed payment starts two handlers: the one that its start named, which saves the payment as a dead letter, and the handler of all failures, which pages the operator.
+ *
+ * <p>The namespace stores the handler of all failures permanently. The example uses its own
+ * namespace, so that it does not handle other failures on the server.
  */
 final class HandlerExample implements Example {
   record Payment(String customer, int cents) {}
@@ -51,14 +51,14 @@ final class HandlerExample implements Example {
     return "paged";
   }
 
-  // The handlers are runs of their own, and start when the payment has ended.
-  private static String soon(CompletableFuture<String> said) {
-    return said.orTimeout(1, TimeUnit.MINUTES).join();
+  // The handlers are separate runs that start after the payment has failed.
+  private static String await(CompletableFuture<String> handled) {
+    return handled.orTimeout(1, TimeUnit.MINUTES).join();
   }
 
   @Override
   public String about() {
-    return "a failed payment is put aside by its own handler and paged by the one of all failures";
+    return "a failed payment starts its own handler and the handler of all failures";
   }
 
   @Override
@@ -67,7 +67,7 @@ final class HandlerExample implements Example {
   }
 
   @Override
-  @SuppressWarnings("try") // the worker works while it is open
+  @SuppressWarnings("try") // close() stops the worker
   public String run(Kagzi kagzi) {
     try (Worker worker =
         kagzi
@@ -83,7 +83,7 @@ final class HandlerExample implements Example {
             .start(new Payment("ada", 4200))
             .result();
       } catch (RunFailedException failed) {
-        return "put aside: " + soon(deadLetter) + "; paged: " + soon(page);
+        return "dead letter: " + await(deadLetter) + "; paged: " + await(page);
       }
     }
   }

@@ -30,13 +30,13 @@ public final class Main {
     return all;
   }
 
-  /** {@code example NAME [--address HOST:PORT]}. */
+  /** Runs {@code example NAME [--address HOST:PORT]}. */
   public static void main(String[] args) {
     Console console = new Console(System.out, System.err);
     System.exit(run(List.of(args), System.getenv(), console));
   }
 
-  /** Where the words go. */
+  /** Where the program prints. */
   record Console(PrintStream out, PrintStream err) {}
 
   static int run(List<String> args, Map<String, String> environment, Console console) {
@@ -52,8 +52,8 @@ public final class Main {
     }
     if (!arguments.isAnswering()) {
       console.err.printf(
-          "example %s: server: %s does not answer (expected: one there, as ./kagzi dev starts it,"
-              + " or --address HOST:PORT)%n",
+          "example %s: server: %s does not answer (expected: a running server; start one with ./kagzi dev,"
+              + " or pass --address HOST:PORT)%n",
           arguments.name(), arguments.address());
       return UNREACHABLE;
     }
@@ -66,14 +66,14 @@ public final class Main {
     }
   }
 
-  /** A client in the example's namespace, which is made if there is none. */
+  /** Connects a client to the example's namespace, which is created if it does not exist. */
   static Kagzi connect(String address, Example example) {
     Kagzi kagzi = Kagzi.builder().address(address).namespace(example.namespace()).connect();
     if (!example.namespace().equals(NAMESPACE)) {
       try {
         kagzi.namespaces().create(example.namespace());
       } catch (RequestRefusedException e) {
-        // It is there from the last time.
+        // It exists from an earlier run of the example.
         if (!e.code().equals("ALREADY_EXISTS")) {
           kagzi.close();
           throw e;

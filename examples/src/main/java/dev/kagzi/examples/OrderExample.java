@@ -26,11 +26,11 @@ final class OrderExample implements Example {
 
   @Override
   public String about() {
-    return "an order is charged, cools off durably, and is shipped";
+    return "an order is charged, waits in a durable sleep, and is shipped";
   }
 
   @Override
-  @SuppressWarnings("try") // the worker works while it is open
+  @SuppressWarnings("try") // close() stops the worker
   public String run(Kagzi kagzi) {
     try (Worker worker =
         kagzi.worker("orders").workflow(PROCESS_ORDER, OrderExample::processOrder).start()) {

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Three bookings, of which the third fails: the first two are undone, the last one first. Each undo
- * is a step, so that a crash in the middle of it does not leave a half-undone trip.
+ * A saga: the third of three bookings fails, so the first two are cancelled in reverse order. Each
+ * cancellation is a step, so that a crash in between does not leave bookings uncancelled.
  */
 final class SagaExample implements Example {
   record Trip(String traveller, String city) {}
@@ -21,20 +21,20 @@ final class SagaExample implements Example {
   static final WorkflowType<Trip, String> BOOK_TRIP =
       WorkflowType.of("book-trip", Trip.class, String.class).queue("trips");
 
-  /** What the booking systems were asked, in order. */
+  /** The calls to the booking systems, in order. */
   private final List<String> calls = new CopyOnWriteArrayList<>();
 
   String bookTrip(WorkflowContext ctx, Trip trip) {
-    Deque<Runnable> undo = new ArrayDeque<>();
+    Deque<Runnable> compensations = new ArrayDeque<>();
     try {
       String flight = ctx.step("book-flight", String.class, () -> book("flight", trip));
-      undo.push(() -> ctx.step("cancel-flight", () -> cancel(flight)));
+      compensations.push(() -> ctx.step("cancel-flight", () -> cancel(flight)));
       String hotel = ctx.step("book-hotel", String.class, () -> book("hotel", trip));
-      undo.push(() -> ctx.step("cancel-hotel", () -> cancel(hotel)));
+      compensations.push(() -> ctx.step("cancel-hotel", () -> cancel(hotel)));
       String car = ctx.step("book-car", String.class, () -> book("car", trip));
       return String.join(", ", flight, hotel, car);
     } catch (WorkFailedException failed) {
-      undo.forEach(Runnable::run);
+      compensations.forEach(Runnable::run);
       return "no trip: " + failed.failure().message();
     }
   }
@@ -53,11 +53,11 @@ final class SagaExample implements Example {
 
   @Override
   public String about() {
-    return "three bookings, the third fails, the first two are undone in reverse order";
+    return "the third booking fails, and the first two are cancelled in reverse order";
   }
 
   @Override
-  @SuppressWarnings("try") // the worker works while it is open
+  @SuppressWarnings("try") // close() stops the worker
   public String run(Kagzi kagzi) {
     try (Worker worker = kagzi.worker().workflow(BOOK_TRIP, this::bookTrip).start()) {
       String result = kagzi.workflow(BOOK_TRIP).start(new Trip("ada", "Oslo")).result();

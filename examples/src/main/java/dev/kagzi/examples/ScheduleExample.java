@@ -12,24 +12,24 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A report that is written by the clock, here every second. */
+/** A schedule that starts a report every second. */
 final class ScheduleExample implements Example {
   private static final int REPORTS = 3;
 
   static final WorkflowType<String, String> REPORT =
       WorkflowType.of("report", String.class, String.class).queue("reports");
 
-  static String report(WorkflowContext ctx, String about) {
-    return ctx.step("write", String.class, () -> "all about " + about);
+  static String report(WorkflowContext ctx, String topic) {
+    return ctx.step("write", String.class, () -> "all about " + topic);
   }
 
   @Override
   public String about() {
-    return "a report is written every second, by a schedule";
+    return "a schedule starts a report every second";
   }
 
   @Override
-  @SuppressWarnings("try") // the worker works while it is open
+  @SuppressWarnings("try") // close() stops the worker
   public String run(Kagzi kagzi) {
     Schedule schedule = kagzi.schedule("reports-of-the-example");
     try (Worker worker = kagzi.worker().workflow(REPORT, ScheduleExample::report).start()) {
@@ -40,20 +40,21 @@ final class ScheduleExample implements Example {
           .overlap(Overlap.SKIP)
           .input("sales")
           .createOrUpdate();
-      while (written(schedule).size() < REPORTS) {
+      while (completedRuns(schedule).size() < REPORTS) {
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
       }
-      return REPORTS + " reports are written, and no second has two: " + areApart(schedule);
+      return REPORTS + " reports are written, at most one per second: " + haveDistinctIds(schedule);
     } finally {
       schedule.delete();
     }
   }
 
-  private static List<RunInfo> written(Schedule schedule) {
+  private static List<RunInfo> completedRuns(Schedule schedule) {
     return schedule.runs().status(RunStatus.COMPLETED).stream().toList();
   }
 
-  private static boolean areApart(Schedule schedule) {
+  // The workflow id of a scheduled run contains its fire time.
+  private static boolean haveDistinctIds(Schedule schedule) {
     List<String> ids = schedule.runs().stream().map(run -> run.workflowId().orElseThrow()).toList();
     return ids.stream().distinct().count() == ids.size();
   }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Every example runs on a real server and gives what it promises. */
+/** Runs every example on a real server and checks its result. */
 class ExamplesTest {
   private static KagziServer server;
   private static Kagzi kagzi;
@@ -58,33 +58,33 @@ class ExamplesTest {
   }
 
   @Test
-  void a_trip_that_cannot_be_booked_is_undone_in_reverse_order() {
+  void a_trip_that_cannot_be_booked_is_cancelled_in_reverse_order() {
     assertThat(new SagaExample().run(kagzi))
         .isEqualTo(
             "no trip: no cars in Oslo (book flight, book hotel, cancel hotel, cancel flight)");
   }
 
   @Test
-  void a_payment_that_fails_is_put_aside_and_paged() {
+  void a_failed_payment_starts_its_own_handler_and_the_handler_of_all_failures() {
     HandlerExample example = new HandlerExample();
 
     for (int i = 0; i < 2; i++) {
-      try (Kagzi own = Main.connect(address(), new HandlerExample())) {
-        assertThat(new HandlerExample().run(own))
-            .isEqualTo("put aside: 4200 of ada; paged: process-payment: card of ada declined");
+      try (Kagzi client = Main.connect(address(), new HandlerExample())) {
+        assertThat(new HandlerExample().run(client))
+            .isEqualTo("dead letter: 4200 of ada; paged: process-payment: card of ada declined");
       }
     }
 
     assertThat(kagzi.namespaces().get("default").failureHandlerQueue())
-        .as("the examples handle nobody else's failures")
+        .as("the example does not handle failures of other namespaces")
         .isEmpty();
     assertThat(kagzi.namespaces().get(example.namespace()).failureHandlerQueue())
         .contains("payments");
   }
 
   @Test
-  void the_server_is_named_by_an_option_by_the_environment_or_by_itself() {
-    Map<String, String> environment = Map.of("KAGZI_ADDRESS", "away:1");
+  void the_address_is_taken_from_the_option_the_second_word_or_the_environment() {
+    Map<String, String> environment = Map.of("KAGZI_ADDRESS", "other:1");
 
     assertThat(Arguments.parse(List.of("saga", "--address", "a:1"), environment))
         .isEqualTo(new Arguments("saga", "a:1"));
@@ -93,14 +93,14 @@ class ExamplesTest {
     assertThat(Arguments.parse(List.of("saga", "a:1"), environment))
         .isEqualTo(new Arguments("saga", "a:1"));
     assertThat(Arguments.parse(List.of("saga"), environment))
-        .isEqualTo(new Arguments("saga", "away:1"));
+        .isEqualTo(new Arguments("saga", "other:1"));
     assertThat(Arguments.parse(List.of("saga"), Map.of()))
         .isEqualTo(new Arguments("saga", Arguments.ADDRESS));
     assertThat(Arguments.parse(List.of("saga", "--adress", "a:1"), environment)).isNull();
   }
 
   @Test
-  void a_server_that_is_not_there_is_told_in_one_line() {
+  void an_unreachable_server_is_reported_in_one_line() {
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     Main.Console console =
         new Main.Console(
@@ -111,29 +111,29 @@ class ExamplesTest {
         .isEqualTo(4);
     assertThat(err.toString(StandardCharsets.UTF_8))
         .isEqualTo(
-            "example order: server: 127.0.0.1:1 does not answer (expected: one there, as ./kagzi"
-                + " dev starts it, or --address HOST:PORT)\n");
+            "example order: server: 127.0.0.1:1 does not answer (expected: a running server; start"
+                + " one with ./kagzi dev, or pass --address HOST:PORT)\n");
   }
 
   @Test
-  void reports_are_written_by_the_clock() {
+  void a_schedule_starts_one_report_per_second() {
     assertThat(new ScheduleExample().run(kagzi))
-        .isEqualTo("3 reports are written, and no second has two: true");
+        .isEqualTo("3 reports are written, at most one per second: true");
   }
 
   @Test
-  void branches_pack_at_the_same_time_and_one_carrier_wins() {
+  void branches_pack_in_parallel_and_one_carrier_wins() {
     assertThat(new FanOutExample().run(kagzi))
         .isEqualTo("a box with a lamp, a box with a book by bike");
   }
 
   @Test
   void a_file_is_imported_by_children_and_one_fails() {
-    assertThat(new ChildExample().run(kagzi)).isEqualTo("700 rows, part 3 is torn");
+    assertThat(new ChildExample().run(kagzi)).isEqualTo("700 rows, part 3 is corrupt");
   }
 
   @Test
-  void a_thousand_runs_are_started_and_gathered() {
+  void a_thousand_runs_are_started_in_bulk() {
     assertThat(new BulkExample().run(kagzi)).endsWith("add up to 333833500");
   }
 }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * How changed code is tested: histories that older code has left are replayed by today's
+ * Tests changed code against recorded histories: today's code replays histories of older code
  * (docs/testing.md).
  */
 @ExtendWith(KagziExtension.class)
@@ -30,14 +30,14 @@ class HistoriesTest {
   private static final Path DIFFERENT = Path.of("src/test/resources/histories-that-differ");
 
   @Test
-  void what_older_code_has_recorded_todays_code_goes_on_with(KagziEnv env) {
+  void todays_code_replays_the_histories_of_older_code(KagziEnv env) {
     serve(env);
 
     env.replayAll(HISTORIES);
   }
 
   @Test
-  void an_order_that_was_shipped_before_it_cooled_off_is_found_out(KagziEnv env) {
+  void an_order_that_was_shipped_before_its_sleep_is_reported_as_a_difference(KagziEnv env) {
     serve(env);
 
     assertThatThrownBy(() -> env.replay(DIFFERENT.resolve("order-shipped-first.json")))
@@ -59,8 +59,8 @@ class HistoriesTest {
 
   // ---- the older code, and how its histories were written
 
-  /** Without a policy, and with a longer sleep: neither is asked for by name. */
-  private static String processOrderOnce(WorkflowContext ctx, Order order) {
+  /** Without a retry policy and with a longer sleep; a replay compares neither. */
+  private static String processOrderOlder(WorkflowContext ctx, Order order) {
     String payment = ctx.step("charge", String.class, () -> "paid " + order.cents());
     ctx.sleep("cool-off", "24h");
     return ctx.step("ship", String.class, () -> payment + ", shipped " + order.item());
@@ -73,8 +73,8 @@ class HistoriesTest {
     return shipped;
   }
 
-  private static Workflow<Order, String> chargedAtTheThirdTry() {
-    AtomicInteger tries = new AtomicInteger();
+  private static Workflow<Order, String> chargedAtThirdAttempt() {
+    AtomicInteger attempts = new AtomicInteger();
     return (ctx, order) -> {
       String payment =
           ctx.step("charge")
@@ -82,7 +82,7 @@ class HistoriesTest {
               .run(
                   String.class,
                   () -> {
-                    if (tries.incrementAndGet() < 3) {
+                    if (attempts.incrementAndGet() < 3) {
                       throw new IllegalStateException("the gateway is closed");
                     }
                     return "paid " + order.cents();
@@ -92,29 +92,31 @@ class HistoriesTest {
     };
   }
 
-  /** To write those that are kept: {@code mvn -pl examples -am test -Dkagzi.histories=write}. */
+  /**
+   * Rewrites the stored histories with {@code mvn -pl examples -am test -Dkagzi.histories=write}.
+   */
   @Test
-  void the_histories_are_written_by_executing_the_older_code(KagziEnv env, @TempDir Path folder)
+  void executing_the_older_code_writes_the_histories(KagziEnv env, @TempDir Path folder)
       throws IOException {
-    boolean kept = "write".equals(System.getProperty("kagzi.histories"));
-    Path fitting = kept ? HISTORIES : Files.createDirectory(folder.resolve("fitting"));
-    Path different = kept ? DIFFERENT : Files.createDirectory(folder.resolve("different"));
+    boolean rewrite = "write".equals(System.getProperty("kagzi.histories"));
+    Path matching = rewrite ? HISTORIES : Files.createDirectory(folder.resolve("matching"));
+    Path different = rewrite ? DIFFERENT : Files.createDirectory(folder.resolve("different"));
 
-    write(env, HistoriesTest::processOrderOnce, 48, fitting.resolve("order-completed.json"));
-    write(env, HistoriesTest::processOrderOnce, 1, fitting.resolve("order-cooling-off.json"));
-    write(env, chargedAtTheThirdTry(), 48, fitting.resolve("order-charged-at-third-try.json"));
+    write(env, HistoriesTest::processOrderOlder, 48, matching.resolve("order-completed.json"));
+    write(env, HistoriesTest::processOrderOlder, 1, matching.resolve("order-cooling-off.json"));
+    write(env, chargedAtThirdAttempt(), 48, matching.resolve("order-charged-at-third-try.json"));
     write(env, HistoriesTest::shipFirst, 48, different.resolve("order-shipped-first.json"));
     try (Worker worker =
         env.worker().workflow(SagaExample.BOOK_TRIP, new SagaExample()::bookTrip).start()) {
       RunHandle<String> run =
           env.kagzi().workflow(SagaExample.BOOK_TRIP).start(new Trip("ada", "Oslo"));
       env.advance(Duration.ofHours(1));
-      run.history().write(fitting.resolve("trip-undone.json"));
+      run.history().write(matching.resolve("trip-undone.json"));
       worker.shutdown();
     }
 
     serve(env);
-    env.replayAll(fitting);
+    env.replayAll(matching);
     assertThatThrownBy(() -> env.replayAll(different))
         .hasMessageContaining("1 of 1 histories differ");
   }

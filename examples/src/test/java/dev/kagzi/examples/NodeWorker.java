@@ -30,7 +30,7 @@ final class NodeWorker implements AutoCloseable {
     this.log = log;
   }
 
-  /** Installs the worker's packages; aborts the test where that cannot be done, fails it in CI. */
+  /** Installs the worker's packages. If that is impossible, aborts the test; in CI, fails it. */
   static void install() throws Exception {
     String versions = command(Path.of("."), 30, "sh", "-c", "node --version && npm --version");
     if (!versions.matches("(?s)v(1[89]|[2-9]\\d)\\..*\\n\\d+\\..*")) {
@@ -52,7 +52,7 @@ final class NodeWorker implements AutoCloseable {
     for (String file : List.of("package.json", "package-lock.json")) {
       Files.copy(SOURCES.resolve(file), HOME.resolve(file), StandardCopyOption.REPLACE_EXISTING);
     }
-    String said =
+    String output =
         command(
             HOME,
             300,
@@ -64,10 +64,10 @@ final class NodeWorker implements AutoCloseable {
             "--no-audit",
             "--no-fund");
     if (!Files.exists(HOME.resolve("node_modules/@grpc/grpc-js/package.json"))) {
-      if (OFFLINE.matcher(said).find()) {
-        unavailable("npm ci: " + said + " (expected: a package registry that answers)");
+      if (OFFLINE.matcher(output).find()) {
+        unavailable("npm ci: " + output + " (expected: a package registry that answers)");
       }
-      fail("npm ci: " + said);
+      fail("npm ci: " + output);
     }
     Files.createFile(HOME.resolve("installed"));
   }
@@ -79,7 +79,7 @@ final class NodeWorker implements AutoCloseable {
     abort(why);
   }
 
-  /** Returns what the command printed, whatever its exit code. */
+  /** Returns the output of the command, for any exit code. */
   private static String command(Path folder, int seconds, String... command) throws Exception {
     Path output = Files.createTempFile("node", ".log");
     try {
@@ -118,7 +118,7 @@ final class NodeWorker implements AutoCloseable {
     return process.pid();
   }
 
-  /** Kills it with SIGKILL: it has no chance to say anything. */
+  /** Kills the process with SIGKILL. */
   void kill() throws InterruptedException {
     process.destroyForcibly();
     assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
@@ -130,11 +130,11 @@ final class NodeWorker implements AutoCloseable {
   }
 
   int exitCode() throws InterruptedException {
-    assertThat(process.waitFor(60, TimeUnit.SECONDS)).as(this::said).isTrue();
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).as(this::output).isTrue();
     return process.exitValue();
   }
 
-  String said() {
+  String output() {
     try {
       return Files.readString(log);
     } catch (IOException e) {

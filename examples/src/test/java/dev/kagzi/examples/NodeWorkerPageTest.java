@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What a reader copies is what the build runs. */
+/** The documentation shows exactly the worker that the build runs. */
 class NodeWorkerPageTest {
   private static final Pattern CODE = Pattern.compile("```js\\n(.*?)```\\n", Pattern.DOTALL);
 

@@ -32,10 +32,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The worker of docs/workers-in-other-languages.md, on a real server, killed and drained. */
+/**
+ * Runs the worker of docs/workers-in-other-languages.md on a real server, with kills and drains.
+ */
 @Timeout(value = 5 * 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class NodeWorkerTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration TIMEOUT = Duration.ofSeconds(90);
 
   /** The input of the worker's workflow. */
   record Order(String shop, String item, int coolOffSeconds) {}
@@ -92,7 +94,7 @@ class NodeWorkerTest {
   }
 
   @Test
-  void a_worker_killed_within_a_step_is_followed_by_another_which_repeats_only_that_step()
+  void after_a_kill_within_a_step_another_worker_repeats_only_that_step()
       throws Exception {
     shop.holdShipping();
     RunHandle<String> run = start("lamp", 0);
@@ -102,14 +104,14 @@ class NodeWorkerTest {
 
       first.kill();
     }
-    shop.letShip();
+    shop.resumeShipping();
 
     try (NodeWorker second = NodeWorker.start(address())) {
-      assertThat(run.result(PATIENCE)).as(second::said).isEqualTo("charge lamp, ship lamp");
+      assertThat(run.result(TIMEOUT)).as(second::output).isEqualTo("charge lamp, ship lamp");
     }
     assertThat(shop.calls()).containsExactly("charge", "ship", "ship");
     assertThat(steps(run))
-        .as("a crash is no failed attempt")
+        .as("a crash does not count as a failed attempt")
         .containsExactlyInAnyOrder(
             "charge 1 " + StepStatus.STEP_STATUS_COMPLETED,
             "cool-off 1 " + StepStatus.STEP_STATUS_COMPLETED,
@@ -117,14 +119,14 @@ class NodeWorkerTest {
   }
 
   @Test
-  void a_failed_step_is_retried_after_a_durable_sleep_and_nothing_else_is_repeated()
+  void a_failed_step_is_retried_and_no_other_step_is_repeated()
       throws Exception {
     shop.shipAnswers(503, 503);
 
     try (NodeWorker worker = NodeWorker.start(address())) {
       RunHandle<String> run = start("book", 1);
 
-      assertThat(run.result(PATIENCE)).as(worker::said).isEqualTo("charge book, ship book");
+      assertThat(run.result(TIMEOUT)).as(worker::output).isEqualTo("charge book, ship book");
       assertThat(steps(run))
           .contains(
               "ship 1 " + StepStatus.STEP_STATUS_FAILED,
@@ -135,27 +137,27 @@ class NodeWorkerTest {
   }
 
   @Test
-  void a_failed_step_gives_the_code_the_same_message_at_replay() throws Exception {
+  void a_replayed_failure_has_the_same_message() throws Exception {
     shop.shipAnswers(404);
     shop.refundAnswers(503);
 
     try (NodeWorker worker = NodeWorker.start(address())) {
-      assertThat(start("vase", 0).result(PATIENCE))
-          .as(worker::said)
+      assertThat(start("vase", 0).result(TIMEOUT))
+          .as(worker::output)
           .isEqualTo("refund vase: ship answered 404");
     }
     assertThat(shop.calls()).containsExactly("charge", "ship", "refund", "refund");
   }
 
   @Test
-  void a_result_that_is_too_large_fails_the_step_which_is_not_executed_again() throws Exception {
-    shop.answersAreLong(3 << 20);
+  void a_result_that_is_too_large_fails_the_step_without_a_retry() throws Exception {
+    shop.padAnswers(3 << 20);
 
     try (NodeWorker worker = NodeWorker.start(address())) {
       RunHandle<String> run = start("atlas", 0);
 
-      assertThatThrownBy(() -> run.result(PATIENCE))
-          .as(worker::said)
+      assertThatThrownBy(() -> run.result(TIMEOUT))
+          .as(worker::output)
           .isInstanceOf(RunFailedException.class)
           .hasMessageContaining("output");
     }
@@ -163,35 +165,35 @@ class NodeWorkerTest {
   }
 
   @Test
-  void sigterm_ends_a_worker_that_never_reached_a_server() throws Exception {
+  void sigterm_stops_a_worker_that_never_reached_a_server() throws Exception {
     try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
         NodeWorker worker = NodeWorker.start("127.0.0.1:" + silent.getLocalPort())) {
-      // Its connection shows that it runs: before that, it has no handler of SIGTERM.
+      // The connection shows that the worker runs; before that, it has no SIGTERM handler.
       silent.accept().close();
 
       worker.terminate();
 
-      assertThat(worker.exitCode()).as(worker::said).isZero();
+      assertThat(worker.exitCode()).as(worker::output).isZero();
     }
   }
 
   @Test
-  void a_worker_that_was_declared_dead_registers_anew_and_goes_on() throws Exception {
+  void a_worker_that_was_forced_offline_registers_again_and_continues() throws Exception {
     try (NodeWorker worker = NodeWorker.start(address())) {
       Worker before = online(worker);
       AdminServiceGrpc.newBlockingStub(channel)
           .forceOfflineWorker(
               ForceOfflineWorkerRequest.newBuilder().setWorkerId(before.getWorkerId()).build());
 
-      assertThat(start("lamp", 0).result(PATIENCE))
-          .as(worker::said)
+      assertThat(start("lamp", 0).result(TIMEOUT))
+          .as(worker::output)
           .isEqualTo("charge lamp, ship lamp");
       assertThat(online(worker).getWorkerId()).isNotEqualTo(before.getWorkerId());
     }
   }
 
   @Test
-  void sigterm_lets_the_running_step_end_and_leaves_no_worker_behind() throws Exception {
+  void sigterm_lets_the_running_step_finish_and_takes_the_worker_offline() throws Exception {
     shop.holdShipping();
     RunHandle<String> run = start("lamp", 0);
     try (NodeWorker worker = NodeWorker.start(address())) {
@@ -201,12 +203,12 @@ class NodeWorkerTest {
 
       worker.terminate();
       await()
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(() -> status(registered) == WorkerStatus.WORKER_STATUS_DRAINING);
-      shop.letShip();
+      shop.resumeShipping();
 
-      assertThat(worker.exitCode()).as(worker::said).isZero();
-      assertThat(run.result(PATIENCE)).isEqualTo("charge lamp, ship lamp");
+      assertThat(worker.exitCode()).as(worker::output).isZero();
+      assertThat(run.result(TIMEOUT)).isEqualTo("charge lamp, ship lamp");
       assertThat(status(registered)).isEqualTo(WorkerStatus.WORKER_STATUS_OFFLINE);
     }
     assertThat(shop.calls()).containsExactly("charge", "ship");
@@ -230,7 +232,7 @@ class NodeWorkerTest {
   private static Worker online(NodeWorker worker) {
     return Objects.requireNonNull(
         await()
-            .atMost(PATIENCE)
+            .atMost(TIMEOUT)
             .until(
                 () ->
                     workers().stream()

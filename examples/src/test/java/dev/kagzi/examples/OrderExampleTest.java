@@ -10,12 +10,12 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** How a workflow is tested: docs/testing.md. */
+/** Shows how a workflow is tested (docs/testing.md). */
 @ExtendWith(KagziExtension.class)
 class OrderExampleTest {
 
   @Test
-  void an_order_cools_off_before_it_is_shipped(KagziEnv env) {
+  void an_order_sleeps_before_it_is_shipped(KagziEnv env) {
     env.worker("orders").workflow(OrderExample.PROCESS_ORDER, OrderExample::processOrder).start();
     RunHandle<String> run =
         env.kagzi()

@@ -17,8 +17,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The service that the steps of the Node worker call. It records every call, and answers with the
- * statuses that a test has lined up, else with 200.
+ * The HTTP service that the steps of the Node worker call. It records every call and answers with
+ * the statuses that a test has queued, or with 200.
  */
 final class Shop implements AutoCloseable {
   private final HttpServer server;
@@ -48,17 +48,17 @@ final class Shop implements AutoCloseable {
     refundStatuses.addAll(java.util.List.of(statuses));
   }
 
-  /** From now on answers are filled up to this length. */
-  void answersAreLong(int length) {
+  /** Pads later answers to this length. */
+  void padAnswers(int length) {
     answerLength = length;
   }
 
-  /** From now on calls of "ship" get no answer before {@link #letShip}. */
+  /** Delays the answers to later "ship" calls until {@link #resumeShipping}. */
   void holdShipping() {
     shipping = new CountDownLatch(1);
   }
 
-  void letShip() {
+  void resumeShipping() {
     shipping.countDown();
   }
 
@@ -69,7 +69,7 @@ final class Shop implements AutoCloseable {
     return String.valueOf(call);
   }
 
-  /** All calls until now, in order. */
+  /** Returns all calls so far, in order. */
   Iterable<String> calls() {
     return all;
   }
@@ -101,7 +101,7 @@ final class Shop implements AutoCloseable {
 
   @Override
   public void close() {
-    letShip();
+    resumeShipping();
     server.stop(0);
   }
 }

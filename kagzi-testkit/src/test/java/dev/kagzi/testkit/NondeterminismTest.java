@@ -118,7 +118,7 @@ class NondeterminismTest {
     assertThat(warnings()).hasSize(1);
     assertThat(warnings().getFirst())
         .contains("run=" + run.runId(), "type=order")
-        .contains("the record has charge-1 before cool-off", "asks for charge-2 in its place")
+        .contains("the history has charge-1 before cool-off", "asks for charge-2 in its place")
         .contains("NondeterminismTest.java:");
   }
 
@@ -139,7 +139,7 @@ class NondeterminismTest {
 
     assertThat(warnings()).hasSize(1);
     assertThat(warnings().getFirst())
-        .contains("the record has a before c", "asks for a after it", "NondeterminismTest.java:");
+        .contains("the history has a before c", "asks for a after it", "NondeterminismTest.java:");
   }
 
   @Test
@@ -171,7 +171,7 @@ class NondeterminismTest {
     runOneDay(env, code);
 
     assertThat(warnings()).hasSize(1);
-    assertThat(warnings().getFirst()).contains("the record has p[shaky]/a before p[shaky]/b");
+    assertThat(warnings().getFirst()).contains("the history has p[shaky]/a before p[shaky]/b");
   }
 
   /** Nothing in the history matches: the worker remembers what its own code did. */
@@ -266,7 +266,7 @@ class NondeterminismTest {
 
     assertThat(run.status()).isEqualTo(RunStatus.COMPLETED);
     assertThat(warnings()).hasSize(1);
-    assertThat(warnings().getFirst()).contains("the record has a before c");
+    assertThat(warnings().getFirst()).contains("the history has a before c");
   }
 
   // ---- tolerated

@@ -5,22 +5,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What holds at any moment for a schedule whose runs must not overlap: never are two of them open,
- * no slot waits while none is, and none is missed while none is.
+ * Rules for a schedule whose runs must not overlap: at most one run is open, no slot waits while none is open, and no slot is missed while none is open.
  *
- * <p>The times in the rows could not tell the last: a server that is paused while it ends a run
- * writes when that began, and until it is durable the run is open for all others. Nor could two
- * snapshots: a decision may be taken before the first, and be durable after it. So the first must
- * hold the schedule; who decides later sees what the snapshot has seen.
+ * <p>Times in the rows cannot prove the last rule: a server that is paused while it ends a run writes
+ * the time when it began, and until the commit all others see the run as open. Two plain snapshots
+ * cannot either: a decision may be taken before the first and be committed after it. So the first
+ * snapshot must lock the schedule; a later decision then sees what the snapshot has seen.
  */
 final class ApartRules {
   private final List<String> problems;
   private final Map<String, Seen> before = new HashMap<>();
   private int decisions;
 
-  /**
-   * @param problems those that are found are added
-   */
+  /** @param problems receives the problems that are found */
   ApartRules(List<String> problems) {
     this.problems = problems;
   }
@@ -28,14 +25,14 @@ final class ApartRules {
   /**
    * A schedule in a snapshot.
    *
-   * @param held nobody was deciding on its slots
-   * @param waits a slot waits for the end of a run
+   * @param held whether the snapshot locked it, so that no server was deciding on its slots
+   * @param waits whether a slot waits for the end of a run
    * @param open how many of its runs have not ended
    * @param total how many runs it has had
    */
   record Seen(String name, boolean held, boolean waits, long open, long total, long missed) {}
 
-  /** How many decisions it could tell of that no run was open before them. */
+  /** The number of observed decisions before which no run was open. */
   int decisions() {
     return decisions;
   }

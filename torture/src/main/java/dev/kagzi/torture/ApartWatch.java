@@ -18,16 +18,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks again and again at schedules whose runs must not overlap. Each look is one snapshot of the
- * database, so what it finds is so. Now and then a run is cancelled: whatever ends a run starts the
- * slot that waits for it.
+ * Takes snapshots of schedules whose runs must not overlap, and checks each. It also cancels runs
+ * from time to time, because every kind of end must start the slot that waits.
  */
 final class ApartWatch implements AutoCloseable {
   private static final Duration BETWEEN_LOOKS = Duration.ofMillis(40);
   private static final Duration BETWEEN_CANCELS = Duration.ofMillis(300);
   private static final int FINDINGS_MAX = 20;
 
-  /** Nobody decides on these while they are looked at. */
+  /** Locks the schedules, so that no server decides on their slots during the snapshot. */
   private static final String HOLD =
       "SELECT run_id::text FROM kagzi.workflow_runs WHERE run_id = ANY (?::uuid[])"
           + " FOR NO KEY UPDATE SKIP LOCKED";
@@ -132,19 +131,19 @@ final class ApartWatch implements AutoCloseable {
         try {
           kagzi.run(run, type).cancel();
         } catch (KagziException away) {
-          // All servers are killed or paused: another time.
+          // All servers are killed or paused: try again later.
         }
       }
     }
   }
 
-  /** How often it has looked, and how often it saw a slot that waits. */
+  /** The number of snapshots, and how often a slot was waiting. */
   String summary() {
     return "%d looks at overlaps, %d times a slot was waiting, %d decisions while no run was open"
         .formatted(looks.get(), waited.get(), rules.decisions());
   }
 
-  /** What it has found; also that it has seen nothing. */
+  /** The problems that were found, or that there was nothing to check. */
   List<String> problems() {
     if (waited.get() == 0) {
       return List.of("no slot was ever seen waiting for the end of a run");

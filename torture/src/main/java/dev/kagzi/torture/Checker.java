@@ -9,14 +9,14 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Judges what a torture has left behind. Everything that a rule concludes follows from the promises
- * of the engine alone and needs no luck with clocks: claims of a run are ordered by their epochs,
- * and what one claim has recorded every later claim is given.
+ * Checks what a torture test has left behind. Every rule follows from the guarantees of the engine
+ * alone, independent of clocks: claims of a run are ordered by their epochs, and every later claim
+ * receives what an earlier one has recorded.
  */
 final class Checker {
   static final String ONE_RUN_PER_START = "one run per start";
 
-  /** A law for single runs; it tells what breaks it. */
+  /** A rule for single runs; it reports each violation. */
   private record Rule(String name, BiConsumer<RunStory, Consumer<String>> law) {}
 
   private static final List<Rule> RULES =
@@ -64,7 +64,7 @@ final class Checker {
     return findings.violations();
   }
 
-  /** Rules that look from one run to another. */
+  /** Rules that compare several runs. */
   private static List<Rule> handling(Evidence evidence) {
     HandlerRules handlers = HandlerRules.of(evidence.stories());
     FamilyRules family = FamilyRules.of(evidence.stories());

@@ -18,15 +18,15 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Reads over the worker's shoulder which claims it is given, since the SDK keeps epochs and
- * attempts to itself. Thread-safe.
+ * Observes which claims a worker receives, because the SDK does not expose epochs and attempts.
+ * Thread-safe.
  */
 final class ClaimWatch implements ClientInterceptor {
   /**
    * A claim as it was delivered.
    *
-   * @param epoch 0 if it is not sure
-   * @param nextAttempts of the steps that are on record; of all others it is the first
+   * @param epoch 0 if it is unknown
+   * @param nextAttempts the next attempt of each recorded step; 1 for all others
    */
   record Delivered(int epoch, Map<String, Integer> nextAttempts) {
     static final Delivered UNSURE = new Delivered(0, Map.of());
@@ -35,7 +35,7 @@ final class ClaimWatch implements ClientInterceptor {
       nextAttempts = Map.copyOf(nextAttempts);
     }
 
-    /** The attempt with which an execution of this claim begins a step; 0 if it is not sure. */
+    /** The attempt with which an execution of this claim begins a step; 0 if it is unknown. */
     int firstAttempt(String step) {
       return epoch == 0 ? 0 : nextAttempts.getOrDefault(step, 1);
     }
@@ -45,8 +45,8 @@ final class ClaimWatch implements ClientInterceptor {
   private final Map<String, Deque<Delivered>> notBegun = new HashMap<>();
 
   /**
-   * The claim whose execution begins now. If two claims of the run have been delivered meanwhile,
-   * nobody can say which of them this is.
+   * Returns the claim whose execution begins now. If two claims of the run were delivered
+   * meanwhile, it is unknown which one begins.
    */
   Delivered begins(String runId) {
     lock.lock();

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** What the client was told is so. */
+/** Rules for the answers that the client received. */
 final class ClientRules {
   private ClientRules() {}
 
-  /** A result is how the run ended; one before its resume is a failure from which it went on. */
+  /** A result must be the run's end; a result before a resume must be a recorded failure. */
   static void resultsAreTrue(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null) {
@@ -58,8 +58,8 @@ final class ClientRules {
   }
 
   /**
-   * Once a resume is acknowledged, the end before it is history. All failures but those by time-out
-   * have a value of their own.
+   * After an acknowledged resume, the client must not receive the end before it again. All failures
+   * except time-outs have a unique value.
    */
   static void resumedGoesOn(RunStory story, Consumer<String> violation) {
     Set<String> told = new HashSet<>();

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Says what goes on, each line with its time. Thread-safe. */
+/** Prints progress, each line with its time. Thread-safe. */
 final class Console {
   private final PrintWriter out;
   private final long beganNanos = System.nanoTime();
@@ -19,7 +19,7 @@ final class Console {
     print("[%6.1f s] %s".formatted(seconds(System.nanoTime() - beganNanos), line));
   }
 
-  /** A line without a time. */
+  /** Prints a line without a time. */
   void print(String line) {
     lock.lock();
     try {

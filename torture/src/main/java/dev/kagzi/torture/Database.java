@@ -7,8 +7,8 @@ import java.sql.SQLException;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The fleet's PostgreSQL: durable, and killed and started again. Thread-safe; whoever kills it
- * holds its lock until it is back.
+ * The fleet's PostgreSQL, which is durable and is killed and restarted. Thread-safe; a caller that
+ * kills it holds its lock until it is restarted.
  */
 final class Database implements AutoCloseable {
   private static final String NAME = "kagzi";
@@ -44,7 +44,7 @@ final class Database implements AutoCloseable {
     return postgres.password();
   }
 
-  /** The address of the database behind a port that leads to it. */
+  /** The JDBC URL of the database behind a port that forwards to it. */
   static String url(int port) {
     return "jdbc:postgresql://127.0.0.1:" + port + "/" + NAME;
   }

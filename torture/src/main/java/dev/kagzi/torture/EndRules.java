@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** Whether and how runs end. */
+/** Rules for whether and how runs end. */
 final class EndRules {
   private static final long LOCK_WAIT_MICROS = 3_000_000;
 
-  /** What a workflow's output is made of. */
+  /** The events whose values a workflow's output consists of. */
   private static final Set<Event> MADE_OF =
       Set.of(Event.SEEN, Event.CAUGHT, Event.JOINED, Event.WON);
 
@@ -52,9 +52,9 @@ final class EndRules {
   }
 
   /**
-   * When others than its own code have ended a run, nothing is recorded in it any more. Times in
-   * the tables are those at which transactions began: the one that ended the run may have begun
-   * first and waited for the lock of one that recorded a step, for as long as a lock is waited for.
+   * After a run was ended from outside, nothing more is recorded in it. The tables store when
+   * transactions began. The ending transaction may have begun first and waited for the lock of one
+   * that recorded a step, at most for the lock time-out.
    */
   static void nothingAfterEnd(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();

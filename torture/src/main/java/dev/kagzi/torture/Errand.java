@@ -20,16 +20,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the client does with one run, from its start to its result; what it is told goes to the
+ * What the client does with one run, from its start to its result. Writes all answers to the
  * ledger. Used by one thread.
  */
 final class Errand {
-  /** How long a run is left alone at most before its client ends it. */
+  /** The longest time before the client cancels or terminates a run. */
   private static final int ALONE_MS_MAX = 5_000;
 
   private static final Retry WHOLE_RUN = Retry.fixed(4, Duration.ofMillis(300));
 
-  /** Far more than all faults of a torture could ask for. */
+  /** Far more than all faults of a torture test could require. */
   private static final int RESUMES_MAX = 100;
 
   private final ClientDesk desk;
@@ -45,17 +45,18 @@ final class Errand {
   }
 
   /**
-   * What all errands share.
+   * What all client runs share.
    *
-   * @param other prefers another server than the first does
+   * @param other a client that prefers another server
    */
   record ClientDesk(Kagzi kagzi, Kagzi other, Ledger ledger, Repairs repairs) {}
 
-  /** Answers whether there is a result; without it, not even the start was acknowledged. */
+  /** Returns whether there is a result; if not, even the start was not acknowledged. */
   boolean run() throws InterruptedException {
     if (scenario.has(Habit.CHANGES_DEFAULT)) {
       String version = Scenarios.VERSIONS.get(random.nextInt(Scenarios.VERSIONS.size()));
-      // Whether it was done or not: both are served, and the tables say which one a run has.
+      // The answer does not matter: workers serve both versions, and the tables show which one a
+      // run has.
       String unused =
           answer(() -> !desk.kagzi.setDefaultVersion(scenario.type().version(version)).isEmpty());
     }
@@ -105,7 +106,8 @@ final class Errand {
       write(run.existed() ? Event.FOUND : Event.STARTED, run.runId(), scenario.name(), input);
       return run;
     } catch (ServerUnavailableException e) {
-      // Nothing was acknowledged. If the run exists all the same, it has to end as the others.
+      // The start was not acknowledged. If the run exists nevertheless, it must end like all
+      // others.
       return null;
     }
   }
@@ -133,7 +135,7 @@ final class Errand {
     try {
       return call.get().toString();
     } catch (ServerUnavailableException e) {
-      // Nothing was acknowledged: it may have been done or not.
+      // Not acknowledged: it may or may not have taken effect.
       return "unknown";
     }
   }
@@ -145,7 +147,7 @@ final class Errand {
     }
   }
 
-  /** Waits for the result; false if that is a failure after which the run is to go on. */
+  /** Waits for the result; false if it is a failure from which the run is to be resumed. */
   private boolean isOver(RunHandle<String> run) {
     try {
       write(Event.RESULT, run.runId(), RunRecord.COMPLETED, run.result());
@@ -158,7 +160,7 @@ final class Errand {
     return true;
   }
 
-  /** Asks again until there is an answer: who asks twice must not do harm. */
+  /** Repeats the call until it is answered: a repeated resume must do no harm. */
   private void resume(RunHandle<String> run) {
     String answer = "unknown";
     for (int i = 0; answer.equals("unknown") && i < RESUMES_MAX; i++) {

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What the checker judges by: all ledgers, and the tables after the last run has ended. */
+/** The input of the checker: all ledgers, and the tables after the last run has ended. */
 record Evidence(List<RunStory> stories, int stepCount) {
   Evidence {
     stories = List.copyOf(stories);
@@ -17,7 +17,7 @@ record Evidence(List<RunStory> stories, int stepCount) {
   static Evidence of(List<LedgerEntry> entries, List<RunRecord> runs, List<StepRecord> steps) {
     Map<String, List<LedgerEntry>> entriesByRun = new HashMap<>();
     for (LedgerEntry entry : entries) {
-      // A start that was not acknowledged has no id, and nobody relies on it.
+      // A start that was not acknowledged has no run id, and no rule depends on it.
       if (entry.event() != Event.START) {
         entriesByRun.computeIfAbsent(entry.runId(), id -> new ArrayList<>()).add(entry);
       }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** What runs, branches and versions have to do with each other. */
+/** Rules for parents and children, branches and versions. */
 final class FamilyRules {
   private final Map<String, RunStory> stories = new HashMap<>();
 
@@ -39,7 +39,7 @@ final class FamilyRules {
         .forEach(attempt -> violation.accept("step " + attempt.step() + " has no child"));
   }
 
-  /** What a parent has on record of a child is how that ended. */
+  /** The recorded result of a child is the child's output. */
   void parentsHearTheTruth(RunStory story, Consumer<String> violation) {
     story
         .attempts()
@@ -58,7 +58,10 @@ final class FamilyRules {
             });
   }
 
-  /** A child completes, unless its parent was ended: then it ends too, if it has not before. */
+  /**
+   * A child completes, unless its parent was ended from outside: then it ends too, if it has not
+   * before.
+   */
   void childrenEndWithTheirParents(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     RunStory parent = run == null ? null : stories.get(run.family().parentRunId());
@@ -72,16 +75,18 @@ final class FamilyRules {
       violation.accept(
           "child ended as %s, its parent as %s".formatted(run.status(), above.status()));
     }
-    // Its last report may be on its way while the message is.
+    // The child's last report may be in flight while the message to end it is.
     if (ended && completed && run.finishedMicros() > above.finishedMicros() + SLACK_MICROS) {
       violation.accept("child completed long after its parent had been ended");
     }
   }
 
-  /** A message may wait for a killed server's successor, and for a chore that looks for it. */
+  /**
+   * A message may wait for the restart of a killed server, and for the chore that redelivers it.
+   */
   private static final long SLACK_MICROS = 30_000_000;
 
-  /** Once another step has begun behind a race, nobody but the winner runs again. */
+  /** Once a step behind a race has begun, only the winner runs again. */
   static void losersStayOut(RunStory story, Consumer<String> violation) {
     for (RunStory.Execution earlier : story.executions()) {
       Map<String, String> winners = decidedRaces(earlier);

@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * One fault of a plan.
  *
- * @param at when, from the plan's beginning on
+ * @param at when, from the start of the plan
  * @param target the index of the worker or server
  * @param lasts how long until it is healed
  */

@@ -1,6 +1,6 @@
 package dev.kagzi.torture;
 
-/** What is done to the fleet. */
+/** The kinds of faults. */
 enum FaultKind {
   KILL_WORKER("kill -9 of a worker", Victim.WORKER, 100, 1_500),
   KILL_SERVER("kill -9 of a server", Victim.SERVER, 100, 1_500),
@@ -9,11 +9,11 @@ enum FaultKind {
   CUT_POSTGRES("cut: a server from PostgreSQL", Victim.SERVER, 0, 1),
   STALL_WORKER("stall: a worker from the servers", Victim.WORKER, 2_000, 6_000),
   STALL_POSTGRES("stall: a server from PostgreSQL", Victim.SERVER, 2_000, 6_000),
-  // Longer than a lease, so that the paused process goes on with claims that it has lost.
+  // Longer than a lease, so that the paused process continues with claims that it has lost.
   PAUSE_WORKER("SIGSTOP of a worker", Victim.WORKER, 4_000, 7_000),
   PAUSE_SERVER("SIGSTOP of a server", Victim.SERVER, 4_000, 7_000);
 
-  /** Whom a fault is done to. */
+  /** What a fault is injected into. */
   enum Victim {
     WORKER,
     SERVER,
@@ -40,12 +40,12 @@ enum FaultKind {
     return victim;
   }
 
-  /** How long it lasts before it is healed, at least. */
+  /** The minimum time until it is healed. */
   int lastsMsMin() {
     return lastsMsMin;
   }
 
-  /** How long it lasts before it is healed, below this. */
+  /** The time until it is healed is below this. */
   int lastsMsMax() {
     return lastsMsMax;
   }

@@ -3,11 +3,11 @@ package dev.kagzi.torture;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects what the checker finds. Not thread-safe. */
+/** Collects the violations that the checker finds. Not thread-safe. */
 final class Findings {
   private final List<Violation> violations = new ArrayList<>();
 
-  /** Something that must not be. */
+  /** A violation of a rule. */
   record Violation(String rule, String runId, String text) {
     @Override
     public String toString() {

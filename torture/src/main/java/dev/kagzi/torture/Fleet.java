@@ -10,8 +10,8 @@ import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 
 /**
- * All processes under torture, and the links between them: PostgreSQL, servers, workers. Every
- * connection between two of them goes through a link, and so do those of the client.
+ * All processes of a torture test (PostgreSQL, servers, workers) and the links between them. Every
+ * connection between two of them goes through a link, and so do the client's.
  */
 final class Fleet implements AutoCloseable {
   private static final Duration DUMP_TIME = Duration.ofSeconds(1);
@@ -25,7 +25,7 @@ final class Fleet implements AutoCloseable {
   private final List<Link> otherClientLinks;
 
   /**
-   * A process and the links by which it reaches others.
+   * A process and the links through which it connects to others.
    *
    * @param links of a server: to PostgreSQL; of a worker: to each server
    */
@@ -81,14 +81,14 @@ final class Fleet implements AutoCloseable {
     return new Node(new JavaProcess(name, WorkerMain.class, environment, folder), links);
   }
 
-  /** One link to each server. */
+  /** Creates one link to each server. */
   private List<Link> links() {
     List<Link> links = Stream.generate(Link::new).limit(servers.size()).toList();
     toServers.addAll(links);
     return links;
   }
 
-  /** Everybody prefers another server. */
+  /** Each process prefers another server. */
   private static String addresses(List<Link> links, int first) {
     List<String> addresses = new ArrayList<>();
     for (int i = 0; i < links.size(); i++) {
@@ -105,7 +105,7 @@ final class Fleet implements AutoCloseable {
         .join();
   }
 
-  /** Starts a server, and lets all links to it lead to its new port. */
+  /** Starts a server and points all links for it to its new port. */
   void startServer(int index) {
     int port = Integer.parseInt(servers.get(index).process.start());
     for (int i = index; i < toServers.size(); i += servers.size()) {
@@ -113,7 +113,7 @@ final class Fleet implements AutoCloseable {
     }
   }
 
-  /** Starts PostgreSQL again, and lets the servers' links lead to it. */
+  /** Restarts PostgreSQL and points the servers' links to it. */
   void restartDatabase() {
     database.restart();
     servers.forEach(server -> server.links.forEach(link -> link.to(database.port())));
@@ -131,12 +131,12 @@ final class Fleet implements AutoCloseable {
     return workers;
   }
 
-  /** Where the client finds the servers. */
+  /** The server addresses for the client. */
   String clientAddresses() {
     return addresses(clientLinks, 0);
   }
 
-  /** The same for a client that prefers another server. */
+  /** The server addresses for a client that prefers another server. */
   String otherClientAddresses() {
     return addresses(otherClientLinks, 1);
   }
@@ -162,7 +162,7 @@ final class Fleet implements AutoCloseable {
     return 0;
   }
 
-  /** Processes that have ended although nobody killed them. */
+  /** The names of processes that have ended without being killed. */
   List<String> diedByThemselves() {
     return Stream.concat(servers.stream(), workers.stream())
         .map(Node::process)
@@ -171,7 +171,7 @@ final class Fleet implements AutoCloseable {
         .toList();
   }
 
-  /** Has the programs write down what their threads do: something hangs. */
+  /** Makes all processes print thread dumps, because something hangs. */
   void dumpThreads() {
     Stream.concat(servers.stream(), workers.stream())
         .map(Node::process)
@@ -180,7 +180,7 @@ final class Fleet implements AutoCloseable {
     Pause.ofUnchecked(DUMP_TIME);
   }
 
-  /** Ends the programs, so that nothing more is written. */
+  /** Ends servers and workers, so that nothing more is written. */
   void stopPrograms() {
     workers.forEach(worker -> worker.process.close());
     servers.forEach(server -> server.process.close());

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Each failure is handled by one run, which knows what failed; nothing else is handled. */
+/** Each failure is handled by one run, which receives the failure; nothing else is handled. */
 final class HandlerRules {
   private final Map<String, RunStory> stories = new HashMap<>();
   private final Map<String, List<RunStory>> handlers = new HashMap<>();
@@ -31,7 +31,7 @@ final class HandlerRules {
     return rules;
   }
 
-  /** As many handlers as failures: a resumed run that fails again is handled again. */
+  /** There are as many handlers as failures: a resumed run that fails again is handled again. */
   void oneHandlerPerFailure(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     Scenario scenario = story.scenario();
@@ -53,11 +53,11 @@ final class HandlerRules {
 
   private static int failures(RunStory story, Scenario scenario, RunRecord run) {
     int last = run.hasFailed() && !story.isTerminated() ? 1 : 0;
-    // Tries of a policy are one failure at most, and that is the last.
+    // Retries by a policy are at most one failure, the last.
     return scenario.has(Habit.RETRIES) ? last : run.attempts() - 1 + last;
   }
 
-  /** Handlers end well, and lead back to the run whose failure they handle. */
+  /** Handlers complete, and refer to the run whose failure they handle. */
   void handlersFitFailures(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null) {
@@ -86,7 +86,7 @@ final class HandlerRules {
     return failed == null ? null : failed.run();
   }
 
-  /** The code was told what is recorded of that failure. */
+  /** The handler's code received what is recorded of the failure. */
   private void checkEvent(
       RunRecord run, RunRecord failed, LedgerEntry told, Consumer<String> violation) {
     boolean isLast = told.attempt() == failed.attempts() && failed.hasFailed();
@@ -105,7 +105,7 @@ final class HandlerRules {
     }
   }
 
-  /** What may have been the end of an attempt from which the run was resumed. */
+  /** The possible errors of an attempt from which the run was resumed. */
   private List<String> earlier(RunRecord failed, int runAttempt) {
     RunStory story = stories.get(failed.runId());
     return story == null

@@ -5,8 +5,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * Does faults to the fleet and heals them. Faults on different victims overlap; a victim that is
- * still suffering from one waits for its end before the next. Thread-safe.
+ * Injects faults into the fleet and heals them. Faults on different victims overlap; the next fault
+ * of a victim waits until the previous one is healed. Thread-safe.
  */
 final class Injector {
   private final Fleet fleet;
@@ -15,7 +15,7 @@ final class Injector {
     this.fleet = fleet;
   }
 
-  /** Returns when the fault is healed: the victim is back, or its links let everything through. */
+  /** Returns when the fault is healed: the victim is restarted, or its links forward again. */
   void injectAndHeal(Fault fault, Runnable injected) {
     switch (fault.kind()) {
       case KILL_WORKER ->
@@ -59,7 +59,7 @@ final class Injector {
     node.links().forEach(Link::cut);
   }
 
-  // Links have no lock: a stalled process may be killed meanwhile, and starts into the stall.
+  // Links have no lock: a stalled process may be killed meanwhile, and restarts during the stall.
   private static void stall(Fault fault, Runnable injected, Node node) {
     injected.run();
     node.links().forEach(Link::stall);

@@ -19,11 +19,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of our programs in a process of its own, which is killed and started again: it has many
- * lives. It says on its first line that it is ready, and ends with its input, so that it does not
- * outlive this process.
+ * One of our programs in its own process, which is killed and restarted many times. It prints a first line when it is ready, and ends with its standard input, so that it does not outlive this process.
  *
- * <p>Thread-safe; whoever does something to it that takes time holds its lock.
+ * <p>Thread-safe; a caller holds its lock during an operation that takes time.
  */
 final class JavaProcess implements AutoCloseable {
   private static final Duration READY_MAX = Duration.ofSeconds(60);
@@ -38,9 +36,7 @@ final class JavaProcess implements AutoCloseable {
   private volatile boolean wanted;
   private int life;
 
-  /**
-   * @param environment kept out of the command line, which every user of the machine can read
-   */
+  /** @param environment kept out of the command line, which every user of the machine can read */
   JavaProcess(String name, Class<?> program, Map<String, String> environment, Path folder) {
     this.name = name;
     this.program = program;
@@ -52,12 +48,12 @@ final class JavaProcess implements AutoCloseable {
     return name;
   }
 
-  /** Whose holder alone may start, kill or stop it. */
+  /** Only the holder of this lock may start, kill or stop the process. */
   ReentrantLock lock() {
     return lock;
   }
 
-  /** Starts it, again and again while it ends before it is ready. Answers its first line. */
+  /** Starts the process, and retries while it ends before it is ready. Returns its first line. */
   String start() {
     for (int i = 1; ; i++) {
       try {
@@ -96,7 +92,7 @@ final class JavaProcess implements AutoCloseable {
       command.add("--sun-misc-unsafe-memory-access=allow");
     }
     command.add("--enable-native-access=ALL-UNNAMED");
-    // Lives are short: what counts is a quick start, and a heap that leaves room for the others.
+    // Processes live shortly: a quick start counts, and a heap that leaves memory for the others.
     command.addAll(List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
     return command;
@@ -108,7 +104,7 @@ final class JavaProcess implements AutoCloseable {
     return first.orTimeout(READY_MAX.toMillis(), TimeUnit.MILLISECONDS).join();
   }
 
-  /** Reads all its output; what comes after the first line are thread dumps. */
+  /** Reads all output; what follows the first line is thread dumps. */
   private void read(Process process, CompletableFuture<String> first) {
     try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
         Writer rest =
@@ -141,7 +137,7 @@ final class JavaProcess implements AutoCloseable {
     return last != null && last.isAlive();
   }
 
-  /** Whether it has ended although nobody killed it. */
+  /** Whether it has ended without being killed. */
   boolean hasDiedByItself() {
     return wanted && !running().isAlive();
   }

@@ -18,13 +18,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
- * A file to which one process appends what it does. A line is one write of the operating system:
- * once it has returned, no death of the process can take it back. Thread-safe.
+ * A file to which one process appends its events. A line is one write of the operating system: once
+ * the write has returned, killing the process cannot undo it. Thread-safe.
  */
 final class Ledger implements AutoCloseable {
   private static final String SUFFIX = ".ledger";
 
-  // Not a channel: that would be closed by the interrupt of a thread that writes to it.
+  // Not a channel, which an interrupt of the writing thread would close.
   private final FileOutputStream file;
   private final ReentrantLock lock = new ReentrantLock();
   private final Clock clock = Clock.systemUTC();
@@ -66,7 +66,7 @@ final class Ledger implements AutoCloseable {
     }
   }
 
-  /** All entries of all ledgers in the folder, those of one process in their order. */
+  /** Returns all entries of all ledgers in the folder; those of one process are in order. */
   static List<LedgerEntry> readAll(Path folder) {
     List<LedgerEntry> entries = new ArrayList<>();
     try (Stream<Path> files = Files.list(folder)) {
@@ -79,7 +79,7 @@ final class Ledger implements AutoCloseable {
     return entries;
   }
 
-  // A last line without an end was being written when its process was killed: it did not happen.
+  // Ignores an incomplete last line: the process was killed while it wrote.
   private static void read(Path path, List<LedgerEntry> entries) throws IOException {
     String text = Files.readString(path);
     int whole = text.lastIndexOf('\n') + 1;

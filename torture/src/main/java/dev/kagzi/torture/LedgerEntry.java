@@ -6,13 +6,12 @@ import java.util.List;
  * One line of a ledger.
  *
  * @param event what happened
- * @param runId empty where it is not known yet
+ * @param runId empty if it is not known yet
  * @param author who wrote it
- * @param step the step's name; for what a client writes, the scenario, the run's status or the
- *     reason
- * @param attempt of the step; 0 if unknown
- * @param value what was returned, thrown, received or asked for
- * @param at when, taken right before the line was written
+ * @param step the step's name; for entries of a client the scenario, the run's status or the reason
+ * @param attempt the attempt of the step; 0 if unknown
+ * @param value what was returned, thrown, received or requested
+ * @param at when, read right before the line was written
  */
 record LedgerEntry(
     Event event, String runId, Author author, String step, int attempt, String value, Moment at) {
@@ -20,58 +19,56 @@ record LedgerEntry(
   private static final String SEPARATOR = "\t";
   private static final int FIELDS = 10;
 
-  /** What a line tells of. */
+  /** The kinds of lines. */
   enum Event {
     /** The workflow's code begins. */
     BEGIN,
-    /** A step's code begins; the value is what it is going to return or to throw. */
+    /** A step's code begins; the value is what it will return or throw. */
     EXEC,
-    /** The workflow's code is about to begin a step that may take so many milliseconds. */
+    /** The workflow's code is about to begin a step; the value is its time-out in milliseconds. */
     LIMIT,
-    /**
-     * A step's code has taken longer than it may, and is about to return the value all the same.
-     */
+    /** A step's code has exceeded its time-out and is about to return the value nevertheless. */
     LATE,
     /** The workflow's code has received a step's result. */
     SEEN,
     /** The workflow's code has caught a step's final failure. */
     CAUGHT,
-    /** The workflow's code is about to sleep; the value is for how many milliseconds. */
+    /** The workflow's code is about to sleep; the value is the duration in milliseconds. */
     SLEEP,
-    /** The workflow's code goes on after a sleep. */
+    /** The workflow's code continues after a sleep. */
     WOKE,
-    /** The workflow's code has received what a branch made of its values. */
+    /** The workflow's code has received the joined values of a branch. */
     JOINED,
-    /** The workflow's code has heard which branch of a race has won. */
+    /** The workflow's code has received the winner of a race. */
     WON,
-    /** The workflow's code is of this version. */
+    /** The version of the workflow's code. */
     VERSION,
-    /** The code of a handler was told of the failure of a run; the step is that run's type. */
+    /** The code of a handler has received a run's failure; the step is that run's type. */
     HANDLES,
     /** The workflow's code is about to return the value. */
     END,
-    /** The client asks for a run; the value is its input. */
+    /** The client is about to start a run; the value is its input. */
     START,
-    /** The client was told that the run is durable. */
+    /** The start was acknowledged: the run is durable. */
     STARTED,
-    /** The client was told that its start has found the run that another start had made. */
+    /** The start was acknowledged, but another start had created the run. */
     FOUND,
-    /** The client was told that the run is cancelled now, or (value false) had ended before. */
+    /** The answer to a cancel: it is cancelled now, or (value false) had ended before. */
     CANCELLED,
-    /** As with a cancel; the step is the reason that was given. */
+    /** The answer to a termination, as for a cancel; the step is the given reason. */
     TERMINATED,
-    /** The client was told that the run goes on now, or (value false) was not to be resumed. */
+    /** The answer to a resume: it continues now, or (value false) could not be resumed. */
     RESUMED,
-    /** The client was told how the run ended; the step is its status. */
+    /** The client has received the run's result; the step is its status. */
     RESULT
   }
 
   /**
    * Who wrote a line.
    *
-   * @param process one life of one process
-   * @param execution one execution of a run's code, unique; empty for clients
-   * @param epoch of the claim that is executed; 0 if unknown
+   * @param process the name of the process, with the number of its start
+   * @param execution a unique id of one execution of a run's code; empty for clients
+   * @param epoch the executed claim's epoch; 0 if unknown
    */
   record Author(String process, String execution, int epoch) {
     static Author client() {
@@ -85,7 +82,7 @@ record LedgerEntry(
    */
   record Moment(long monoNanos, long wallMicros) {}
 
-  /** The line, without its end. Nothing that is written contains a tab or a line's end. */
+  /** The line without its line break. No field contains a tab or a line break. */
   String line() {
     return String.join(
         SEPARATOR,

@@ -14,8 +14,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Stands between a process and the one that it connects to, and fails on demand: connections break,
- * or nothing comes through for a while and nobody is told. Thread-safe.
+ * A TCP proxy between two processes that fails on demand: it breaks connections, or holds back all
+ * bytes for a while without closing them. Thread-safe.
  */
 final class Link implements AutoCloseable {
   private static final int BUFFER_BYTES = 32 << 10;
@@ -44,7 +44,7 @@ final class Link implements AutoCloseable {
     return "127.0.0.1:" + port();
   }
 
-  /** Where connections go from now on. */
+  /** Sets the port to which new connections are forwarded. */
   void to(int port) {
     targetPort = port;
   }
@@ -54,12 +54,12 @@ final class Link implements AutoCloseable {
     return !sockets.isEmpty();
   }
 
-  /** Breaks every connection; new ones are let through. */
+  /** Breaks every connection; new ones are forwarded. */
   void cut() {
     sockets.forEach(Link::closeQuietly);
   }
 
-  /** Holds back everything, also on new connections, until {@link #flow}. */
+  /** Holds back all bytes, also on new connections, until {@link #flow}. */
   void stall() {
     setStalled(true);
   }
@@ -84,7 +84,7 @@ final class Link implements AutoCloseable {
         Socket from = door.accept();
         Thread.ofVirtual().name("link-open").start(() -> open(from));
       } catch (IOException closed) {
-        // The door is closed, or the caller has gone again: nothing to do for either.
+        // The listener is closed, or the caller has disconnected: nothing to do.
       }
     }
   }
@@ -116,7 +116,7 @@ final class Link implements AutoCloseable {
       }
       awaitFlow();
     } catch (IOException broken) {
-      // Ended below, as an orderly end is.
+      // Closed below, as after an orderly end.
     }
     closeBoth(from, to);
   }
@@ -143,7 +143,6 @@ final class Link implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException closed) {
-      // It is.
     }
   }
 
@@ -152,7 +151,6 @@ final class Link implements AutoCloseable {
     try {
       door.close();
     } catch (IOException closed) {
-      // It is.
     }
     flow();
     cut();

@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The client: a number of callers, each with one run after the other, that write to their ledger
- * what they are told. Thread-safe.
+ * The client: a number of callers, each with one run after the other. They write all answers to a
+ * ledger. Thread-safe.
  */
 final class Load implements AutoCloseable {
   private static final Duration CALL_MAX = Duration.ofSeconds(60);
@@ -37,8 +37,8 @@ final class Load implements AutoCloseable {
   }
 
   /**
-   * @param scenarios of which each run is one
-   * @param pace what a caller does between two runs
+   * @param scenarios the scenarios from which each run is chosen
+   * @param pace the average pause of a caller between two runs
    */
   record Settings(List<Scenario> scenarios, long seed, int callers, Duration pace) {
     Settings {
@@ -47,8 +47,8 @@ final class Load implements AutoCloseable {
   }
 
   /**
-   * @param addresses of the servers
-   * @param otherAddresses the same, in another order
+   * @param addresses the addresses of the servers
+   * @param otherAddresses the same addresses in another order
    */
   static Load start(Settings settings, String addresses, String otherAddresses, Path folder) {
     ClientDesk desk =
@@ -68,12 +68,12 @@ final class Load implements AutoCloseable {
     return Kagzi.builder().address(addresses).callTimeout(CALL_MAX).connect();
   }
 
-  /** No more runs are started. */
+  /** Starts no more runs. */
   void stop() {
     stopped = true;
   }
 
-  /** Waits until the results of all runs have been received; false if the time ended first. */
+  /** Waits until the results of all runs are received; false at the time-out. */
   boolean awaitResults(Duration timeout) {
     try {
       return callersLeft.await(timeout.toMillis(), TimeUnit.MILLISECONDS);
@@ -91,7 +91,7 @@ final class Load implements AutoCloseable {
     return results.size();
   }
 
-  /** What went wrong with the client itself. */
+  /** Errors of the client itself. */
   List<String> troubles() {
     return List.copyOf(troubles);
   }
@@ -101,7 +101,7 @@ final class Load implements AutoCloseable {
       while (!stopped) {
         int number = started.incrementAndGet();
         oneRun(number);
-        // Varied, or callers that were all held up by the same fault would go on in step.
+        // Varied, so that callers that were all delayed by the same fault do not continue in step.
         Pause.of(pace.dividedBy(2).plus(pace.multipliedBy(number % 11).dividedBy(10)));
       }
     } catch (RuntimeException | InterruptedException e) {

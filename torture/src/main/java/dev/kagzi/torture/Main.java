@@ -79,7 +79,7 @@ public final class Main implements Callable<Integer> {
 
   private Main() {}
 
-  /** Tortures and ends the JVM with an exit code. */
+  /** Runs the torture test and ends the JVM with an exit code. */
   public static void main(String[] args) {
     System.exit(commandLine().execute(args));
   }

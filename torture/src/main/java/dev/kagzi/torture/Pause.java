@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** Lets time pass: faults last, steps take their time, and load comes at a pace. */
+/** Waits: for the length of faults and steps, and between the runs of a caller. */
 final class Pause {
   private Pause() {}
 
@@ -15,19 +15,18 @@ final class Pause {
     }
   }
 
-  /** As code does that ignores its interrupts. */
+  /** Waits like code that ignores its interrupts. */
   static void deaf(Duration duration) {
     long untilNanos = System.nanoTime() + duration.toNanos();
     for (long left = duration.toNanos(); left > 0; left = untilNanos - System.nanoTime()) {
       try {
         of(Duration.ofNanos(left));
       } catch (InterruptedException e) {
-        // Nobody listens.
       }
     }
   }
 
-  /** For threads that nobody interrupts unless the program ends. */
+  /** For threads that are interrupted only if the program ends. */
   static void ofUnchecked(Duration duration) {
     try {
       of(duration);

@@ -9,7 +9,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 
-/** Which faults come when, in the order of their times; the same for the same seed. */
+/** The faults in the order of their times; the same for the same seed. */
 record Plan(List<Fault> faults) {
   private static final int FIRST_MS_MAX = 1_500;
   private static final int GAP_MS_MIN = 2_500;
@@ -19,7 +19,7 @@ record Plan(List<Fault> faults) {
     faults = List.copyOf(faults);
   }
 
-  /** Rounds in which each kind has one turn, so that none is rare however short the plan is. */
+  /** Builds rounds in which each kind occurs once, so that short plans contain all kinds too. */
   static Plan random(long seed, Duration length, int servers, int workers) {
     Random random = new Random(seed);
     List<Fault> faults = new ArrayList<>();

@@ -10,14 +10,13 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * A schedule that is tortured: its expression, and what that means, said a second time.
+ * A schedule of a torture test: its cron expression, and an independent computation of its slots.
  *
- * @param hours empty: every one, by a star
- * @param days of the month; empty: every one
- * @param weekdays 0 is Sunday; empty: every one
- * @param maxCatchup how many missed slots become runs after all
- * @param overlap of those that are not {@code ALLOW} the runs last, and all slots are caught up
- *     with
+ * @param hours empty for every hour, by a star
+ * @param days of the month; empty for every day
+ * @param weekdays 0 is Sunday; empty for every day
+ * @param maxCatchup how many missed slots become runs afterwards
+ * @param overlap if it is not {@code ALLOW}, the runs take long and all slots are caught up
  */
 record PlannedSchedule(
     String name,
@@ -33,7 +32,7 @@ record PlannedSchedule(
   static final int ALL_CAUGHT_UP = 1_000_000;
   private static final int FEW_CAUGHT_UP = 3;
 
-  /** Of the hourly ones, every eighth has runs that must not overlap. */
+  /** Every eighth of the hourly schedules must not overlap. */
   private static final int APART_EVERY = 8;
 
   private static final List<String> ZONES =
@@ -47,7 +46,7 @@ record PlannedSchedule(
           "Asia/Kolkata",
           "Pacific/Chatham");
 
-  /** A mixture of periods and zones, most of them daily, a few of every minute and less. */
+  /** A mixture of periods and zones, most of them daily, a few of every minute or less. */
   static List<PlannedSchedule> mixture(int count, Random random) {
     List<PlannedSchedule> all = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -58,7 +57,7 @@ record PlannedSchedule(
             of(i, random, Set.of(0, 30), every(0, 60, 1), Set.of(), Set.of(), Set.of())
                 .catchingUp(ALL_CAUGHT_UP);
       } else if (i == 1) {
-        // The one before shows when servers fire; this one must fire then, and only then.
+        // The schedule before shows when servers fire; this one must fire then, and only then.
         plan =
             of(i, random, Set.of(0), every(0, 60, 1), Set.of(), Set.of(), Set.of()).catchingUp(0);
       } else if (kind < 0.002) {
@@ -79,7 +78,7 @@ record PlannedSchedule(
     return all;
   }
 
-  /** One that fires all the time. */
+  /** A schedule that fires every few seconds. */
   static PlannedSchedule everySeconds(String name, int seconds, int maxCatchup) {
     return new PlannedSchedule(
         name,
@@ -188,7 +187,7 @@ record PlannedSchedule(
         : values.stream().sorted().map(String::valueOf).collect(Collectors.joining(","));
   }
 
-  /** Its slots after the first second, in all minutes of the clock. */
+  /** Returns the slots after the given second, in all minutes of the clock. */
   List<Long> slots(WallClock clock, long after) {
     List<Long> slots = new ArrayList<>();
     for (WallClock.Minute minute : clock.minutes()) {

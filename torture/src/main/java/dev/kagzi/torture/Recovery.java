@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Measures how long throughput takes to be back after one fault of each kind. */
+/** Measures how long throughput takes to recover after one fault of each kind. */
 final class Recovery {
   private static final int CALLERS = 100;
   private static final Duration PACE = Duration.ofSeconds(1);
@@ -33,7 +33,7 @@ final class Recovery {
     }
   }
 
-  /** As short as plans have it; those are hit that are at work. */
+  /** As short as plans allow; the victim is a process that the client uses now. */
   private Fault fault(FaultKind kind) {
     int target =
         switch (kind.victim()) {

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The outside condition for which runs fail until somebody repairs it. All processes see the same:
+ * The external condition that makes runs fail until the client repairs it. All processes share it:
  * a file for each run whose condition is repaired. Thread-safe.
  */
 record Repairs(Path folder) {

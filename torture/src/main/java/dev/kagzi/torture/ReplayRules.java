@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** What later executions of a run may rely on. */
+/** Rules for what later executions of a run can rely on. */
 final class ReplayRules {
   private ReplayRules() {}
 
@@ -29,9 +29,9 @@ final class ReplayRules {
   }
 
   /**
-   * An execution that begins a step has what came before it on record, so every later claim is
-   * given that and must not execute it. Earlier claims may: they do not know yet that they are
-   * lost.
+   * When an execution begins a step, all results before it are recorded. So every later claim
+   * receives them and must not execute these steps. Earlier claims may: they do not know yet that
+   * they are lost.
    */
   static void noStepAgain(RunStory story, Consumer<String> violation) {
     for (Execution earlier : story.executions()) {
@@ -54,7 +54,10 @@ final class ReplayRules {
 
   private static final int FOR_GOOD = Integer.MAX_VALUE;
 
-  /** Up to which attempt each step is behind the execution for sure. */
+  /**
+   * For each step, the last attempt that is certainly recorded when the execution's last step
+   * began.
+   */
   private static Map<String, Integer> passed(Execution execution) {
     Map<String, Integer> passed = new HashMap<>();
     Map<String, Integer> decided = new HashMap<>();
@@ -83,7 +86,7 @@ final class ReplayRules {
     return upTo == FOR_GOOD || (exec.attempt() != 0 && exec.attempt() <= upTo);
   }
 
-  /** Within one execution no step is executed after the code has received its result. */
+  /** Within one execution, no step is executed after the code has received its result. */
   private static void checkOrder(Execution execution, Consumer<String> violation) {
     Set<String> decided = new HashSet<>();
     for (LedgerEntry entry : execution.entries()) {
@@ -95,7 +98,7 @@ final class ReplayRules {
     }
   }
 
-  /** What an execution has seen is on record, with that very value, once the next step begins. */
+  /** What an execution has received is recorded, with the same value, once the next step begins. */
   static void durableBeforeNext(RunStory story, Consumer<String> violation) {
     for (Execution execution : story.executions()) {
       List<LedgerEntry> entries = execution.entries();
@@ -133,7 +136,7 @@ final class ReplayRules {
         .anyMatch(caught.value()::equals);
   }
 
-  /** A result that an execution did not make itself can only come from the record. */
+  /** A result that an execution did not produce itself must be the recorded one. */
   static void replaysSeeRecord(RunStory story, Consumer<String> violation) {
     for (Execution execution : story.executions()) {
       execution
@@ -152,7 +155,7 @@ final class ReplayRules {
     }
   }
 
-  /** A failure reaches the code only when it is recorded as final. */
+  /** A failure reaches the code only after it is recorded as final. */
   static void caughtIsRecorded(RunStory story, Consumer<String> violation) {
     story
         .worker(Event.CAUGHT)
@@ -165,8 +168,8 @@ final class ReplayRules {
   }
 
   /**
-   * A run that completes in spite of a final failure has caught it and done something about it;
-   * unless a later attempt of the run has executed the step again and completed it.
+   * A run that completes in spite of a final failure has caught it and executed a further step,
+   * unless a later attempt of the run has completed the failed step.
    */
   static void compensationFollows(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();

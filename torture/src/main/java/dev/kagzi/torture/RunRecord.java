@@ -3,16 +3,16 @@ package dev.kagzi.torture;
 import java.util.Set;
 
 /**
- * A run as the tables have it.
+ * A row of a run in the tables.
  *
- * @param type the scenario, or that of a handler
- * @param status in the words of the tables
+ * @param type the name of the scenario, or the type of a handler
+ * @param status as in the tables
  * @param epoch of the last claim
- * @param endedEpoch of the last claim that gave the run back or ended it itself
- * @param attempts how often it was tried as a whole
+ * @param endedEpoch of the last claim that released or ended the run itself
+ * @param attempts the number of attempts of the whole run
  * @param input of a handler: which failure it handles
  * @param output empty unless completed
- * @param error what the run failed with; empty if nothing
+ * @param error what the run failed with; empty if it has not failed
  * @param version of its type; empty for none
  */
 record RunRecord(
@@ -37,18 +37,18 @@ record RunRecord(
   private static final Set<String> ENDS = Set.of(COMPLETED, FAILED, CANCELLED, TIMED_OUT);
 
   /**
-   * Who handles whose failure.
+   * Which run handles which failure.
    *
-   * @param handler the type that handles this run's; empty for none
+   * @param handler the type that handles this run's failure; empty for none
    * @param failedRunId the run whose failure this one handles; empty for none
-   * @param isHandler whether it was started for that
+   * @param isHandler whether it was started as a handler
    */
   record Handling(String handler, String failedRunId, boolean isHandler) {
     static final Handling NONE = new Handling("", "", false);
   }
 
   /**
-   * Who has started it.
+   * The parent of a run.
    *
    * @param parentRunId empty for a run that a client has started
    */
@@ -57,7 +57,7 @@ record RunRecord(
   }
 
   /**
-   * By the database's clock.
+   * Times by the database's clock.
    *
    * @param deadlineMicros 0 if there is none
    * @param finishedMicros 0 if unfinished
@@ -68,7 +68,7 @@ record RunRecord(
     return ENDS.contains(status);
   }
 
-  /** Failed or out of time: what a handler is started for, and what may be resumed. */
+  /** Failed or timed out: such a run starts its handler, and can be resumed. */
   boolean hasFailed() {
     return status.equals(FAILED) || status.equals(TIMED_OUT);
   }

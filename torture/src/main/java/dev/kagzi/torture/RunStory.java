@@ -9,9 +9,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that is known of one run: what the tables say, what workers did, what the client was told.
+ * All evidence of one run: its rows, the ledger entries of workers, and those of the client.
  *
- * @param run null if the tables do not have it
+ * @param run null if it is not in the tables
  * @param steps attempts in their order, by step
  * @param executions of the run's code, in no order
  * @param client the client's entries, in their order
@@ -38,12 +38,12 @@ record RunStory(
       return entries.stream().filter(entry -> entry.event() == event);
     }
 
-    /** A branch's part of an execution: what it has gone past, only it knows. */
+    /** Whether this is a branch's part of an execution; its progress is its own. */
     boolean isBranch() {
       return entries.getFirst().author().execution().indexOf(Script.BRANCH_MARK) >= 0;
     }
 
-    /** Whether this execution ran the step's code, so that it had its value from there. */
+    /** Whether this execution ran the step's code, so that its value comes from there. */
     boolean hasExecuted(String step) {
       return of(Event.EXEC).anyMatch(entry -> entry.step().equals(step));
     }
@@ -95,12 +95,12 @@ record RunStory(
     return attempts(step).stream().filter(StepRecord::isCompleted).findFirst();
   }
 
-  /** One at most for each attempt of the run. */
+  /** At most one for each attempt of the run. */
   Stream<StepRecord> finalFailures(String step) {
     return attempts(step).stream().filter(StepRecord::isFinalFailure);
   }
 
-  /** Whether the step stands for branches together: it has no code of its own. */
+  /** Whether the step represents a group of branches and has no code of its own. */
   boolean isGroup(String step) {
     return steps.keySet().stream().anyMatch(other -> other.startsWith(step + "["));
   }
@@ -109,12 +109,12 @@ record RunStory(
     return client.stream().filter(entry -> entry.event() == event);
   }
 
-  /** All entries of workers of this kind. */
+  /** All workers' entries of this kind. */
   Stream<LedgerEntry> worker(Event event) {
     return executions.stream().flatMap(execution -> execution.of(event));
   }
 
-  /** Whether the client was told that its start is durable. */
+  /** Whether the run's start was acknowledged to the client. */
   boolean isAcknowledged() {
     return Stream.concat(client(Event.STARTED), client(Event.FOUND)).findAny().isPresent();
   }
@@ -131,22 +131,22 @@ record RunStory(
     return run != null && run.status().equals(RunRecord.TIMED_OUT);
   }
 
-  /** Whether it failed because its client wanted it to. */
+  /** Whether it failed because its client terminated it. */
   boolean isTerminated() {
     return run != null && run.status().equals(RunRecord.FAILED) && isReason(run.error());
   }
 
-  /** Whether the error is what the client terminated the run with. */
+  /** Whether the error is the reason with which the client terminated the run. */
   boolean isReason(String error) {
     return client(Event.TERMINATED).anyMatch(entry -> error.equals("terminated: " + entry.step()));
   }
 
-  /** Whether others than its own code have ended it. */
+  /** Whether something other than its own code has ended it. */
   boolean isEndedFromOutside() {
     return isCancelled() || isTimedOut() || isTerminated();
   }
 
-  /** The scenario that it is a run of; null for a handler. */
+  /** The scenario of the run; null for a handler. */
   @Nullable Scenario scenario() {
     return run == null ? null : Scenarios.BY_NAME.get(run.type());
   }

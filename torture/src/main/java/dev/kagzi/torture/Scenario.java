@@ -10,10 +10,10 @@ import java.util.Set;
 /**
  * One kind of workflow: what its code does, how its client behaves, and how it must end.
  *
- * @param name unique; the name of the workflow's type
+ * @param name unique; the name of the workflow type
  * @param code what the workflow does
- * @param end how a run ends that nobody cancels or terminates
- * @param timeout how long a run may take; zero for as long as it takes
+ * @param end how a run ends that is not cancelled or terminated
+ * @param timeout the execution time-out of a run; zero for none
  * @param habits how its client behaves
  */
 record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> habits) {
@@ -27,7 +27,7 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
     void run(Script script);
   }
 
-  /** How a run ends, in the words of the tables. */
+  /** How a run ends, as in the tables. */
   enum End {
     COMPLETED,
     FAILED,
@@ -36,21 +36,21 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
 
   /** What a client does besides starting a run and waiting for its result. */
   enum Habit {
-    /** Cancels it after a random time. */
+    /** Cancels the run after a random time. */
     CANCELS,
-    /** Terminates it after a random time. */
+    /** Terminates the run after a random time. */
     TERMINATES,
-    /** Repairs what the run fails for, and resumes it until it completes. */
+    /** Repairs the cause of the failure, and resumes the run until it completes. */
     RESUMES,
-    /** Asks for the failed run to be tried again as a whole. */
+    /** Starts the run with a retry policy for the whole run. */
     RETRIES,
-    /** Names a workflow that handles its failure. */
+    /** Starts the run with a failure handler. */
     HANDLES_FAILURE,
-    /** Says until when it has to be over, and not for how long it may take. */
+    /** Sets a deadline instead of an execution time-out. */
     SETS_DEADLINE,
-    /** Changes which version new runs of its type have, and asks for none. */
+    /** Changes the default version of its type, and starts the run without a version. */
     CHANGES_DEFAULT,
-    /** Starts it twice at the same time, at different servers, with one id. */
+    /** Starts the run twice at the same time, on different servers, with one id. */
     STARTS_TWICE
   }
 
@@ -62,7 +62,7 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
     return new Scenario(name, code, End.COMPLETED, Duration.ZERO, Set.of());
   }
 
-  /** Code without any step, which keeps no ledger either: it ends with its first report. */
+  /** Code without any step and without ledger entries: it ends with its first report. */
   static Scenario withoutEffects(String name) {
     return completing(name, NOTHING);
   }

@@ -12,8 +12,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * What the torture runs. A new scenario needs a line in {@link #ALL} and its code below; the
- * checker knows none of them by name.
+ * The scenarios of the torture test. A new scenario needs a line in {@link #ALL} and its code
+ * below; the checker refers to none of them by name.
  */
 final class Scenarios {
   private static final Retry SOON = Retry.fixed(10, Duration.ofMillis(150));
@@ -23,7 +23,7 @@ final class Scenarios {
 
   private static final Duration SHORT = Duration.ofSeconds(2);
 
-  /** No fault lasts so long that a run could not be over by then. */
+  /** Longer than any fault, so that a run has ended by then. */
   private static final Duration GENEROUS = Duration.ofMinutes(10);
 
   /** The even load under which recovery is measured. */
@@ -76,15 +76,15 @@ final class Scenarios {
   static final Map<String, Scenario> BY_NAME =
       ALL.stream().collect(Collectors.toUnmodifiableMap(Scenario::name, Function.identity()));
 
-  /** What handles the failures of all scenarios that have them handled. */
+  /** The handler of all scenarios with a failure handler. */
   static final WorkflowType<WorkflowFailedEvent, String> HANDLER =
       WorkflowType.of("handler", WorkflowFailedEvent.class, String.class).queue(Scenario.QUEUE);
 
-  /** What runs that have children start. */
+  /** The type of all children. */
   static final WorkflowType<String, String> CHILD =
       WorkflowType.of("child", String.class, String.class).queue(Scenario.QUEUE);
 
-  /** The versions of which one is the default at any time. */
+  /** The versions, one of which is the default at any time. */
   static final List<String> VERSIONS = List.of("1", "2");
 
   private Scenarios() {}
@@ -149,7 +149,7 @@ final class Scenarios {
     script.step("after");
   }
 
-  /** Whatever it does, it does so for longer than it may take. */
+  /** Takes longer than its time-out, by a sleep, a step or endless retries. */
   private static void endless(Script script) {
     script.quickStep("before");
     switch (script.choices("endless").nextInt(3)) {
@@ -166,7 +166,7 @@ final class Scenarios {
     script.step("after");
   }
 
-  /** Takes longer than it may, unless it is resumed. */
+  /** Takes longer than its time-out, unless it is resumed. */
   private static void overtime(Script script) {
     script.quickStep("before");
     if (script.choices("overtime").nextBoolean()) {
@@ -197,7 +197,7 @@ final class Scenarios {
     script.step("after");
   }
 
-  /** Each does something else: some sleep long, some are tried again, some only work. */
+  /** Branches differ: some sleep long, some are retried, some only execute steps. */
   private static void branch(Script script, int index) {
     Random random = script.choices("branch-" + index);
     script.step("one");

@@ -15,13 +15,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Holds the runs that schedules have made against the slots that they should have had. */
+/** Compares the runs of schedules with their expected slots. */
 final class ScheduleRules {
   private static final int FETCH = 10_000;
   private static final long US_PER_SECOND = 1_000_000;
   private static final long ON_TIME_SECONDS = 1;
 
-  /** With fewer, a few faults in a row could have hit them all. */
+  /** With fewer slots, a few faults in a row could have hit all of them. */
   private static final int ON_TIME_SLOTS_MIN = 10;
 
   private final Map<String, PlannedSchedule> plans;
@@ -30,8 +30,8 @@ final class ScheduleRules {
   private final List<String> problems;
 
   /**
-   * @param lateSeconds a slot that is older cannot have been on time, however busy the servers are
-   * @param problems those that are found are added
+   * @param lateSeconds a slot that is fired later than this cannot count as on time
+   * @param problems receives the problems that are found
    */
   ScheduleRules(
       Map<String, PlannedSchedule> plans,
@@ -47,7 +47,7 @@ final class ScheduleRules {
   /**
    * A slot that became a run.
    *
-   * @param atUs when; runs of one schedule that were made by one decision have the same time
+   * @param atUs when; runs of one schedule that were created by one decision have the same time
    */
   record Fired(long slot, long atUs) {
     private boolean isOlderThan(long seconds) {
@@ -56,9 +56,9 @@ final class ScheduleRules {
   }
 
   /**
-   * What a schedule says of itself.
+   * The counters of a schedule.
    *
-   * @param waiting 1 when a slot waits for the end of a run
+   * @param waiting 1 if a slot waits for the end of a run
    */
   record Counts(long total, long missed, long waiting) {
     static final Counts NONE = new Counts(0, 0, 0);
@@ -82,9 +82,9 @@ final class ScheduleRules {
   }
 
   /**
-   * The slots at which servers certainly fired: those that the busiest schedule that catches up
-   * with all has fired on time. No other schedule is decided on after it, since the one that has
-   * been due for the longest time is the last.
+   * The slots at which servers certainly fired: those that the busiest schedule with full catch-up
+   * has fired on time. No other schedule is decided on after it, since the one that has been due
+   * for the longest time comes last.
    */
   private Set<Long> firedOnTime(Map<String, List<Fired>> fired) {
     List<Fired> most = List.of();
@@ -102,8 +102,8 @@ final class ScheduleRules {
   }
 
   /**
-   * Without catch-up a slot may be missed whenever no server fires. While one does, most become
-   * runs; not all, since a fault may hit between the two schedules.
+   * Without catch-up a slot may be missed whenever no server fires. While a server fires, most
+   * slots become runs; not all, since a fault may occur between the two schedules.
    */
   private void checkOnTime(String name, List<Long> slots, List<Fired> made, Set<Long> onTime) {
     long due = slots.stream().filter(onTime::contains).count();
@@ -148,9 +148,9 @@ final class ScheduleRules {
   }
 
   /**
-   * A late slot becomes a run only if it is among the newest {@code maxCatchup} that are due, and
-   * is missed only if it is not. The time of a run is that of its decision. Without catch-up
-   * nothing shows when a slot was decided on, and only what became a run is checked.
+   * A late slot becomes a run only if it is among the newest {@code maxCatchup} due slots, and is
+   * missed only if it is not. The time of a run is that of its decision. Without catch-up nothing
+   * shows when a slot was decided on, so only the fired slots are checked.
    */
   private void checkCatchUp(String name, int maxCatchup, List<Long> slots, List<Fired> made) {
     checkLate(name, maxCatchup, slots, made);
@@ -165,7 +165,7 @@ final class ScheduleRules {
     }
     for (long slot : slots) {
       if (!fired.contains(slot)) {
-        // Without a later run it was among the newest when it was decided on.
+        // Without a later run, it was among the newest when it was decided on.
         Long at = decisions.ceiling(slot * US_PER_SECOND);
         int newer = at == null ? 0 : fired.subSet(slot, false, at / US_PER_SECOND, true).size();
         if (newer < maxCatchup) {
@@ -196,7 +196,7 @@ final class ScheduleRules {
     }
   }
 
-  /** How many slots lie after that of the run and not after its decision. */
+  /** The number of slots after that of the run and not after its decision. */
   private static int newerWhenFired(List<Long> slots, Fired run) {
     return countUntil(slots, run.atUs / US_PER_SECOND) - countUntil(slots, run.slot);
   }
@@ -219,7 +219,7 @@ final class ScheduleRules {
             strange.isEmpty() ? "-" : strange.getFirst());
   }
 
-  /** The slots of all runs, in order; a run that was created before its slot is told of. */
+  /** Reads the slots of all runs, in order; a run that was created before its slot is a problem. */
   private Map<String, List<Fired>> fired(Connection connection) throws SQLException {
     Map<String, List<Fired>> fired = new HashMap<>();
     connection.setAutoCommit(false);

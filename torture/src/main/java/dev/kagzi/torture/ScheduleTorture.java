@@ -29,10 +29,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
- * Schedules under torture: days pass in minutes, while servers are killed, paused and cut off from
- * PostgreSQL, and PostgreSQL is killed. Then each slot that a walk over all minutes finds must be
- * one run, none early, and none without a slot. The runs of some last, for hours of that time, and
- * must not overlap.
+ * A torture test of schedules: days pass in minutes, while servers are killed, paused and cut off
+ * from PostgreSQL, and PostgreSQL is killed. Afterwards each slot that a walk over all minutes
+ * finds must be one run, none early, and none without a slot. The runs of some schedules take hours
+ * of that time, and must not overlap.
  */
 final class ScheduleTorture implements AutoCloseable {
   /** Ten days in which clocks are put forward in Europe and back in Australia. */
@@ -58,19 +58,19 @@ final class ScheduleTorture implements AutoCloseable {
   private static final int RUNS_MAX = 40;
 
   /**
-   * How large it is.
+   * The size of the test.
    *
    * @param step by how much the clock is put forward at a time
    */
   record Settings(int schedules, Duration step, long seed) {}
 
   /**
-   * What came of it.
+   * The result.
    *
    * @param faults of all kinds
    * @param databaseKills how often PostgreSQL was killed
    * @param cuts how often a server was cut off from PostgreSQL
-   * @param problems none: it has passed
+   * @param problems empty if the test has passed
    */
   record Result(
       int schedules,
@@ -172,7 +172,7 @@ final class ScheduleTorture implements AutoCloseable {
     links.get(index).to(Integer.parseInt(servers.get(index).start()));
   }
 
-  @SuppressWarnings("try") // the worker works while it is open
+  @SuppressWarnings("try") // close() stops the worker
   private void sufferWhileTimePasses(SteadyConnection connection, VirtualClock clock, Kagzi kagzi)
       throws SQLException, InterruptedException {
     try (Worker worker =
@@ -290,7 +290,7 @@ final class ScheduleTorture implements AutoCloseable {
     }
   }
 
-  /** Kills PostgreSQL, at least once, and leaves it alive. */
+  /** Kills PostgreSQL at least once, and leaves it running. */
   private void tormentDatabase(Random random) {
     try {
       Pause.ofUnchecked(Duration.ofMillis(1_000 + random.nextInt(2_000)));
@@ -322,7 +322,10 @@ final class ScheduleTorture implements AutoCloseable {
     }
   }
 
-  /** Kills, pauses or cuts off one server, and leaves it alive; each server begins otherwise. */
+  /**
+   * Kills, pauses or cuts off one server, and leaves it running; each server begins with another
+   * kind.
+   */
   private void torment(int index, Random random) {
     JavaProcess server = servers.get(index);
     int kind = index % FAULT_KINDS;

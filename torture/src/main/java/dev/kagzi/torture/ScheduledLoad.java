@@ -23,11 +23,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Schedules among the load: some fire every few seconds, one is triggered by a client. Afterwards
- * each slot must be one run or be counted as missed, and each trigger one run. Thread-safe.
+ * Schedules as part of the load: some fire every few seconds, one is triggered by a client.
+ * Afterwards each slot must be one run or be counted as missed, and each trigger one run.
+ * Thread-safe.
  */
 final class ScheduledLoad implements AutoCloseable {
-  /** What they start. It has no steps: what it does is of no interest, only how often. */
+  /**
+   * The type of the scheduled runs. It has no steps, because only the number of runs is checked.
+   */
   static final WorkflowType<String, String> TYPE =
       WorkflowType.of("scheduled", String.class, String.class).queue(Scenario.QUEUE);
 
@@ -35,10 +38,10 @@ final class ScheduledLoad implements AutoCloseable {
   private static final Duration BETWEEN_TRIGGERS = Duration.ofMillis(200);
   private static final int FEW_CAUGHT_UP = 3;
 
-  /** No fault keeps all servers away for longer, so that nothing is caught up with after it. */
+  /** No fault stops all servers for longer, so that later slots are not caught up. */
   private static final long LATE_SECONDS = 15;
 
-  /** All servers are up when the schedules stop, so that no older slot is undecided. */
+  /** All servers run when the schedules stop, so that no older slot is undecided. */
   private static final long UNDECIDED_SECONDS_MAX = 20;
 
   private static final String TRIGGERED = "triggered";
@@ -93,7 +96,7 @@ final class ScheduledLoad implements AutoCloseable {
     }
   }
 
-  /** Nothing fires or is triggered any more. */
+  /** Stops firing and triggering. */
   void stop() {
     if (stopped) {
       return;
@@ -110,7 +113,7 @@ final class ScheduledLoad implements AutoCloseable {
     }
   }
 
-  /** What is wrong with the runs that there are. */
+  /** Returns the problems of the runs in the tables. */
   List<String> problems(Connection connection) throws SQLException {
     List<String> problems = new ArrayList<>(troubles);
     Map<String, List<Long>> expected = new HashMap<>();
@@ -123,7 +126,7 @@ final class ScheduledLoad implements AutoCloseable {
     return problems;
   }
 
-  /** All up to the one that is next: those are decided on. */
+  /** All slots before the next one: those are decided on. */
   private List<Long> slots(String id, long next) {
     List<Long> slots = new ArrayList<>();
     PlannedSchedule plan = plans.get(id);
@@ -138,7 +141,7 @@ final class ScheduledLoad implements AutoCloseable {
   }
 
   /**
-   * A schedule that decides on nothing has no slots that could lack a run.
+   * Checks that slots are decided on; without decisions no slot could lack a run.
    *
    * @param next the first slot that is not decided on; null if there is none
    */
@@ -153,7 +156,7 @@ final class ScheduledLoad implements AutoCloseable {
     }
   }
 
-  /** A trigger that was sent again must not have made a second run. */
+  /** A trigger that was sent again must not have created a second run. */
   static void checkTriggered(Set<String> told, List<String> runs, List<String> problems) {
     if (told.isEmpty()) {
       problems.add("no trigger was ever answered");

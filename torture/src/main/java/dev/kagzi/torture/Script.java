@@ -22,20 +22,19 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * What a scenario's code does its work with: the workflow's context, with a line in the ledger for
- * everything that happens. Belongs to one execution of one run.
+ * The API of a scenario's code: the workflow context, with a ledger entry for everything that happens. Belongs to one execution of one run.
  *
- * <p>Each execution of a step has a value of its own, which it returns or throws. By it the checker
- * finds the very execution whose result is on record. How long a step takes and how often it fails
- * depends on the run's input alone, and on what is repaired outside.
+ * <p>Each execution of a step has a unique value, which it returns or throws. With this value the
+ * checker finds the execution whose result is recorded. How long a step takes and how often it fails
+ * depends only on the run's input and on what the client has repaired.
  */
 final class Script {
-  /** Between an execution and the branch of it that writes. */
+  /** Separates an execution from the branch that writes. */
   static final char BRANCH_MARK = '/';
 
   private static final Retry PATIENT = Retry.exponential(3);
 
-  /** Longer than code is given to leave after its interrupt. */
+  /** Longer than the SDK waits for code to return after its interrupt. */
   private static final Duration DEAF = Duration.ofMillis(1_700);
 
   private final WorkflowContext ctx;
@@ -61,7 +60,7 @@ final class Script {
     this.input = input;
   }
 
-  /** An execution begins. */
+  /** Begins an execution. */
   static Script begin(WorkflowContext ctx, String input, WorkerDesk desk) {
     Delivered claim = desk.claims().begins(ctx.runId());
     Author author = new Author(desk.process(), UUID.randomUUID().toString(), claim.epoch());
@@ -70,7 +69,7 @@ final class Script {
     return script;
   }
 
-  /** An execution begins of what handles a failure; which one that is, is its input. */
+  /** Begins an execution of a handler; the failure that it handles is its input. */
   static Script begin(WorkflowContext ctx, WorkflowFailedEvent event, WorkerDesk desk) {
     return begin(ctx, handlerInput(event.failedRunId(), event.attempts()), desk);
   }
@@ -82,11 +81,11 @@ final class Script {
   /**
    * What all executions in one worker process share.
    *
-   * @param process this life of this process
+   * @param process the name of the process, with the number of its start
    */
   record WorkerDesk(String process, Ledger ledger, ClaimWatch claims, Repairs repairs) {}
 
-  /** Choices of the scenario that are the same in each execution of the run. */
+  /** Random choices of the scenario that are the same in each execution of the run. */
   Random choices(String about) {
     return new Random(input.hashCode() * 31L + about.hashCode());
   }
@@ -101,24 +100,24 @@ final class Script {
     step(PATIENT, new Execution(name, Script::never, lasting(Duration.ZERO)));
   }
 
-  /** A step that throws at its first attempts. */
+  /** A step whose first attempts throw. */
   void step(String name, Retry retry, int failures) {
     IntPredicate fails = attempt -> attempt >= 1 && attempt <= failures;
     step(retry, new Execution(name, fails, lasting(length(name))));
   }
 
-  /** A step that never works; its final failure is not caught. */
+  /** A step that always fails; its final failure is not caught. */
   void doomedStep(String name, Retry retry) {
     step(retry, new Execution(name, Script::always, lasting(length(name))));
   }
 
-  /** A step that throws until somebody repairs what it needs. */
+  /** A step that throws until the client repairs the cause. */
   void brokenStep(String name, Retry retry) {
     IntPredicate fails = attempt -> !desk.repairs().isRepaired(input);
     step(retry, new Execution(name, fails, lasting(length(name))));
   }
 
-  /** A step whose first attempts take their time, unless they are interrupted. */
+  /** A step whose first attempts take long, unless they are interrupted. */
   void lingeringStep(String name, Duration time, int lingering) {
     step(
         PATIENT,
@@ -132,7 +131,10 @@ final class Script {
             }));
   }
 
-  /** A step whose first attempts take longer than they may, whatever that is answered with. */
+  /**
+   * A step whose first attempts exceed their time-out, and react to the interrupt in different
+   * ways.
+   */
   void slowStep(String name, Retry retry, Duration timeout, int slow) {
     write(Event.LIMIT, name, 0, Long.toString(timeout.toMillis()));
     step(
@@ -156,7 +158,7 @@ final class Script {
         try {
           Pause.of(timeout.multipliedBy(3));
         } catch (InterruptedException e) {
-          // It has an answer, and gives it although nobody waits for it any more.
+          // Returns its result although the attempt has timed out.
         }
       }
       default -> Pause.deaf(timeout.plus(DEAF));
@@ -176,7 +178,7 @@ final class Script {
     values.add(value);
   }
 
-  /** A step that never works; answers when its final failure was caught. */
+  /** A step that always fails; catches its final failure. */
   void caughtStep(String name, Retry retry) {
     try {
       doomedStep(name, retry);
@@ -196,7 +198,7 @@ final class Script {
     write(Event.WOKE, name, 0, millis);
   }
 
-  /** The code has been told of a failure. */
+  /** Writes the failure that a handler has received. */
   void handles(WorkflowFailedEvent event) {
     write(
         Event.HANDLES,
@@ -205,12 +207,12 @@ final class Script {
         handled(event.failedRunId(), event.status().name(), event.error()));
   }
 
-  /** A failure as the code of its handler is told. */
+  /** A failure in the form in which its handler writes it. */
   static String handled(String failedRunId, String status, String error) {
     return String.join(" ", failedRunId, status, error);
   }
 
-  /** The same in a branch: its steps are its own, and nobody else knows how far it is. */
+  /** The script of a branch: its steps and its progress are its own. */
   private Script branch(WorkflowContext branch, String name) {
     String inner = scope + name + "/";
     Author own =
@@ -220,7 +222,7 @@ final class Script {
     return script;
   }
 
-  /** Branches at the same time. */
+  /** Runs branches in parallel. */
   void fan(String name, int count, BiConsumer<Script, Integer> code) {
     List<Integer> items = IntStream.range(0, count).boxed().toList();
     List<String> joined =
@@ -238,7 +240,7 @@ final class Script {
     }
   }
 
-  /** Branches of which one wins. */
+  /** Runs a race of branches. */
   void race(String name, int count, BiConsumer<Script, Integer> code) {
     List<Branch<String>> branches = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -256,7 +258,7 @@ final class Script {
     values.add(winner);
   }
 
-  /** Children, all of which are started before the first is awaited. */
+  /** Starts all children before it awaits the first. */
   void children(String name, int count) {
     Map<String, ChildHandle<String>> all = new LinkedHashMap<>();
     for (int i = 0; i < count; i++) {
@@ -271,12 +273,12 @@ final class Script {
         });
   }
 
-  /** Which version the code is that executes the run. */
+  /** Writes the version of the code that executes the run. */
   void isOfVersion(String version) {
     write(Event.VERSION, "", 0, version);
   }
 
-  /** The run's output: its input, and all values in their order. */
+  /** Returns the run's output: its input, and all values in their order. */
   String end() {
     String output = output(input, values);
     write(Event.END, "", 0, output);
@@ -317,15 +319,15 @@ final class Script {
     return Duration.ofMillis(millis);
   }
 
-  /** What an attempt does before it returns its value or throws it. */
+  /** What an attempt does before it returns or throws its value. */
   @FunctionalInterface
   private interface Work {
     void run(int attempt, String value) throws InterruptedException;
   }
 
   /**
-   * One step within this execution of the run; it may have several attempts. Where the number of an
-   * attempt is not sure, it is 0.
+   * One step within this execution of the run, with all its attempts. The attempt is 0 if it is
+   * unknown.
    */
   private final class Execution {
     private final String step;
@@ -354,7 +356,7 @@ final class Script {
     }
   }
 
-  /** What a step throws that is meant to fail. */
+  /** Thrown by a step that is meant to fail. */
   private static final class BrokenStepException extends Exception {
     BrokenStepException(String value) {
       super(value);

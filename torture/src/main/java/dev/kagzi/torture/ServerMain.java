@@ -15,8 +15,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A server of the fleet: where its database is says the environment. Leases are so short that a
- * paused worker outlives its own. Says its port on the first line.
+ * A server of the fleet. The environment sets its database. Leases are so short that they end while
+ * a worker is paused. Prints its port on the first line.
  */
 public final class ServerMain {
   private static final Duration HEARTBEAT = Duration.ofSeconds(1);
@@ -25,7 +25,7 @@ public final class ServerMain {
   private static final Duration STALE = Duration.ofSeconds(5);
   private static final Duration DETACHED = Duration.ofSeconds(2);
 
-  /** The variable that says how many missed slots become runs in a second; absent: as usual. */
+  /** The environment variable with the number of missed slots that become runs in a second. */
   static final String LATE_PER_TICK = "TORTURE_LATE_PER_TICK";
 
   private ServerMain() {}
@@ -37,7 +37,7 @@ public final class ServerMain {
         : new ScheduleConfig(ScheduleConfig.defaults().batch(), Integer.parseInt(late));
   }
 
-  /** Of the environment only the database: what a user's clients need is nothing to the fleet. */
+  /** Uses only the database settings; other variables of the user must not affect the fleet. */
   private static Settings settings() {
     Map<String, String> database = new HashMap<>(System.getenv());
     database.keySet().removeIf(name -> !name.startsWith("KAGZI_DB_"));
@@ -60,14 +60,14 @@ public final class ServerMain {
     try {
       server = KagziServer.start(config);
     } catch (RuntimeException e) {
-      // The database is away just now; whoever started this process tries again.
+      // The database is down; the parent process tries again.
       e.printStackTrace();
       Runtime.getRuntime().halt(1);
       return;
     }
     new PrintStream(System.out, true, StandardCharsets.UTF_8).println(server.grpcPort());
     while (System.in.read() >= 0) {
-      // Nobody says anything; the end of the input is the end of the fleet.
+      // Nothing is sent; the end of the input is the end of the fleet.
     }
     Runtime.getRuntime().halt(0);
   }

@@ -3,15 +3,15 @@ package dev.kagzi.torture;
 import java.io.IOException;
 import java.util.List;
 
-/** What the operating system does to a process. */
+/** Signals of the operating system. */
 enum Signal {
-  /** Ends it at once; it hears nothing of it. */
+  /** Kills the process; it cannot react. */
   KILL,
-  /** Stops it where it is; it hears nothing of it. */
+  /** Pauses the process; it cannot react. */
   STOP,
-  /** Lets a stopped one go on. */
+  /** Continues a paused process. */
   CONT,
-  /** Has a Java process write down what its threads do. */
+  /** Makes a Java process print a thread dump. */
   QUIT;
 
   void send(long pid) {

@@ -7,9 +7,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/** Sleeps last at least as long as they should, by every clock that there is. */
+/** Sleeps last at least as long as requested, by every available clock. */
 final class SleepRules {
-  /** Clocks of one machine agree; what is left is that they are read one after the other. */
+  /** Clocks of one machine agree, but they are read one after the other. */
   private static final long TOLERANCE_MICROS = 2_000;
 
   private SleepRules() {}
@@ -26,7 +26,7 @@ final class SleepRules {
         });
   }
 
-  /** From the first time that the code asked for it to the first time that it went on. */
+  /** From the first time that the code requested the sleep to the first time that it continued. */
   private static void checkLedger(
       RunStory story, String step, long askedMicros, Consumer<String> violation) {
     Optional<LedgerEntry> woke = first(story, Event.WOKE, step);

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection past all links, which is opened again after PostgreSQL was killed. PostgreSQL is not
- * killed while the connection is used. Thread-safe.
+ * A direct connection that bypasses all links and reconnects after PostgreSQL was killed.
+ * PostgreSQL is not killed while the connection is used. Thread-safe.
  */
 final class SteadyConnection implements AutoCloseable {
   private static final int VALID_SECONDS_MAX = 5;
@@ -20,10 +20,9 @@ final class SteadyConnection implements AutoCloseable {
     this.database = database;
   }
 
-  /** What is done with it. */
+  /** Uses the connection. */
   @FunctionalInterface
   interface Work<T> {
-    /** Does it. */
     T run(Connection connection) throws SQLException;
   }
 

@@ -1,17 +1,17 @@
 package dev.kagzi.torture;
 
 /**
- * One attempt of a step as the tables have it.
+ * A row of one attempt of a step in the tables.
  *
  * @param epoch of the claim that recorded it
- * @param runAttempt the attempt of the run within which it was made
+ * @param runAttempt the attempt of the run that contains it
  * @param isSleep a sleep, which has no code of its own
- * @param isFinal a failure after which there is no further attempt within this attempt of the run
- * @param cause why it ended as it did
+ * @param isFinal a failure that is not retried within this attempt of the run
+ * @param cause why it ended
  * @param value the output, or the failure's message
- * @param createdMicros by the database's clock: of a sleep, when it was begun
+ * @param createdMicros by the database's clock; of a sleep, when it began
  * @param finishedMicros by the database's clock; 0 if unfinished
- * @param childRunId the run that carried it out; empty for a step of the run's own code
+ * @param childRunId the child run of the step; empty for a step of the run's own code
  */
 record StepRecord(
     String runId,
@@ -28,7 +28,7 @@ record StepRecord(
     long finishedMicros,
     String childRunId) {
 
-  /** In the words of the tables. */
+  /** As in the tables. */
   enum Status {
     PENDING,
     RUNNING,
@@ -36,11 +36,11 @@ record StepRecord(
     FAILED
   }
 
-  /** What brings an attempt to its end. */
+  /** Why an attempt ended. */
   enum Cause {
     /** Its code has returned or thrown. */
     CODE,
-    /** It has taken longer than it may. */
+    /** It has exceeded its time-out. */
     TIMEOUT,
     /** Its run was ended from outside. */
     RUN_ENDED,
@@ -60,7 +60,7 @@ record StepRecord(
     return status == Status.FAILED && cause == Cause.TIMEOUT;
   }
 
-  /** Whether not its code has said how it ended. */
+  /** Whether its value does not come from its code. */
   boolean hasNoValue() {
     return hasTimedOut() || (status == Status.FAILED && cause == Cause.INTERRUPTED);
   }

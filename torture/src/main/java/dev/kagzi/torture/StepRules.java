@@ -6,19 +6,22 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** What the tables say of steps, and whether it comes from where it should. */
+/** Rules for the recorded steps and their origin. */
 final class StepRules {
   /** PostgreSQL and the workers read the same clock. */
   private static final long CLOCK_TOLERANCE_MICROS = 2_000;
 
   private StepRules() {}
 
-  /** A result is the last of its attempts; a final failure, within one attempt of the run. */
+  /** A result is the last attempt of its step; a final failure, within one attempt of the run. */
   static void oneResultPerStep(RunStory story, Consumer<String> violation) {
     story.steps().forEach((step, attempts) -> checkAttempts(step, attempts, violation));
   }
 
-  /** Attempts are numbered without gaps, and what another follows is a failure that lets it. */
+  /**
+   * Attempts are numbered without gaps, and only a failure that allows a retry is followed by
+   * another.
+   */
   private static void checkAttempts(
       String step, List<StepRecord> attempts, Consumer<String> violation) {
     for (int i = 0; i < attempts.size(); i++) {
@@ -61,10 +64,10 @@ final class StepRules {
   }
 
   /**
-   * A claim is lost when the next one is given away, and that is before the next execution begins.
-   * What is recorded for a claim afterwards was written through the fence. Only sleeps end by
-   * themselves, for whichever claim began them: those of a resumed run, and those of a branch while
-   * another has been woken.
+   * A claim is lost when the next one is assigned, which is before the next execution begins. A
+   * later write for the lost claim has passed the fence. Only sleeps end by themselves, for the
+   * claim that began them: those of a resumed run, and those of a branch while another has been
+   * woken.
    */
   static void noWriteOfLostClaim(RunStory story, Consumer<String> violation) {
     for (Execution later : story.executions()) {
@@ -83,14 +86,14 @@ final class StepRules {
     }
   }
 
-  /** A sleep is over when its time has come, whoever has the run then. */
+  /** A sleep ends at its wake time, independent of the claim at that time. */
   private static boolean endsByItself(RunStory story, StepRecord attempt) {
     return attempt.isSleep() && (story.isResumed() || attempt.step().contains("["));
   }
 
   /**
-   * The end of a run closes what is open with a failure of its own: when somebody ends it from
-   * outside, and what the losers of a race, or children that nobody awaits, have left open.
+   * The end of a run closes open steps with a failure of its own: when the run is ended from
+   * outside, and what losers of a race or children that were not awaited have left open.
    */
   static boolean isClosedByEnd(RunStory story, StepRecord attempt) {
     RunRecord run = story.run();
@@ -103,7 +106,7 @@ final class StepRules {
         && (endedThen || story.isResumed());
   }
 
-  /** Of an attempt that timed out not the value is on record, but that it did. */
+  /** For an attempt that timed out, the time-out is recorded and not the value. */
   private static boolean isOrigin(LedgerEntry exec, StepRecord attempt) {
     if (!attempt.hasNoValue()) {
       return exec.value().equals(attempt.value());

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.postgresql.PGConnection;
 
-/** Reads the engine's tables, by JDBC and without the engine. */
+/** Reads the engine's tables with JDBC, without the engine. */
 final class Tables {
   private static final String RUNS_SQL =
       """
@@ -142,13 +142,13 @@ final class Tables {
     }
   }
 
-  // Values are JSON strings, and nothing that the scenarios write has to be escaped there.
+  // Values are JSON strings, and the scenarios write nothing that must be escaped.
   private static String unquoted(String json) {
     boolean quoted = json.length() >= 2 && json.startsWith("\"") && json.endsWith("\"");
     return quoted ? json.substring(1, json.length() - 1) : json;
   }
 
-  /** Writes every table to a file of its own, for people to look into. */
+  /** Writes every table to its own file, for people to inspect. */
   static void dump(Connection connection, Path folder) throws SQLException {
     PGConnection postgres = connection.unwrap(PGConnection.class);
     for (String table : DUMPED) {

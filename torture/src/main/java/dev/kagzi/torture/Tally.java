@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Which faults were done, and how they were borne. Thread-safe. */
+/** The injected faults and whether they were survived. Thread-safe. */
 final class Tally {
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Done> faults = new ArrayList<>();
@@ -34,7 +34,7 @@ final class Tally {
   }
 
   /**
-   * A table for people. A fault is survived when results arrived after it was healed.
+   * Returns a table for people. A fault is survived if results arrived after it was healed.
    *
    * @param lastResultNanos when the last result was received
    */

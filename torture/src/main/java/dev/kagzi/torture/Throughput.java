@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How many results arrived when. Counted in windows of two seconds, since results come in bursts
- * after a pause, and looked at every quarter of a second.
+ * The number of results over time. Counted in windows of two seconds, since results come in bursts
+ * after a pause, and sampled every quarter of a second.
  */
 final class Throughput {
   private static final long WINDOW_NANOS = Duration.ofSeconds(2).toNanos();
@@ -30,9 +30,8 @@ final class Throughput {
   }
 
   /**
-   * How long after a fault throughput was back at nine tenths of its median before, and stayed
-   * there; empty if that was not seen before the end of the observation. Zero for a fault that it
-   * did not suffer from.
+   * Returns how long after a fault throughput was back at nine tenths of its earlier median and
+   * stayed there. Empty if that was not observed before the end. Zero if the fault had no effect.
    */
   Optional<Duration> recovery(long faultNanos, long endNanos) {
     double enough = BACK_SHARE * medianBefore(faultNanos);
@@ -61,7 +60,7 @@ final class Throughput {
     return counts.get(counts.size() / 2);
   }
 
-  /** Results in the window that begins here. */
+  /** The number of results in the window that begins here. */
   private int count(long fromNanos) {
     return index(fromNanos + WINDOW_NANOS) - index(fromNanos);
   }

@@ -5,16 +5,16 @@ import dev.kagzi.torture.RunStory.Execution;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Time-outs come when they should: not early, and not in vain. */
+/** Rules for time-outs: none is early, and late results do not count. */
 final class TimeRules {
-  /** Clocks of one machine agree; what is left is that they are read one after the other. */
+  /** Clocks of one machine agree, but they are read one after the other. */
   private static final long TOLERANCE_MICROS = 2_000;
 
   private TimeRules() {}
 
   /**
-   * Attempts of one execution come one after the other, so that the n-th that timed out has n
-   * time-outs between itself and the moment at which the code asked for the step.
+   * Attempts of one execution are sequential. So at least n time-outs lie between the step's start
+   * and the end of its n-th attempt that timed out.
    */
   static void noStepTimesOutEarly(RunStory story, Consumer<String> violation) {
     story
@@ -50,7 +50,7 @@ final class TimeRules {
     }
   }
 
-  /** What code returns after its time counts nowhere. */
+  /** A result after the time-out is never recorded. */
   static void nothingLateCounts(RunStory story, Consumer<String> violation) {
     story
         .worker(Event.LATE)
@@ -67,7 +67,7 @@ final class TimeRules {
                         .formatted(late.step(), late.value())));
   }
 
-  /** By the database's clock; and what the client was told of it, by the machine's. */
+  /** By the database's clock; and the client's answer by the machine's clock. */
   static void noRunTimesOutEarly(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     Scenario scenario = story.scenario();

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One torture from the first process to the verdict: load, faults by plan, an end within bounds,
- * and the checker. Used by one thread.
+ * One torture test from the first process to the verdict: load, planned faults, an end within a
+ * time limit, and the checker. Used by one thread.
  */
 final class Torture implements AutoCloseable {
   static final int SERVERS = 2;
@@ -33,7 +33,7 @@ final class Torture implements AutoCloseable {
   private final Injector injector;
   private final Tally tally = new Tally();
 
-  /** Each is told once, in the order in which they were found. */
+  /** Without duplicates, in the order in which they were found. */
   private final Set<String> problems = Collections.synchronizedSet(new LinkedHashSet<>());
 
   private final Thread endFleet;
@@ -51,7 +51,7 @@ final class Torture implements AutoCloseable {
             ? ScheduledLoad.start(fleet.clientAddresses())
             : null;
     this.injector = new Injector(fleet);
-    // A process that is stopped just now would not notice the end of this one.
+    // A process that is paused would not notice the end of this one.
     this.endFleet = new Thread(fleet::stopPrograms, "end-fleet");
     Runtime.getRuntime().addShutdownHook(endFleet);
   }
@@ -73,7 +73,7 @@ final class Torture implements AutoCloseable {
             .formatted(fleet.servers().size(), fleet.workers().size(), workplace.folder()));
   }
 
-  /** Waits until the client has received so many more results; false if the time ended first. */
+  /** Waits until the client has received this many more results; false at the time-out. */
   boolean awaitMoreResults(int count, Duration timeout) {
     int enough = load.resultCount() + count;
     long giveUpNanos = System.nanoTime() + timeout.toNanos();
@@ -94,7 +94,7 @@ final class Torture implements AutoCloseable {
     return fleet;
   }
 
-  /** Does all faults at their times and returns when the last is healed. */
+  /** Injects all faults at their times and returns when the last is healed. */
   void suffer(Plan plan) {
     List<Thread> faults = new ArrayList<>();
     long beganNanos = System.nanoTime();
@@ -112,7 +112,7 @@ final class Torture implements AutoCloseable {
     }
   }
 
-  /** Does one fault and returns when it is healed. */
+  /** Injects one fault and returns when it is healed. */
   void suffer(Fault fault) {
     AtomicLong injectedNanos = new AtomicLong();
     try {
@@ -129,7 +129,7 @@ final class Torture implements AutoCloseable {
     fleet.diedByThemselves().forEach(name -> problems.add(name + " has ended by itself"));
   }
 
-  /** Lets everything end, checks it, and says what was found. */
+  /** Waits for the end of all runs, checks them, and prints the problems. */
   Verdict judge() {
     load.stop();
     if (scheduled != null) {
@@ -159,7 +159,7 @@ final class Torture implements AutoCloseable {
     return results.isEmpty() ? 0 : results.getLast();
   }
 
-  /** Waits also for runs that nobody awaits: their start was not acknowledged. */
+  /** Also waits for runs without an awaiting client: their start was not acknowledged. */
   private Evidence gather() {
     long giveUpNanos = System.nanoTime() + END_MAX.toNanos();
     try (Connection connection = fleet.database().connect()) {
@@ -177,7 +177,7 @@ final class Torture implements AutoCloseable {
     }
   }
 
-  /** Ends everything. What explains a failure stays, and is named. */
+  /** Ends everything. After a failure, keeps the evidence and prints its folder. */
   @Override
   public void close() {
     load.close();

@@ -2,7 +2,7 @@ package dev.kagzi.torture;
 
 import org.jspecify.annotations.Nullable;
 
-/** The torture itself cannot go on; its message is for people. */
+/** The torture test itself cannot continue; its message is printed. */
 final class TortureException extends RuntimeException {
   TortureException(String message, @Nullable Throwable cause) {
     super(message, cause);

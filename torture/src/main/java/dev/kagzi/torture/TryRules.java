@@ -7,11 +7,11 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
-/** Attempts of runs as a whole: what they are made for, and what they keep. */
+/** Rules for attempts of whole runs: why they start, and what they keep. */
 final class TryRules {
   private TryRules() {}
 
-  /** A run is tried again because somebody asked for that, and because the try before it failed. */
+  /** A run is retried only if a policy or a resume allows it, and only after a failed attempt. */
   static void triesHaveReasons(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null || run.attempts() == 1) {
@@ -30,7 +30,7 @@ final class TryRules {
                     "was tried again, although attempt " + attempt + " had not failed"));
   }
 
-  /** A run that was ended from outside may leave nothing behind in its steps. */
+  /** A run that was ended from outside may have no failed step. */
   private static boolean hasFailed(RunStory story, int runAttempt) {
     boolean endedFromOutside =
         story
@@ -44,7 +44,7 @@ final class TryRules {
             .anyMatch(step -> step.isFinalFailure() && step.runAttempt() == runAttempt);
   }
 
-  /** What is recorded as completed every later claim is given, in whatever attempt of the run. */
+  /** Every later claim receives the completed steps, in any attempt of the run. */
   static void completedIsKept(RunStory story, Consumer<String> violation) {
     for (Execution execution : story.executions()) {
       execution
@@ -63,7 +63,7 @@ final class TryRules {
     }
   }
 
-  /** A run that caught a final failure and recorded more steps has begun to undo its work. */
+  /** A run that caught a final failure and recorded more steps has begun to compensate. */
   static void undoneIsOver(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null || story.isResumed()) {

@@ -3,9 +3,9 @@ package dev.kagzi.torture;
 import java.util.List;
 
 /**
- * How a torture ended.
+ * The result of a torture test.
  *
- * @param problems empty if it was passed
+ * @param problems empty if it has passed
  */
 record Verdict(int faults, int runs, int steps, long seed, List<String> problems) {
   Verdict {

@@ -7,14 +7,15 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Instant;
 
-/** The database's clock, set from outside; the servers are told to look at it. */
+/** Sets the database's clock, and notifies the servers to check for due work. */
 final class VirtualClock {
-  // As a server tells the others to look at everything; nobody has this id.
+  // The notification with which a server asks all others to check all queues; no server has this
+  // id.
   private static final String WAKE =
       "SELECT pg_notify('kagzi_work', '00000000-0000-0000-0000-000000000000' || chr(10) || '*')";
 
-  // Workers that are connected beat, whatever the clock does, and so do servers: their silence does
-  // not grow by the move. Leases do: a run that is executed just then goes to somebody else.
+  // Connected workers and servers send heartbeats independent of the clock, so their heartbeat
+  // times move with it. Leases do not: a run that executes at that moment goes to another worker.
   private static final String KEEP =
       """
       WITH shift AS (SELECT ?::timestamptz - kagzi.clock() AS by),
@@ -35,7 +36,7 @@ final class VirtualClock {
     this.database = database;
   }
 
-  /** From then on, as fast as time goes. */
+  /** Lets the clock run from this time at normal speed. */
   void runFrom(Instant time) throws SQLException {
     database.use(
         connection -> {
@@ -46,7 +47,7 @@ final class VirtualClock {
         });
   }
 
-  /** Stands still at that time. */
+  /** Stops the clock at this time. */
   void standAt(Instant time) throws SQLException {
     database.use(
         connection -> {
@@ -68,7 +69,8 @@ final class VirtualClock {
     connection.setAutoCommit(false);
     try (PreparedStatement keep = connection.prepareStatement(KEEP);
         Statement statement = connection.createStatement()) {
-      // Not amid a transaction: one that decides on a slot and writes its run would see two times.
+      // The lock excludes transactions: one that decides on a slot and writes its run would see two
+      // times.
       statement.execute("LOCK TABLE kagzi.workflow_runs IN EXCLUSIVE MODE");
       keep.setString(1, to.toString());
       keep.execute();

@@ -9,16 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the wall clock of a place shows in each minute of a time: found by walking over all of them,
- * without any cron arithmetic.
+ * What a wall clock in a zone shows in each minute: found by walking over all minutes, without any
+ * cron arithmetic.
  */
 final class WallClock {
   /**
    * One minute.
    *
-   * @param second since 1970, of its beginning
-   * @param again the clock was put back: it has shown this minute before
-   * @param leftOut the minutes that the clock did not show, if it was put forward to this one
+   * @param second its first second, since 1970
+   * @param again whether the clock was put back and has shown this minute before
+   * @param leftOut the skipped minutes, if the clock was put forward to this one
    */
   record Minute(long second, LocalDateTime shown, boolean again, List<LocalDateTime> leftOut) {}
 
@@ -26,7 +26,7 @@ final class WallClock {
 
   private final List<Minute> minutes = new ArrayList<>();
 
-  /** From the first time on, before the second; both are whole minutes. */
+  /** Covers from the first time to before the second; both are whole minutes. */
   WallClock(ZoneId zone, Instant from, Instant before) {
     ZoneRules rules = zone.getRules();
     LocalDateTime last = LocalDateTime.ofInstant(from.minusSeconds(SECONDS), zone);

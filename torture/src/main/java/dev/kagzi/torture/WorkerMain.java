@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * A worker of the fleet, which serves all scenarios. The environment says where the servers are and
- * where the ledger goes. Says on its first line that it is registered.
+ * A worker of the fleet, which serves all scenarios. The environment sets the server addresses and
+ * the folder of the ledger. Prints a first line when it is registered.
  */
 public final class WorkerMain {
   static final String ADDRESSES = "TORTURE_ADDRESSES";
@@ -40,7 +40,7 @@ public final class WorkerMain {
     }
     new PrintStream(System.out, true, StandardCharsets.UTF_8).println("ready");
     while (System.in.read() >= 0) {
-      // Nobody says anything; the end of the input is the end of the fleet.
+      // Nothing is sent; the end of the input is the end of the fleet.
     }
     Runtime.getRuntime().halt(0);
   }

@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The folder in which a torture takes place: ledgers, logs, and PostgreSQL's data. */
+/** The folder of a torture test: ledgers, logs, and PostgreSQL's data. */
 record Workplace(Path folder) {
   private static final String POSTGRES = "postgres";
 
@@ -21,7 +21,9 @@ record Workplace(Path folder) {
     }
   }
 
-  /** Leaves what explains a failure; the database itself goes, its log and its tables stay. */
+  /**
+   * Keeps what explains a failure: deletes the database, but keeps its log and the dumped tables.
+   */
   void keepEvidence() {
     Path data = folder.resolve(POSTGRES);
     try {

@@ -7,7 +7,7 @@ import dev.kagzi.torture.StepRecord.Cause;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Each kind of violation is planted once: a checker that cannot fail is worth nothing. */
+/** Plants each kind of violation once, to prove that the checker finds it. */
 class CheckerTest {
   private static final String OUTPUT = MadeEvidence.INPUT + " A,B";
 
@@ -363,7 +363,7 @@ class CheckerTest {
     assertThat(made.check()).extracting(Findings.Violation::rule).containsOnly("no sleep is short");
   }
 
-  /** Between asking and waking pass two seconds in the ledger. */
+  /** In the ledger, two seconds pass between the request and the wake-up. */
   private void sleeps(long askedMillis, long tableMicros) {
     String output = MadeEvidence.INPUT + " ";
     made.started();
@@ -411,7 +411,9 @@ class CheckerTest {
     assertFound("ended is ended");
   }
 
-  /** Its time is that of its beginning, and the cancel may have waited for its lock. */
+  /**
+   * The step has the time when its transaction began, and the cancel may have waited for its lock.
+   */
   @Test
   void a_step_whose_transaction_began_while_the_cancel_waited_is_no_problem() {
     made.started();

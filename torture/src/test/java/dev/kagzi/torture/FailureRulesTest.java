@@ -7,7 +7,7 @@ import dev.kagzi.torture.StepRecord.Cause;
 import org.junit.jupiter.api.Test;
 
 /**
- * As {@link CheckerTest}, for what is about time-outs, handlers, further tries and ends from
+ * Like {@link CheckerTest}, for time-outs, handlers, further attempts of runs and ends from
  * outside.
  */
 class FailureRulesTest {
@@ -25,7 +25,7 @@ class FailureRulesTest {
     assertThat(made.check()).extracting(Findings.Violation::rule).containsExactly(rule);
   }
 
-  /** A step that may take so long times out, after two seconds and more, and then succeeds. */
+  /** A step with this time-out times out after more than two seconds, and then succeeds. */
   private void stepTimesOut(long limitMillis) {
     String output = INPUT + " A";
     made.started();
@@ -51,7 +51,7 @@ class FailureRulesTest {
     assertFound("no step times out early");
   }
 
-  /** Three seconds after the code asked for the step, and one more. */
+  /** Times out three seconds after the code requested the step, and again a second later. */
   private void stepTimesOutTwice(long limitMillis) {
     made.started();
     made.claim(1).limit("a", limitMillis).exec("a", 1, "slow").exec("a", 2, "slow too");
@@ -105,7 +105,10 @@ class FailureRulesTest {
     assertFound("nothing late counts");
   }
 
-  /** A run of two seconds that was started at second one; the last result is at second ten. */
+  /**
+   * A run with a time-out of two seconds that starts at second one; its last result is at second
+   * ten.
+   */
   private void timesOut() {
     made.started();
     made.timePasses(8_000_000).run("timeout", "TIMED_OUT", 1, "").result("TIMED_OUT", "late");
@@ -206,7 +209,7 @@ class FailureRulesTest {
         .contains("what is recorded was executed");
   }
 
-  /** A run that failed, before its handler is made. */
+  /** A run that failed, before its handler is added. */
   private void fails(String type) {
     made.started();
     made.claim(1).exec("a", 1, "broke");
@@ -351,7 +354,7 @@ class FailureRulesTest {
     assertFound("each failure is handled once");
   }
 
-  /** By a handler that does not even look at what it is told. */
+  /** Adds a handler that does not read the failure. */
   private void handledInVain() {
     made.claim("handler-1", 1, "in vain").end(RUN + "#1 ");
     handler("handler-1", 1, RUN + "#1 ");
@@ -400,7 +403,7 @@ class FailureRulesTest {
   /**
    * A run that completes in its second attempt as a whole.
    *
-   * @param toldBefore failures that the client was told of after its first resume
+   * @param toldBefore failures that the client received after its first resume
    */
   private void completesInSecondAttempt(String type, String... toldBefore) {
     String output = INPUT + " A,B";
@@ -475,7 +478,7 @@ class FailureRulesTest {
     assertFound("the end fits the scenario");
   }
 
-  /** Its sleep is begun by the first claim and over after the second has begun. */
+  /** Its sleep begins in the first claim and ends after the second has begun. */
   private void sleepsThroughTwoClaims(String type) {
     String output = INPUT + " ";
     made.started();
@@ -518,7 +521,7 @@ class FailureRulesTest {
     assertFound("the client was told the truth");
   }
 
-  /** As with a resume, and without one. */
+  /** Like a resume, but without one. */
   private void retried(String type, boolean handles) {
     String output = INPUT + " A,B";
     made.started();
@@ -574,7 +577,7 @@ class FailureRulesTest {
     assertFound("each failure is handled once");
   }
 
-  /** A run that has undone its work, and fails for good. */
+  /** A run that has compensated and fails finally. */
   private void undone() {
     made.started();
     made.claim(1)

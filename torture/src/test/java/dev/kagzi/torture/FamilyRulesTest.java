@@ -6,7 +6,7 @@ import dev.kagzi.torture.MadeEvidence.MadeRun;
 import dev.kagzi.torture.StepRecord.Cause;
 import org.junit.jupiter.api.Test;
 
-/** Violations of what runs, branches and versions owe each other, each planted once. */
+/** Plants each violation of the rules for children, branches and versions once. */
 class FamilyRulesTest {
   private static final String OUTPUT = MadeEvidence.INPUT + " C";
   private static final String CHILD = "run-2";
@@ -25,7 +25,7 @@ class FamilyRulesTest {
     return child;
   }
 
-  /** A parent with one child, no fault. */
+  /** A correct parent with one child. */
   private void good(MadeRun child) {
     made.started();
     made.claim(CHILD, 1, "execution-child").end(child.output);
@@ -41,7 +41,7 @@ class FamilyRulesTest {
   }
 
   @Test
-  void a_family_without_faults_is_fine() {
+  void a_correct_family_has_no_violation() {
     family();
 
     assertThat(made.check()).isEmpty();
@@ -84,7 +84,7 @@ class FamilyRulesTest {
   }
 
   @Test
-  void a_result_that_the_child_did_not_give_is_found() {
+  void a_recorded_result_that_the_child_did_not_return_is_found() {
     MadeRun child = child("COMPLETED", "input-2 ");
     good(child);
 
@@ -92,7 +92,7 @@ class FamilyRulesTest {
   }
 
   @Test
-  void a_child_that_fails_for_no_reason_is_found() {
+  void a_child_that_ends_without_a_reason_is_found() {
     family();
     MadeRun other = child("CANCELLED", "");
     made.alsoRun(copy(other, "run-3"));
@@ -126,7 +126,7 @@ class FamilyRulesTest {
     assertFound("losers stay out");
   }
 
-  /** The winner is on record, then the worker dies, and the next one brings the run to its end. */
+  /** The winner is recorded, then the worker crashes, and the next claim completes the run. */
   private void raceAcrossClaims() {
     made.started();
     made.claim(1, "execution-1/race[b1]/").exec("race[b1]/run", 1, "W");

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Apart from {@link TortureTest}, so that both may run at once. */
+/** Separate from {@link TortureTest}, so that both can run in parallel. */
 class KilledServersTest {
   private static final Duration SOON = Duration.ofSeconds(60);
 

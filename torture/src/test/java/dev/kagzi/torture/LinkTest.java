@@ -50,7 +50,7 @@ class LinkTest {
   }
 
   @Test
-  void a_stall_holds_everything_back_and_loses_nothing() throws IOException {
+  void a_stall_holds_back_all_bytes_and_loses_none() throws IOException {
     link.stall();
     near.getOutputStream().write(1);
 
@@ -64,7 +64,7 @@ class LinkTest {
   }
 
   @Test
-  void a_cut_is_heard_on_both_sides_and_new_connections_come_through() throws IOException {
+  void a_cut_closes_both_sides_and_new_connections_are_forwarded() throws IOException {
     link.cut();
 
     assertThat(isEnded(near)).isTrue();

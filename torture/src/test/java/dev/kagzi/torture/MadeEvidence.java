@@ -11,9 +11,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Evidence of one run, made by hand, and perhaps of the one that handles its failure. Starts as
- * that of a run without any fault, and is then spoiled. Time goes on by a second with each thing
- * that happens.
+ * Builds the evidence of one run, and perhaps of its failure handler. Tests begin with a correct
+ * run and then plant violations. Each event advances the time by a second.
  */
 final class MadeEvidence {
   static final String RUN = "run-1";
@@ -59,7 +58,7 @@ final class MadeEvidence {
     return entry(Event.RESUMED, Author.client(), "", 0, value);
   }
 
-  /** What a worker does under this claim from now on. */
+  /** Begins an execution under this claim. */
   Execution claim(int epoch) {
     return claim(epoch, "execution-" + epoch);
   }
@@ -79,13 +78,13 @@ final class MadeEvidence {
     return this;
   }
 
-  /** Changes the run that was made last. */
+  /** Changes the run that was added last. */
   MadeEvidence again(Consumer<MadeRun> change) {
     change.accept(runs.getLast());
     return this;
   }
 
-  /** Changes the run that was made at this place. */
+  /** Changes the run at this index. */
   MadeEvidence again(int index, Consumer<MadeRun> change) {
     change.accept(runs.get(index));
     return this;
@@ -113,28 +112,28 @@ final class MadeEvidence {
     return changed(cause, 1);
   }
 
-  /** The attempt of the run within which the last attempt of a step was made. */
+  /** Sets the attempt of the run for the last added step. */
   MadeEvidence inRunAttempt(int runAttempt) {
     return changed(Cause.CODE, runAttempt);
   }
 
   private MadeEvidence changed(Cause cause, int runAttempt) {
-    StepRecord was = steps.removeLast();
+    StepRecord last = steps.removeLast();
     steps.add(
         new StepRecord(
-            was.runId(),
-            was.step(),
-            was.attempt(),
-            was.epoch(),
+            last.runId(),
+            last.step(),
+            last.attempt(),
+            last.epoch(),
             runAttempt,
-            was.isSleep(),
-            was.status(),
-            was.isFinal(),
+            last.isSleep(),
+            last.status(),
+            last.isFinal(),
             cause,
-            was.value(),
-            was.createdMicros(),
-            was.finishedMicros(),
-            was.childRunId()));
+            last.value(),
+            last.createdMicros(),
+            last.finishedMicros(),
+            last.childRunId()));
     return this;
   }
 
@@ -167,7 +166,7 @@ final class MadeEvidence {
     return this;
   }
 
-  /** The step was carried out by another run. */
+  /** The step was executed by a child run. */
   MadeEvidence child(String step, int epoch, String child, String value) {
     long at = passing(SECOND_MICROS);
     steps.add(
@@ -214,7 +213,7 @@ final class MadeEvidence {
     return this;
   }
 
-  /** A run in the making; what is not said is as it is of a run without any fault. */
+  /** A run under construction; the defaults are those of a correct run. */
   static final class MadeRun {
     final String runId;
     String type;
@@ -262,7 +261,7 @@ final class MadeEvidence {
     }
   }
 
-  /** What one execution writes to the ledger. */
+  /** Writes the ledger entries of one execution. */
   final class Execution {
     private final String run;
     private final Author author;
@@ -283,7 +282,7 @@ final class MadeEvidence {
       return this;
     }
 
-    /** Executes a step and sees its result. */
+    /** Executes a step and receives its result. */
     Execution does(String step, String value) {
       return exec(step, 1, value).seen(step, value);
     }
@@ -323,7 +322,7 @@ final class MadeEvidence {
       return this;
     }
 
-    /** Is told of the failure of a run of this type. */
+    /** Receives the failure of a run of this type. */
     Execution handles(String type, int attempts, String value) {
       entry(Event.HANDLES, run, author, type, attempts, value);
       return this;

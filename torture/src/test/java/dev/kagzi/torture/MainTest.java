@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class MainTest {
 
   @Test
-  void wrong_arguments_are_told_of_before_anything_starts() {
+  void invalid_arguments_are_rejected_before_anything_starts() {
     StringWriter err = new StringWriter();
 
     int exitCode = Main.commandLine().setErr(new PrintWriter(err)).execute("--minutes=0");
@@ -21,7 +21,7 @@ class MainTest {
   }
 
   @Test
-  void another_postgres_than_the_one_that_is_built_in_is_refused_before_anything_starts() {
+  void a_postgres_version_that_is_not_bundled_is_rejected_before_anything_starts() {
     StringWriter err = new StringWriter();
 
     int exitCode = Main.commandLine().setErr(new PrintWriter(err)).execute("--postgres=13");
@@ -30,16 +30,16 @@ class MainTest {
     assertThat(err.toString()).contains("--postgres: 13 (expected: 14, or ");
   }
 
-  /** {@code -Dkagzi.postgres=14} reaches the torture's databases, or its tests show nothing. */
+  /** Fails if {@code -Dkagzi.postgres=14} does not reach the databases of these tests. */
   @Test
-  void the_tests_run_on_the_postgres_that_was_asked_for() {
-    String asked = System.getProperty("kagzi.postgres", "");
+  void the_tests_run_on_the_requested_postgres() {
+    String requested = System.getProperty("kagzi.postgres", "");
 
-    assertThat(asked.isEmpty() || asked.equals("" + EmbeddedPostgres.majorVersion())).isTrue();
+    assertThat(requested.isEmpty() || requested.equals("" + EmbeddedPostgres.majorVersion())).isTrue();
   }
 
   @Test
-  void the_last_line_says_how_it_ended() {
+  void the_last_line_shows_the_result() {
     assertThat(new Verdict(3, 20, 70, 42, List.of()).lastLine())
         .isEqualTo("passed: 3 faults, 20 runs, 70 steps, seed 42");
     assertThat(new Verdict(3, 20, 70, 42, List.of("run r is stuck")).lastLine())

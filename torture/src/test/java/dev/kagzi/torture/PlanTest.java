@@ -12,13 +12,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PlanTest {
 
   @Test
-  void one_seed_is_one_plan() {
+  void the_same_seed_gives_the_same_plan() {
     assertThat(plan(7)).isEqualTo(plan(7)).isNotEqualTo(plan(8));
   }
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4711, -1})
-  void ten_minutes_have_a_hundred_faults_and_enough_of_each_kind(long seed) {
+  void ten_minutes_have_a_hundred_faults_and_at_least_five_of_each_kind(long seed) {
     Plan plan = plan(seed);
 
     Map<FaultKind, Long> counts =
@@ -29,7 +29,7 @@ class PlanTest {
   }
 
   @Test
-  void pauses_outlast_leases() {
+  void pauses_are_longer_than_leases() {
     assertThat(plan(1).faults())
         .filteredOn(fault -> fault.kind() == FaultKind.PAUSE_WORKER)
         .map(Fault::lasts)

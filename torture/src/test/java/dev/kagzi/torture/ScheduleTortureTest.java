@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class ScheduleTortureTest {
 
   @Test
-  void each_slot_is_one_run_whatever_happens_to_the_servers() {
+  void each_slot_is_one_run_in_spite_of_all_faults() {
     StringWriter out = new StringWriter();
 
     ScheduleTorture.Result result =
@@ -34,7 +34,7 @@ class ScheduleTortureTest {
   }
 
   @Test
-  void what_is_lost_doubled_strange_or_counted_wrong_is_found() {
+  void missing_duplicate_unexpected_or_miscounted_runs_are_found() {
     PlannedSchedule plan = minutely(Overlap.ALLOW);
 
     assertThat(found(plan, List.of(60L, 120L), List.of(60L, 120L), 2, 0)).isEmpty();
@@ -53,7 +53,7 @@ class ScheduleTortureTest {
     List<Long> slots = List.of(0L, 30L, 60L);
 
     assertThat(decided(none, slots, List.of(fired(0, 1), fired(60, 62)))).isEmpty();
-    // As if 0 counted as 1: the newest slot is fired after an hour.
+    // As if a maximum of 0 counted as 1: the newest slot is fired after an hour.
     assertThat(decided(none, slots, List.of(fired(60, 3_660))))
         .singleElement()
         .asString()
@@ -61,7 +61,7 @@ class ScheduleTortureTest {
   }
 
   @Test
-  void more_late_slots_than_are_caught_up_with_are_found() {
+  void more_late_slots_than_the_maximum_are_found() {
     PlannedSchedule two = PlannedSchedule.everySeconds("p", 30, 2);
     List<Long> slots = List.of(0L, 30L, 60L, 90L);
 
@@ -70,14 +70,14 @@ class ScheduleTortureTest {
         .singleElement()
         .asString()
         .contains("1 slots were fired that were missed, first 30, when 2 newer ones were due");
-    // On time, they are as many as there are.
+    // On time, there is no limit.
     assertThat(
             decided(two, slots, List.of(fired(0, 1), fired(30, 90), fired(60, 90), fired(90, 90))))
         .isEmpty();
   }
 
   @Test
-  void a_slot_that_is_missed_although_fewer_were_caught_up_with_is_found() {
+  void a_missed_slot_below_the_maximum_is_found() {
     PlannedSchedule two = PlannedSchedule.everySeconds("p", 30, 2);
     List<Long> slots = List.of(0L, 30L, 60L, 90L);
 
@@ -91,7 +91,7 @@ class ScheduleTortureTest {
         .contains("slot 60 was missed although only 1 newer");
   }
 
-  /** As if each tick caught up with the oldest few, instead of the newest few once. */
+  /** As if each tick caught up the oldest few slots, instead of the newest few once. */
   @Test
   void missed_slots_that_are_fired_a_few_at_a_time_are_found() {
     PlannedSchedule three = PlannedSchedule.everySeconds("p", 30, 3);
@@ -117,13 +117,13 @@ class ScheduleTortureTest {
     List<ScheduleRules.Fired> late = slots.stream().map(slot -> fired(slot, slot + 30)).toList();
 
     assertThat(beside(busy, onTime, none, onTime)).isEmpty();
-    // Faults explain a few.
+    // Faults explain a few missing runs.
     assertThat(beside(busy, onTime, none, onTime.subList(0, 12))).isEmpty();
     assertThat(beside(busy, onTime, none, List.of()))
         .containsExactly(
             "none (0,30 * * * * *, UTC): 0 of 20 slots have a run at which another schedule was"
                 + " fired on time (expected: most)");
-    // Without a server that fires on time nothing has to be fired.
+    // Without a server that fires on time, no slot must be fired.
     assertThat(beside(busy, late, none, List.of())).isEmpty();
     assertThat(decided(PlannedSchedule.everySeconds("p", 30, 3), List.of(0L, 30L), List.of()))
         .hasSize(2)
@@ -144,7 +144,7 @@ class ScheduleTortureTest {
         .anySatisfy(problem -> assertThat(problem).contains("0 missed and 0 waiting, of 20 slots"))
         .anySatisfy(problem -> assertThat(problem).contains("0 of 20 slots have a run"));
 
-    // By its own account it has no slots.
+    // By its own counters it has no slots.
     problems.clear();
     ScheduledLoad.checkDecided("every-2", 1_000L, 1_002, problems);
     assertThat(problems).isEmpty();
@@ -161,7 +161,7 @@ class ScheduleTortureTest {
     return LongStream.range(0, count).map(i -> 30 * i).boxed().toList();
   }
 
-  /** What is found of two schedules with the same slots, all counted as they should be. */
+  /** Checks two schedules with the same slots and correct counters. */
   private static List<String> beside(
       PlannedSchedule one,
       List<ScheduleRules.Fired> firedOfOne,
@@ -200,14 +200,14 @@ class ScheduleTortureTest {
     return new ScheduleRules.Fired(slot, at * 1_000_000);
   }
 
-  /** What is found of runs that are counted as they should be. */
+  /** Checks runs with correct counters. */
   private static List<String> decided(
       PlannedSchedule plan, List<Long> slots, List<ScheduleRules.Fired> fired) {
     return judged(plan, slots, fired, fired.size(), slots.size() - fired.size());
   }
 
   @Test
-  void what_overlaps_waits_or_is_missed_without_need_is_found() {
+  void an_overlap_a_needless_wait_and_a_needless_miss_are_found() {
     assertThat(seen(new ApartRules.Seen("p", true, true, 1, 3, 0))).isEmpty();
     assertThat(seen(new ApartRules.Seen("p", true, false, 2, 3, 0)))
         .containsExactly("p: 2 runs are open at once");

@@ -14,7 +14,7 @@ class ThroughputTest {
 
   private final List<Long> results = new ArrayList<>();
 
-  /** A result each 20 ms. */
+  /** Adds a result every 20 ms. */
   private void even(long fromSecond, long toSecond) {
     for (long at = fromSecond * SECOND; at < toSecond * SECOND; at += SECOND / 50) {
       results.add(at);
@@ -22,7 +22,7 @@ class ThroughputTest {
   }
 
   @Test
-  void a_fault_that_nobody_notices_takes_no_time() {
+  void a_fault_without_effect_takes_no_time() {
     even(0, 50);
 
     assertThat(Throughput.of(results).recovery(FAULT, END)).contains(Duration.ZERO);
@@ -30,7 +30,7 @@ class ThroughputTest {
   }
 
   @Test
-  void it_is_back_when_nine_tenths_arrive_again() {
+  void throughput_has_recovered_when_nine_tenths_arrive_again() {
     even(0, 20);
     even(25, 50);
 
@@ -40,7 +40,7 @@ class ThroughputTest {
   }
 
   @Test
-  void a_moment_of_life_is_no_recovery() {
+  void a_short_burst_is_no_recovery() {
     even(0, 20);
     even(24, 26);
     even(30, 50);
@@ -50,7 +50,7 @@ class ThroughputTest {
   }
 
   @Test
-  void what_never_comes_back_has_no_time() {
+  void without_recovery_there_is_no_time() {
     even(0, 20);
 
     assertThat(Throughput.of(results).recovery(FAULT, END)).isEmpty();

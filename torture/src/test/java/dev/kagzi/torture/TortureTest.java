@@ -16,7 +16,7 @@ class TortureTest {
   private final Console console = new Console(new PrintWriter(out));
 
   @Test
-  void nothing_is_lost_and_nothing_done_again_when_every_process_is_killed_once() {
+  void nothing_is_lost_or_repeated_when_every_process_is_killed_once() {
     Plan plan =
         new Plan(
             List.of(

@@ -45,7 +45,7 @@ class ClientDocsTest {
   }
 
   @Test
-  void a_client_connects_at_once_and_a_ping_says_that_nobody_is_there() {
+  void connect_returns_at_once_and_ping_throws_if_no_server_answers() {
     try (Kagzi kagzi = connect()) {
       assertThatThrownBy(() -> kagzi.ping(Duration.ofMillis(500)))
           .isInstanceOf(ServerUnavailableException.class)

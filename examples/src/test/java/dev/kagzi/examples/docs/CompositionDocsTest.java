@@ -109,7 +109,7 @@ class CompositionDocsTest {
   }
 
   @Test
-  void branches_give_their_results_in_order(KagziEnv env) {
+  void parallel_returns_the_results_in_order(KagziEnv env) {
     env.worker().workflow(PROCESS_ORDER, CompositionDocsTest::parallel).start();
 
     RunHandle<Receipt> run = start(env, new Order(List.of("lamp", "book"), 7));
@@ -137,7 +137,7 @@ class CompositionDocsTest {
   }
 
   @Test
-  void collected_branches_give_each_result_or_failure(KagziEnv env) {
+  void collect_all_returns_each_result_or_failure(KagziEnv env) {
     env.worker().workflow(PROCESS_ORDER, CompositionDocsTest::collect).start();
 
     RunHandle<Receipt> run = start(env, new Order(List.of("lamp", "glass"), 7));
@@ -210,7 +210,7 @@ class CompositionDocsTest {
   }
 
   @Test
-  void a_child_gives_its_result(KagziEnv env) {
+  void a_child_returns_its_result(KagziEnv env) {
     env.worker()
         .workflow(PROCESS_ORDER, CompositionDocsTest::children)
         .workflow(PAY, (ctx, cents) -> new Receipt("paid " + cents))
@@ -219,7 +219,7 @@ class CompositionDocsTest {
     assertThat(start(env, new Order(List.of("lamp"), 7))).completedWith(new Receipt("1: paid 7"));
   }
 
-  // ---- code that can be repeated
+  // ---- deterministic code
 
   static final class Flags {
     boolean isOn(String name) {
@@ -241,7 +241,7 @@ class CompositionDocsTest {
   }
 
   @Test
-  void what_changes_each_time_is_taken_in_a_step(KagziEnv env) {
+  void changing_values_are_read_in_a_step(KagziEnv env) {
     env.worker().workflow(PROCESS_ORDER, CompositionDocsTest::repeatable).start();
     RunHandle<Receipt> run = start(env, new Order(List.of(), 0));
 
@@ -301,7 +301,7 @@ class CompositionDocsTest {
 
   static final Tracer tracer = new Tracer();
 
-  @SuppressWarnings("try") // the span ends with its block
+  @SuppressWarnings("try") // close() ends the span
   static void intercept(Kagzi kagzi) {
     // docs: composition.md
     kagzi
@@ -321,7 +321,7 @@ class CompositionDocsTest {
   }
 
   @Test
-  void an_interceptor_stands_around_each_step(KagziEnv env) {
+  void an_interceptor_wraps_each_step(KagziEnv env) {
     intercept(env.kagzi());
 
     RunHandle<Receipt> run = start(env, new Order(List.of("lamp"), 7));

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class CrashDocsTest {
 
   @Test
-  void a_worker_that_dies_behind_a_step_does_not_execute_it_again(KagziEnv env) {
+  void after_a_crash_behind_a_step_the_step_is_not_executed_again(KagziEnv env) {
     env.worker("orders").workflow(PROCESS_ORDER, TestedOrders::process).start();
 
     // docs: testing.md

@@ -12,10 +12,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every Java block in the documentation is a region of a test's source file here, which the build
+ * Every Java block in the documentation is a region of a test source file here, which the build
  * compiles and whose workflows it runs. A region begins with a line {@code // docs: failure.md} and
- * ends with {@code // end}. White space is not compared, so that documents may lay out their lines
- * by hand.
+ * ends with {@code // end}. White space is not compared, so that documents can break lines
+ * differently.
  */
 class DocumentedCodeTest {
   private static final Path ROOT = Path.of("..");
@@ -29,27 +29,27 @@ class DocumentedCodeTest {
       return document + ":\n" + text;
     }
 
-    Code compared() {
+    Code withoutWhitespace() {
       return new Code(document, text.replaceAll("\\s+", ""));
     }
   }
 
   @Test
-  void every_java_block_is_a_region_that_is_compiled_and_run() throws IOException {
-    List<Code> regions = regions().stream().map(Code::compared).toList();
+  void every_java_block_is_a_compiled_region() throws IOException {
+    List<Code> regions = regions().stream().map(Code::withoutWhitespace).toList();
 
     assertThat(blocks()).hasSizeGreaterThan(20);
-    assertThat(blocks().stream().filter(block -> !regions.contains(block.compared())))
-        .as("blocks of code in documents that are no region of a file in " + SOURCES)
+    assertThat(blocks().stream().filter(block -> !regions.contains(block.withoutWhitespace())))
+        .as("Java blocks of documents without an equal region in " + SOURCES)
         .isEmpty();
   }
 
   @Test
   void every_region_is_a_block_of_its_document() throws IOException {
-    List<Code> blocks = blocks().stream().map(Code::compared).toList();
+    List<Code> blocks = blocks().stream().map(Code::withoutWhitespace).toList();
 
-    assertThat(regions().stream().filter(region -> !blocks.contains(region.compared())))
-        .as("regions in " + SOURCES + " that are no block of code in their document")
+    assertThat(regions().stream().filter(region -> !blocks.contains(region.withoutWhitespace())))
+        .as("regions in " + SOURCES + " without an equal Java block in their document")
         .isEmpty();
   }
 
@@ -81,9 +81,7 @@ class DocumentedCodeTest {
     return regions;
   }
 
-  /**
-   * @param beginning the document whose code begins behind the line; null for other lines
-   */
+  /** @param beginning returns the document if the line begins a block; null for other lines */
   private static List<Code> read(Path file, UnaryOperator<String> beginning, String end)
       throws IOException {
     List<Code> found = new ArrayList<>();
@@ -100,7 +98,7 @@ class DocumentedCodeTest {
         text.append(line).append('\n');
       }
     }
-    assertThat(document).as("code without an end in " + file).isNull();
+    assertThat(document).as("code block without an end in " + file).isNull();
     return found;
   }
 }

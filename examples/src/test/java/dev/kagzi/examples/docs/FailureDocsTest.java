@@ -46,7 +46,7 @@ class FailureDocsTest {
     }
   }
 
-  /** Services that note what they are asked for, and refuse one thing. */
+  /** A service that records its calls and refuses one booking. */
   static final class Service {
     static final List<String> CALLS = new CopyOnWriteArrayList<>();
     static volatile String refused = "";
@@ -111,7 +111,7 @@ class FailureDocsTest {
   static final Pattern CARD_NUMBER = Pattern.compile("[0-9]{12,}");
 
   @BeforeEach
-  void forget() {
+  void clearCalls() {
     Service.CALLS.clear();
     Service.refused = "";
   }
@@ -135,7 +135,7 @@ class FailureDocsTest {
   }
 
   @Test
-  void a_step_is_tried_again_by_its_policy(KagziEnv env) {
+  void a_step_is_retried_by_its_policy(KagziEnv env) {
     WorkflowType<Integer, Payment> type =
         WorkflowType.of("charge", Integer.class, Payment.class).queue("payments");
     Gateway gateway = new Gateway();
@@ -183,7 +183,7 @@ class FailureDocsTest {
   }
 
   @Test
-  void a_worker_says_of_which_kind_an_error_is(KagziEnv env) {
+  void a_worker_classifies_errors(KagziEnv env) {
     kinds(env.kagzi());
 
     RunHandle<String> run = env.kagzi().workflow(PROCESS_PAYMENT).start(new Payment(1));
@@ -205,7 +205,7 @@ class FailureDocsTest {
   }
 
   @Test
-  void a_sanitizer_keeps_texts_and_stacks_out_of_the_record(KagziEnv env) {
+  void a_sanitizer_keeps_texts_and_stacks_out_of_the_history(KagziEnv env) {
     sanitizer(env.kagzi());
 
     RunHandle<String> run = env.kagzi().workflow(PROCESS_PAYMENT).start(new Payment(1));
@@ -258,7 +258,7 @@ class FailureDocsTest {
   }
 
   @Test
-  void a_failed_run_starts_its_own_handler_and_that_of_all_failures(KagziEnv env) {
+  void a_failed_run_starts_its_own_handler_and_the_handler_of_all_failures(KagziEnv env) {
     handlers(env.kagzi());
 
     RunHandle<String> run = pay(env.kagzi(), new Payment(7));
@@ -324,7 +324,7 @@ class FailureDocsTest {
     "hotel, child, 'book flight,cancel flight'",
     "museum, branch, 'book flight,book hotel,cancel extra,cancel hotel,cancel flight'"
   })
-  void a_saga_undoes_what_it_did_when_a_step_a_child_or_a_branch_fails(
+  void a_saga_compensates_when_a_step_a_child_or_a_branch_fails(
       String refused, String what, String calls, KagziEnv env) {
     Service.refused = refused;
     env.worker()

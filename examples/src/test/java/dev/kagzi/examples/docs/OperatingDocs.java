@@ -9,8 +9,8 @@ import dev.kagzi.server.ServerConfig;
 import java.nio.file.Path;
 
 /**
- * The code of docs/operating.md. It is compiled and not run: it wants certificates and a database
- * that a build does not have. SecureServerTest and the test kit do the same with their own.
+ * The code of docs/operating.md. It is compiled but not run, because it needs certificates and a
+ * database that a build does not have. SecureServerTest and the test kit run similar code.
  */
 final class OperatingDocs {
   private OperatingDocs() {}

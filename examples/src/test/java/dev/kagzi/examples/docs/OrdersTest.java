@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class OrdersTest {
 
   @Test
-  void the_first_workflow_of_the_readme_charges_sleeps_and_ships(KagziEnv env) {
+  void the_workflow_of_the_readme_charges_sleeps_and_ships(KagziEnv env) {
     env.worker("orders").workflow(Orders.PROCESS_ORDER, Orders::processOrder).start();
     RunHandle<String> run =
         env.kagzi().workflow(Orders.PROCESS_ORDER).start(new Orders.Order("lamp", 4200));

@@ -51,7 +51,7 @@ class SchedulesDocsTest {
   }
 
   @Test
-  void a_schedule_is_created_changed_triggered_and_filled_up(KagziEnv env) {
+  void a_schedule_is_created_changed_triggered_and_backfilled(KagziEnv env) {
     create(env.kagzi());
 
     assertThat(act(env.kagzi())).isEqualTo(31);

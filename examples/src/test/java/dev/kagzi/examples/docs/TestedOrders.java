@@ -3,7 +3,7 @@ package dev.kagzi.examples.docs;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 
-/** What the tests in docs/testing.md test. */
+/** The workflow that the tests in docs/testing.md test. */
 final class TestedOrders {
   record Order(String item, int cents) {}
 

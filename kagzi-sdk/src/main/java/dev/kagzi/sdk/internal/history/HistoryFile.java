@@ -38,8 +38,8 @@ public record HistoryFile(Workflow run, List<Step> steps) {
   /**
    * Reads a document that {@link #json} has written.
    *
-   * @throws InvalidArgumentException with code HISTORY_UNREADABLE if the text is no history, or has a
-   *     format that this version does not know
+   * @throws InvalidArgumentException with code HISTORY_UNREADABLE if the text is no history, or has
+   *     a format that this version does not know
    */
   public static HistoryFile parse(String text) {
     JsonNode json;

@@ -137,7 +137,9 @@ final class MessageTree {
 
   // ---- reading
 
-  /** @param place the position in the document, for error messages */
+  /**
+   * @param place the position in the document, for error messages
+   */
   static void read(JsonNode json, Message.Builder message, String place) {
     if (!json.isObject()) {
       throw HistoryFile.unreadable(place + ": " + kind(json) + " (expected: an object)");

@@ -1,5 +1,6 @@
 /**
- * Recorded runs as files. The command line writes {@link dev.kagzi.sdk.internal.history.HistoryFile}, and the test kit reads it.
+ * Recorded runs as files. The command line writes {@link
+ * dev.kagzi.sdk.internal.history.HistoryFile}, and the test kit reads it.
  *
  * <p>Guarantee: reading restores what was written, byte for byte of every payload. The format is
  * described in docs/testing.md and has a version number; later additions are optional.

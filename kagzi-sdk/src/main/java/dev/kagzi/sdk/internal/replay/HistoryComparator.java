@@ -13,46 +13,46 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 final class HistoryComparator implements ReplayObserver {
-  private static final Verdict FITS = new Verdict.Fits();
-  private static final Verdict RECORD_ENDS = new Verdict.RecordEnds();
+  private static final Verdict MATCHES = new Verdict.Matches();
+  private static final Verdict HISTORY_ENDS = new Verdict.HistoryEnds();
 
-  private final RecordedRun record;
+  private final RecordedRun recordedRun;
   private final Map<String, Entry> byKey = new HashMap<>();
-  private final UnconsumedSteps unasked;
+  private final UnconsumedSteps unconsumed;
   private @Nullable HistoryDifference difference;
 
-  HistoryComparator(RecordedRun record) {
-    this.record = record;
-    record.entries().forEach(entry -> byKey.put(entry.key(), entry));
-    this.unasked =
-        new UnconsumedSteps(record.entries().stream().filter(Entry::ofLastAttempt).toList());
+  HistoryComparator(RecordedRun recordedRun) {
+    this.recordedRun = recordedRun;
+    recordedRun.entries().forEach(entry -> byKey.put(entry.key(), entry));
+    this.unconsumed =
+        new UnconsumedSteps(recordedRun.entries().stream().filter(Entry::ofLastAttempt).toList());
   }
 
   @Override
   public synchronized Verdict asked(String key, StepKind kind, @Nullable RecordedStep recorded) {
     Entry entry = byKey.get(key);
-    return entry == null ? askedAnew(key, kind) : askedAgain(entry, kind);
+    return entry == null ? compareUnrecorded(key, kind) : compareRecorded(entry, kind);
   }
 
-  private Verdict askedAnew(String key, StepKind kind) {
+  private Verdict compareUnrecorded(String key, StepKind kind) {
     if (kind == StepKind.STEP_KIND_UNSPECIFIED) {
-      return FITS;
+      return MATCHES;
     }
-    Entry missed = unasked.firstAround(key);
+    Entry missed = unconsumed.firstAround(key);
     if (missed != null) {
       return differs(missed.number(), name(missed), "asks for " + name(kind, key));
     }
-    return record.isEndedByCode()
+    return recordedRun.isEndedByCode()
         ? differs(
-            record.entries().size() + 1,
-            "no further step (the run ended as " + record.status() + ")",
+            recordedRun.entries().size() + 1,
+            "no further step (the run ended as " + recordedRun.status() + ")",
             "asks for " + name(kind, key))
-        : RECORD_ENDS;
+        : HISTORY_ENDS;
   }
 
-  private Verdict askedAgain(Entry entry, StepKind kind) {
-    unasked.remove(entry);
-    Entry missed = unasked.firstAround(entry.key());
+  private Verdict compareRecorded(Entry entry, StepKind kind) {
+    unconsumed.remove(entry);
+    Entry missed = unconsumed.firstAround(entry.key());
     if (missed != null && missed.precedes(entry)) {
       return differs(missed.number(), name(missed), "asks for " + name(kind, entry.key()));
     }
@@ -61,7 +61,7 @@ final class HistoryComparator implements ReplayObserver {
     if (recorded != (isBranches ? StepKind.STEP_KIND_FUNCTION : kind)) {
       return differs(entry.number(), name(entry), "asks for " + name(kind, entry.key()));
     }
-    return !isBranches && hasNoResult(entry.step()) ? RECORD_ENDS : FITS;
+    return !isBranches && hasNoResult(entry.step()) ? HISTORY_ENDS : MATCHES;
   }
 
   // An open child has started, and its start is all that the code asks for.
@@ -75,7 +75,7 @@ final class HistoryComparator implements ReplayObserver {
 
   @Override
   public synchronized void discarded(String prefix) {
-    unasked.removeAll(prefix);
+    unconsumed.removeAll(prefix);
   }
 
   private Verdict differs(int number, String recorded, String asked) {
@@ -94,7 +94,7 @@ final class HistoryComparator implements ReplayObserver {
    * Returns the first recorded step that the code did not ask for before it ended; null if none.
    */
   synchronized @Nullable Entry missed() {
-    return unasked.first();
+    return unconsumed.first();
   }
 
   /** Returns the number of the step; 0 if there is no step with this key. */

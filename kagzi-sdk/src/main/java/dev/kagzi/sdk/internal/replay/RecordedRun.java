@@ -26,8 +26,8 @@ record RecordedRun(Workflow run, List<Entry> entries) {
    * One step.
    *
    * @param began when its first attempt began
-   * @param over the time after which the code may have asked for later steps: the step's end, or the
-   *     start of a child, which the code does not wait for
+   * @param over the time after which the code may have asked for later steps: the step's end, or
+   *     the start of a child, which the code does not wait for
    * @param ofLastAttempt whether the run's last attempt reached it; earlier attempts may have taken
    *     another path
    */

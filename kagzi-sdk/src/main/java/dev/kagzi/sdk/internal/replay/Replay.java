@@ -32,22 +32,22 @@ import org.jspecify.annotations.Nullable;
 
 /** Replays one history against the code of one workflow. */
 public final class Replay {
-  private static final long PATIENCE_SECONDS = 10;
+  private static final long TIMEOUT_SECONDS = 10;
   private static final Pattern ABOUT_STEP =
       Pattern.compile("(?:step|child|race|branches) (\\S+): ");
 
-  private final RecordedRun record;
+  private final RecordedRun recordedRun;
   private final RegisteredWorkflow<?, ?> code;
   private final Payloads payloads;
-  private final HistoryComparator comparison;
+  private final HistoryComparator comparator;
   private final ReplayLane lane;
   private final CountDownLatch ended = new CountDownLatch(1);
 
   private Replay(HistoryFile file, RegisteredWorkflow<?, ?> code, Payloads payloads) {
-    this.record = RecordedRun.of(file);
+    this.recordedRun = RecordedRun.of(file);
     this.code = code;
     this.payloads = payloads;
-    this.comparison = new HistoryComparator(record);
+    this.comparator = new HistoryComparator(recordedRun);
     this.lane = new ReplayLane(file.run().getRunId());
   }
 
@@ -58,22 +58,22 @@ public final class Replay {
   }
 
   private @Nullable HistoryDifference compare() {
-    RunExecution execution = new RunExecution(new Host(), record.task());
+    RunExecution execution = new RunExecution(new Host(), recordedRun.task());
     execution.start();
     if (!hasEnded()) {
       execution.lose();
       return HistoryDifference.of(
           0,
-          "the code neither ended nor asked for a step for %d s (expected: what takes time is in steps)"
-              .formatted(PATIENCE_SECONDS));
+          "the code neither ended nor asked for a step for %d s (expected: blocking calls are in steps)"
+              .formatted(TIMEOUT_SECONDS));
     }
-    HistoryDifference found = comparison.difference();
+    HistoryDifference found = comparator.difference();
     return found == null ? differenceAtEnd(lane.end()) : found;
   }
 
   private boolean hasEnded() {
     try {
-      return ended.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      return ended.await(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
@@ -81,11 +81,11 @@ public final class Replay {
   }
 
   private @Nullable HistoryDifference differenceAtEnd(End end) {
-    Entry missed = comparison.missed();
+    Entry missed = comparator.missed();
     return switch (end) {
       case End.Blocked(ErrorDetail why) -> {
         Matcher about = ABOUT_STEP.matcher(why.getMessage());
-        int number = about.lookingAt() ? comparison.number(about.group(1)) : 0;
+        int number = about.lookingAt() ? comparator.number(about.group(1)) : 0;
         yield HistoryDifference.of(number, why.getMessage());
       }
       case End.Returned(Payload output) -> {
@@ -93,12 +93,12 @@ public final class Replay {
           yield HistoryDifference.of(
               missed.number(), HistoryComparator.name(missed), "returns without it");
         }
-        if (!record.isEndedByCode()) {
+        if (!recordedRun.isEndedByCode()) {
           yield null;
         }
-        yield record.isCompleted()
-            ? differenceOf(record.run().getOutput(), output)
-            : HistoryDifference.of(0, failure(record.run().getError()), "completes");
+        yield recordedRun.isCompleted()
+            ? differenceOf(recordedRun.run().getOutput(), output)
+            : HistoryDifference.of(0, failure(recordedRun.run().getError()), "completes");
       }
       case End.Threw(ErrorDetail error) -> {
         if (missed != null) {
@@ -107,13 +107,13 @@ public final class Replay {
               HistoryComparator.name(missed),
               "ends before it with " + failure(error));
         }
-        yield record.isCompleted()
+        yield recordedRun.isCompleted()
             ? HistoryDifference.of(0, "COMPLETED", "ends with " + failure(error))
             : null;
       }
       case End.Waiting() ->
-          record.isEndedByCode()
-              ? HistoryDifference.of(0, record.status(), "still waits for something")
+          recordedRun.isEndedByCode()
+              ? HistoryDifference.of(0, recordedRun.status(), "still waits for something")
               : null;
     };
   }
@@ -146,12 +146,12 @@ public final class Replay {
 
     @Override
     public String namespace() {
-      return record.run().getNamespace();
+      return recordedRun.run().getNamespace();
     }
 
     @Override
     public String queue() {
-      return record.run().getTaskQueue();
+      return recordedRun.run().getTaskQueue();
     }
 
     @Override
@@ -170,8 +170,8 @@ public final class Replay {
     }
 
     @Override
-    public ReplayObserver witness() {
-      return comparison;
+    public ReplayObserver observer() {
+      return comparator;
     }
 
     @Override

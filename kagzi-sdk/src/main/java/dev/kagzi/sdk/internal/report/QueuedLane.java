@@ -13,7 +13,7 @@ final class QueuedLane implements ReportLane {
   final ArrayDeque<Item> items = new ArrayDeque<>(2);
 
   /** Whether items of this lane are in a call that is not answered yet. */
-  boolean underWay;
+  boolean inFlight;
 
   /** Whether the lane is in the reporter's queue of lanes with items to send. */
   boolean ready;

@@ -32,11 +32,11 @@ public final class Reporter {
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<QueuedLane> readyLanes = new ArrayDeque<>();
   private final Backoff backoff = new Backoff(25, 2_000);
-  private int callsUnderWay;
+  private int callsInFlight;
   private boolean paused;
 
   /** Number of items that must be sent alone, because a call that contained them was refused. */
-  private int aloneLeft;
+  private int sendAloneLeft;
 
   public Reporter(Connection connection, Supplier<String> workerId) {
     this.connection = connection;
@@ -55,17 +55,17 @@ public final class Reporter {
     } finally {
       lock.unlock();
     }
-    sendWhatWaits();
+    sendReady();
   }
 
   private void markReady(QueuedLane lane) {
-    if (!lane.ready && !lane.underWay && !lane.items.isEmpty()) {
+    if (!lane.ready && !lane.inFlight && !lane.items.isEmpty()) {
       lane.ready = true;
       readyLanes.add(lane);
     }
   }
 
-  private void sendWhatWaits() {
+  private void sendReady() {
     for (List<Item> batch = nextBatch(); batch != null; batch = nextBatch()) {
       send(batch);
     }
@@ -74,11 +74,11 @@ public final class Reporter {
   private @Nullable List<Item> nextBatch() {
     lock.lock();
     try {
-      if (paused || callsUnderWay == CALLS_MAX || readyLanes.isEmpty()) {
+      if (paused || callsInFlight == CALLS_MAX || readyLanes.isEmpty()) {
         return null;
       }
-      callsUnderWay++;
-      int itemsMax = aloneLeft > 0 ? 1 : CALL_ITEMS_MAX;
+      callsInFlight++;
+      int itemsMax = sendAloneLeft > 0 ? 1 : CALL_ITEMS_MAX;
       List<Item> batch = new ArrayList<>();
       int bytes = 0;
       while (!readyLanes.isEmpty() && batch.size() < itemsMax && bytes < CALL_BYTES_MAX) {
@@ -94,7 +94,7 @@ public final class Reporter {
   private static int takeLane(QueuedLane lane, List<Item> batch, int bytesBefore, int itemsMax) {
     int bytes = bytesBefore;
     lane.ready = false;
-    lane.underWay = true;
+    lane.inFlight = true;
     do {
       Item item = lane.items.removeFirst();
       batch.add(item);
@@ -141,7 +141,10 @@ public final class Reporter {
     public void onCompleted() {
       ReportResponse answered = response;
       if (answered == null || answered.getResultsCount() != batch.size()) {
-        failed(batch, new IllegalStateException("report: the answer has not one result per item"));
+        failed(
+            batch,
+            new IllegalStateException(
+                "report: results without an item, or items without a result (expected: one result per item)"));
       } else {
         answered(batch, answered.getResultsList());
       }
@@ -151,23 +154,23 @@ public final class Reporter {
   private void answered(List<Item> batch, List<ReportResult> results) {
     lock.lock();
     try {
-      callsUnderWay--;
+      callsInFlight--;
       backoff.reset();
-      aloneLeft = Math.max(0, aloneLeft - batch.size());
+      sendAloneLeft = Math.max(0, sendAloneLeft - batch.size());
       for (Item item : batch) {
-        item.lane.underWay = false;
+        item.lane.inFlight = false;
         markReady(item.lane);
       }
     } finally {
       lock.unlock();
     }
     for (int i = 0; i < batch.size(); i++) {
-      tell(batch.get(i), results.get(i));
+      notifyListener(batch.get(i), results.get(i));
     }
-    sendWhatWaits();
+    sendReady();
   }
 
-  private static void tell(Item item, ReportResult result) {
+  private static void notifyListener(Item item, ReportResult result) {
     try {
       item.listener.answered(result);
     } catch (RuntimeException | Error e) {
@@ -180,17 +183,17 @@ public final class Reporter {
   }
 
   private void failed(List<Item> batch, Throwable error) {
-    ReportResult verdict = batch.size() == 1 ? verdict(batch.getFirst(), error) : null;
-    if (verdict != null) {
-      answered(batch, List.of(verdict));
+    ReportResult finalResult = batch.size() == 1 ? finalResult(batch.getFirst(), error) : null;
+    if (finalResult != null) {
+      answered(batch, List.of(finalResult));
       return;
     }
     lock.lock();
     try {
-      callsUnderWay--;
-      putBack(batch);
+      callsInFlight--;
+      requeue(batch);
       if (isAboutItems(error) && batch.size() > 1) {
-        aloneLeft = Math.max(aloneLeft, batch.size());
+        sendAloneLeft = Math.max(sendAloneLeft, batch.size());
       }
       pause(error);
     } finally {
@@ -203,7 +206,7 @@ public final class Reporter {
    * item is refused. An item that makes the server fail is dropped with its claim: the lease ends,
    * and another claim retries. A run must not fail because of its server.
    */
-  private static @Nullable ReportResult verdict(Item only, Throwable error) {
+  private static @Nullable ReportResult finalResult(Item only, Throwable error) {
     return switch (RpcErrors.code(error)) {
       case INVALID_ARGUMENT, OUT_OF_RANGE -> refused(error);
       case RESOURCE_EXHAUSTED ->
@@ -234,7 +237,7 @@ public final class Reporter {
   }
 
   private static ReportResult dropped(Item item, Throwable error) {
-    log.warn("server cannot deal with a report, its claim is dropped")
+    log.warn("server failed to process a report several times, its claim is dropped")
         .with("run", item.message.getRunId())
         .with("error", error.getMessage())
         .cause(error)
@@ -244,10 +247,10 @@ public final class Reporter {
         .build();
   }
 
-  private void putBack(List<Item> batch) {
+  private void requeue(List<Item> batch) {
     for (Item item : batch.reversed()) {
       item.lane.items.addFirst(item);
-      item.lane.underWay = false;
+      item.lane.inFlight = false;
     }
     for (Item item : batch) {
       markReady(item.lane);
@@ -275,6 +278,6 @@ public final class Reporter {
     } finally {
       lock.unlock();
     }
-    sendWhatWaits();
+    sendReady();
   }
 }

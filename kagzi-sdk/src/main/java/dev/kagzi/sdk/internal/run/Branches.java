@@ -30,7 +30,7 @@ final class Branches {
   private static final String BRANCH = "branch";
 
   private final RunContext context;
-  private final WorkflowThread strand;
+  private final WorkflowThread parent;
   private final String key;
   private final List<? extends Branch<?>> branches;
   private final int maxParallel;
@@ -43,12 +43,12 @@ final class Branches {
 
   Branches(
       RunContext context,
-      WorkflowThread strand,
+      WorkflowThread parent,
       String key,
       List<? extends Branch<?>> branches,
       int maxParallel) {
     this.context = context;
-    this.strand = strand;
+    this.parent = parent;
     this.key = key;
     this.branches = branches;
     this.maxParallel = maxParallel;
@@ -71,7 +71,7 @@ final class Branches {
   private final class Running {
     private final int index;
     private final Branch<?> branch;
-    private final WorkflowThread own;
+    private final WorkflowThread thread;
     private @Nullable Object value;
     private @Nullable Throwable failure;
     private boolean suspended;
@@ -81,8 +81,8 @@ final class Branches {
       this.branch = branches.get(index);
       Thread thread =
           Thread.ofVirtual().name(context.workflowType() + " " + scope()).unstarted(this::execute);
-      this.own = strand.progress().open(thread, strand);
-      context.parts().began();
+      this.thread = parent.state().open(thread, parent);
+      context.slotHolders().began();
       thread.start();
     }
 
@@ -91,22 +91,22 @@ final class Branches {
     }
 
     private void execute() {
-      own.enter();
+      thread.enter();
       try {
-        decide();
+        executeAndAwaitDurable();
       } finally {
-        strand.progress().close(own, this::tell);
-        strand.progress().left(own);
-        context.parts().ended();
+        parent.state().close(thread, this::addToEnded);
+        parent.state().left(thread);
+        context.slotHolders().ended();
       }
     }
 
     // All recorded steps of a branch are durable before the parent continues with its result.
-    private void decide() {
+    private void executeAndAwaitDurable() {
       try {
-        own.check();
+        thread.check();
         value = executeCode();
-        own.settle();
+        thread.awaitDurable();
       } catch (SuspendedError e) {
         suspended = true;
       }
@@ -114,22 +114,22 @@ final class Branches {
 
     private @Nullable Object executeCode() {
       try {
-        RunContext mine = context.branch(own, scope());
-        own.codeBegins();
+        RunContext mine = context.branch(thread, scope());
+        thread.enterCode();
         Object result = context.around().branch(mine, () -> branch.code().run(mine));
         return branch.isCollected() ? done(branch.name(), result) : result;
       } catch (SuspendedError e) {
         throw e;
       } catch (Throwable e) {
         // Code that was interrupted because its branch was stopped may throw anything.
-        own.check();
+        thread.check();
         if (branch.isCollected()) {
           return new BranchResult.Failed<>(branch.name(), e);
         }
         failure = e;
         return null;
       } finally {
-        own.codeEnds();
+        thread.exitCode();
       }
     }
 
@@ -139,7 +139,7 @@ final class Branches {
       return new BranchResult.Done<>(name, result);
     }
 
-    private void tell() {
+    private void addToEnded() {
       if (!suspended) {
         ended.add(this);
       }
@@ -153,10 +153,10 @@ final class Branches {
   /** Returns the results of all branches in order; the first failure stops the others. */
   List<@Nullable Object> all(@Nullable RecordedStep recorded) {
     if (recorded != null) {
-      replay(recorded, false);
+      readRecorded(recorded, false);
     }
     List<@Nullable Object> results = new ArrayList<>(Collections.nCopies(branches.size(), null));
-    strand.settle();
+    parent.awaitDurable();
     try {
       int open = 0;
       int next = 0;
@@ -184,10 +184,10 @@ final class Branches {
       throw new InvalidArgumentException(
           "NO_BRANCH", "race %s: no branches (expected: at least one)".formatted(key));
     }
-    String winner = recorded == null ? null : replay(recorded, true);
-    strand.settle();
+    String winner = recorded == null ? null : readRecorded(recorded, true);
+    parent.awaitDurable();
     try {
-      return winner == null ? race() : again(winner);
+      return winner == null ? race() : replayWinner(winner);
     } finally {
       stopAll("another branch of " + key + " has won");
     }
@@ -201,7 +201,7 @@ final class Branches {
       Running one = awaitEnd();
       if (one.failure == null) {
         stopAll("branch " + one.branch.name() + " of " + key + " has won");
-        strand.hold(strand.item().setStepDone(won(one)).build());
+        parent.hold(parent.item().setStepDone(winnerRecord(one)).build());
         return one.value;
       }
     }
@@ -213,7 +213,7 @@ final class Branches {
     throw new IllegalStateException("race " + key + ": no branch ended (expected: all of them)");
   }
 
-  private ReportItem.StepDone won(Running winner) {
+  private ReportItem.StepDone winnerRecord(Running winner) {
     return ReportItem.StepDone.newBuilder()
         .setStepKey(key)
         .setAttempt(attempt)
@@ -224,7 +224,7 @@ final class Branches {
   }
 
   /** Replays the known winner; the recorded steps of the other branches are discarded. */
-  private @Nullable Object again(String winner) {
+  private @Nullable Object replayWinner(String winner) {
     for (int i = 0; i < branches.size(); i++) {
       Branch<?> branch = branches.get(i);
       if (!branch.name().equals(winner)) {
@@ -234,20 +234,20 @@ final class Branches {
     for (int i = 0; i < branches.size(); i++) {
       if (branches.get(i).name().equals(winner)) {
         running.add(new Running(i));
-        Running again = awaitEnd();
-        if (again.failure != null) {
+        Running replayed = awaitEnd();
+        if (replayed.failure != null) {
           throw HistoryMismatch.blocked(
-              strand,
+              parent,
               BlockReason.BRANCHES_CHANGED.name(),
               "race %s: branch %s has won, and fails now: %s"
-                  .formatted(key, winner, again.failure.getMessage()),
-              again.failure);
+                  .formatted(key, winner, replayed.failure.getMessage()),
+              replayed.failure);
         }
-        return again.value;
+        return replayed.value;
       }
     }
     throw HistoryMismatch.blocked(
-        strand,
+        parent,
         BlockReason.BRANCHES_CHANGED.name(),
         "race %s: branch %s has won, and the code has no such branch; was the workflow changed while runs were open?"
             .formatted(key, winner),
@@ -256,26 +256,26 @@ final class Branches {
 
   private Running awaitEnd() {
     while (true) {
-      strand.progress().join(strand, () -> !ended.isEmpty());
-      strand.progress().lock();
+      parent.state().join(parent, () -> !ended.isEmpty());
+      parent.state().lock();
       try {
         Running one = ended.poll();
         if (one != null) {
           return one;
         }
       } finally {
-        strand.progress().unlock();
+        parent.state().unlock();
       }
     }
   }
 
   private void stopAll(String reason) {
-    running.forEach(each -> strand.progress().stopBranch(each.own, reason));
+    running.forEach(each -> parent.state().stopBranch(each.thread, reason));
   }
 
   /** Reads the group's own recorded step; returns the winner of a race, or null. */
-  private @Nullable String replay(RecordedStep recorded, boolean race) {
-    HistoryMismatch.requireKind(strand, recorded, StepKind.STEP_KIND_FUNCTION);
+  private @Nullable String readRecorded(RecordedStep recorded, boolean race) {
+    HistoryMismatch.requireKind(parent, recorded, StepKind.STEP_KIND_FUNCTION);
     switch (recorded.getResultCase()) {
       case FINAL_FAILURE -> {
         context.discard(key + "[");
@@ -287,12 +287,12 @@ final class Branches {
           return winner(recorded);
         }
         throw HistoryMismatch.blocked(
-            strand,
+            parent,
             BlockReason.BRANCHES_CHANGED.name(),
             "branches %s: on record is a step or a race of that name".formatted(key),
             null);
       }
-      case OPEN, SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(strand, recorded);
+      case OPEN, SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(parent, recorded);
     }
     return null;
   }
@@ -302,7 +302,7 @@ final class Branches {
       return String.valueOf(context.payloads().decode(recorded.getOutput(), String.class));
     } catch (PayloadException e) {
       throw HistoryMismatch.blocked(
-          strand,
+          parent,
           BlockReason.BRANCHES_CHANGED.name(),
           "race %s: recorded winner: %s".formatted(key, e.getMessage()),
           e);
@@ -326,11 +326,11 @@ final class Branches {
             .setKeepClaim(true)
             .setRanMs(ranMs())
             .build();
-    ReportResult result = strand.report(strand.item().setStepFailed(report).build());
+    ReportResult result = parent.report(parent.item().setStepFailed(report).build());
     return switch (result.getResultCase()) {
       case FINAL_FAILURE -> failed(error);
-      case REFUSED -> throw strand.end(new StopReason.Refused(result.getRefused()));
-      default -> throw strand.end(new StopReason.StartOver());
+      case REFUSED -> throw parent.end(new StopReason.Refused(result.getRefused()));
+      default -> throw parent.end(new StopReason.StartOver());
     };
   }
 

@@ -31,11 +31,11 @@ final class Children {
   private static final String STATUS = "status";
 
   private final RunContext context;
-  private final WorkflowThread strand;
+  private final WorkflowThread workflowThread;
 
-  Children(RunContext context, WorkflowThread strand) {
+  Children(RunContext context, WorkflowThread workflowThread) {
     this.context = context;
-    this.strand = strand;
+    this.workflowThread = workflowThread;
   }
 
   <I, O> ChildBuilder<I, O> of(WorkflowType<I, O> type) {
@@ -75,22 +75,22 @@ final class Children {
 
     @Override
     public ChildHandle<O> start(String name, I input) {
-      return begin(name, input, false);
+      return startOrReplay(name, input, false);
     }
 
     @Override
     public String startDetached(String name, I input) {
-      return begin(name, input, true).runId();
+      return startOrReplay(name, input, true).runId();
     }
 
-    private Child<O> begin(String name, I input, boolean detached) {
+    private Child<O> startOrReplay(String name, I input, boolean detached) {
       context.checkUse();
       String key = context.nextKey(name);
       Child<O> child = new Child<>(key, type.outputType());
       RecordedStep recorded = context.take(key, StepKind.STEP_KIND_CHILD_WORKFLOW);
       int attempt = 1;
       if (recorded != null) {
-        HistoryMismatch.requireKind(strand, recorded, StepKind.STEP_KIND_CHILD_WORKFLOW);
+        HistoryMismatch.requireKind(workflowThread, recorded, StepKind.STEP_KIND_CHILD_WORKFLOW);
         child.runId = recorded.getChildRunId();
         switch (recorded.getResultCase()) {
           case OUTPUT, FINAL_FAILURE -> {
@@ -103,7 +103,8 @@ final class Children {
           }
           // The child failed in an earlier attempt of this run; this attempt starts a new child.
           case RETRY -> attempt = recorded.getAttempt() + 1;
-          case SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(strand, recorded);
+          case SLEEPS_MS, RESULT_NOT_SET ->
+              throw HistoryMismatch.unreadable(workflowThread, recorded);
         }
       }
       start.setInput(context.payloads().encodeInput(input, type.inputType()));
@@ -114,7 +115,8 @@ final class Children {
               .setStart(start)
               .setDetached(detached)
               .build();
-      child.started = strand.tell(strand.item().setChildStarted(started).build());
+      child.started =
+          workflowThread.reportAsync(workflowThread.item().setChildStarted(started).build());
       if (!detached) {
         context.history().childBegan();
       }
@@ -130,7 +132,7 @@ final class Children {
     private volatile @Nullable Acknowledgement started;
     private volatile @Nullable RecordedStep end;
 
-    private final AtomicBoolean heard = new AtomicBoolean();
+    private final AtomicBoolean endCounted = new AtomicBoolean();
 
     Child(String key, Type outputType) {
       this.key = key;
@@ -144,13 +146,13 @@ final class Children {
 
     @Override
     public String runId() {
-      Acknowledgement begun = started;
-      if (begun != null) {
-        ReportResult result = context.here().await(begun);
+      Acknowledgement acknowledgement = started;
+      if (acknowledgement != null) {
+        ReportResult result = context.callingThread().await(acknowledgement);
         if (!result.hasAccepted()) {
           // awaitDurable() checks the refused answer and stops the run.
-          context.here().settle();
-          throw context.here().end(new StopReason.StartOver());
+          context.callingThread().awaitDurable();
+          throw context.callingThread().end(new StopReason.StartOver());
         }
         runId = result.getAccepted().getChildRunId();
         started = null;
@@ -169,7 +171,8 @@ final class Children {
     private O value() {
       RecordedStep step = end;
       if (step == null) {
-        throw new IllegalStateException("child " + key + ": no end (expected: one)");
+        throw new IllegalStateException(
+            "child " + key + ": no result (expected: one after it was awaited)");
       }
       if (step.hasFinalFailure()) {
         throw failed(step);
@@ -178,7 +181,7 @@ final class Children {
         return (O) context.payloads().decode(step.getOutput(), outputType);
       } catch (PayloadException e) {
         throw HistoryMismatch.blocked(
-            context.here(),
+            context.callingThread(),
             BlockReason.RESULT_UNREADABLE.name(),
             "child %s: result: %s".formatted(key, e.getMessage()),
             e);
@@ -188,13 +191,13 @@ final class Children {
     /** Stores the child's end; several branches may receive it, but it is counted once. */
     private void ended(RecordedStep step) {
       end = step;
-      if (heard.compareAndSet(false, true)) {
+      if (endCounted.compareAndSet(false, true)) {
         context.history().childEnded();
       }
     }
 
     private boolean isOf(WorkflowThread here) {
-      return strand.progress().equals(here.progress());
+      return workflowThread.state().equals(here.state());
     }
 
     private ChildFailedException failed(RecordedStep step) {
@@ -207,7 +210,7 @@ final class Children {
 
   /** Returns the results of all children, in the order of the handles. */
   <O> List<O> results(List<? extends ChildHandle<? extends O>> handles) {
-    WorkflowThread here = context.here();
+    WorkflowThread here = context.callingThread();
     List<Child<?>> children = new ArrayList<>();
     for (ChildHandle<?> handle : handles) {
       if (!(handle instanceof Child<?> child)) {
@@ -229,7 +232,7 @@ final class Children {
   }
 
   private void await(List<? extends Child<?>> children) {
-    WorkflowThread here = context.here();
+    WorkflowThread here = context.callingThread();
     Map<String, Child<?>> open = new LinkedHashMap<>();
     for (Child<?> child : children) {
       if (child.end == null) {

@@ -25,8 +25,10 @@ final class EarlierExecutions {
     }
   }
 
-  /** @param attempt the attempt of the run; another attempt may take another path */
-  void keep(String runId, int attempt, Map<String, List<String>> byScope) {
+  /**
+   * @param attempt the attempt of the run; another attempt may take another path
+   */
+  void remember(String runId, int attempt, Map<String, List<String>> byScope) {
     Asked asked = new Asked(attempt, byScope);
     lock.lock();
     try {

@@ -52,17 +52,17 @@ final class ErrorKinds {
     if (thrown instanceof WorkFailedException failed) {
       return failed.kind();
     }
-    ErrorKind said = ask(thrown);
-    return said == ErrorKind.UNKNOWN ? byClass(thrown) : said;
+    ErrorKind kind = classify(thrown);
+    return kind == ErrorKind.UNKNOWN ? byClass(thrown) : kind;
   }
 
   // The application's classifier may throw, and may return null against its type.
-  private ErrorKind ask(Throwable thrown) {
+  private ErrorKind classify(Throwable thrown) {
     try {
-      ErrorKind said = application.apply(thrown);
-      return said == null ? ErrorKind.UNKNOWN : said;
+      ErrorKind kind = application.apply(thrown);
+      return kind == null ? ErrorKind.UNKNOWN : kind;
     } catch (Throwable e) {
-      log.warn("the worker's errorKinds failed, the error's kind is looked up without it")
+      log.warn("the worker's errorKinds function failed, the built-in error kinds are used")
           .with("run", WorkflowThread.currentRunId())
           .with("type", thrown.getClass().getName())
           .cause(e)

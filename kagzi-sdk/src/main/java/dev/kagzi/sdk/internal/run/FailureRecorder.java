@@ -115,7 +115,7 @@ public final class FailureRecorder {
           thrown.getClass().getName(), message(thrown), isNonRetryable(thrown), metadata(thrown));
     } catch (Throwable e) {
       // An exception is user code too: its getMessage() may throw.
-      log.warn("an exception could not be described, its class alone is recorded")
+      log.warn("the message of an exception could not be read, only its class is recorded")
           .with("run", WorkflowThread.currentRunId())
           .with("type", thrown.getClass().getName())
           .cause(e)
@@ -213,8 +213,7 @@ public final class FailureRecorder {
       String type, boolean nonRetryable, Map<String, String> metadata) {
     Map<String, String> safe = new HashMap<>(metadata);
     safe.keySet().retainAll(List.of("kind", "supertypes", "step", "code"));
-    return new Failure(
-        type, "an error whose text is withheld: it could not be made safe", nonRetryable, safe);
+    return new Failure(type, "error text withheld: it could not be sanitized", nonRetryable, safe);
   }
 
   private static Failure storable(Failure failure) {

@@ -17,7 +17,7 @@ final class History {
   private final Map<String, RecordedStep> steps;
 
   /** Steps that have a position in the order of their claim, by scope. */
-  private final Map<String, List<RecordedStep>> placed = new HashMap<>();
+  private final Map<String, List<RecordedStep>> ordered = new HashMap<>();
 
   /** The keys that an earlier execution in this process asked for, by scope. */
   private final Map<String, List<String>> askedBefore;
@@ -25,7 +25,7 @@ final class History {
   private final Map<String, ReplayCheck> checks = new ConcurrentHashMap<>();
 
   /** The number of remaining steps per scope, nested scopes included. */
-  private final Map<String, AtomicInteger> left = new ConcurrentHashMap<>();
+  private final Map<String, AtomicInteger> remaining = new ConcurrentHashMap<>();
 
   private volatile boolean discardedOpen;
 
@@ -45,9 +45,9 @@ final class History {
     for (RecordedStep step : recorded.values()) {
       String key = step.getStepKey();
       count(key, 1);
-      if (ReplayCheck.hasPlace(step)) {
+      if (ReplayCheck.hasPosition(step)) {
         String scope = key.substring(0, key.lastIndexOf('/') + 1);
-        placed.computeIfAbsent(scope, unused -> new ArrayList<>()).add(step);
+        ordered.computeIfAbsent(scope, unused -> new ArrayList<>()).add(step);
       }
     }
   }
@@ -58,7 +58,7 @@ final class History {
         scope,
         unused ->
             new ReplayCheck(
-                placed.getOrDefault(scope, List.of()),
+                ordered.getOrDefault(scope, List.of()),
                 steps::containsKey,
                 askedBefore.getOrDefault(scope, List.of())));
   }
@@ -71,9 +71,11 @@ final class History {
   }
 
   private void count(String key, int by) {
-    left.computeIfAbsent("", scope -> new AtomicInteger()).addAndGet(by);
+    remaining.computeIfAbsent("", scope -> new AtomicInteger()).addAndGet(by);
     for (int slash = key.indexOf('/'); slash >= 0; slash = key.indexOf('/', slash + 1)) {
-      left.computeIfAbsent(key.substring(0, slash + 1), scope -> new AtomicInteger()).addAndGet(by);
+      remaining
+          .computeIfAbsent(key.substring(0, slash + 1), scope -> new AtomicInteger())
+          .addAndGet(by);
     }
   }
 
@@ -87,7 +89,7 @@ final class History {
   }
 
   boolean isEmpty(String scope) {
-    AtomicInteger count = left.get(scope);
+    AtomicInteger count = remaining.get(scope);
     return count == null || count.get() <= 0;
   }
 

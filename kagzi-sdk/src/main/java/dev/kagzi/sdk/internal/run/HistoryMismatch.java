@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 final class HistoryMismatch {
   private HistoryMismatch() {}
 
-  static void requireKind(WorkflowThread strand, RecordedStep recorded, StepKind kind) {
+  static void requireKind(WorkflowThread workflowThread, RecordedStep recorded, StepKind kind) {
     if (recorded.getKind() != kind && recorded.getKind() != StepKind.STEP_KIND_UNSPECIFIED) {
       throw blocked(
-          strand,
+          workflowThread,
           BlockReason.STEP_KIND_CHANGED.name(),
           "step %s: the code asks for a %s, on record is a %s; was the workflow changed while runs were open?"
               .formatted(recorded.getStepKey(), name(kind), name(recorded.getKind())),
@@ -25,12 +25,12 @@ final class HistoryMismatch {
   }
 
   static void requireInput(
-      WorkflowThread strand, RecordedStep recorded, @Nullable StepInput input) {
+      WorkflowThread workflowThread, RecordedStep recorded, @Nullable StepInput input) {
     if (input != null
         && !recorded.getInputHash().isEmpty()
         && !input.isOf().test(recorded.getInputHash())) {
       throw blocked(
-          strand,
+          workflowThread,
           BlockReason.STEP_INPUT_CHANGED.name(),
           "step %s: the code gives it another input than the one on record; was the workflow changed while runs were open?"
               .formatted(recorded.getStepKey()),
@@ -38,19 +38,21 @@ final class HistoryMismatch {
     }
   }
 
-  static SuspendedError unreadable(WorkflowThread strand, RecordedStep recorded) {
+  static SuspendedError unreadable(WorkflowThread workflowThread, RecordedStep recorded) {
     throw blocked(
-        strand,
+        workflowThread,
         BlockReason.RECORD_UNREADABLE.name(),
-        "step %s: its record is a %s, which this SDK cannot read; is the server newer?"
+        "step %s: the history has a %s, which this SDK cannot read; is the server newer than the SDK?"
             .formatted(recorded.getStepKey(), recorded.getResultCase()),
         null);
   }
 
-  /** @param code a stable code for the cause, independent of the message */
+  /**
+   * @param code a stable code for the cause, independent of the message
+   */
   static SuspendedError blocked(
-      WorkflowThread strand, String code, String message, @Nullable Throwable cause) {
-    throw strand.end(
+      WorkflowThread workflowThread, String code, String message, @Nullable Throwable cause) {
+    throw workflowThread.end(
         new StopReason.Blocked(
             error(message, cause).toBuilder().putMetadata("code", code).build(), cause));
   }

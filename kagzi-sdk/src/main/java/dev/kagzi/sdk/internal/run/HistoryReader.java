@@ -14,8 +14,8 @@ import java.util.Map;
 final class HistoryReader {
   private HistoryReader() {}
 
-  static Map<String, RecordedStep> load(RunHost host, Task task, WorkflowThread strand) {
-    return task.getHistoryApart() ? fetch(host, task, strand) : byKey(task);
+  static Map<String, RecordedStep> load(RunHost host, Task task, WorkflowThread workflowThread) {
+    return task.getHistoryApart() ? fetch(host, task, workflowThread) : byKey(task);
   }
 
   private static Map<String, RecordedStep> byKey(Task task) {
@@ -26,30 +26,32 @@ final class HistoryReader {
     return steps;
   }
 
-  private static Map<String, RecordedStep> fetch(RunHost host, Task task, WorkflowThread strand) {
+  private static Map<String, RecordedStep> fetch(
+      RunHost host, Task task, WorkflowThread workflowThread) {
     Backoff backoff = new Backoff(50, 2_000);
     while (true) {
-      strand.check();
+      workflowThread.check();
       try {
         Map<String, RecordedStep> steps = new HashMap<>();
-        Iterator<GetHistoryResponse> parts = host.history(task);
-        while (parts.hasNext()) {
-          for (RecordedStep step : parts.next().getStepsList()) {
+        Iterator<GetHistoryResponse> pages = host.history(task);
+        while (pages.hasNext()) {
+          for (RecordedStep step : pages.next().getStepsList()) {
             steps.put(step.getStepKey(), step);
           }
         }
-        strand.progress().recordArrived();
+        workflowThread.state().historyArrived();
         return steps;
       } catch (StatusRuntimeException e) {
-        pauseOrEnd(e, backoff, strand);
+        waitOrEnd(e, backoff, workflowThread);
       }
     }
   }
 
-  private static void pauseOrEnd(StatusRuntimeException e, Backoff backoff, WorkflowThread strand) {
+  private static void waitOrEnd(
+      StatusRuntimeException e, Backoff backoff, WorkflowThread workflowThread) {
     switch (RpcErrors.code(e)) {
-      case NOT_FOUND, FAILED_PRECONDITION -> throw strand.end(new StopReason.Lost());
-      default -> strand.rest(backoff.nextMs());
+      case NOT_FOUND, FAILED_PRECONDITION -> throw workflowThread.end(new StopReason.Lost());
+      default -> workflowThread.waitInPlace(backoff.nextMs());
     }
   }
 }

@@ -20,7 +20,7 @@ public final class Nondeterminism {
   private static final int BLOCKED_MAX = 10_000;
 
   /** Public SDK types through which workflow code calls the context. */
-  private static final Set<String> ENTRIES =
+  private static final Set<String> CONTEXT_TYPES =
       Set.of("dev.kagzi.sdk.WorkflowContext", "dev.kagzi.sdk.ChildBuilder");
 
   private final boolean blocks;
@@ -41,7 +41,9 @@ public final class Nondeterminism {
         }
       };
 
-  /** @param blocks whether a mismatch blocks the run; if false, it continues */
+  /**
+   * @param blocks whether a mismatch blocks the run; if false, it continues
+   */
   public Nondeterminism(boolean blocks) {
     this.blocks = blocks;
   }
@@ -53,7 +55,7 @@ public final class Nondeterminism {
 
   /** Remembers the keys of a run that is released while it waits; all its results are recorded. */
   void parked(Task task, Map<String, List<String>> asked) {
-    earlier.keep(task.getRunId(), task.getAttempt(), asked);
+    earlier.remember(task.getRunId(), task.getAttempt(), asked);
   }
 
   /** Forgets a run that has ended. */
@@ -62,10 +64,10 @@ public final class Nondeterminism {
   }
 
   /** Stops a run that this worker has blocked before. */
-  void check(WorkflowThread strand, Task task) {
+  void check(WorkflowThread workflowThread, Task task) {
     String why = blocks ? blockedBy(task.getRunId()) : null;
     if (why != null) {
-      throw block(strand, why);
+      throw block(workflowThread, why);
     }
   }
 
@@ -79,7 +81,7 @@ public final class Nondeterminism {
   }
 
   /** Called by the thread that asked for the step. Returns if the run may continue. */
-  void found(WorkflowThread strand, Task task, ReplayCheck.Mismatch mismatch) {
+  void onMismatch(WorkflowThread workflowThread, Task task, ReplayCheck.Mismatch mismatch) {
     boolean warns = warnedTypes.add(task.getWorkflowType());
     boolean stops = blocks && mismatch.isCertain();
     if (!warns && !stops) {
@@ -108,12 +110,13 @@ public final class Nondeterminism {
       } finally {
         lock.unlock();
       }
-      throw block(strand, why);
+      throw block(workflowThread, why);
     }
   }
 
-  private static SuspendedError block(WorkflowThread strand, String why) {
-    throw HistoryMismatch.blocked(strand, BlockReason.CODE_NONDETERMINISTIC.name(), why, null);
+  private static SuspendedError block(WorkflowThread workflowThread, String why) {
+    throw HistoryMismatch.blocked(
+        workflowThread, BlockReason.CODE_NONDETERMINISTIC.name(), why, null);
   }
 
   private static String callerOfContext() {
@@ -121,13 +124,13 @@ public final class Nondeterminism {
         .walk(
             frames ->
                 frames
-                    .filter(frame -> !isOwn(frame.getClassName()))
+                    .filter(frame -> !isSdkCode(frame.getClassName()))
                     .findFirst()
                     .map(frame -> frame.toStackTraceElement().toString())
                     .orElse("unknown"));
   }
 
-  private static boolean isOwn(String className) {
-    return className.startsWith("dev.kagzi.sdk.internal.") || ENTRIES.contains(className);
+  private static boolean isSdkCode(String className) {
+    return className.startsWith("dev.kagzi.sdk.internal.") || CONTEXT_TYPES.contains(className);
   }
 }

@@ -4,7 +4,7 @@ package dev.kagzi.sdk.internal.run;
 final class PlainText {
   private static final String CUT = "...";
   private static final int REPLACEMENT = 0xFFFD;
-  private static final int NOTHING = -1;
+  private static final int DROPPED = -1;
 
   private PlainText() {}
 
@@ -18,14 +18,14 @@ final class PlainText {
     return plain(text, bytesMax, true);
   }
 
-  private static String plain(String text, int bytesMax, boolean breaksStay) {
+  private static String plain(String text, int bytesMax, boolean keepBreaks) {
     StringBuilder plain = new StringBuilder(Math.min(text.length(), bytesMax));
     int bytesLeft = bytesMax - CUT.length();
     int codePoint;
     for (int i = 0; i < text.length(); i += Character.charCount(codePoint)) {
       codePoint = text.codePointAt(i);
-      int kept = kept(codePoint, breaksStay);
-      if (kept == NOTHING) {
+      int kept = storable(codePoint, keepBreaks);
+      if (kept == DROPPED) {
         continue;
       }
       bytesLeft -= bytes(kept);
@@ -37,12 +37,12 @@ final class PlainText {
     return plain.toString();
   }
 
-  private static int kept(int codePoint, boolean breaksStay) {
+  private static int storable(int codePoint, boolean keepBreaks) {
     if (codePoint == '\n' || codePoint == '\t') {
-      return breaksStay ? codePoint : ' ';
+      return keepBreaks ? codePoint : ' ';
     }
     if (Character.isISOControl(codePoint)) {
-      return NOTHING;
+      return DROPPED;
     }
     // An unpaired surrogate cannot be encoded in UTF-8.
     return Character.getType(codePoint) == Character.SURROGATE ? REPLACEMENT : codePoint;

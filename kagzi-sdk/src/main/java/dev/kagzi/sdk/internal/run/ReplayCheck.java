@@ -12,7 +12,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that the code of one scope, the main code or a branch, does the same in a replay as before. It compares the code with two things:
+ * Checks that the code of one scope, the main code or a branch, does the same in a replay as
+ * before. It compares the code with two things:
  *
  * <ul>
  *   <li><b>An earlier execution in this process</b>, which had the same code. As long as every
@@ -23,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *       differs each time, or the step was renamed.
  * </ul>
  *
- * <p>A step that a deploy inserts or removes is no mismatch. Only the thread of the scope may use it.
+ * <p>A step that a deploy inserts or removes is no mismatch. Only the thread of the scope may use
+ * it.
  */
 final class ReplayCheck {
   /** Further keys of a scope are not compared with earlier executions. */
@@ -33,7 +35,7 @@ final class ReplayCheck {
   private static final int SEARCHES_MAX = 100;
 
   private final List<RecordedStep> recorded;
-  private final Predicate<String> isLeft;
+  private final Predicate<String> isUnconsumed;
   private final List<String> before;
   private final List<String> asked = new ArrayList<>();
 
@@ -43,20 +45,20 @@ final class ReplayCheck {
   /** Whether the code has received the same results so far as in the earlier execution. */
   private boolean certain = true;
 
-  private int place;
+  private int position;
 
   /** The position of the last call that had a recorded step, of any claim. */
-  private int recordedPlace;
+  private int recordedPosition;
 
   private int searches;
-  private @Nullable String newcomer;
-  private int newcomerPlace;
+  private @Nullable String unrecordedKey;
+  private int unrecordedPosition;
 
   /**
    * What the code did before and what it does now.
    *
-   * @param isCertain false if only recorded times show the order: the database's clock may have been
-   *     set back between two steps
+   * @param isCertain false if only recorded times show the order: the database's clock may have
+   *     been set back between two steps
    */
   record Mismatch(String before, String now, boolean isCertain) {}
 
@@ -65,9 +67,9 @@ final class ReplayCheck {
    * @param isUnconsumed whether the code has not asked for the step yet
    * @param before the keys that an earlier execution in this process asked for; empty if unknown
    */
-  ReplayCheck(List<RecordedStep> recorded, Predicate<String> isLeft, List<String> before) {
+  ReplayCheck(List<RecordedStep> recorded, Predicate<String> isUnconsumed, List<String> before) {
     this.recorded = recorded;
-    this.isLeft = isLeft;
+    this.isUnconsumed = isUnconsumed;
     this.before = before;
   }
 
@@ -82,54 +84,54 @@ final class ReplayCheck {
    * @param kind unspecified for branches, which record no step of their own if they succeed
    */
   @Nullable Mismatch ask(String key, StepKind kind, @Nullable RecordedStep step) {
-    place++;
+    position++;
     if (asked.size() < KEYS_MAX) {
       asked.add(key);
     }
     Mismatch mismatch = compareWithEarlierExecution(key);
     if (mismatch == null) {
-      mismatch = step == null ? null : compareWithRecord(step);
+      mismatch = step == null ? null : compareWithHistory(step);
     }
     boolean isGroup = kind == StepKind.STEP_KIND_UNSPECIFIED;
     if (step == null && !isGroup) {
-      newcomer = key;
-      newcomerPlace = place;
+      unrecordedKey = key;
+      unrecordedPosition = position;
     }
-    certain &= isGroup || (step != null && isDecided(step));
+    certain &= isGroup || (step != null && hasResult(step));
     return mismatch;
   }
 
   private @Nullable Mismatch compareWithEarlierExecution(String key) {
-    if (!certain || place > before.size() || before.get(place - 1).equals(key)) {
+    if (!certain || position > before.size() || before.get(position - 1).equals(key)) {
       return null;
     }
     return new Mismatch(
-        "an earlier execution in this process asked for " + before.get(place - 1),
+        "an earlier execution in this process asked for " + before.get(position - 1),
         "asks for " + key,
         true);
   }
 
-  private @Nullable Mismatch compareWithRecord(RecordedStep step) {
-    if (!hasPlace(step)) {
+  private @Nullable Mismatch compareWithHistory(RecordedStep step) {
+    if (!hasPosition(step)) {
       return null;
     }
-    int formerPlace = recordedPlace;
-    recordedPlace = place;
+    int formerPosition = recordedPosition;
+    recordedPosition = position;
     RecordedStep last = lastOfClaim.get(step.getEpoch());
     if (last != null && recordedAt(step).isBefore(recordedAt(last))) {
       return new Mismatch(
-          "the record has %s before %s".formatted(step.getStepKey(), last.getStepKey()),
+          "the history has %s before %s".formatted(step.getStepKey(), last.getStepKey()),
           "asks for %s after it".formatted(step.getStepKey()),
           false);
     }
     Mismatch mismatch = null;
-    if (newcomer != null && newcomerPlace > formerPlace) {
+    if (unrecordedKey != null && unrecordedPosition > formerPosition) {
       RecordedStep missed = missedBefore(step, last);
       if (missed != null) {
         mismatch =
             new Mismatch(
-                "the record has %s before %s".formatted(missed.getStepKey(), step.getStepKey()),
-                "asks for %s in its place".formatted(newcomer),
+                "the history has %s before %s".formatted(missed.getStepKey(), step.getStepKey()),
+                "asks for %s in its place".formatted(unrecordedKey),
                 true);
       }
     }
@@ -146,7 +148,7 @@ final class ReplayCheck {
       if (each.getEpoch() == step.getEpoch()
           && recordedAt(each).isBefore(recordedAt(step))
           && (last == null || recordedAt(last).isBefore(recordedAt(each)))
-          && isLeft.test(each.getStepKey())) {
+          && isUnconsumed.test(each.getStepKey())) {
         return each;
       }
     }
@@ -155,14 +157,14 @@ final class ReplayCheck {
 
   // A child runs beside the code, and its recorded time changes when it ends, so it has no
   // position.
-  static boolean hasPlace(RecordedStep step) {
+  static boolean hasPosition(RecordedStep step) {
     return step.getEpoch() > 0
         && step.hasRecordedAt()
         && step.getKind() != StepKind.STEP_KIND_CHILD_WORKFLOW
         && (step.hasOutput() || step.hasFinalFailure());
   }
 
-  private static boolean isDecided(RecordedStep step) {
+  private static boolean hasResult(RecordedStep step) {
     return step.hasOutput()
         || step.hasFinalFailure()
         || (step.hasOpen() && step.getKind() == StepKind.STEP_KIND_CHILD_WORKFLOW);

@@ -19,58 +19,58 @@ final class ReplayLogger extends AbstractLogger {
     this.name = logger.getName();
   }
 
-  private boolean speaks(Level level) {
+  private boolean isEnabled(Level level) {
     return !silent.getAsBoolean() && logger.isEnabledForLevel(level);
   }
 
   @Override
   public boolean isTraceEnabled() {
-    return speaks(Level.TRACE);
+    return isEnabled(Level.TRACE);
   }
 
   @Override
   public boolean isTraceEnabled(Marker marker) {
-    return speaks(Level.TRACE);
+    return isEnabled(Level.TRACE);
   }
 
   @Override
   public boolean isDebugEnabled() {
-    return speaks(Level.DEBUG);
+    return isEnabled(Level.DEBUG);
   }
 
   @Override
   public boolean isDebugEnabled(Marker marker) {
-    return speaks(Level.DEBUG);
+    return isEnabled(Level.DEBUG);
   }
 
   @Override
   public boolean isInfoEnabled() {
-    return speaks(Level.INFO);
+    return isEnabled(Level.INFO);
   }
 
   @Override
   public boolean isInfoEnabled(Marker marker) {
-    return speaks(Level.INFO);
+    return isEnabled(Level.INFO);
   }
 
   @Override
   public boolean isWarnEnabled() {
-    return speaks(Level.WARN);
+    return isEnabled(Level.WARN);
   }
 
   @Override
   public boolean isWarnEnabled(Marker marker) {
-    return speaks(Level.WARN);
+    return isEnabled(Level.WARN);
   }
 
   @Override
   public boolean isErrorEnabled() {
-    return speaks(Level.ERROR);
+    return isEnabled(Level.ERROR);
   }
 
   @Override
   public boolean isErrorEnabled(Marker marker) {
-    return speaks(Level.ERROR);
+    return isEnabled(Level.ERROR);
   }
 
   @Override

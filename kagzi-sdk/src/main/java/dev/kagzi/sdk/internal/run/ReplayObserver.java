@@ -12,10 +12,10 @@ public interface ReplayObserver {
   /** How the observed code continues. */
   sealed interface Verdict {
     /** It continues. */
-    record Fits() implements Verdict {}
+    record Matches() implements Verdict {}
 
     /** The requested step has no recorded result: the workflow thread is suspended without end. */
-    record RecordEnds() implements Verdict {}
+    record HistoryEnds() implements Verdict {}
 
     /** The whole execution stops. */
     record Differs(String how) implements Verdict {}

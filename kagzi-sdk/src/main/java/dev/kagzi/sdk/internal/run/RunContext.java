@@ -39,9 +39,9 @@ import org.slf4j.LoggerFactory;
 final class RunContext implements WorkflowContext {
   private final RunHost host;
   private final Task task;
-  private final WorkflowThread strand;
+  private final WorkflowThread workflowThread;
   private final String scope;
-  private final SlotHolders parts;
+  private final SlotHolders slotHolders;
   private final Steps steps;
   private final Sleeps sleeps;
   private final Children children;
@@ -51,22 +51,27 @@ final class RunContext implements WorkflowContext {
   private final ReplayCheck check;
 
   /** The context of the main workflow code. */
-  RunContext(RunHost host, Task task, History history, WorkflowThread strand, SlotHolders parts) {
-    this(host, task, history, strand, parts, "");
+  RunContext(
+      RunHost host,
+      Task task,
+      History history,
+      WorkflowThread workflowThread,
+      SlotHolders slotHolders) {
+    this(host, task, history, workflowThread, slotHolders, "");
   }
 
   private RunContext(
       RunHost host,
       Task task,
       History history,
-      WorkflowThread strand,
-      SlotHolders parts,
+      WorkflowThread workflowThread,
+      SlotHolders slotHolders,
       String scope) {
     this.host = host;
     this.task = task;
     this.history = history;
-    this.strand = strand;
-    this.parts = parts;
+    this.workflowThread = workflowThread;
+    this.slotHolders = slotHolders;
     this.scope = scope;
     this.check = history.check(scope);
     this.steps =
@@ -75,10 +80,10 @@ final class RunContext implements WorkflowContext {
             host.payloads(),
             host.failures(),
             host.around(),
-            strand,
+            workflowThread,
             task.getStepTimeoutMs());
-    this.children = new Children(this, strand);
-    this.sleeps = new Sleeps(strand, history);
+    this.children = new Children(this, workflowThread);
+    this.sleeps = new Sleeps(workflowThread, history);
   }
 
   /**
@@ -87,11 +92,11 @@ final class RunContext implements WorkflowContext {
    * @param scope the prefix of the keys of its steps
    */
   RunContext branch(WorkflowThread branch, String scope) {
-    return new RunContext(host, task, history, branch, parts, scope);
+    return new RunContext(host, task, history, branch, slotHolders, scope);
   }
 
-  SlotHolders parts() {
-    return parts;
+  SlotHolders slotHolders() {
+    return slotHolders;
   }
 
   History history() {
@@ -111,9 +116,9 @@ final class RunContext implements WorkflowContext {
   }
 
   /** Returns the calling workflow thread of this run, whichever of its contexts the code uses. */
-  WorkflowThread here() {
+  WorkflowThread callingThread() {
     WorkflowThread here = WorkflowThread.current();
-    if (here == null || !here.progress().equals(strand.progress())) {
+    if (here == null || !here.state().equals(workflowThread.state())) {
       throw foreign();
     }
     checkUse(here);
@@ -131,20 +136,20 @@ final class RunContext implements WorkflowContext {
    */
   @Nullable RecordedStep take(String key, StepKind kind) {
     RecordedStep recorded = history.take(key);
-    ReplayObserver witness = host.witness();
-    if (witness != null) {
-      switch (witness.asked(key, kind, recorded)) {
-        case ReplayObserver.Verdict.Fits() -> {}
-        case ReplayObserver.Verdict.RecordEnds() -> throw strand.standStill();
+    ReplayObserver observer = host.observer();
+    if (observer != null) {
+      switch (observer.asked(key, kind, recorded)) {
+        case ReplayObserver.Verdict.Matches() -> {}
+        case ReplayObserver.Verdict.HistoryEnds() -> throw workflowThread.suspendIndefinitely();
         case ReplayObserver.Verdict.Differs(String how) ->
-            throw HistoryMismatch.blocked(strand, "REPLAY_DIFFERS", how, null);
+            throw HistoryMismatch.blocked(workflowThread, "REPLAY_DIFFERS", how, null);
       }
     }
     Nondeterminism nondeterminism = host.nondeterminism();
     if (nondeterminism != null) {
       ReplayCheck.Mismatch mismatch = check.ask(key, kind, recorded);
       if (mismatch != null) {
-        nondeterminism.found(strand, task, mismatch);
+        nondeterminism.onMismatch(workflowThread, task, mismatch);
       }
     }
     return recorded;
@@ -153,9 +158,9 @@ final class RunContext implements WorkflowContext {
   /** Drops recorded steps with this key prefix; their branch will not run again. */
   void discard(String prefix) {
     history.discard(prefix);
-    ReplayObserver witness = host.witness();
-    if (witness != null) {
-      witness.discarded(prefix);
+    ReplayObserver observer = host.observer();
+    if (observer != null) {
+      observer.discarded(prefix);
     }
   }
 
@@ -176,14 +181,14 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public StepBuilder step(String name) {
-    return new Fluent(name);
+    return new ContextStepBuilder(name);
   }
 
-  private final class Fluent implements StepBuilder {
+  private final class ContextStepBuilder implements StepBuilder {
     private final String name;
     private StepOptions options = StepOptions.NONE;
 
-    Fluent(String name) {
+    ContextStepBuilder(String name) {
       this.name = name;
     }
 
@@ -295,14 +300,14 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public ParallelBuilder parallel(String name) {
-    return new Fan(name);
+    return new ContextParallelBuilder(name);
   }
 
-  private final class Fan implements ParallelBuilder {
+  private final class ContextParallelBuilder implements ParallelBuilder {
     private final String name;
     private int maxParallel = Integer.MAX_VALUE;
 
-    Fan(String name) {
+    ContextParallelBuilder(String name) {
       this.name = name;
     }
 
@@ -318,7 +323,7 @@ final class RunContext implements WorkflowContext {
     @Override
     public <T, R> List<R> each(
         Collection<? extends T> items, BranchFunction<? super T, ? extends R> code) {
-      return together(name, branches(items, code), maxParallel);
+      return runParallel(name, branches(items, code), maxParallel);
     }
 
     @Override
@@ -326,7 +331,7 @@ final class RunContext implements WorkflowContext {
         Collection<? extends T> items, BranchFunction<? super T, ? extends R> code) {
       List<Branch<?>> collected = new ArrayList<>(items.size());
       branches(items, code).forEach(branch -> collected.add(branch.collected()));
-      return together(name, collected, maxParallel);
+      return runParallel(name, collected, maxParallel);
     }
 
     private <T> List<Branch<?>> branches(
@@ -342,15 +347,16 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public <R> List<R> parallel(String name, List<? extends Branch<? extends R>> branches) {
-    return together(name, branches, Integer.MAX_VALUE);
+    return runParallel(name, branches, Integer.MAX_VALUE);
   }
 
   // Each result has its branch's type; null is allowed.
   @SuppressWarnings({"unchecked", "NullAway"})
-  private <R> List<R> together(String name, List<? extends Branch<?>> branches, int maxParallel) {
+  private <R> List<R> runParallel(
+      String name, List<? extends Branch<?>> branches, int maxParallel) {
     checkUse();
     String key = nextKey(name);
-    Branches all = new Branches(this, strand, key, List.copyOf(branches), maxParallel);
+    Branches all = new Branches(this, workflowThread, key, List.copyOf(branches), maxParallel);
     return (List<R>) all.all(take(key, StepKind.STEP_KIND_UNSPECIFIED));
   }
 
@@ -359,7 +365,8 @@ final class RunContext implements WorkflowContext {
   public <R> R race(String name, List<? extends Branch<? extends R>> branches) {
     checkUse();
     String key = nextKey(name);
-    Branches all = new Branches(this, strand, key, List.copyOf(branches), Integer.MAX_VALUE);
+    Branches all =
+        new Branches(this, workflowThread, key, List.copyOf(branches), Integer.MAX_VALUE);
     return (R) all.first(take(key, StepKind.STEP_KIND_UNSPECIFIED));
   }
 
@@ -368,23 +375,23 @@ final class RunContext implements WorkflowContext {
   }
 
   void checkUse() {
-    if (!Thread.currentThread().equals(strand.thread())) {
+    if (!Thread.currentThread().equals(workflowThread.thread())) {
       throw foreign();
     }
-    checkUse(strand);
+    checkUse(workflowThread);
   }
 
-  private void checkUse(WorkflowThread strand) {
-    if (strand.running() != null) {
+  private void checkUse(WorkflowThread workflowThread) {
+    if (workflowThread.running() != null) {
       throw new ContextMisuseException(
           Misuse.INSIDE_STEP,
           "run %s: the context was used inside a step (expected: one step after the other; move the"
                   .formatted(task.getRunId())
               + " call out of the step's code)");
     }
-    strand.check();
-    strand.usesContext();
-    if (strand.progress().isFinished()) {
+    workflowThread.check();
+    workflowThread.markContextUsed();
+    if (workflowThread.state().isFinished()) {
       throw afterEnd();
     }
   }
@@ -398,7 +405,7 @@ final class RunContext implements WorkflowContext {
 
   private ContextMisuseException foreign() {
     WorkflowThread here = WorkflowThread.current();
-    if (here == null && strand.progress().isFinished()) {
+    if (here == null && workflowThread.state().isFinished()) {
       return afterEnd();
     }
     if (here == null) {
@@ -408,7 +415,7 @@ final class RunContext implements WorkflowContext {
                   .formatted(task.getRunId(), Thread.currentThread().getName())
               + " other threads belong inside a step)");
     }
-    boolean sameRun = here.progress().equals(strand.progress());
+    boolean sameRun = here.state().equals(workflowThread.state());
     return new ContextMisuseException(
         sameRun ? Misuse.OTHER_BRANCH : Misuse.OTHER_RUN,
         sameRun
@@ -455,15 +462,15 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public Logger logger() {
-    Logger made = logger;
-    if (made == null) {
-      made =
+    Logger created = logger;
+    if (created == null) {
+      created =
           new ReplayLogger(
               LoggerFactory.getLogger("kagzi.workflow." + task.getWorkflowType()),
               this::isReplaying);
-      logger = made;
+      logger = created;
     }
-    return made;
+    return created;
   }
 
   @Override
@@ -473,6 +480,6 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public boolean isReplaying() {
-    return !strand.isLive() && !history.isEmpty(scope);
+    return !workflowThread.isLive() && !history.isEmpty(scope);
   }
 }

@@ -24,27 +24,27 @@ public final class RunExecution {
   private final RunHost host;
   private final Task task;
   private final Thread thread;
-  private final RunExecutionState progress;
+  private final RunExecutionState state;
 
   /** The thread of the main workflow code. */
-  private final WorkflowThread trunk;
+  private final WorkflowThread main;
 
   private final StuckCode stuck;
   private final SilentCode silent;
 
   /** The code, its branches and the last report; the slot is free when all have ended. */
-  private final AtomicInteger partsLeft = new AtomicInteger(2);
+  private final AtomicInteger slotHoldersLeft = new AtomicInteger(2);
 
-  private final SlotHolders parts =
+  private final SlotHolders slotHolders =
       new SlotHolders() {
         @Override
         public void began() {
-          partsLeft.incrementAndGet();
+          slotHoldersLeft.incrementAndGet();
         }
 
         @Override
         public void ended() {
-          partEnded();
+          slotHolderEnded();
         }
       };
 
@@ -56,8 +56,8 @@ public final class RunExecution {
     this.host = host;
     this.task = task;
     this.thread = Thread.ofVirtual().name(task.getWorkflowType()).unstarted(this::execute);
-    this.progress = new RunExecutionState(host.lane(task), task);
-    this.trunk = progress.open(thread, null);
+    this.state = new RunExecutionState(host.lane(task), task);
+    this.main = state.open(thread, null);
     this.stuck = new StuckCode(task);
     this.silent = new SilentCode(task);
   }
@@ -80,8 +80,8 @@ public final class RunExecution {
 
   /** Called many times per second, by one thread. */
   public void tick(long nowNanos) {
-    progress.tick(nowNanos);
-    WorkflowThread cutOff = progress.cutOff(nowNanos);
+    state.tick(nowNanos);
+    WorkflowThread cutOff = state.cutOff(nowNanos);
     if (cutOff != null) {
       // Recording a failure calls application code, which must not block the timer thread. Virtual
       // threads may all be pinned by code that does not return.
@@ -90,31 +90,31 @@ public final class RunExecution {
           .daemon()
           .start(() -> reportCutOff(cutOff, nowNanos));
     }
-    WorkflowThread there = progress.stuck(nowNanos);
-    if (there != null) {
-      stuck.warn(there, nowNanos);
+    WorkflowThread stuckThread = state.stuck(nowNanos);
+    if (stuckThread != null) {
+      stuck.warn(stuckThread, nowNanos);
     }
-    silent.tick(progress, nowNanos);
+    silent.tick(state, nowNanos);
   }
 
   /** Whether the code was interrupted and has not returned for a while. */
   public boolean isStuck(long nowNanos) {
-    return progress.stuck(nowNanos) != null;
+    return state.stuck(nowNanos) != null;
   }
 
   // The run continues on another claim, with the next attempt or with the failure.
-  private void reportCutOff(WorkflowThread strand, long nowNanos) {
-    RunningStep step = strand.running();
+  private void reportCutOff(WorkflowThread workflowThread, long nowNanos) {
+    RunningStep step = workflowThread.running();
     if (step == null) {
       // It has returned in the meantime, but its result no longer counts.
-      giveBack(0, null, null);
+      releaseRun(0, null, null);
       return;
     }
-    Throwable place = new TimeoutException("the code that ignores its interrupt is here");
-    place.setStackTrace(strand.thread().getStackTrace());
-    ErrorDetail error = host.failures().record(step.timeout(place));
-    progress.conclude(
-        progress.item().setStepFailed(step.failed(error, false, nowNanos)).build(),
+    Throwable stack = new TimeoutException("the code that ignores its interrupt is here");
+    stack.setStackTrace(workflowThread.thread().getStackTrace());
+    ErrorDetail error = host.failures().record(step.timeout(stack));
+    state.conclude(
+        state.item().setStepFailed(step.failed(error, false, nowNanos)).build(),
         this::cutOffAnswered);
   }
 
@@ -122,13 +122,13 @@ public final class RunExecution {
     switch (result.getResultCase()) {
       case RETRY_SCHEDULED -> retryScheduled(result.getRetryScheduled());
       case CLAIM_LOST -> reportsEnded();
-      default -> giveBack(0, null, null);
+      default -> releaseRun(0, null, null);
     }
   }
 
   private void retryScheduled(ReportResult.RetryScheduled retry) {
     if (retry.getClaimKept()) {
-      giveBack(retry.getDelayMs(), null, null);
+      releaseRun(retry.getDelayMs(), null, null);
     } else {
       reportsEnded();
     }
@@ -136,53 +136,53 @@ public final class RunExecution {
 
   /** A child of the run may have ended. */
   public void childEnded() {
-    progress.childEnded();
+    state.childEnded();
   }
 
   /** Stops a run whose claim is gone, for example after a cancel, and interrupts the code. */
   public void lose() {
     host.claimGone(this);
-    progress.stop(new StopReason.Lost());
+    state.stop(new StopReason.Lost());
   }
 
   /** Releases the run and interrupts the code; false if it has ended or is about to. */
   public boolean release() {
-    return progress.release(this::releaseAnswered);
+    return state.release(this::releaseAnswered);
   }
 
   /** Releases a run whose code never started here. */
   public void releaseUnstarted() {
-    if (progress.release(this::releaseAnswered)) {
-      partEnded();
-    } else if (!(progress.ending() instanceof StopReason.Released)) {
+    if (state.release(this::releaseAnswered)) {
+      slotHolderEnded();
+    } else if (!(state.stopReason() instanceof StopReason.Released)) {
       // The claim was lost before the code started, so there is nothing to report.
       reportsEnded();
-      partEnded();
+      slotHolderEnded();
     }
   }
 
   private void execute() {
-    trunk.enter();
+    main.enter();
     try {
       executeCode();
     } finally {
-      progress.left(trunk);
-      partEnded();
+      state.left(main);
+      slotHolderEnded();
     }
   }
 
   private void executeCode() {
     try {
       // While it waited for its slot, the deadline may have passed or the claim may be lost.
-      progress.tick(System.nanoTime());
-      trunk.check();
+      state.tick(System.nanoTime());
+      main.check();
       RegisteredWorkflow<?, ?> code = requireCode();
       RunContext context = context();
       Object input = input(code, context.history().isEmpty(""));
       Object output = run(code, context, input);
       complete(code, output, context.leavesOpenSteps());
     } catch (SuspendedError e) {
-      conclude(progress.ending());
+      conclude(state.stopReason());
     } catch (Throwable e) {
       failOrConclude(e);
     }
@@ -191,23 +191,23 @@ public final class RunExecution {
   private RunContext context() {
     Nondeterminism nondeterminism = host.nondeterminism();
     if (nondeterminism != null) {
-      nondeterminism.check(trunk, task);
+      nondeterminism.check(main, task);
     }
-    History known =
+    History loaded =
         new History(
-            HistoryReader.load(host, task, trunk),
+            HistoryReader.load(host, task, main),
             nondeterminism == null ? Map.of() : nondeterminism.askedBefore(task));
-    history = known;
-    return new RunContext(host, task, known, trunk, parts);
+    history = loaded;
+    return new RunContext(host, task, loaded, main, slotHolders);
   }
 
   private @Nullable Object run(
       RegisteredWorkflow<?, ?> code, RunContext context, @Nullable Object input) throws Exception {
-    trunk.codeBegins();
+    main.enterCode();
     try {
       return host.around().run(context, () -> code.run(context, input));
     } finally {
-      trunk.codeEnds();
+      main.exitCode();
     }
   }
 
@@ -215,7 +215,7 @@ public final class RunExecution {
     RegisteredWorkflow<?, ?> code = host.code(task);
     if (code == null) {
       throw HistoryMismatch.blocked(
-          trunk,
+          main,
           BlockReason.TYPE_UNKNOWN.name(),
           "workflow type %s, version \"%s\": not served by the worker that received it"
               .formatted(task.getWorkflowType(), task.getVersion()),
@@ -234,7 +234,7 @@ public final class RunExecution {
           : host.payloads().decode(task.getInput(), type);
     } catch (PayloadException e) {
       throw HistoryMismatch.blocked(
-          trunk, BlockReason.INPUT_UNREADABLE.name(), "input: " + e.getMessage(), e);
+          main, BlockReason.INPUT_UNREADABLE.name(), "input: " + e.getMessage(), e);
     }
   }
 
@@ -245,26 +245,26 @@ public final class RunExecution {
             .setOutput(host.payloads().encode(output, code.type().outputType()))
             .setOpenSteps(openSteps)
             .build();
-    trunk.finish(progress.item().setWorkflowDone(done).build(), this::endAnswered);
+    main.finish(state.item().setWorkflowDone(done).build(), this::endAnswered);
   }
 
   // Interrupted code of a lost or released run may throw anything.
   private void failOrConclude(Throwable thrown) {
-    StopReason ending = progress.ending();
-    if (ending != null) {
-      conclude(ending);
+    StopReason stopReason = state.stopReason();
+    if (stopReason != null) {
+      conclude(stopReason);
       return;
     }
     ErrorDetail error = host.failures().record(thrown);
     try {
-      trunk.finish(
+      main.finish(
           failed(error),
           result -> {
             logFailed(thrown, error, result);
             endAnswered(result);
           });
     } catch (SuspendedError e) {
-      conclude(progress.ending());
+      conclude(state.stopReason());
     }
   }
 
@@ -283,27 +283,27 @@ public final class RunExecution {
   }
 
   private ReportItem failed(ErrorDetail error) {
-    return progress
+    return state
         .item()
         .setWorkflowFailed(ReportItem.WorkflowFailed.newBuilder().setError(error))
         .build();
   }
 
   private void warnIfSwallowed() {
-    StopReason ending = progress.ending();
-    if (ending instanceof StopReason.Parked) {
+    StopReason stopReason = state.stopReason();
+    if (stopReason instanceof StopReason.Parked) {
       log.warn(
-              "workflow code caught the suspension and returned, its result is ignored; "
-                  + "code that catches Throwable must pass Errors on")
+              "workflow code caught the SuspendedError and returned, its result is ignored; "
+                  + "code that catches Throwable must rethrow Errors")
           .with("run", task.getRunId())
           .with("type", task.getWorkflowType())
           .write();
     }
-    trunk.check();
+    main.check();
   }
 
-  private void conclude(@Nullable StopReason ending) {
-    switch (ending) {
+  private void conclude(@Nullable StopReason stopReason) {
+    switch (stopReason) {
       case StopReason.Parked parked -> {
         rememberAsked();
         reportsEnded();
@@ -320,25 +320,31 @@ public final class RunExecution {
       case StopReason.Released released -> {}
       case StopReason.CutOff cutOff -> {}
       case StopReason.Blocked(ErrorDetail why, Throwable cause) -> block(why, cause);
-      case StopReason.StartOver startOver -> giveBack(0, null, null);
-      case StopReason.Refused(ErrorDetail why) -> progress.conclude(failed(why), this::endAnswered);
-      case null -> block(HistoryMismatch.error("the run was left without a reason", null), null);
+      case StopReason.StartOver startOver -> releaseRun(0, null, null);
+      case StopReason.Refused(ErrorDetail why) -> state.conclude(failed(why), this::endAnswered);
+      case null ->
+          block(
+              HistoryMismatch.error(
+                  "the execution stopped without a reason (expected: a stop reason; this is a bug of the SDK)",
+                  null),
+              null);
     }
   }
 
   private void block(ErrorDetail why, @Nullable Throwable cause) {
     ErrorDetail recorded = host.failures().record(why);
-    giveBack(
+    releaseRun(
         host.blockedDelayMs(runId()),
         recorded,
         cause == null ? null : host.failures().loggable(cause, recorded));
   }
 
-  private void giveBack(long delayMs, @Nullable ErrorDetail blockedBy, @Nullable Throwable cause) {
+  private void releaseRun(
+      long delayMs, @Nullable ErrorDetail blockedBy, @Nullable Throwable cause) {
     ReportItem.Released.Builder released = ReportItem.Released.newBuilder().setDelayMs(delayMs);
     if (blockedBy != null) {
       released.setBlockedBy(blockedBy);
-      log.warn("run cannot go on with this code, given back")
+      log.warn("run cannot go on with this code, released until other code may continue it")
           .with("run", task.getRunId())
           .with("type", task.getWorkflowType())
           .with("delay_ms", delayMs)
@@ -346,7 +352,7 @@ public final class RunExecution {
           .cause(cause)
           .write();
     }
-    progress.conclude(progress.item().setReleased(released).build(), this::releaseAnswered);
+    state.conclude(state.item().setReleased(released).build(), this::releaseAnswered);
   }
 
   /** Handles the answer to the run's last report. */
@@ -369,11 +375,11 @@ public final class RunExecution {
       reportsEnded();
       return;
     }
-    progress.conclude(
+    state.conclude(
         failed(why.toBuilder().setNonRetryable(true).build()),
         result -> {
           if (result.hasRefused()) {
-            giveBack(host.blockedDelayMs(runId()), result.getRefused(), null);
+            releaseRun(host.blockedDelayMs(runId()), result.getRefused(), null);
           } else {
             endAnswered(result);
           }
@@ -382,7 +388,7 @@ public final class RunExecution {
 
   private void releaseAnswered(ReportResult result) {
     if (result.hasRefused()) {
-      log.warn("run could not be given back, its lease will end")
+      log.warn("run could not be released, another worker takes over when its lease ends")
           .with("run", task.getRunId())
           .with("reason", result.getRefused().getMessage())
           .write();
@@ -407,11 +413,11 @@ public final class RunExecution {
 
   private void reportsEnded() {
     host.claimGone(this);
-    partEnded();
+    slotHolderEnded();
   }
 
-  private void partEnded() {
-    if (partsLeft.decrementAndGet() == 0) {
+  private void slotHolderEnded() {
+    if (slotHoldersLeft.decrementAndGet() == 0) {
       Nondeterminism nondeterminism = host.nondeterminism();
       if (nondeterminism != null && outcome != RunOutcome.UNFINISHED) {
         nondeterminism.ended(task);

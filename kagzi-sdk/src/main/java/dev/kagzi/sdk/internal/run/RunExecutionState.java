@@ -24,24 +24,24 @@ final class RunExecutionState {
   private final ReportLane lane;
   private final Deadline deadline;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Suspensions waits = new Suspensions(this);
+  private final Suspensions suspensions = new Suspensions(this);
 
   /** Open threads whose results count. */
-  private final Set<WorkflowThread> strands = ConcurrentHashMap.newKeySet();
+  private final Set<WorkflowThread> workflowThreads = ConcurrentHashMap.newKeySet();
 
   /** Stopped threads whose code has not returned yet. */
   private final Set<WorkflowThread> leaving = ConcurrentHashMap.newKeySet();
 
-  private volatile @Nullable StopReason ending;
+  private volatile @Nullable StopReason stopReason;
   private boolean finished;
 
   /** When the history was read; recorded delays count from here. */
-  private volatile long recordedNanos;
+  private volatile long historyNanos;
 
   RunExecutionState(ReportLane lane, Task task) {
     this.lane = lane;
     this.deadline = Deadline.of(task);
-    this.recordedNanos = deadline.fromNanos();
+    this.historyNanos = deadline.fromNanos();
   }
 
   String runId() {
@@ -64,105 +64,105 @@ final class RunExecutionState {
     lock.unlock();
   }
 
-  Suspensions waits() {
-    return waits;
+  Suspensions suspensions() {
+    return suspensions;
   }
 
-  Collection<WorkflowThread> strands() {
-    return strands;
+  Collection<WorkflowThread> workflowThreads() {
+    return workflowThreads;
   }
 
   /**
    * When the history arrived, with the task or in a separate call; recorded delays count from here.
    */
-  long arrivedNanos() {
-    return recordedNanos;
+  long historyNanos() {
+    return historyNanos;
   }
 
   /** Called when the history was fetched separately from the task. */
-  void recordArrived() {
-    recordedNanos = System.nanoTime();
+  void historyArrived() {
+    historyNanos = System.nanoTime();
   }
 
   // ---- workflow threads
 
   /** Creates an open workflow thread. */
   WorkflowThread open(Thread thread, @Nullable WorkflowThread parent) {
-    WorkflowThread strand = new WorkflowThread(this, thread, parent);
+    WorkflowThread workflowThread = new WorkflowThread(this, thread, parent);
     lock.lock();
     try {
       if (parent != null) {
         parent.check();
       }
-      strands.add(strand);
-      waits.busy();
+      workflowThreads.add(workflowThread);
+      suspensions.busy();
     } finally {
       lock.unlock();
     }
-    return strand;
+    return workflowThread;
   }
 
   boolean isAlone() {
-    return strands.size() == 1;
+    return workflowThreads.size() == 1;
   }
 
   /** Closes a thread that has nothing more to do, and wakes its parent if that is joining. */
-  void close(WorkflowThread strand, Runnable tellParent) {
+  void close(WorkflowThread workflowThread, Runnable notifyParent) {
     lock.lock();
     try {
-      if (!strands.remove(strand)) {
+      if (!workflowThreads.remove(workflowThread)) {
         return;
       }
-      tellParent.run();
-      WorkflowThread parent = strand.parent();
-      if (parent != null && parent.joins) {
-        parent.joins = false;
-        waits.busy();
+      notifyParent.run();
+      WorkflowThread parent = workflowThread.parent();
+      if (parent != null && parent.joining) {
+        parent.joining = false;
+        suspensions.busy();
         LockSupport.unpark(parent.thread());
       }
-      waits.idle();
+      suspensions.idle();
     } finally {
       lock.unlock();
     }
   }
 
   /** Called when the code has left its thread. */
-  void left(WorkflowThread strand) {
-    leaving.remove(strand);
-    strands.remove(strand);
+  void left(WorkflowThread workflowThread) {
+    leaving.remove(workflowThread);
+    workflowThreads.remove(workflowThread);
   }
 
   /** Waits until a branch of this thread has ended that the caller has not seen yet. */
-  void join(WorkflowThread strand, BooleanSupplier hasEnded) {
+  void join(WorkflowThread workflowThread, BooleanSupplier hasEnded) {
     boolean interrupted = false;
     try {
       lock.lock();
       try {
-        strand.check();
+        workflowThread.check();
         if (hasEnded.getAsBoolean()) {
           return;
         }
-        strand.joins = true;
-        waits.idle();
+        workflowThread.joining = true;
+        suspensions.idle();
       } finally {
         lock.unlock();
       }
-      while (isJoining(strand)) {
+      while (isJoining(workflowThread)) {
         LockSupport.park(this);
         interrupted |= Thread.interrupted();
       }
     } finally {
       if (interrupted) {
-        strand.thread().interrupt();
+        workflowThread.thread().interrupt();
       }
     }
   }
 
-  private boolean isJoining(WorkflowThread strand) {
+  private boolean isJoining(WorkflowThread workflowThread) {
     lock.lock();
     try {
-      strand.check();
-      return strand.joins;
+      workflowThread.check();
+      return workflowThread.joining;
     } finally {
       lock.unlock();
     }
@@ -173,22 +173,22 @@ final class RunExecutionState {
    * step is reported as interrupted, so that the history does not show it as running.
    */
   void stopBranch(WorkflowThread branch, String reason) {
-    if (!strands.contains(branch)) {
+    if (!workflowThreads.contains(branch)) {
       // It has ended, and its branches before it.
       return;
     }
     long now = System.nanoTime();
     lock.lock();
     try {
-      for (WorkflowThread strand : List.copyOf(strands)) {
-        if (strand.isWithin(branch)) {
-          strands.remove(strand);
-          leaving.add(strand);
-          waits.leave(strand);
-          if (ending == null && !finished) {
-            closeStep(strand, reason, now);
+      for (WorkflowThread workflowThread : List.copyOf(workflowThreads)) {
+        if (workflowThread.isWithin(branch)) {
+          workflowThreads.remove(workflowThread);
+          leaving.add(workflowThread);
+          suspensions.stopCounting(workflowThread);
+          if (stopReason == null && !finished) {
+            closeStep(workflowThread, reason, now);
           }
-          strand.stop(now);
+          workflowThread.stop(now);
         }
       }
     } finally {
@@ -197,19 +197,19 @@ final class RunExecutionState {
   }
 
   /** Sends the held result and closes an announced step. */
-  private void closeStep(WorkflowThread strand, String reason, long nowNanos) {
-    strand.sendHeld();
-    RunningStep step = strand.running();
+  private void closeStep(WorkflowThread workflowThread, String reason, long nowNanos) {
+    workflowThread.sendHeld();
+    RunningStep step = workflowThread.running();
     if (step != null && step.isAnnounced()) {
       lane.send(
-          item().setStepFailed(step.interrupted(reason, nowNanos)).build(), this::heedLostClaim);
+          item().setStepFailed(step.interrupted(reason, nowNanos)).build(), this::stopIfClaimLost);
     }
   }
 
   // ---- stopping
 
-  @Nullable StopReason ending() {
-    return ending;
+  @Nullable StopReason stopReason() {
+    return stopReason;
   }
 
   boolean isFinished() {
@@ -235,8 +235,8 @@ final class RunExecutionState {
   void end(WorkflowThread from, StopReason why) {
     lock.lock();
     try {
-      if (ending == null) {
-        ending = why;
+      if (stopReason == null) {
+        stopReason = why;
         sendHeldOfOthers(from);
         interruptAll(from);
       }
@@ -246,16 +246,16 @@ final class RunExecutionState {
   }
 
   /** Requires the lock. All threads are suspended and find the stop reason when they wake. */
-  void endQuietly(StopReason why) {
-    if (ending == null && !finished) {
-      ending = why;
+  void endWithoutInterrupt(StopReason why) {
+    if (stopReason == null && !finished) {
+      stopReason = why;
     }
   }
 
   /** Requires the lock. Stops the execution because of an answer of the server. */
   void endByAnswer(ReportResult result) {
-    if (ending == null && !finished) {
-      ending =
+    if (stopReason == null && !finished) {
+      stopReason =
           switch (result.getResultCase()) {
             case CLAIM_LOST -> new StopReason.Lost();
             case REFUSED -> new StopReason.Refused(result.getRefused());
@@ -271,10 +271,10 @@ final class RunExecutionState {
   boolean stop(StopReason why) {
     lock.lock();
     try {
-      if (ending != null || finished) {
+      if (stopReason != null || finished) {
         return false;
       }
-      ending = why;
+      stopReason = why;
       interruptAll(null);
     } finally {
       lock.unlock();
@@ -286,10 +286,10 @@ final class RunExecutionState {
   boolean release(ReportListener listener) {
     lock.lock();
     try {
-      if (ending != null || finished) {
+      if (stopReason != null || finished) {
         return false;
       }
-      ending = new StopReason.Released();
+      stopReason = new StopReason.Released();
       sendLast(lane.item().setReleased(ReportItem.Released.getDefaultInstance()).build(), listener);
       interruptAll(null);
     } finally {
@@ -300,19 +300,19 @@ final class RunExecutionState {
 
   // Other threads leave before the last report is sent; their results must still be recorded.
   private void sendHeldOfOthers(WorkflowThread from) {
-    for (WorkflowThread strand : strands) {
-      if (strand != from) {
-        strand.sendHeld();
+    for (WorkflowThread workflowThread : workflowThreads) {
+      if (workflowThread != from) {
+        workflowThread.sendHeld();
       }
     }
   }
 
   private void interruptAll(@Nullable WorkflowThread except) {
     long now = System.nanoTime();
-    for (WorkflowThread strand : strands) {
-      if (strand != except) {
-        strand.interrupt(now);
-        LockSupport.unpark(strand.thread());
+    for (WorkflowThread workflowThread : workflowThreads) {
+      if (workflowThread != except) {
+        workflowThread.interrupt(now);
+        LockSupport.unpark(workflowThread.thread());
       }
     }
   }
@@ -331,11 +331,11 @@ final class RunExecutionState {
   private void sendLast(ReportItem item, ReportListener listener) {
     List<ReportItem> items = new ArrayList<>();
     List<ReportListener> listeners = new ArrayList<>();
-    for (WorkflowThread strand : strands) {
-      ReportItem held = strand.takeHeld();
+    for (WorkflowThread workflowThread : workflowThreads) {
+      ReportItem held = workflowThread.takeHeld();
       if (held != null) {
         items.add(held);
-        listeners.add(strand.expect(held));
+        listeners.add(workflowThread.expectAnswer(held));
       }
     }
     items.add(item);
@@ -347,14 +347,14 @@ final class RunExecutionState {
 
   /** Returns a thread whose code has ignored its interrupt; null if there is none. Thread-safe. */
   @Nullable WorkflowThread stuck(long nowNanos) {
-    for (WorkflowThread strand : strands) {
-      if (strand.ignoredNanos(nowNanos) > 0) {
-        return strand;
+    for (WorkflowThread workflowThread : workflowThreads) {
+      if (workflowThread.ignoredNanos(nowNanos) > 0) {
+        return workflowThread;
       }
     }
-    for (WorkflowThread strand : leaving) {
-      if (strand.ignoredNanos(nowNanos) > 0) {
-        return strand;
+    for (WorkflowThread workflowThread : leaving) {
+      if (workflowThread.ignoredNanos(nowNanos) > 0) {
+        return workflowThread;
       }
     }
     return null;
@@ -365,25 +365,28 @@ final class RunExecutionState {
    * step's workflow thread once, so that the caller reports the time-out. Thread-safe.
    */
   @Nullable WorkflowThread cutOff(long nowNanos) {
-    for (WorkflowThread strand : strands) {
-      RunningStep step = strand.running();
-      if (step != null && step.isInterrupted() && strand.ignoredNanos(nowNanos) > 0) {
-        return cutOff(strand, step);
+    for (WorkflowThread workflowThread : workflowThreads) {
+      RunningStep step = workflowThread.running();
+      if (step != null && step.isInterrupted() && workflowThread.ignoredNanos(nowNanos) > 0) {
+        return cutOff(workflowThread, step);
       }
     }
     return null;
   }
 
-  private @Nullable WorkflowThread cutOff(WorkflowThread strand, RunningStep step) {
+  private @Nullable WorkflowThread cutOff(WorkflowThread workflowThread, RunningStep step) {
     lock.lock();
     try {
-      if (ending != null || finished || strand.isStopped() || strand.running() != step) {
+      if (stopReason != null
+          || finished
+          || workflowThread.isStopped()
+          || workflowThread.running() != step) {
         return null;
       }
-      ending = new StopReason.CutOff();
-      sendHeldOfOthers(strand);
-      interruptAll(strand);
-      return strand;
+      stopReason = new StopReason.CutOff();
+      sendHeldOfOthers(workflowThread);
+      interruptAll(workflowThread);
+      return workflowThread;
     } finally {
       lock.unlock();
     }
@@ -397,10 +400,10 @@ final class RunExecutionState {
     if (deadline.isPast(nowNanos)) {
       overdue();
     }
-    for (WorkflowThread strand : strands) {
-      tick(strand, nowNanos);
+    for (WorkflowThread workflowThread : workflowThreads) {
+      tick(workflowThread, nowNanos);
     }
-    if (waits.isAskDue(nowNanos)) {
+    if (suspensions.isChildQueryDue(nowNanos)) {
       childEnded();
     }
   }
@@ -408,8 +411,8 @@ final class RunExecutionState {
   private void overdue() {
     lock.lock();
     try {
-      if (ending == null && !finished) {
-        ending = new StopReason.Overdue();
+      if (stopReason == null && !finished) {
+        stopReason = new StopReason.Overdue();
         interruptAll(null);
       }
     } finally {
@@ -421,29 +424,29 @@ final class RunExecutionState {
   void childEnded() {
     lock.lock();
     try {
-      if (ending == null && !finished) {
-        waits.ask();
+      if (stopReason == null && !finished) {
+        suspensions.queryEndedChildren();
       }
     } finally {
       lock.unlock();
     }
   }
 
-  private void tick(WorkflowThread strand, long nowNanos) {
-    if (!isTickDue(strand, nowNanos)) {
+  private void tick(WorkflowThread workflowThread, long nowNanos) {
+    if (!isTickDue(workflowThread, nowNanos)) {
       return;
     }
     lock.lock();
     try {
-      if (ending != null || finished || strand.isStopped()) {
+      if (stopReason != null || finished || workflowThread.isStopped()) {
         return;
       }
-      if (strand.isHeldLong(nowNanos)) {
-        strand.sendHeld();
+      if (workflowThread.isHeldLong(nowNanos)) {
+        workflowThread.sendHeld();
       }
-      RunningStep step = strand.running();
+      RunningStep step = workflowThread.running();
       if (step != null) {
-        tick(strand, step, nowNanos);
+        tick(workflowThread, step, nowNanos);
       }
     } finally {
       lock.unlock();
@@ -451,25 +454,25 @@ final class RunExecutionState {
   }
 
   // Checked without the lock, which workflow threads need far more often than this is due.
-  private static boolean isTickDue(WorkflowThread strand, long nowNanos) {
-    RunningStep step = strand.running();
-    return strand.isHeldLong(nowNanos)
+  private static boolean isTickDue(WorkflowThread workflowThread, long nowNanos) {
+    RunningStep step = workflowThread.running();
+    return workflowThread.isHeldLong(nowNanos)
         || (step != null && (step.isAnnouncementDue(nowNanos) || step.isInterruptDue(nowNanos)));
   }
 
-  private void tick(WorkflowThread strand, RunningStep step, long nowNanos) {
+  private void tick(WorkflowThread workflowThread, RunningStep step, long nowNanos) {
     if (step.isAnnouncementDue(nowNanos)) {
       lane.send(
           lane.item().setStepStarted(step.announce(nowNanos)).build(),
           result -> announced(step, result));
     }
     if (step.isInterruptDue(nowNanos)) {
-      strand.interruptStep(step, nowNanos);
+      workflowThread.interruptStep(step, nowNanos);
     }
   }
 
   private void announced(RunningStep step, ReportResult result) {
-    heedLostClaim(result);
+    stopIfClaimLost(result);
     lock.lock();
     try {
       if (result.hasRefused()) {
@@ -482,7 +485,7 @@ final class RunExecutionState {
     }
   }
 
-  private void heedLostClaim(ReportResult result) {
+  private void stopIfClaimLost(ReportResult result) {
     if (result.hasClaimLost()) {
       stop(new StopReason.Lost());
     }

@@ -21,7 +21,7 @@ public interface RunHost {
   InterceptorChain around();
 
   /** Observes which steps the code asks for; null if nothing observes. */
-  default @Nullable ReplayObserver witness() {
+  default @Nullable ReplayObserver observer() {
     return null;
   }
 

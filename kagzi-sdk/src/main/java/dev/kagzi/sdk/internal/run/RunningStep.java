@@ -22,7 +22,7 @@ final class RunningStep {
   private static final long ANNOUNCE_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   /** Minimum interval between two progress reports. */
-  private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long PROGRESS_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final String key;
   private final int attempt;
@@ -38,14 +38,16 @@ final class RunningStep {
   private volatile boolean progressIsNew;
 
   /** The server has accepted the announcement. */
-  private volatile boolean known;
+  private volatile boolean knownToServer;
 
   /** The server refused the payloads: announce the step without progress and input. */
-  private volatile boolean bare;
+  private volatile boolean withoutPayloads;
 
-  private volatile long toldNanos;
+  private volatile long announcedNanos;
 
-  /** @param defaultTimeoutMs for a step without its own time-out; 0 for none */
+  /**
+   * @param defaultTimeoutMs for a step without its own time-out; 0 for none
+   */
   RunningStep(String key, int attempt, StepOptions options, long defaultTimeoutMs) {
     this.key = key;
     this.attempt = attempt;
@@ -66,7 +68,7 @@ final class RunningStep {
   }
 
   /** Keeps the progress of an earlier attempt, which the server already has. */
-  void carry(Payload payload) {
+  void inheritProgress(Payload payload) {
     progress = payload;
   }
 
@@ -82,7 +84,7 @@ final class RunningStep {
 
   boolean isAnnouncementDue(long nowNanos) {
     return announced
-        ? progressIsNew && !bare && nowNanos - toldNanos > TELL_NANOS
+        ? progressIsNew && !withoutPayloads && nowNanos - announcedNanos > PROGRESS_INTERVAL_NANOS
         : nowNanos - startedNanos > ANNOUNCE_AFTER_NANOS;
   }
 
@@ -94,8 +96,8 @@ final class RunningStep {
     boolean first = !announced;
     announced = true;
     progressIsNew = false;
-    toldNanos = nowNanos;
-    Payload how = progress;
+    announcedNanos = nowNanos;
+    Payload currentProgress = progress;
     ReportItem.StepStarted.Builder started =
         ReportItem.StepStarted.newBuilder()
             .setStepKey(key)
@@ -106,13 +108,13 @@ final class RunningStep {
     if (options.retry() != null) {
       started.setRetryPolicy(ProtoMapper.retryPolicy(options.retry()));
     }
-    if (how != null && !bare) {
-      started.setProgress(how);
+    if (currentProgress != null && !withoutPayloads) {
+      started.setProgress(currentProgress);
     }
     StepInput input = options.input();
     if (input != null && first) {
       started.setInputHash(input.hash());
-      if (!bare) {
+      if (!withoutPayloads) {
         started.setInput(input.payload());
       }
     }
@@ -120,7 +122,7 @@ final class RunningStep {
   }
 
   void announcementAccepted() {
-    known = true;
+    knownToServer = true;
   }
 
   /**
@@ -128,9 +130,9 @@ final class RunningStep {
    * runs.
    */
   void announcementRefused(String runId, ErrorDetail why) {
-    if (!bare) {
-      bare = true;
-      announced = known;
+    if (!withoutPayloads) {
+      withoutPayloads = true;
+      announced = knownToServer;
       log.warn("progress or input of a step cannot be stored")
           .with("run", runId)
           .with("step", key)
@@ -187,7 +189,9 @@ final class RunningStep {
     return done.build();
   }
 
-  /** @param keepClaim whether to keep the claim for any delay, because other branches are open */
+  /**
+   * @param keepClaim whether to keep the claim for any delay, because other branches are open
+   */
   ReportItem.StepFailed failed(ErrorDetail error, boolean keepClaim, long nowNanos) {
     ReportItem.StepFailed.Builder failed =
         ReportItem.StepFailed.newBuilder()
@@ -199,12 +203,12 @@ final class RunningStep {
     if (options.retry() != null) {
       failed.setRetryPolicy(ProtoMapper.retryPolicy(options.retry()));
     }
-    Payload how = progress;
-    if (how != null && !bare) {
-      failed.setProgress(how);
+    Payload currentProgress = progress;
+    if (currentProgress != null && !withoutPayloads) {
+      failed.setProgress(currentProgress);
     }
     StepInput input = options.input();
-    if (input != null && bare) {
+    if (input != null && withoutPayloads) {
       failed.setInputHash(input.hash());
     } else if (input != null) {
       failed.setInput(input.payload()).setInputHash(input.hash());

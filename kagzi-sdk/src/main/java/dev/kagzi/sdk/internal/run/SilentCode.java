@@ -28,37 +28,37 @@ final class SilentCode {
   }
 
   /** Called many times per second for all open workflow threads. */
-  void tick(RunExecutionState progress, long nowNanos) {
+  void tick(RunExecutionState state, long nowNanos) {
     boolean gap = nowNanos - tickedNanos > TICK_GAP_NANOS_MAX;
     tickedNanos = nowNanos;
-    if (warned || progress.ending() != null) {
+    if (warned || state.stopReason() != null) {
       return;
     }
-    for (WorkflowThread strand : progress.strands()) {
-      if (gap || strand.isInStepOrWait()) {
-        strand.seenBusy(nowNanos);
-      } else if (strand.silentNanos(nowNanos) > SILENT_NANOS_MAX) {
-        warnUnlessInside(strand, nowNanos);
+    for (WorkflowThread workflowThread : state.workflowThreads()) {
+      if (gap || workflowThread.isInStepOrWait()) {
+        workflowThread.markBusy(nowNanos);
+      } else if (workflowThread.silentNanos(nowNanos) > SILENT_NANOS_MAX) {
+        warnUnlessInside(workflowThread, nowNanos);
       }
     }
   }
 
-  private void warnUnlessInside(WorkflowThread strand, long nowNanos) {
-    StackTraceElement[] stack = strand.thread().getStackTrace();
+  private void warnUnlessInside(WorkflowThread workflowThread, long nowNanos) {
+    StackTraceElement[] stack = workflowThread.thread().getStackTrace();
     if (stack.length == 0 || isInside(stack)) {
       // It has not started, or waits for an answer of the server.
-      strand.seenBusy(nowNanos);
+      workflowThread.markBusy(nowNanos);
       return;
     }
     warned = true;
-    Throwable here = new Throwable("the code is here");
+    Throwable here = new Throwable("stack of the workflow code");
     here.setStackTrace(stack);
     log.warn(
             "workflow code has neither ended nor used its context for 5 s: put what blocks or takes"
                 + " long into a step")
         .with("run", task.getRunId())
         .with("type", task.getWorkflowType())
-        .with("thread", strand.thread().getName())
+        .with("thread", workflowThread.thread().getName())
         .cause(here)
         .write();
   }

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  * use it.
  */
 final class Sleeps {
-  private final WorkflowThread strand;
+  private final WorkflowThread workflowThread;
   private final History history;
 
-  Sleeps(WorkflowThread strand, History history) {
-    this.strand = strand;
+  Sleeps(WorkflowThread workflowThread, History history) {
+    this.workflowThread = workflowThread;
     this.history = history;
   }
 
@@ -42,43 +42,44 @@ final class Sleeps {
     if (recorded == null) {
       return false;
     }
-    HistoryMismatch.requireKind(strand, recorded, StepKind.STEP_KIND_SLEEP);
+    HistoryMismatch.requireKind(workflowThread, recorded, StepKind.STEP_KIND_SLEEP);
     return switch (recorded.getResultCase()) {
       case OUTPUT -> true;
       case SLEEPS_MS, OPEN -> false;
       case FINAL_FAILURE, RETRY, RESULT_NOT_SET ->
-          throw HistoryMismatch.unreadable(strand, recorded);
+          throw HistoryMismatch.unreadable(workflowThread, recorded);
     };
   }
 
   private void start(SleepStarted.Builder sleep, @Nullable RecordedStep recorded) {
-    boolean alone = strand.isAlone();
+    boolean alone = workflowThread.isAlone();
     if (!alone && recorded != null && recorded.hasSleepsMs()) {
       // Every sleeping branch reaches this line each time the run continues; avoid a call for each.
-      strand.settle();
+      workflowThread.awaitDurable();
       history.sleepBegan();
-      strand.pauseUntil(
-          strand.progress().arrivedNanos() + TimeUnit.MILLISECONDS.toNanos(recorded.getSleepsMs()));
+      workflowThread.suspendUntil(
+          workflowThread.state().historyNanos()
+              + TimeUnit.MILLISECONDS.toNanos(recorded.getSleepsMs()));
       history.sleepEnded();
-      strand.hold(over(sleep.getStepKey()));
+      workflowThread.hold(over(sleep.getStepKey()));
       return;
     }
     sleep.setKeepClaim(!alone);
-    ReportResult result = strand.report(strand.item().setSleep(sleep).build());
+    ReportResult result = workflowThread.report(workflowThread.item().setSleep(sleep).build());
     switch (result.getResultCase()) {
       case SLEEPING -> {
         if (!result.getSleeping().getClaimKept()) {
-          throw strand.end(new StopReason.Parked());
+          throw workflowThread.end(new StopReason.Parked());
         }
         history.sleepBegan();
-        strand.pause(result.getSleeping().getRemainingMs());
+        workflowThread.suspend(result.getSleeping().getRemainingMs());
         history.sleepEnded();
-        strand.hold(over(sleep.getStepKey()));
+        workflowThread.hold(over(sleep.getStepKey()));
       }
       // Already over.
       case ACCEPTED, ALREADY_RECORDED -> {}
-      case REFUSED -> throw strand.end(new StopReason.Refused(result.getRefused()));
-      default -> throw strand.end(new StopReason.StartOver());
+      case REFUSED -> throw workflowThread.end(new StopReason.Refused(result.getRefused()));
+      default -> throw workflowThread.end(new StopReason.StartOver());
     }
   }
 
@@ -87,7 +88,7 @@ final class Sleeps {
    * the next report.
    */
   private ReportItem over(String key) {
-    return strand
+    return workflowThread
         .item()
         .setStepDone(
             ReportItem.StepDone.newBuilder()

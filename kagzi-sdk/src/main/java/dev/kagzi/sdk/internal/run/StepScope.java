@@ -16,18 +16,22 @@ public final class StepScope implements StepContext {
   private final String name;
   private final RunningStep step;
   private final Payloads payloads;
-  private final @Nullable Payload before;
+  private final @Nullable Payload earlierProgress;
 
   StepScope(
-      RunRef run, String name, RunningStep step, Payloads payloads, @Nullable Payload before) {
+      RunRef run,
+      String name,
+      RunningStep step,
+      Payloads payloads,
+      @Nullable Payload earlierProgress) {
     this.run = run;
     this.name = name;
     this.step = step;
     this.payloads = payloads;
-    this.before = before;
-    if (before != null) {
+    this.earlierProgress = earlierProgress;
+    if (earlierProgress != null) {
       // Until this attempt sends its own progress, the next attempt also continues from here.
-      step.carry(before);
+      step.inheritProgress(earlierProgress);
     }
   }
 
@@ -86,8 +90,8 @@ public final class StepScope implements StepContext {
 
   @Override
   public <T> Optional<T> lastProgress(Class<T> type) {
-    return before == null
+    return earlierProgress == null
         ? Optional.empty()
-        : Optional.ofNullable(type.cast(payloads.decode(before, type)));
+        : Optional.ofNullable(type.cast(payloads.decode(earlierProgress, type)));
   }
 }

@@ -22,24 +22,26 @@ final class Steps {
 
   private final Payloads payloads;
   private final FailureRecorder failures;
-  private final WorkflowThread strand;
+  private final WorkflowThread workflowThread;
   private final long defaultTimeoutMs;
   private final RunRef run;
-  private final InterceptorChain around;
+  private final InterceptorChain interceptors;
 
-  /** @param defaultTimeoutMs the time-out of steps without their own; 0 for none */
+  /**
+   * @param defaultTimeoutMs the time-out of steps without their own; 0 for none
+   */
   Steps(
       RunRef run,
       Payloads payloads,
       FailureRecorder failures,
-      InterceptorChain around,
-      WorkflowThread strand,
+      InterceptorChain interceptors,
+      WorkflowThread workflowThread,
       long defaultTimeoutMs) {
     this.run = run;
-    this.around = around;
+    this.interceptors = interceptors;
     this.payloads = payloads;
     this.failures = failures;
-    this.strand = strand;
+    this.workflowThread = workflowThread;
     this.defaultTimeoutMs = defaultTimeoutMs;
   }
 
@@ -53,7 +55,9 @@ final class Steps {
 
   /** How one attempt ended. */
   private sealed interface Outcome {
-    /** @param value what the workflow code receives: decoded from the report, as in a replay */
+    /**
+     * @param value what the workflow code receives: decoded from the report, as in a replay
+     */
     record Done(@Nullable Object value, ReportItem.StepDone report) implements Outcome {}
 
     record Failed(Throwable thrown, ErrorDetail error, ReportItem.StepFailed report)
@@ -61,48 +65,50 @@ final class Steps {
   }
 
   @Nullable Object execute(Call call, @Nullable RecordedStep recorded) {
-    return execute(call, recorded, strand.progress().arrivedNanos());
+    return execute(call, recorded, workflowThread.state().historyNanos());
   }
 
-  /** @param fromNanos when the recorded step was read; its delays count from here */
+  /**
+   * @param fromNanos when the recorded step was read; its delays count from here
+   */
   private @Nullable Object execute(Call call, @Nullable RecordedStep recorded, long fromNanos) {
     if (recorded == null) {
-      return attemptUntilDecided(call, 1, null);
+      return attemptUntilAnswered(call, 1, null);
     }
-    HistoryMismatch.requireKind(strand, recorded, StepKind.STEP_KIND_FUNCTION);
-    HistoryMismatch.requireInput(strand, recorded, call.options.input());
+    HistoryMismatch.requireKind(workflowThread, recorded, StepKind.STEP_KIND_FUNCTION);
+    HistoryMismatch.requireInput(workflowThread, recorded, call.options.input());
     Payload progress = recorded.hasProgress() ? recorded.getProgress() : null;
     return switch (recorded.getResultCase()) {
       case OUTPUT -> decode(call, recorded.getOutput());
       case FINAL_FAILURE ->
           throw new StepFailedException(call.key, ProtoMapper.failure(recorded.getFinalFailure()));
       case RETRY -> {
-        strand.settle();
-        strand.pauseUntil(
+        workflowThread.awaitDurable();
+        workflowThread.suspendUntil(
             fromNanos + TimeUnit.MILLISECONDS.toNanos(recorded.getRetry().getDelayMs()));
-        yield attemptUntilDecided(call, recorded.getAttempt() + 1, progress);
+        yield attemptUntilAnswered(call, recorded.getAttempt() + 1, progress);
       }
       // Announced but not ended: the worker crashed. That does not count as a failed attempt.
-      case OPEN -> attemptUntilDecided(call, recorded.getAttempt(), progress);
-      case SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(strand, recorded);
+      case OPEN -> attemptUntilAnswered(call, recorded.getAttempt(), progress);
+      case SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(workflowThread, recorded);
     };
   }
 
-  private @Nullable Object attemptUntilDecided(
-      Call call, int firstAttempt, @Nullable Payload progressBefore) {
+  private @Nullable Object attemptUntilAnswered(
+      Call call, int firstAttempt, @Nullable Payload earlierProgress) {
     int attempt = firstAttempt;
-    Payload progress = progressBefore;
-    strand.settle();
+    Payload progress = earlierProgress;
+    workflowThread.awaitDurable();
     while (true) {
       switch (attempt(call, attempt, progress)) {
         case Outcome.Done done -> {
-          strand.hold(strand.item().setStepDone(done.report).build());
+          workflowThread.hold(workflowThread.item().setStepDone(done.report).build());
           return done.value;
         }
         case Outcome.Failed failed -> {
           ReportResult result = report(failed.report);
           if (!result.hasRetryScheduled()) {
-            return decided(call, failed, result);
+            return applyAnswer(call, failed, result);
           }
           logFailed(log.info("step failed, it will be tried again"), call, failed, result);
           progress = failed.report.hasProgress() ? failed.report.getProgress() : progress;
@@ -117,28 +123,29 @@ final class Steps {
    * large, and that must not cost the step its next attempt.
    */
   private ReportResult report(ReportItem.StepFailed failed) {
-    ReportResult result = strand.report(strand.item().setStepFailed(failed).build());
+    ReportResult result =
+        workflowThread.report(workflowThread.item().setStepFailed(failed).build());
     if (!result.hasRefused() || !(failed.hasProgress() || failed.hasInput())) {
       return result;
     }
     log.warn("failure of a step is recorded without its progress and input")
-        .with("run", strand.progress().runId())
+        .with("run", workflowThread.state().runId())
         .with("step", failed.getStepKey())
         .with("reason", result.getRefused().getMessage())
         .write();
-    ReportItem.StepFailed bare = failed.toBuilder().clearProgress().clearInput().build();
-    return strand.report(strand.item().setStepFailed(bare).build());
+    ReportItem.StepFailed withoutPayloads = failed.toBuilder().clearProgress().clearInput().build();
+    return workflowThread.report(workflowThread.item().setStepFailed(withoutPayloads).build());
   }
 
-  private @Nullable Object decided(Call call, Outcome.Failed failed, ReportResult result) {
+  private @Nullable Object applyAnswer(Call call, Outcome.Failed failed, ReportResult result) {
     return switch (result.getResultCase()) {
       case FINAL_FAILURE -> {
         logFailed(log.warn("step failed, no attempt is left"), call, failed, result);
         throw new StepFailedException(call.key, ProtoMapper.failure(failed.error));
       }
       case ALREADY_RECORDED -> execute(call, result.getAlreadyRecorded(), System.nanoTime());
-      case REFUSED -> throw strand.end(new StopReason.Refused(result.getRefused()));
-      default -> throw strand.end(new StopReason.StartOver());
+      case REFUSED -> throw workflowThread.end(new StopReason.Refused(result.getRefused()));
+      default -> throw workflowThread.end(new StopReason.StartOver());
     };
   }
 
@@ -160,9 +167,9 @@ final class Steps {
 
   private int awaitRetry(ReportResult.RetryScheduled retry) {
     if (!retry.getClaimKept()) {
-      throw strand.end(new StopReason.Parked());
+      throw workflowThread.end(new StopReason.Parked());
     }
-    strand.pause(retry.getDelayMs());
+    workflowThread.suspend(retry.getDelayMs());
     return retry.getNextAttempt();
   }
 
@@ -171,10 +178,10 @@ final class Steps {
     StepScope scope = new StepScope(run, call.name, step, payloads, progress);
     Payloads.Recorded recorded = null;
     Throwable thrown = null;
-    strand.stepBegins(step);
+    workflowThread.stepBegins(step);
     scope.enter();
     try {
-      Object returned = around.step(scope, () -> call.code.run(scope));
+      Object returned = interceptors.step(scope, () -> call.code.run(scope));
       recorded = payloads.record(returned, call.type);
     } catch (SuspendedError e) {
       throw e;
@@ -184,9 +191,9 @@ final class Steps {
       scope.leave();
     }
     long nowNanos = System.nanoTime();
-    strand.stepEnds(step);
+    workflowThread.stepEnds(step);
     // An interrupted step throws; that is no failure of the step.
-    strand.check();
+    workflowThread.check();
     if (recorded != null && !step.isExpired(nowNanos)) {
       return new Outcome.Done(recorded.value(), step.done(recorded.payload(), nowNanos));
     }
@@ -194,9 +201,15 @@ final class Steps {
   }
 
   private Outcome failed(RunningStep step, @Nullable Throwable thrown, long nowNanos) {
-    Throwable failure = thrown == null ? new AssertionError("a step without an end") : thrown;
+    Throwable failure =
+        thrown == null
+            ? new AssertionError(
+                "step %s: neither a result nor an exception (expected: one of them)"
+                    .formatted(step.key()))
+            : thrown;
     ErrorDetail error = failures.record(failure);
-    return new Outcome.Failed(failure, error, step.failed(error, !strand.isAlone(), nowNanos));
+    return new Outcome.Failed(
+        failure, error, step.failed(error, !workflowThread.isAlone(), nowNanos));
   }
 
   private @Nullable Object decode(Call call, Payload output) {
@@ -204,7 +217,7 @@ final class Steps {
       return payloads.decode(output, call.type);
     } catch (PayloadException e) {
       throw HistoryMismatch.blocked(
-          strand,
+          workflowThread,
           BlockReason.RESULT_UNREADABLE.name(),
           "step %s: recorded result: %s".formatted(call.key, e.getMessage()),
           e);

@@ -24,19 +24,20 @@ final class StuckCode {
   }
 
   /** Logs a warning at first, and then once a minute. */
-  void warn(WorkflowThread strand, long nowNanos) {
+  void warn(WorkflowThread workflowThread, long nowNanos) {
     if (warnedNanos != null && nowNanos - warnedNanos < WARN_AGAIN_NANOS) {
       return;
     }
     warnedNanos = nowNanos;
-    RunningStep step = strand.running();
-    log.warn("code ignores its interrupt, it can write no more and keeps its slot until it leaves")
+    RunningStep step = workflowThread.running();
+    log.warn(
+            "code ignores its interrupt, its results are discarded and it occupies a slot until it returns")
         .with("run", task.getRunId())
         .with("type", task.getWorkflowType())
         .with("step", step == null ? "" : step.key())
         .with("running_ms", step == null ? 0 : step.ranMs(nowNanos))
-        .with("ignored_ms", TimeUnit.NANOSECONDS.toMillis(strand.ignoredNanos(nowNanos)))
-        .with("at", top(strand.thread().getStackTrace()))
+        .with("ignored_ms", TimeUnit.NANOSECONDS.toMillis(workflowThread.ignoredNanos(nowNanos)))
+        .with("at", top(workflowThread.thread().getStackTrace()))
         .write();
   }
 

@@ -7,7 +7,7 @@ package dev.kagzi.sdk.internal.run;
 final class SuspendedError extends Error {
   SuspendedError() {
     super(
-        "the run is suspended here and goes on later; code that catches Throwable must pass this on",
+        "the run is suspended here and continues later; code that catches Throwable must rethrow this",
         null,
         false,
         false);

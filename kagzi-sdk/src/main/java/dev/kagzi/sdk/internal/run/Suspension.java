@@ -15,8 +15,8 @@ import java.util.concurrent.locks.LockSupport;
 final class Suspension {
   private final boolean timed;
   private final long untilNanos;
-  private final Set<String> missing = new LinkedHashSet<>();
-  private final Map<String, RecordedStep> come = new LinkedHashMap<>();
+  private final Set<String> openKeys = new LinkedHashSet<>();
+  private final Map<String, RecordedStep> results = new LinkedHashMap<>();
 
   private Suspension(boolean timed, long untilNanos) {
     this.timed = timed;
@@ -28,41 +28,41 @@ final class Suspension {
   }
 
   static Suspension forSteps(Collection<String> keys) {
-    Suspension wait = new Suspension(false, 0);
-    wait.missing.addAll(keys);
-    return wait;
+    Suspension suspension = new Suspension(false, 0);
+    suspension.openKeys.addAll(keys);
+    return suspension;
   }
 
   boolean isTimed() {
     return timed;
   }
 
-  long leftNanos(long nowNanos) {
+  long remainingNanos(long nowNanos) {
     return untilNanos - nowNanos;
   }
 
-  Set<String> missing() {
-    return missing;
+  Set<String> openKeys() {
+    return openKeys;
   }
 
-  Map<String, RecordedStep> come() {
-    return come;
+  Map<String, RecordedStep> results() {
+    return results;
   }
 
-  void came(RecordedStep step) {
-    if (missing.remove(step.getStepKey())) {
-      come.put(step.getStepKey(), step);
+  void complete(RecordedStep step) {
+    if (openKeys.remove(step.getStepKey())) {
+      results.put(step.getStepKey(), step);
     }
   }
 
   boolean isOver(long nowNanos) {
-    return timed ? leftNanos(nowNanos) <= 0 : missing.isEmpty();
+    return timed ? remainingNanos(nowNanos) <= 0 : openKeys.isEmpty();
   }
 
   /** Parks the thread until its time, or until another thread unparks it. */
-  void rest(long nowNanos) {
+  void park(long nowNanos) {
     if (timed) {
-      LockSupport.parkNanos(this, Math.max(1, leftNanos(nowNanos)));
+      LockSupport.parkNanos(this, Math.max(1, remainingNanos(nowNanos)));
     } else {
       LockSupport.park(this);
     }

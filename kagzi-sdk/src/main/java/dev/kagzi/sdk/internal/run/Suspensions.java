@@ -15,26 +15,26 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Suspensions {
   /** Shorter waits keep the claim; the server does the same for runs without branches. */
-  private static final long SHORT_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long KEEP_CLAIM_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
   /** The server is asked for ended children this often, in case a notification was lost. */
-  private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long QUERY_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  private final RunExecutionState progress;
+  private final RunExecutionState state;
 
   /** Threads that are neither suspended nor joining their branches. */
   private int busy;
 
   /** The release of the run is in flight: no thread continues before it is answered. */
-  private volatile boolean parking;
+  private volatile boolean releasing;
 
-  private boolean asking;
-  private boolean askAgain;
+  private boolean queryInFlight;
+  private boolean queryAgain;
   private volatile boolean waitsForSteps;
-  private volatile long askedNanos;
+  private volatile long queriedNanos;
 
-  Suspensions(RunExecutionState progress) {
-    this.progress = progress;
+  Suspensions(RunExecutionState state) {
+    this.state = state;
   }
 
   /** A thread starts or continues. */
@@ -46,135 +46,135 @@ final class Suspensions {
   void idle() {
     busy--;
     if (busy == 0) {
-      parkIfAllWait(System.nanoTime());
+      releaseIfAllWait(System.nanoTime());
     }
   }
 
   /** Stops counting a thread. */
-  void leave(WorkflowThread strand) {
-    if (strand.wait == null && !strand.joins) {
+  void stopCounting(WorkflowThread workflowThread) {
+    if (workflowThread.suspension == null && !workflowThread.joining) {
       busy--;
     }
-    strand.wait = null;
-    strand.joins = false;
+    workflowThread.suspension = null;
+    workflowThread.joining = false;
   }
 
-  void await(WorkflowThread strand, Suspension wait) {
-    progress.lock();
+  void await(WorkflowThread workflowThread, Suspension suspension) {
+    state.lock();
     try {
-      strand.check();
-      strand.wait = wait;
-      waitsForSteps |= !wait.isTimed();
+      workflowThread.check();
+      workflowThread.suspension = suspension;
+      waitsForSteps |= !suspension.isTimed();
       idle();
-      if (!wait.isTimed() && !parking) {
-        ask();
+      if (!suspension.isTimed() && !releasing) {
+        queryEndedChildren();
       }
     } finally {
-      progress.unlock();
+      state.unlock();
     }
     boolean interrupted = false;
     try {
-      while (!goesOn(strand, wait)) {
-        rest(wait);
+      while (!canContinue(workflowThread, suspension)) {
+        park(suspension);
         interrupted |= Thread.interrupted();
       }
     } finally {
       if (interrupted) {
-        strand.thread().interrupt();
+        workflowThread.thread().interrupt();
       }
     }
   }
 
   // If the wait ends while the release is in flight, the thread must park until the answer arrives.
   // That may take as long as the server is down.
-  private void rest(Suspension wait) {
-    if (parking) {
+  private void park(Suspension suspension) {
+    if (releasing) {
       LockSupport.park(this);
     } else {
-      wait.rest(System.nanoTime());
+      suspension.park(System.nanoTime());
     }
   }
 
-  private boolean goesOn(WorkflowThread strand, Suspension wait) {
-    progress.lock();
+  private boolean canContinue(WorkflowThread workflowThread, Suspension suspension) {
+    state.lock();
     try {
-      strand.check();
-      if (parking || !wait.isOver(System.nanoTime())) {
+      workflowThread.check();
+      if (releasing || !suspension.isOver(System.nanoTime())) {
         return false;
       }
-      strand.wait = null;
+      workflowThread.suspension = null;
       busy();
       return true;
     } finally {
-      progress.unlock();
+      state.unlock();
     }
   }
 
-  private void parkIfAllWait(long nowNanos) {
-    if (parking || progress.ending() != null || progress.isMarkedFinished()) {
+  private void releaseIfAllWait(long nowNanos) {
+    if (releasing || state.stopReason() != null || state.isMarkedFinished()) {
       return;
     }
     Set<String> keys = new LinkedHashSet<>();
-    long leftNanos = Long.MAX_VALUE;
+    long remainingNanos = Long.MAX_VALUE;
     int waiting = 0;
     int waitingForSteps = 0;
-    for (WorkflowThread strand : progress.strands()) {
-      Suspension wait = strand.wait;
-      if (wait == null) {
+    for (WorkflowThread workflowThread : state.workflowThreads()) {
+      Suspension suspension = workflowThread.suspension;
+      if (suspension == null) {
         continue;
       }
       waiting++;
-      if (wait.isOver(nowNanos)) {
+      if (suspension.isOver(nowNanos)) {
         return;
       }
-      if (!wait.isTimed()) {
+      if (!suspension.isTimed()) {
         waitingForSteps++;
       } else {
-        leftNanos = Math.min(leftNanos, wait.leftNanos(nowNanos));
+        remainingNanos = Math.min(remainingNanos, suspension.remainingNanos(nowNanos));
       }
-      keys.addAll(wait.missing());
+      keys.addAll(suspension.openKeys());
     }
-    if (waiting > 0 && leftNanos >= SHORT_NANOS) {
-      parking = true;
+    if (waiting > 0 && remainingNanos >= KEEP_CLAIM_NANOS_MAX) {
+      releasing = true;
       ReportItem.Awaited.Builder awaited =
           ReportItem.Awaited.newBuilder().addAllStepKeys(keys).setAll(waitingForSteps <= 1);
-      if (leftNanos != Long.MAX_VALUE) {
+      if (remainingNanos != Long.MAX_VALUE) {
         // Rounded up, so that no thread wakes early.
-        awaited.setDurationMs(TimeUnit.NANOSECONDS.toMillis(leftNanos) + 1);
+        awaited.setDurationMs(TimeUnit.NANOSECONDS.toMillis(remainingNanos) + 1);
       }
-      progress.lane().send(progress.item().setAwaited(awaited).build(), this::parkAnswered);
+      state.lane().send(state.item().setAwaited(awaited).build(), this::releaseAnswered);
     }
   }
 
-  private void parkAnswered(ReportResult result) {
-    progress.lock();
+  private void releaseAnswered(ReportResult result) {
+    state.lock();
     try {
-      parking = false;
+      releasing = false;
       if (result.hasAwaited() && !result.getAwaited().getClaimKept()) {
-        progress.endQuietly(new StopReason.Parked());
+        state.endWithoutInterrupt(new StopReason.Parked());
       } else if (result.hasAwaited()) {
         deliver(result.getAwaited());
-        parkIfAllWait(System.nanoTime());
+        releaseIfAllWait(System.nanoTime());
       } else {
-        progress.endByAnswer(result);
+        state.endByAnswer(result);
       }
       wakeAll();
     } finally {
-      progress.unlock();
+      state.unlock();
     }
   }
 
   private void wakeAll() {
-    for (WorkflowThread strand : progress.strands()) {
-      LockSupport.unpark(strand.thread());
+    for (WorkflowThread workflowThread : state.workflowThreads()) {
+      LockSupport.unpark(workflowThread.thread());
     }
   }
 
   private void deliver(ReportResult.AwaitedSteps answer) {
     for (RecordedStep step : answer.getStepsList()) {
-      for (WorkflowThread strand : progress.strands()) {
-        if (strand.wait != null) {
-          strand.wait.came(step);
+      for (WorkflowThread workflowThread : state.workflowThreads()) {
+        if (workflowThread.suspension != null) {
+          workflowThread.suspension.complete(step);
         }
       }
     }
@@ -184,49 +184,49 @@ final class Suspensions {
    * Called many times per second, because the notification of a child's end may be lost.
    * Thread-safe.
    */
-  boolean isAskDue(long nowNanos) {
-    return waitsForSteps && nowNanos - askedNanos > ASK_NANOS;
+  boolean isChildQueryDue(long nowNanos) {
+    return waitsForSteps && nowNanos - queriedNanos > QUERY_INTERVAL_NANOS;
   }
 
   /** Asks the server which awaited children have ended, while other threads are busy. */
-  void ask() {
-    askedNanos = System.nanoTime();
-    if (asking || parking) {
-      askAgain = asking;
+  void queryEndedChildren() {
+    queriedNanos = System.nanoTime();
+    if (queryInFlight || releasing) {
+      queryAgain = queryInFlight;
       return;
     }
     Set<String> keys = new LinkedHashSet<>();
-    for (WorkflowThread strand : progress.strands()) {
-      if (strand.wait != null) {
-        keys.addAll(strand.wait.missing());
+    for (WorkflowThread workflowThread : state.workflowThreads()) {
+      if (workflowThread.suspension != null) {
+        keys.addAll(workflowThread.suspension.openKeys());
       }
     }
     waitsForSteps = !keys.isEmpty();
-    if (!keys.isEmpty() && progress.ending() == null) {
-      asking = true;
+    if (!keys.isEmpty() && state.stopReason() == null) {
+      queryInFlight = true;
       ReportItem.Awaited awaited =
           ReportItem.Awaited.newBuilder().addAllStepKeys(keys).setKeepClaim(true).build();
-      progress.lane().send(progress.item().setAwaited(awaited).build(), this::askAnswered);
+      state.lane().send(state.item().setAwaited(awaited).build(), this::childQueryAnswered);
     }
   }
 
-  private void askAnswered(ReportResult result) {
-    progress.lock();
+  private void childQueryAnswered(ReportResult result) {
+    state.lock();
     try {
-      asking = false;
+      queryInFlight = false;
       if (!result.hasAwaited()) {
-        progress.endByAnswer(result);
+        state.endByAnswer(result);
         return;
       }
       deliver(result.getAwaited());
       wakeAll();
       // An answer is limited in size, so there may be more.
-      if (askAgain || result.getAwaited().getStepsCount() > 0) {
-        askAgain = false;
-        ask();
+      if (queryAgain || result.getAwaited().getStepsCount() > 0) {
+        queryAgain = false;
+        queryEndedChildren();
       }
     } finally {
-      progress.unlock();
+      state.unlock();
     }
   }
 }

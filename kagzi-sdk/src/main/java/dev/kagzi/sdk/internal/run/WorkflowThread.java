@@ -31,17 +31,17 @@ final class WorkflowThread {
   private static final int HELD_BYTES_MAX = 256 << 10;
 
   /** Limit of reports that are sent but not acknowledged. */
-  private static final int UNSETTLED_MAX = 1_000;
+  private static final int UNACKNOWLEDGED_MAX = 1_000;
 
   /** Interrupted code has this long to return before it counts as stuck. */
-  private static final long LEAVE_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
+  private static final long RETURN_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
   /** Longer than any real wait. */
-  private static final long STILL_NANOS = TimeUnit.DAYS.toNanos(365);
+  private static final long INDEFINITE_NANOS = TimeUnit.DAYS.toNanos(365);
 
   private static final ThreadLocal<@Nullable WorkflowThread> CURRENT = new ThreadLocal<>();
 
-  private final RunExecutionState progress;
+  private final RunExecutionState state;
   private final Thread thread;
   private final @Nullable WorkflowThread parent;
 
@@ -54,7 +54,7 @@ final class WorkflowThread {
   private volatile long heldNanos;
 
   /** Handed to the reporter; the answers are not checked yet. */
-  private final ArrayDeque<Unsettled> unsettled = new ArrayDeque<>(2);
+  private final ArrayDeque<Unacknowledged> unacknowledged = new ArrayDeque<>(2);
 
   private volatile @Nullable RunningStep running;
 
@@ -68,12 +68,12 @@ final class WorkflowThread {
   private volatile @Nullable Long interruptedNanos;
 
   /** What it is suspended on; guarded by the lock of the execution state. */
-  volatile @Nullable Suspension wait;
+  volatile @Nullable Suspension suspension;
 
   /**
    * Whether it waits for one of its branches to end; guarded by the lock of the execution state.
    */
-  volatile boolean joins;
+  volatile boolean joining;
 
   /** Whether application code is on the thread, calls of its context included. */
   private volatile boolean inCode;
@@ -83,10 +83,10 @@ final class WorkflowThread {
   /** When a tick last saw it in a step or waiting. */
   private volatile long seenBusyNanos = System.nanoTime();
 
-  private record Unsettled(ReportItem item, Acknowledgement acknowledgement) {}
+  private record Unacknowledged(ReportItem item, Acknowledgement acknowledgement) {}
 
-  WorkflowThread(RunExecutionState progress, Thread thread, @Nullable WorkflowThread parent) {
-    this.progress = progress;
+  WorkflowThread(RunExecutionState state, Thread thread, @Nullable WorkflowThread parent) {
+    this.state = state;
     this.thread = thread;
     this.parent = parent;
   }
@@ -99,7 +99,7 @@ final class WorkflowThread {
   /** Returns the run id of the calling thread, for logs; empty if it executes no workflow. */
   static String currentRunId() {
     WorkflowThread current = CURRENT.get();
-    return current == null ? "" : current.progress.runId();
+    return current == null ? "" : current.state.runId();
   }
 
   /** Binds the calling thread to this workflow thread. */
@@ -112,26 +112,26 @@ final class WorkflowThread {
   }
 
   /** Called before application code starts on this thread. */
-  void codeBegins() {
-    usesContext();
+  void enterCode() {
+    markContextUsed();
     inCode = true;
   }
 
-  void codeEnds() {
+  void exitCode() {
     inCode = false;
   }
 
-  void usesContext() {
+  void markContextUsed() {
     usedContextNanos = System.nanoTime();
   }
 
   /** Thread-safe. */
   boolean isInStepOrWait() {
-    return running != null || wait != null || joins;
+    return running != null || suspension != null || joining;
   }
 
   /** Called by ticks. */
-  void seenBusy(long nowNanos) {
+  void markBusy(long nowNanos) {
     seenBusyNanos = nowNanos;
   }
 
@@ -140,8 +140,8 @@ final class WorkflowThread {
     return inCode ? Math.min(nowNanos - usedContextNanos, nowNanos - seenBusyNanos) : 0;
   }
 
-  RunExecutionState progress() {
-    return progress;
+  RunExecutionState state() {
+    return state;
   }
 
   /** Whether its code is past the recorded history. Thread-safe. */
@@ -149,7 +149,7 @@ final class WorkflowThread {
     return live;
   }
 
-  private void goLive() {
+  private void markLive() {
     for (WorkflowThread each = this; each != null && !each.live; each = each.parent) {
       each.live = true;
     }
@@ -170,12 +170,12 @@ final class WorkflowThread {
   }
 
   ReportItem.Builder item() {
-    return progress.item();
+    return state.item();
   }
 
   /** Throws {@link SuspendedError} if the run, or this branch of it, must not continue here. */
   void check() {
-    if (stopped || progress.ending() != null) {
+    if (stopped || state.stopReason() != null) {
       throw new SuspendedError();
     }
   }
@@ -187,14 +187,14 @@ final class WorkflowThread {
   /** Stops the whole execution from inside. Never returns. */
   SuspendedError end(StopReason why) {
     if (!stopped) {
-      progress.end(this, why);
+      state.end(this, why);
     }
     throw new SuspendedError();
   }
 
   /** Whether this is the only open workflow thread of the run. */
   boolean isAlone() {
-    return progress.isAlone();
+    return state.isAlone();
   }
 
   // ---- under the lock of the execution state, by any thread
@@ -225,9 +225,9 @@ final class WorkflowThread {
     return item;
   }
 
-  Acknowledgement expect(ReportItem item) {
+  Acknowledgement expectAnswer(ReportItem item) {
     Acknowledgement acknowledgement = new Acknowledgement(thread);
-    unsettled.add(new Unsettled(item, acknowledgement));
+    unacknowledged.add(new Unacknowledged(item, acknowledgement));
     return acknowledgement;
   }
 
@@ -238,42 +238,42 @@ final class WorkflowThread {
   void sendHeld() {
     ReportItem item = takeHeld();
     if (item != null) {
-      progress.lane().send(item, expect(item));
+      state.lane().send(item, expectAnswer(item));
     }
   }
 
   private void sendWithHeld(ReportItem item, ReportListener listener) {
-    ReportItem before = takeHeld();
-    if (before == null) {
-      progress.lane().send(item, listener);
+    ReportItem previous = takeHeld();
+    if (previous == null) {
+      state.lane().send(item, listener);
     } else {
-      progress.lane().send(before, expect(before), item, listener);
+      state.lane().send(previous, expectAnswer(previous), item, listener);
     }
   }
 
   // ---- steps
 
   void stepBegins(RunningStep step) {
-    goLive();
-    progress.lock();
+    markLive();
+    state.lock();
     try {
       running = step;
     } finally {
-      progress.unlock();
+      state.unlock();
     }
   }
 
   /** Called when the step's code has returned; clears an interrupt that was meant for the step. */
   void stepEnds(RunningStep step) {
-    progress.lock();
+    state.lock();
     try {
       running = null;
-      if (step.isInterrupted() && progress.ending() == null && !stopped) {
+      if (step.isInterrupted() && state.stopReason() == null && !stopped) {
         interruptedNanos = null;
         boolean unused = Thread.interrupted();
       }
     } finally {
-      progress.unlock();
+      state.unlock();
     }
   }
 
@@ -288,43 +288,43 @@ final class WorkflowThread {
    */
   long ignoredNanos(long nowNanos) {
     Long since = interruptedNanos;
-    return since == null || nowNanos - since < LEAVE_NANOS_MAX ? 0 : nowNanos - since;
+    return since == null || nowNanos - since < RETURN_NANOS_MAX ? 0 : nowNanos - since;
   }
 
   /** Keeps a step's result; it is durable once {@link #awaitDurable} or a later report returns. */
   void hold(ReportItem stepDone) {
-    progress.lock();
+    state.lock();
     try {
       heldNanos = System.nanoTime();
       held = stepDone;
     } finally {
-      progress.unlock();
+      state.unlock();
     }
   }
 
   // ---- reports
 
   /** Waits until all results so far are durable. */
-  void settle() {
-    progress.lock();
+  void awaitDurable() {
+    state.lock();
     try {
-      if (progress.ending() == null && !stopped) {
+      if (state.stopReason() == null && !stopped) {
         sendHeld();
       }
     } finally {
-      progress.unlock();
+      state.unlock();
     }
-    judgeUnsettled();
+    checkUnacknowledged();
     check();
   }
 
   /** Sends a report, behind the held result if there is one, and waits for the answer. */
   ReportResult report(ReportItem item) {
-    goLive();
-    Acknowledgement ack = new Acknowledgement(thread);
-    sendBehindHeld(item, ack, false);
-    ReportResult result = await(ack);
-    judgeUnsettled();
+    markLive();
+    Acknowledgement acknowledgement = new Acknowledgement(thread);
+    sendAfterHeld(item, acknowledgement, false);
+    ReportResult result = await(acknowledgement);
+    checkUnacknowledged();
     check();
     if (result.hasClaimLost()) {
       throw end(new StopReason.Lost());
@@ -336,22 +336,22 @@ final class WorkflowThread {
    * Sends a report without waiting for the answer. {@link #awaitDurable} and every later report
    * wait for it before the next effect.
    */
-  Acknowledgement tell(ReportItem item) {
-    goLive();
+  Acknowledgement reportAsync(ReportItem item) {
+    markLive();
     while (true) {
-      progress.lock();
+      state.lock();
       try {
         check();
-        if (!isLarge(held) && unsettled.size() < UNSETTLED_MAX) {
+        if (!isLarge(held) && unacknowledged.size() < UNACKNOWLEDGED_MAX) {
           sendHeld();
-          Acknowledgement acknowledgement = expect(item);
-          progress.lane().send(item, acknowledgement);
+          Acknowledgement acknowledgement = expectAnswer(item);
+          state.lane().send(item, acknowledgement);
           return acknowledgement;
         }
       } finally {
-        progress.unlock();
+        state.unlock();
       }
-      settle();
+      awaitDurable();
     }
   }
 
@@ -360,25 +360,25 @@ final class WorkflowThread {
    * listener receives the answer.
    */
   void finish(ReportItem item, ReportListener listener) {
-    sendBehindHeld(item, listener, true);
+    sendAfterHeld(item, listener, true);
   }
 
-  private void sendBehindHeld(ReportItem item, ReportListener listener, boolean last) {
+  private void sendAfterHeld(ReportItem item, ReportListener listener, boolean last) {
     while (true) {
-      progress.lock();
+      state.lock();
       try {
         check();
-        if (unsettled.isEmpty() && !isLarge(held)) {
+        if (unacknowledged.isEmpty() && !isLarge(held)) {
           if (last) {
-            progress.markFinished();
+            state.markFinished();
           }
           sendWithHeld(item, listener);
           return;
         }
       } finally {
-        progress.unlock();
+        state.unlock();
       }
-      settle();
+      awaitDurable();
     }
   }
 
@@ -387,11 +387,11 @@ final class WorkflowThread {
   }
 
   /** Waits for an answer; throws {@link SuspendedError} if the run is stopped meanwhile. */
-  ReportResult await(Acknowledgement ack) {
+  ReportResult await(Acknowledgement acknowledgement) {
     boolean interrupted = false;
-    ack.alsoWake(thread);
+    acknowledgement.alsoWake(thread);
     try {
-      for (ReportResult result = ack.result(); ; result = ack.result()) {
+      for (ReportResult result = acknowledgement.result(); ; result = acknowledgement.result()) {
         if (result != null) {
           return result;
         }
@@ -407,30 +407,31 @@ final class WorkflowThread {
     }
   }
 
-  private void judgeUnsettled() {
-    for (Unsettled next = nextUnsettled(); next != null; next = nextUnsettled()) {
-      judge(next.item, await(next.acknowledgement));
+  private void checkUnacknowledged() {
+    for (Unacknowledged next = nextUnacknowledged(); next != null; next = nextUnacknowledged()) {
+      checkAnswer(next.item, await(next.acknowledgement));
     }
   }
 
-  private @Nullable Unsettled nextUnsettled() {
-    progress.lock();
+  private @Nullable Unacknowledged nextUnacknowledged() {
+    state.lock();
     try {
-      return unsettled.pollFirst();
+      return unacknowledged.pollFirst();
     } finally {
-      progress.unlock();
+      state.unlock();
     }
   }
 
   // The code received the value before it was recorded. If another value is recorded, the code has
   // continued from a wrong value, so the run starts over.
-  private void judge(ReportItem item, ReportResult result) {
+  private void checkAnswer(ReportItem item, ReportResult result) {
     switch (result.getResultCase()) {
       case ACCEPTED -> {}
       case CLAIM_LOST -> throw end(new StopReason.Lost());
       case ALREADY_RECORDED -> {
         if (item.hasStepDone() && !isSame(item.getStepDone(), result.getAlreadyRecorded())) {
-          log.warn("step had another result on record, the run starts over from the record")
+          log.warn(
+                  "another result of the step is already recorded, the run starts over from its history")
               .with("run", item.getRunId())
               .with("step", item.getStepDone().getStepKey())
               .write();
@@ -474,12 +475,13 @@ final class WorkflowThread {
   // ---- suspensions
 
   /** Waits in place for the given time, independent of the other workflow threads. */
-  void rest(long delayMs) {
-    Suspension wait = Suspension.until(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
+  void waitInPlace(long delayMs) {
+    Suspension suspension =
+        Suspension.until(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
     boolean interrupted = false;
     check();
-    while (!wait.isOver(System.nanoTime())) {
-      wait.rest(System.nanoTime());
+    while (!suspension.isOver(System.nanoTime())) {
+      suspension.park(System.nanoTime());
       interrupted |= Thread.interrupted();
       check();
     }
@@ -492,29 +494,29 @@ final class WorkflowThread {
    * Suspends this thread for the given time. If all threads of the run are suspended for long, the
    * run is released and this method does not return.
    */
-  void pause(long delayMs) {
-    pauseUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
+  void suspend(long delayMs) {
+    suspendUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
   }
 
-  void pauseUntil(long nanos) {
-    progress.waits().await(this, Suspension.until(nanos));
+  void suspendUntil(long nanos) {
+    state.suspensions().await(this, Suspension.until(nanos));
   }
 
   /**
    * Suspends this thread without end; when all are suspended, the run is released. Never returns.
    */
-  SuspendedError standStill() {
-    settle();
-    pauseUntil(System.nanoTime() + STILL_NANOS);
+  SuspendedError suspendIndefinitely() {
+    awaitDurable();
+    suspendUntil(System.nanoTime() + INDEFINITE_NANOS);
     throw end(new StopReason.Parked());
   }
 
   /** Waits for the children of these steps to end; returns their recorded steps by key. */
   Map<String, RecordedStep> awaitSteps(Collection<String> keys) {
     // Releasing the run would lose the held result.
-    settle();
-    Suspension wait = Suspension.forSteps(keys);
-    progress.waits().await(this, wait);
-    return wait.come();
+    awaitDurable();
+    Suspension suspension = Suspension.forSteps(keys);
+    state.suspensions().await(this, suspension);
+    return suspension.results();
   }
 }

@@ -76,7 +76,7 @@ class HistoryFileTest {
   }
 
   @Test
-  void what_is_written_is_read_as_it_was() {
+  void a_written_history_is_read_without_loss() {
     HistoryFile file =
         new HistoryFile(
             RUN,
@@ -117,7 +117,7 @@ class HistoryFileTest {
   }
 
   @Test
-  void the_document_can_be_read_by_people() {
+  void the_document_is_readable_json() {
     HistoryFile file = new HistoryFile(RUN, List.of(step(json("{\"kg\":1.5}"))));
 
     JsonNode json = JsonMapper.builder().build().readTree(file.json());
@@ -133,7 +133,7 @@ class HistoryFileTest {
   }
 
   @Test
-  void fields_of_later_versions_are_passed_over() {
+  void unknown_fields_of_later_versions_are_ignored() {
     String later =
         new HistoryFile(RUN, List.of())
             .json()
@@ -143,7 +143,7 @@ class HistoryFileTest {
   }
 
   @Test
-  void what_is_no_history_is_refused_with_what_was_expected() {
+  void other_documents_are_rejected_with_the_expected_form() {
     String good = new HistoryFile(RUN, List.of(step(json("1")))).json();
 
     assertRefused("lamp", "not JSON");

@@ -12,8 +12,7 @@ import org.junit.jupiter.api.Test;
 class BlockReasonTest {
 
   @Test
-  void the_list_of_errors_has_each_reason_for_which_a_run_is_blocked_and_no_other()
-      throws IOException {
+  void the_documentation_lists_exactly_the_reasons_why_a_run_is_blocked() throws IOException {
     List<String> rows =
         Files.readAllLines(Path.of("../docs/errors.md")).stream()
             .dropWhile(line -> !line.equals("## Why a run is blocked"))

@@ -23,7 +23,7 @@ class DurationTextTest {
     "0s, PT0S",
     "PT15M, PT15M"
   })
-  void durations_are_read_as_people_write_them(String text, Duration expected) {
+  void common_notations_of_durations_are_parsed(String text, Duration expected) {
     assertThat(DurationText.parse(text)).isEqualTo(expected);
   }
 
@@ -40,7 +40,7 @@ class DurationTextTest {
         "Pfff",
         "99999999999999999999 d"
       })
-  void what_is_no_duration_is_refused_with_examples(String text) {
+  void other_texts_are_rejected_with_examples(String text) {
     assertThatThrownBy(() -> DurationText.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("\"" + text + "\"")

@@ -28,7 +28,7 @@ class FailureRecorderTest {
   private static final FailureRecorder PLAIN = recorder(failure -> failure);
 
   @Test
-  void the_kind_is_known_by_well_known_classes_through_their_causes() {
+  void well_known_exception_classes_and_causes_have_a_kind() {
     assertThat(kind(new TimeoutException())).isEqualTo(ErrorKind.TIMEOUT);
     assertThat(kind(new SocketTimeoutException())).isEqualTo(ErrorKind.TIMEOUT);
     assertThat(kind(new HttpConnectTimeoutException("x"))).isEqualTo(ErrorKind.TIMEOUT);
@@ -42,7 +42,7 @@ class FailureRecorderTest {
   }
 
   @Test
-  void the_application_is_asked_first_for_each_cause_and_may_not_know() {
+  void the_application_classifies_each_cause_before_the_built_in_table() {
     FailureRecorder recorder =
         new FailureRecorder(
             failure -> failure,
@@ -57,7 +57,7 @@ class FailureRecorderTest {
   }
 
   @Test
-  void a_classifier_that_throws_is_done_without() {
+  void a_classifier_that_throws_is_ignored() {
     FailureRecorder recorder =
         new FailureRecorder(
             failure -> failure,
@@ -70,7 +70,7 @@ class FailureRecorderTest {
   }
 
   @Test
-  void the_classes_that_an_error_extends_are_recorded_with_it() {
+  void the_superclasses_of_an_exception_are_recorded() {
     ErrorDetail error = PLAIN.record(new ConnectException("no"));
 
     assertThat(error.getMetadataMap())
@@ -82,7 +82,7 @@ class FailureRecorderTest {
   }
 
   @Test
-  void causes_are_a_line_each_and_a_circle_ends() {
+  void each_cause_is_one_line_and_a_cycle_ends() {
     IllegalStateException inner = new IllegalStateException("in\nside");
     Exception outer = new Exception("outside", inner);
     inner.initCause(outer);
@@ -92,12 +92,12 @@ class FailureRecorderTest {
     assertThat(failure.causes()).containsExactly("java.lang.IllegalStateException: in side");
     assertThat(failure.stack().orElseThrow())
         .startsWith("java.lang.Exception: outside\n\tat ")
-        .contains("causes_are_a_line_each_and_a_circle_ends")
+        .contains("each_cause_is_one_line_and_a_cycle_ends")
         .contains("Caused by: ");
   }
 
   @Test
-  void texts_are_bounded_and_without_control_characters() {
+  void texts_are_limited_and_have_no_control_characters() {
     String deep = "x\u0000".repeat(50_000);
 
     ErrorDetail error = PLAIN.record(new IllegalStateException(deep));
@@ -108,7 +108,7 @@ class FailureRecorderTest {
   }
 
   @Test
-  void stacks_can_be_left_out() {
+  void stack_traces_can_be_left_out() {
     FailureRecorder recorder =
         new FailureRecorder(failure -> failure, thrown -> ErrorKind.UNKNOWN, false);
 
@@ -116,7 +116,7 @@ class FailureRecorderTest {
   }
 
   @Test
-  void an_exception_says_whether_and_when_it_is_tried_again() {
+  void an_exception_decides_whether_and_when_it_is_retried() {
     assertThat(PLAIN.record(new NonRetryableException("no")).getNonRetryable()).isTrue();
     assertThat(PLAIN.record(new IOException()).getNonRetryable()).isFalse();
     assertThat(
@@ -127,7 +127,7 @@ class FailureRecorderTest {
   }
 
   @Test
-  void what_the_sanitizer_returns_is_stored() {
+  void the_result_of_the_sanitizer_is_stored() {
     FailureRecorder recorder =
         recorder(failure -> failure.redacted(text -> text.replace("4111", "****")));
     Exception thrown = new IOException("card 4111", new IOException("4111 again"));
@@ -140,7 +140,7 @@ class FailureRecorderTest {
   }
 
   @Test
-  void what_the_sanitizer_adds_is_made_storable() {
+  void control_characters_of_the_sanitizer_are_removed() {
     ErrorDetail error =
         recorder(failure -> new Failure("", "a\u0000b", true, Map.of("ticket", "c\u0000d")))
             .record(new IOException("x"));
@@ -170,19 +170,19 @@ class FailureRecorderTest {
   }
 
   @Test
-  void an_exception_that_cannot_say_what_it_is_is_recorded_by_its_class() {
-    class Mute extends RuntimeException {
+  void an_exception_whose_message_throws_is_recorded_by_its_class() {
+    class WithoutMessage extends RuntimeException {
       @Override
       public String getMessage() {
-        throw new IllegalStateException("mute");
+        throw new IllegalStateException("no message");
       }
     }
 
-    assertThat(failure(PLAIN, new Mute()).type()).endsWith("Mute");
+    assertThat(failure(PLAIN, new WithoutMessage()).type()).endsWith("WithoutMessage");
   }
 
   @Test
-  void a_step_that_ended_the_run_is_named_and_its_error_is_the_runs() {
+  void a_run_that_a_step_ended_has_the_name_and_error_of_the_step() {
     Failure failure =
         new Failure("java.io.IOException", "gateway", false, Map.of("kind", "NETWORK"));
     StepFailedException failed = new StepFailedException("charge", failure);
@@ -199,7 +199,7 @@ class FailureRecorderTest {
   }
 
   @Test
-  void a_failure_knows_its_classes_by_name_through_its_causes() {
+  void a_failure_matches_its_classes_and_those_of_its_causes() {
     Failure failure =
         failure(PLAIN, new java.io.UncheckedIOException(new java.net.ConnectException("refused")));
 
@@ -210,7 +210,7 @@ class FailureRecorderTest {
   }
 
   @Test
-  void an_exception_without_a_message_is_named_once() {
+  void an_exception_without_a_message_is_shown_by_its_class_once() {
     assertThat(failure(PLAIN, new IllegalStateException()))
         .hasToString("java.lang.IllegalStateException");
     assertThat(new Failure("terminated", "terminated: enough", true, Map.of()))

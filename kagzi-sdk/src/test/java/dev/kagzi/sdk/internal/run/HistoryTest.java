@@ -17,9 +17,9 @@ class HistoryTest {
     return new History(steps);
   }
 
-  /** Names of steps may have brackets; only scopes of branches end with a slash behind them. */
+  /** Step names may contain brackets; only scopes of branches have a slash behind them. */
   @Test
-  void what_branches_have_recorded_is_dropped_and_no_step_beside_them() {
+  void recorded_steps_of_branches_are_dropped_and_other_steps_are_kept() {
     List<String> beside = List.of("pack", "pack[x]", "pack[x][y]/b", "pack#2[0]/c", "packs[0]/d");
     History history =
         of(
@@ -40,7 +40,7 @@ class HistoryTest {
   }
 
   @Test
-  void one_branch_is_dropped_without_the_others() {
+  void the_steps_of_one_branch_are_dropped_and_those_of_others_are_kept() {
     History history = of("race[a]/x", "race[b]/x", "race");
 
     history.discard("race[a]/");

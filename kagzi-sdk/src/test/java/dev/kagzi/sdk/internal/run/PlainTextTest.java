@@ -16,13 +16,13 @@ class PlainTextTest {
   }
 
   @Test
-  void half_of_a_pair_is_replaced_and_a_whole_one_stays() {
+  void an_unpaired_surrogate_is_replaced_and_a_pair_is_kept() {
     assertThat(PlainText.line("x\ud83dy", 100)).isEqualTo("x\ufffdy");
     assertThat(PlainText.line("\ud83d\ude00", 100)).isEqualTo("\ud83d\ude00");
   }
 
   @Test
-  void a_long_text_is_cut_by_its_bytes_between_characters() {
+  void a_long_text_is_cut_at_its_byte_limit_between_characters() {
     String cut = PlainText.line("\u20ac".repeat(100), 20);
 
     assertThat(cut).isEqualTo("\u20ac".repeat(5) + "...");

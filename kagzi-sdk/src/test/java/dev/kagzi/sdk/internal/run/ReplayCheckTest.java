@@ -13,10 +13,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ReplayCheckTest {
-  private final Map<String, RecordedStep> record = new LinkedHashMap<>();
+  private final Map<String, RecordedStep> history = new LinkedHashMap<>();
 
   private void recorded(String key, int epoch, int second) {
-    record.put(
+    history.put(
         key,
         RecordedStep.newBuilder()
             .setStepKey(key)
@@ -28,11 +28,13 @@ class ReplayCheckTest {
   }
 
   private List<ReplayCheck.Mismatch> replay(String... keys) {
-    Map<String, RecordedStep> left = new LinkedHashMap<>(record);
-    ReplayCheck check = new ReplayCheck(List.copyOf(record.values()), left::containsKey, List.of());
+    Map<String, RecordedStep> unconsumed = new LinkedHashMap<>(history);
+    ReplayCheck check =
+        new ReplayCheck(List.copyOf(history.values()), unconsumed::containsKey, List.of());
     List<ReplayCheck.Mismatch> found = new ArrayList<>();
     for (String key : keys) {
-      ReplayCheck.Mismatch mismatch = check.ask(key, StepKind.STEP_KIND_FUNCTION, left.remove(key));
+      ReplayCheck.Mismatch mismatch =
+          check.ask(key, StepKind.STEP_KIND_FUNCTION, unconsumed.remove(key));
       if (mismatch != null) {
         found.add(mismatch);
       }
@@ -63,14 +65,14 @@ class ReplayCheckTest {
         .singleElement()
         .satisfies(
             mismatch -> {
-              assertThat(mismatch.before()).isEqualTo("the record has b before c");
+              assertThat(mismatch.before()).isEqualTo("the history has b before c");
               assertThat(mismatch.now()).isEqualTo("asks for new in its place");
               assertThat(mismatch.isCertain()).isTrue();
             });
     assertThat(replay("new", "nap", "b", "c"))
         .singleElement()
         .extracting(ReplayCheck.Mismatch::before)
-        .isEqualTo("the record has a before nap");
+        .isEqualTo("the history has a before nap");
   }
 
   /** The clock of the database was set back between b and c. */

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StepKeysTest {
 
   @Test
-  void a_name_that_is_used_again_counts_its_occurrences() {
+  void a_repeated_name_gets_the_number_of_its_occurrence() {
     StepKeys keys = new StepKeys();
 
     assertThat(Stream.of("charge", "ship", "charge", "charge").map(keys::next))
@@ -20,14 +20,14 @@ class StepKeysTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"a#2", "a/b", "a@1", "", "  ", "a\u0000b", "line\nbreak"})
-  void names_that_would_break_a_key_are_refused(String name) {
+  void names_that_would_break_a_key_are_rejected(String name) {
     assertThatThrownBy(() -> new StepKeys().next(name))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("step name");
   }
 
   @Test
-  void a_long_name_is_refused_with_its_length_and_the_limit() {
+  void a_long_name_is_rejected_with_its_length_and_the_limit() {
     assertThatThrownBy(() -> new StepKeys().next("x".repeat(201)))
         .hasMessageContaining("201")
         .hasMessageContaining("200");

@@ -25,19 +25,19 @@ class StuckCodeTest {
   private final ListAppender<ILoggingEvent> warnings = new ListAppender<>();
 
   @BeforeEach
-  void listen() {
+  void attachAppender() {
     warnings.start();
     LOGGER.addAppender(warnings);
   }
 
   @AfterEach
-  void listenNoMore() {
+  void detachAppender() {
     LOGGER.detachAppender(warnings);
   }
 
   @Test
-  void it_is_named_at_once_and_again_after_a_minute_with_the_place_where_it_is() {
-    try (Connection nobody =
+  void stuck_code_is_logged_with_its_stack_at_once_and_again_after_a_minute() {
+    try (Connection unreachable =
         new Connection(
             Channels.open(List.of("127.0.0.1:1"), Credentials.NONE, UnaryOperator.identity()),
             "127.0.0.1:1",
@@ -45,15 +45,15 @@ class StuckCodeTest {
             Duration.ZERO)) {
       Task task = Task.newBuilder().setRunId("run-1").setEpoch(1).build();
       Thread here = Thread.currentThread();
-      RunExecutionState progress =
-          new RunExecutionState(new Reporter(nobody, () -> "").lane("run-1", 1), task);
-      WorkflowThread strand = progress.open(here, null);
+      RunExecutionState state =
+          new RunExecutionState(new Reporter(unreachable, () -> "").lane("run-1", 1), task);
+      WorkflowThread workflowThread = state.open(here, null);
       StuckCode stuck = new StuckCode(task);
       long now = System.nanoTime();
 
-      stuck.warn(strand, now);
-      stuck.warn(strand, now + TimeUnit.SECONDS.toNanos(59));
-      stuck.warn(strand, now + TimeUnit.SECONDS.toNanos(60));
+      stuck.warn(workflowThread, now);
+      stuck.warn(workflowThread, now + TimeUnit.SECONDS.toNanos(59));
+      stuck.warn(workflowThread, now + TimeUnit.SECONDS.toNanos(60));
 
       assertThat(warnings.list).hasSize(2);
       assertThat(warnings.list.getLast().getFormattedMessage())

@@ -1,4 +1,4 @@
-/** Tests of what needs no server. */
+/** Tests that need no server. */
 @NullMarked
 package dev.kagzi.sdk.internal.run;
 
