@@ -7,10 +7,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Map;
 
-/** One system's database, dropped when closed. */
+/** The database of one system, dropped when closed. */
 record BenchDatabase(DatabaseServer server, String name) implements AutoCloseable {
 
-  /** How a process of ours finds it. */
+  /** The environment variables with which a child process connects to it. */
   Map<String, String> environment() {
     DatabaseConfig config = server.config(name);
     return Map.of(
@@ -27,7 +27,7 @@ record BenchDatabase(DatabaseServer server, String name) implements AutoCloseabl
     return server.commits(name);
   }
 
-  /** What PostgreSQL would do by itself a minute later, perhaps amid a measurement. */
+  /** Vacuums now; otherwise autovacuum would do it a minute later, perhaps during a measurement. */
   void vacuum() {
     DatabaseConfig config = server.config(name);
     try (Connection connection =

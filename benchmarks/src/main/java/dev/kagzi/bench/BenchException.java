@@ -2,7 +2,7 @@ package dev.kagzi.bench;
 
 import org.jspecify.annotations.Nullable;
 
-/** Something that a human can mend; its message is all that is shown. */
+/** An error that the user can fix; only its message is shown. */
 final class BenchException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

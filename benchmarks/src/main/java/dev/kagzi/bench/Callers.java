@@ -12,9 +12,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 
-/** Threads that put a load on a system: as many as there may be runs in flight. */
+/** Threads that put a load on a system, one for each run in flight. */
 final class Callers {
-  private static final long TELL_SECONDS = 10;
+  private static final long PROGRESS_SECONDS = 10;
 
   private final Load load;
   private final Callable<?> run;
@@ -30,7 +30,7 @@ final class Callers {
   /**
    * Executes the load.
    *
-   * @param run starts one run and returns when its result is there; called by many threads
+   * @param run starts one run and returns when its result has arrived; called by many threads
    */
   static Outcome drive(Load load, Callable<?> run, Progress progress) {
     return new Callers(load, run).drive(progress);
@@ -67,8 +67,8 @@ final class Callers {
     try {
       while (true) {
         try {
-          return caller.get(TELL_SECONDS, TimeUnit.SECONDS);
-        } catch (TimeoutException stillAtWork) {
+          return caller.get(PROGRESS_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException stillRunning) {
           progress.say("  %,d runs so far".formatted(done.get()));
         }
       }

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A Java program beside this one that answers each line with a line. It ends when its standard
- * input does, so it does not outlive this process. Used by one thread.
+ * A Java program in a child process that answers each line with a line. It ends with its standard
+ * input, so it does not outlive this process. Used by one thread.
  */
 final class ChildProcess implements AutoCloseable {
   private static final long END_SECONDS = 20;
@@ -31,10 +31,9 @@ final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Starts the program with the Java of this process and the options that the launcher gives to
-   * servers. {@code KAGZI_SERVER_JAVA_OPTS} adds others, for instance to record a profile.
+   * Starts the program with the Java of this process and the options that the launcher gives to servers. {@code KAGZI_SERVER_JAVA_OPTS} adds others, for example to record a profile.
    *
-   * @param name as it is called in messages
+   * @param name the name in error messages
    * @param environment kept out of the command line, which every user of the machine can read
    */
   static ChildProcess start(
@@ -65,7 +64,7 @@ final class ChildProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** Sends a line and waits for the one that answers it. */
+  /** Sends a line and waits for the answer. */
   String ask(String question) {
     try {
       questions.write(question);
@@ -90,13 +89,13 @@ final class ChildProcess implements AutoCloseable {
     }
   }
 
-  /** Ends its input and waits until it has gone. */
+  /** Closes its input and waits until it has ended. */
   @Override
   public void close() {
     try {
       questions.close();
     } catch (IOException e) {
-      // It has ended before: nothing is left to tell it.
+      // It has ended already.
       process.destroy();
     }
     try {

@@ -1,24 +1,24 @@
 package dev.kagzi.bench;
 
-/** A system that is measured, started and connected. Used by one thread. */
+/** A measured system, started and connected. Used by one thread. */
 interface Contender extends AutoCloseable {
 
-  /** As it is called in the figures. */
+  /** The name in the figures. */
   String name();
 
   /** Executes runs of a scenario and returns when each has its result. */
   Outcome run(Scenario scenario, Load load);
 
-  /** What the system has counted of itself so far. */
+  /** The system's own counters. */
   Counters counters();
 
-  /** The process with the engine in it, or 0 when the application's process holds it. */
+  /** The process of the engine, or 0 if the engine is in the application's process. */
   long serverPid();
 
-  /** The process of the application: the one that starts runs and executes workflows. */
+  /** The process of the application, which starts runs and executes workflows. */
   long clientPid();
 
-  /** Its database. */
+  /** The database of the system. */
   BenchDatabase database();
 
   @Override
@@ -27,8 +27,8 @@ interface Contender extends AutoCloseable {
   /**
    * Counts since the start.
    *
-   * @param statements sent to PostgreSQL; negative where nobody counts them
-   * @param requests sent by the application to the server; negative where there is none
+   * @param statements sent to PostgreSQL; negative if they are not counted
+   * @param requests sent by the application to the server; negative if there is no server
    */
   record Counters(long statements, long requests) {
     static final Counters NONE = new Counters(-1, -1);

@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/** Processor time by {@code /proc}, in seconds; nothing where there is none. */
+/** Processor time from {@code /proc}, in seconds; empty on systems without it. */
 final class Cpu {
   private static final Path PROC = Path.of("/proc");
   private static final double TICKS_PER_SECOND = 100;
 
   private Cpu() {}
 
-  /** What a process has used so far. */
+  /** The time that a process has used so far. */
   static OptionalDouble of(long pid) {
     try {
       return OptionalDouble.of(Stat.read(pid).own());
@@ -24,7 +24,7 @@ final class Cpu {
     }
   }
 
-  /** What a process, its children, and those of its children that have ended have used so far. */
+  /** The time that a process and its children have used so far, ended children included. */
   static OptionalDouble ofFamily(long parent) {
     try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
       double sum = Stat.read(parent).withEnded();
@@ -46,7 +46,7 @@ final class Cpu {
     }
   }
 
-  /** The main process of the PostgreSQL to which a session belongs, if it runs on this machine. */
+  /** The main process of the PostgreSQL of a session, if it runs on this machine. */
   static OptionalLong postmaster(long sessionPid) {
     try {
       String command = Files.readString(PROC.resolve(sessionPid + "/cmdline"));
@@ -58,7 +58,7 @@ final class Cpu {
     }
   }
 
-  /** What the whole machine has used so far, with what others took from it. */
+  /** The time that the whole machine has used so far, steal time included. */
   static OptionalDouble ofMachine() {
     try {
       String total = Files.readAllLines(PROC.resolve("stat")).getFirst();
@@ -74,12 +74,12 @@ final class Cpu {
     }
   }
 
-  /** One process in seconds: what it used itself, and with children that have ended. */
+  /** One process in seconds: its own time, and with children that have ended. */
   private record Stat(long parent, double own, double withEnded) {
 
     static Stat read(long pid) throws IOException {
       String line = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
-      // The name in parentheses may hold anything; fields are counted behind it.
+      // The name in parentheses may contain anything; fields are counted behind it.
       String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
       double own = Double.parseDouble(fields[11]) + Double.parseDouble(fields[12]);
       double ended = Double.parseDouble(fields[13]) + Double.parseDouble(fields[14]);

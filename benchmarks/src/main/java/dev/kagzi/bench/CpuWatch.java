@@ -3,7 +3,7 @@ package dev.kagzi.bench;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/** How many cores each side of a measurement keeps busy, from its making on. */
+/** Measures how many cores each side of a measurement uses, from its creation on. */
 final class CpuWatch {
   private final Contender contender;
   private final OptionalLong postmaster;
@@ -23,9 +23,9 @@ final class CpuWatch {
       OptionalDouble machine) {}
 
   /**
-   * Cores in use, each nothing where it cannot be known.
+   * Cores in use, each empty if it is unknown.
    *
-   * @param others what belongs to none of the three
+   * @param others the cores of all other processes
    */
   record Cores(
       OptionalDouble client,

@@ -21,10 +21,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The PostgreSQL that is measured on: one that was named, or one of our own. Used by one thread.
+ * The PostgreSQL of the measurements: the given one, or an embedded one. Used by one thread.
  *
- * <p>Each system gets a database for itself, which is dropped in the end. Our own questions go to
- * another database, so that they are not among the commits that are counted.
+ * <p>Each system gets its own database, which is dropped at the end. Queries of the benchmark go to
+ * another database, so that they are not among the counted commits.
  */
 final class DatabaseServer implements AutoCloseable {
   private static final Pattern JDBC_URL =
@@ -45,7 +45,7 @@ final class DatabaseServer implements AutoCloseable {
         DriverManager.getConnection(config.jdbcUrl(), config.user(), config.password());
   }
 
-  /** The server at this address; user and password may also come from the environment. */
+  /** Connects to the server at this address; user and password may come from the environment. */
   static DatabaseServer at(String url) {
     Map<String, String> login = new HashMap<>(System.getenv());
     login.keySet().removeIf(name -> !name.startsWith("KAGZI_DB_"));
@@ -61,7 +61,7 @@ final class DatabaseServer implements AutoCloseable {
     }
   }
 
-  /** A durable server of our own, where the user's other servers keep their data. */
+  /** Starts a durable embedded server, with its data beside that of the user's other servers. */
   static DatabaseServer embedded() {
     EmbeddedPostgres postgres =
         EmbeddedPostgres.builder().dataDir(EmbeddedPostgres.defaultDataDir("bench")).start();
@@ -84,13 +84,13 @@ final class DatabaseServer implements AutoCloseable {
     for (String setting : List.of("fsync", "synchronous_commit")) {
       if (text("SHOW " + setting).equals("off")) {
         close();
-        throw new BenchException(setting + ": off (expected: on, what is measured is durable)");
+        throw new BenchException(setting + ": off (expected: on, because durable commits are measured)");
       }
     }
     return this;
   }
 
-  /** What a benchmark that was killed has left in our own server. */
+  /** Drops databases that a killed benchmark has left in the embedded server. */
   private void dropLeftovers() throws SQLException {
     List<String> names = new ArrayList<>();
     try (PreparedStatement query =
@@ -106,7 +106,7 @@ final class DatabaseServer implements AutoCloseable {
     names.forEach(this::drop);
   }
 
-  /** An empty database with a name that nobody else has. */
+  /** Creates an empty database with an unused name. */
   BenchDatabase createDatabase() {
     for (int n = 1; ; n++) {
       String name = NAME_PREFIX + n;
@@ -135,7 +135,7 @@ final class DatabaseServer implements AutoCloseable {
     return "DROP DATABASE IF EXISTS " + database + " WITH (FORCE)";
   }
 
-  /** After a signal, while another thread may still be measuring: on a connection of its own. */
+  /** Runs after a signal on its own connection, while another thread may still be measuring. */
   private void dropAbandoned() {
     if (databases.isEmpty()) {
       return;
@@ -151,7 +151,7 @@ final class DatabaseServer implements AutoCloseable {
     }
   }
 
-  /** Where and as whom to connect to one of its databases. */
+  /** The connection settings of one of its databases. */
   DatabaseConfig config(String database) {
     Matcher url = JDBC_URL.matcher(config.jdbcUrl());
     if (!url.matches()) {
@@ -163,7 +163,7 @@ final class DatabaseServer implements AutoCloseable {
         url.group(1) + "/" + database + parameters, config.user(), config.password());
   }
 
-  /** Transactions that PostgreSQL has told of; its sessions tell with a delay. */
+  /** The committed transactions in PostgreSQL's statistics; sessions report them with a delay. */
   long commits(String database) {
     try (PreparedStatement query =
         connection.prepareStatement("SELECT xact_commit FROM pg_stat_database WHERE datname = ?")) {
@@ -177,7 +177,7 @@ final class DatabaseServer implements AutoCloseable {
     }
   }
 
-  /** Has what is dirty written now, so that it is not written during a measurement. */
+  /** Writes dirty pages now, so that they are not written during a measurement. */
   void checkpoint(Progress progress) {
     try (Statement statement = connection.createStatement()) {
       statement.execute("CHECKPOINT");
@@ -186,12 +186,12 @@ final class DatabaseServer implements AutoCloseable {
     }
   }
 
-  /** The process of one of its sessions, by which the others are found when it runs here. */
+  /** The process of one of its sessions; on this machine it leads to PostgreSQL's main process. */
   long sessionPid() {
     try {
       return Long.parseLong(text("SELECT pg_backend_pid()::text"));
     } catch (SQLException e) {
-      throw new BenchException("cannot ask PostgreSQL: " + e.getMessage(), e);
+      throw new BenchException("cannot query PostgreSQL: " + e.getMessage(), e);
     }
   }
 
@@ -208,7 +208,7 @@ final class DatabaseServer implements AutoCloseable {
     try {
       connection.close();
     } catch (SQLException e) {
-      throw new BenchException("cannot leave PostgreSQL: " + e.getMessage(), e);
+      throw new BenchException("cannot close the connection to PostgreSQL: " + e.getMessage(), e);
     } finally {
       if (embedded != null) {
         embedded.close();

@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * DBOS Transact Java, called directly, with 16 connections. Application and engine are one process,
- * which is not ours, so that each side has its own libraries. The program lies in {@code
- * benchmarks/dbos} and is built when it is asked for.
+ * DBOS Transact Java, called directly, with 16 connections. Application and engine are one child
+ * process, so that each system has its own libraries. Its program is in {@code benchmarks/dbos} and
+ * is built on demand.
  */
 final class DbosContender implements Contender {
   private static final String MAIN = "dev.kagzi.bench.dbos.DbosMain";

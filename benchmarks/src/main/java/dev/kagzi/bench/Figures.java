@@ -6,9 +6,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one measurement came to.
+ * The figures of one measurement.
  *
- * @param values by name, in the order in which they are printed; null for what cannot be known
+ * @param values by name, in the order in which they are printed; null if unknown
  */
 record Figures(Scenario scenario, int runs, int inFlight, Map<String, @Nullable Double> values) {
 
@@ -26,7 +26,7 @@ record Figures(Scenario scenario, int runs, int inFlight, Map<String, @Nullable 
 
   private static final double ROUNDING = 1_000;
 
-  /** Everything, under the names that programs read. */
+  /** All figures, under the names of the JSON output. */
   Map<String, @Nullable Object> toMap() {
     Map<String, @Nullable Object> all = new LinkedHashMap<>();
     all.put("scenario", scenario.name());
@@ -40,7 +40,7 @@ record Figures(Scenario scenario, int runs, int inFlight, Map<String, @Nullable 
     return value == null ? null : Math.round(value * ROUNDING) / ROUNDING;
   }
 
-  /** Of each value the median; all are of one scenario and one load. */
+  /** The median of each value; all repetitions have the same scenario and load. */
   static Figures median(List<Figures> repetitions) {
     Figures first = repetitions.getFirst();
     Map<String, @Nullable Double> medians = new LinkedHashMap<>();
@@ -57,10 +57,10 @@ record Figures(Scenario scenario, int runs, int inFlight, Map<String, @Nullable 
     return new Figures(first.scenario, first.runs, first.inFlight, medians);
   }
 
-  /** How many times the other's value this one's is; nothing when there is nothing to divide. */
+  /** This value divided by the other's; null if that is impossible. */
   @Nullable Double ratio(Figures other, String name) {
-    Double mine = values.get(name);
-    Double its = other.values.get(name);
-    return mine == null || its == null || its == 0 ? null : mine / its;
+    Double value = values.get(name);
+    Double otherValue = other.values.get(name);
+    return value == null || otherValue == null || otherValue == 0 ? null : value / otherValue;
   }
 }

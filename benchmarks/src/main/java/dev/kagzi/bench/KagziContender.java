@@ -52,7 +52,7 @@ final class KagziContender implements Contender {
     }
   }
 
-  /** Where the server takes calls. */
+  /** The gRPC address of the server. */
   String address() {
     return address;
   }
@@ -83,7 +83,9 @@ final class KagziContender implements Contender {
     return result;
   }
 
-  /** A worker that can hold all that is in flight, and is never smaller than a default one. */
+  /**
+   * Starts a worker with a slot for each run in flight, and at least the default number of slots.
+   */
   private void ensureWorker(int inFlight) {
     int slots = Math.max(inFlight, DEFAULT_SLOTS);
     if (worker != null && workerSlots == slots) {

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * One latency beside its target.
+ * One latency and its target.
  *
  * @param unit of the values and of the target: ms, or %
- * @param target what the median should be below
+ * @param target the median must be below it
  */
 record Latency(String name, String unit, double p50, double p99, double target) {
   private static final double NANOS_PER_MS = 1e6;
@@ -18,7 +18,7 @@ record Latency(String name, String unit, double p50, double p99, double target) 
     return new Latency(name, "ms", outcome.p50Ms(), outcome.p99Ms(), targetMs);
   }
 
-  /** How much longer a run with so many steps in parallel takes than one of the steps itself. */
+  /** The overhead of a run with parallel steps, compared to the duration of one step. */
   static Latency overhead(int branches, long[] nanos, Duration step) {
     Outcome outcome = Outcome.of(Arrays.stream(nanos).sum(), nanos);
     return new Latency(

@@ -32,8 +32,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
- * The times of single calls, one at a time, beside their targets; and what it costs that steps run
- * in parallel.
+ * Measures the latencies of single calls, one at a time, against their targets, and the overhead of
+ * parallel steps.
  */
 final class LatencyBench {
   static final int CALLS_DEFAULT = 1_000;
@@ -43,7 +43,7 @@ final class LatencyBench {
   private static final Duration STEP = Duration.ofSeconds(1);
   private static final int REPLAYED_STEPS = 100;
   private static final int REPLAYED_RUNS = 20;
-  // Longer than what a worker waits for without giving the run back.
+  // Longer than a worker waits in place, so that the run is released and replayed.
   private static final Duration NAP = Duration.ofMillis(1_500);
   private static final Duration REGISTER_MAX = Duration.ofSeconds(30);
   private static final long CALL_SECONDS_MAX = 30;
@@ -74,7 +74,7 @@ final class LatencyBench {
         NettyChannelBuilder.forTarget(contender.address()).usePlaintext().build();
     try {
       SimpleWorker worker = new SimpleWorker(channel);
-      // The code of the calls below has to be compiled, in this process and in the server.
+      // Lets the JIT compile the code of the calls below, in this process and in the server.
       say("warming up");
       times(Math.max(calls, CALLS_DEFAULT), worker::heartbeat);
       worker.measureRuns(CALLS_DEFAULT / 2);
@@ -107,7 +107,7 @@ final class LatencyBench {
     return System.nanoTime() - begun;
   }
 
-  /** A worker of single calls, one run at a time. */
+  /** A worker that uses the simple protocol, with one run at a time. */
   private final class SimpleWorker {
     private final WorkerServiceBlockingStub workers;
     private final String id;
@@ -137,7 +137,7 @@ final class LatencyBench {
       stub().deregister(DeregisterRequest.newBuilder().setWorkerId(id).build());
     }
 
-    /** Start, poll, and a step that is asked for again when it is completed. */
+    /** Measures the start, the poll, and the replay of a completed step. */
     List<Latency> measureRuns(int runs) {
       long[] starts = new long[runs];
       long[] polls = new long[runs];
@@ -249,7 +249,7 @@ final class LatencyBench {
     return item;
   }
 
-  /** Notes how long the steps took each time that the code ran; the last time is the replay. */
+  /** Records how long the steps took in each execution; the last execution is the replay. */
   private static String replayed(WorkflowContext ctx, Integer steps, Queue<Long> replays) {
     long begun = System.nanoTime();
     for (int i = 0; i < steps; i++) {

@@ -3,7 +3,7 @@ package dev.kagzi.bench;
 import java.time.Duration;
 
 /**
- * How much work is put on a system: it ends with the runs or the time, whichever comes first.
+ * The load on a system: it ends with the runs or the time, whichever comes first.
  *
  * @param inFlight callers, each of which starts a run, waits for its result, and starts the next
  */
@@ -22,7 +22,7 @@ record Load(int inFlight, int runsMax, Duration timeMax) {
     }
   }
 
-  /** Exactly so many runs. */
+  /** Exactly this many runs. */
   static Load of(int inFlight, int runs) {
     return new Load(inFlight, runs, FOREVER);
   }

@@ -36,7 +36,7 @@ public final class Main implements Callable<Integer> {
   private static final int DBOS_IN_FLIGHT = 64;
   private static final int COMPARED_REPETITIONS = 3;
 
-  /** What can be compared with. */
+  /** The systems that Kagzi can be compared with. */
   enum Peer {
     DBOS
   }
@@ -88,7 +88,7 @@ public final class Main implements Callable<Integer> {
 
   private Main() {}
 
-  /** Measures and ends the JVM with an exit code. */
+  /** Runs the benchmark and ends the JVM with an exit code. */
   public static void main(String[] args) {
     System.exit(commandLine().execute(args));
   }
@@ -165,20 +165,20 @@ public final class Main implements Callable<Integer> {
     }
   }
 
-  /** The two take turns, so that what changes about the machine meanwhile is shared by both. */
+  /** The two take turns, so that changes of the machine's load affect both. */
   private void compare(KagziContender kagzi, Report report, Progress progress) {
     try (BenchDatabase database = kagzi.database().server().createDatabase();
         DbosContender dbos = DbosContender.start(database, progress)) {
       for (Scenario scenario : scenarios()) {
         Procedure ours = new Procedure(kagzi, scenario, progress);
         ours.prepare(candidates(), runs);
-        Procedure its = new Procedure(dbos, scenario, progress);
-        its.prepare(List.of(latency ? 1 : DBOS_IN_FLIGHT), runs);
+        Procedure theirs = new Procedure(dbos, scenario, progress);
+        theirs.prepare(List.of(latency ? 1 : DBOS_IN_FLIGHT), runs);
         List<Figures> kagziFigures = new ArrayList<>();
         List<Figures> dbosFigures = new ArrayList<>();
         for (int i = 0; i < COMPARED_REPETITIONS; i++) {
           kagziFigures.add(ours.measure());
-          dbosFigures.add(its.measure());
+          dbosFigures.add(theirs.measure());
         }
         report.print(Figures.median(kagziFigures), dbos.name(), Figures.median(dbosFigures));
       }
@@ -189,7 +189,7 @@ public final class Main implements Callable<Integer> {
     if (!scenarios.isEmpty()) {
       return new LinkedHashSet<>(scenarios);
     }
-    // With a sleep, runs per second say only how many were in flight.
+    // With a sleep, runs per second depend only on the number in flight.
     EnumSet<Scenario> all = EnumSet.allOf(Scenario.class);
     all.removeAll(Scenario.APART);
     if (peer != null) {

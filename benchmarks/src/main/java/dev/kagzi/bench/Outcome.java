@@ -2,7 +2,7 @@ package dev.kagzi.bench;
 
 import java.util.Arrays;
 
-/** What a load came to: times are from the call that starts a run to its result. */
+/** The result of a load; latencies are from the call that starts a run to its result. */
 record Outcome(int runs, double seconds, double p50Ms, double p90Ms, double p99Ms) {
 
   private static final double NANOS_PER_MS = 1e6;
@@ -18,7 +18,7 @@ record Outcome(int runs, double seconds, double p50Ms, double p90Ms, double p99M
         percentile(sorted, 0.99));
   }
 
-  /** By nearest rank: the smallest value that so many are not above. */
+  /** By nearest rank: the smallest value that at least this share does not exceed. */
   private static double percentile(long[] sorted, double part) {
     if (sorted.length == 0) {
       return Double.NaN;

@@ -10,16 +10,16 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one system is measured on one scenario: {@link #prepare} warms it up and decides on the load,
- * {@link #measure} measures, as often as one likes.
+ * Measures one system on one scenario: {@link #prepare} warms it up and chooses the load, {@link
+ * #measure} measures and can be repeated.
  */
 final class Procedure {
   private static final Duration WARM_UP_SLICE = Duration.ofSeconds(3);
   private static final int WARM_UP_SLICES_MIN = 4;
   private static final int WARM_UP_SLICES_MAX = 8;
 
-  // One run after the other does not warm a JVM up: its compilers would be at work for minutes, on
-  // the cores that the runs need. Many at once go by other ways than one alone.
+  // Sequential runs do not warm up a JVM: its compilers would run for minutes, on the cores that
+  // the runs need. Highly concurrent runs take other code paths than a single one.
   private static final int WARM_UP_CALLERS = 8;
   private static final double WARM_UP_GAIN_MIN = 1.05;
   private static final Duration TRIAL = Duration.ofSeconds(2);
@@ -42,9 +42,9 @@ final class Procedure {
   }
 
   /**
-   * Warms up and decides on the load.
+   * Warms up and chooses the load.
    *
-   * @param candidates numbers of runs in flight, of which the best is kept
+   * @param candidates numbers of runs in flight; the best one is chosen
    * @param fixedRuns how many runs to measure, or null for as many as take a few seconds
    */
   void prepare(List<Integer> candidates, @Nullable Integer fixedRuns) {
@@ -69,7 +69,7 @@ final class Procedure {
     nudgeCommits = settledCommits() - before;
   }
 
-  /** Until it gets no faster, so that nothing is measured that is still being compiled. */
+  /** Repeats until throughput no longer rises, so that no JIT compilation is measured. */
   private void warmUp(int callers, int runsMax) {
     say("warming up");
     int left = runsMax;
@@ -148,9 +148,9 @@ final class Procedure {
   }
 
   /**
-   * PostgreSQL's count of commits, with all that were made until now. A session tells of its
-   * transactions once a second at most, and when it falls idle only much later; so it gets another
-   * bit of work after a second. What that costs is known by doing it twice.
+   * PostgreSQL's commit count, with all commits so far. A session reports its transactions at most
+   * once a second, and when it is idle only much later. So this executes a few more runs after a
+   * second; {@link #prepare} measures their commits by doing it twice.
    */
   private long settledCommits() {
     LockSupport.parkNanos(STATISTICS_DELAY.toNanos());

@@ -2,7 +2,7 @@ package dev.kagzi.bench;
 
 import java.io.PrintWriter;
 
-/** Tells a waiting human what goes on. Thread-safe. */
+/** Prints progress messages. Thread-safe. */
 final class Progress {
   private final PrintWriter out;
 

@@ -9,7 +9,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Prints figures, for programs or for people, each as soon as it is known. */
+/** Prints figures as JSON or as a table, each as soon as it is measured. */
 final class Report {
   private static final JsonMapper JSON = new JsonMapper();
   private static final List<String> COMPARED =
@@ -38,7 +38,7 @@ final class Report {
     this.json = json;
   }
 
-  /** One system alone. */
+  /** Prints the figures of one system. */
   void print(Figures figures) {
     if (json) {
       out.println(JSON.writeValueAsString(figures.toMap()));
@@ -49,7 +49,7 @@ final class Report {
     out.flush();
   }
 
-  /** Figures of another sort: one JSON object, or a line for each. */
+  /** Prints other figures: one JSON object, or a line for each. */
   void print(Map<String, @Nullable Object> figures) {
     if (json) {
       out.println(JSON.writeValueAsString(figures));
@@ -59,7 +59,7 @@ final class Report {
     out.flush();
   }
 
-  /** Latencies beside their targets: one JSON object, or a line for each. */
+  /** Prints latencies and their targets: one JSON object, or a line for each. */
   void print(List<Latency> latencies) {
     if (json) {
       Map<String, @Nullable Object> all = new LinkedHashMap<>();
@@ -98,7 +98,7 @@ final class Report {
     return Objects.requireNonNull(Figures.rounded(value));
   }
 
-  /** Two systems, and how many times the other's value ours is. */
+  /** Prints two systems, and our values divided by the other's. */
   void print(Figures ours, String other, Figures its) {
     if (json) {
       Map<String, @Nullable Object> both = ours.toMap();
@@ -125,7 +125,7 @@ final class Report {
     return ratios;
   }
 
-  /** Commits, statements and requests are per run, processor times are cores. */
+  /** Commits, statements and requests are per run; processor times are in cores. */
   private void printHead() {
     if (headed) {
       return;
@@ -153,7 +153,7 @@ final class Report {
     out.println();
   }
 
-  /** A text as wide as the column's values. */
+  /** A text padded to the width of the column's values. */
   private static String blank(String[] column, String text) {
     int width = Integer.parseInt(column[2].replaceAll("\\D*(\\d+)\\..*", "$1"));
     return " " + " ".repeat(Math.max(0, width - text.length())) + text;

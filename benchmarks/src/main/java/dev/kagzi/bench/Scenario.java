@@ -5,23 +5,23 @@ import java.util.Set;
 
 /** What each run of a measurement does. */
 enum Scenario {
-  /** Nothing: the cost of a run itself. */
+  /** No step: the cost of a run itself. */
   W0(0),
   /** Five steps, each with a result of about 100 bytes. */
   W5(5),
-  /** Fifty such steps. */
+  /** Fifty steps, each with a result of about 100 bytes. */
   W50(50),
   /** A durable sleep of two seconds. */
   SLEEP(0),
-  /** Schedules instead of runs: very many that are due in the same second. */
+  /** Schedules instead of runs: thousands that are due in the same second. */
   SCHEDULES(0),
-  /** Single calls instead of runs, one at a time, beside their targets. */
+  /** Single calls instead of runs, one at a time, compared with their targets. */
   LATENCIES(0);
 
   /** How long a run of {@link #SLEEP} sleeps. */
   static final long SLEEP_MS = 2_000;
 
-  /** Those that measure something other than whole runs. */
+  /** Scenarios that do not measure whole runs. */
   static final Set<Scenario> APART = EnumSet.of(SCHEDULES, LATENCIES);
 
   private final int steps;

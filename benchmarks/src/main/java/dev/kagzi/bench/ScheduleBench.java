@@ -23,8 +23,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How late schedules fire when very many are due in the same second, and what those cost that are
- * not due: one of every second is watched alone, and again among the idle ones.
+ * Measures how late schedules fire when thousands are due in the same second, and what idle
+ * schedules cost: the CPU use of one schedule that fires every second, alone and among the idle
+ * ones.
  */
 final class ScheduleBench {
   static final int SCHEDULES_DEFAULT = 10_000;
@@ -42,7 +43,7 @@ final class ScheduleBench {
           + " t.schedule_name LIKE 'idle-%'";
   private static final String EARLY = " AND r.created_at < r.fire_at";
 
-  // A run bears the time at which its transaction began; it can be seen when that has ended.
+  // created_at is when the run's transaction began; the run is visible only after its commit.
   private static final String NOT_SEEN =
       "SELECT count(*), (extract(epoch FROM clock_timestamp() - ?::timestamptz) * 1000)::bigint"
           + " FROM kagzi.workflow_runs WHERE cron_expr IS NOT NULL AND status = 'SCHEDULED' AND"
@@ -81,7 +82,7 @@ final class ScheduleBench {
     return figures;
   }
 
-  /** What server and PostgreSQL use for one tick a second. */
+  /** The cores that server and PostgreSQL use for one tick a second. */
   private double cores() {
     CpuWatch watch = new CpuWatch(contender);
     pause(WATCHED);
@@ -109,7 +110,7 @@ final class ScheduleBench {
     }
   }
 
-  /** All of them in the same second. */
+  /** Fires all schedules in the same second. */
   private void fireAll(Map<String, @Nullable Object> figures) {
     DatabaseConfig config = contender.database().config();
     try (Connection connection =

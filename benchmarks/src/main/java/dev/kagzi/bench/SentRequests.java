@@ -9,8 +9,8 @@ import io.grpc.MethodDescriptor;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts what the SDK sends to the server: a plain call is one request, and on a stream that stays
- * open each message is one. Thread-safe.
+ * Counts the messages that the SDK sends to the server: a unary call is one request, and so is each
+ * message of a stream. Thread-safe.
  */
 final class SentRequests implements ClientInterceptor {
   private final LongAdder sent = new LongAdder();

@@ -13,14 +13,16 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The server that is measured, in a process of its own, set up by the environment and otherwise
- * with its defaults. Says its port on the first line, answers each line of input with what the
- * server has counted, and ends with its input. The counters thus need no public door.
+ * The measured server, in its own process, configured by the environment and otherwise with its
+ * defaults. Prints its port on the first line, answers each line of input with the server's
+ * counters, and ends with its input. So the counters need no public endpoint.
  */
 public final class ServerMain {
   private ServerMain() {}
 
-  /** Of the environment all but whom to let in: the measuring client shows nothing. */
+  /**
+   * Uses the environment without tokens and TLS, because the measuring client has no credentials.
+   */
   private static Settings settings() {
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.keySet().removeIf(name -> name.matches("KAGZI_(TOKEN|TLS).*"));
@@ -41,7 +43,7 @@ public final class ServerMain {
     }
   }
 
-  /** The statements alone first; the rest is for people. */
+  /** The number of statements comes first; the rest is for people. */
   private static String counters(EngineMetrics meter) {
     return "%d commits=%d batches=%d writes=%d handed_over=%d claimed=%d looks=%d fallback=%d"
         .formatted(

@@ -1,14 +1,13 @@
 /**
- * The benchmark: how many runs and steps per second, how long one run takes, and what it costs in
- * commits, statements, requests and processor time.
+ * The benchmark: runs and steps per second, the latency of one run, and its cost in commits, statements, requests and processor time.
  *
- * <p>Everything goes the way of a real application. This process is the application: SDK client and
- * worker. The server is a process of its own with its shipped defaults ({@link
- * dev.kagzi.bench.ServerMain}), PostgreSQL is durable. Another system may be measured in turn on
- * the same PostgreSQL; it is a {@link dev.kagzi.bench.Contender} too, so the same procedure
- * measures both.
+ * <p>Everything takes the path of a real application. This process is the application: SDK client and
+ * worker. The server is its own process with its default settings ({@link
+ * dev.kagzi.bench.ServerMain}), and PostgreSQL is durable. Another system can be measured in turn on
+ * the same PostgreSQL; it is a {@link dev.kagzi.bench.Contender} too, so the same procedure measures
+ * both.
  *
- * <p>Standard output belongs to the figures alone; what goes on is said on standard error.
+ * <p>Standard output contains only the figures; progress is printed on standard error.
  */
 @NullMarked
 package dev.kagzi.bench;

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class LatencyTest {
 
   @Test
-  void a_target_is_met_by_the_median_alone() {
+  void only_the_median_must_meet_the_target() {
     Latency quick = Latency.of("call", millis(1, 2, 100), 3);
     Latency slow = Latency.of("call", millis(1, 3, 100), 3);
 
@@ -20,7 +20,7 @@ class LatencyTest {
   }
 
   @Test
-  void overhead_is_what_comes_on_top_of_one_step() {
+  void overhead_is_the_time_beyond_one_step() {
     Latency overhead = Latency.overhead(10, millis(1_050, 1_200, 1_060), Duration.ofSeconds(1));
 
     assertThat(overhead.unit()).isEqualTo("%");

@@ -22,7 +22,7 @@ class MainTest {
       Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
 
   @Test
-  void one_scenario_is_one_line_of_json_and_leaves_nothing_behind() throws Exception {
+  void one_scenario_prints_one_line_of_json_and_drops_its_database() throws Exception {
     try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().ephemeral().start()) {
 
       int exitCode =
@@ -61,7 +61,7 @@ class MainTest {
   }
 
   @Test
-  void latencies_are_printed_beside_their_targets() throws Exception {
+  void latencies_are_printed_with_their_targets() throws Exception {
     try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().ephemeral().start()) {
 
       int exitCode =
@@ -119,7 +119,7 @@ class MainTest {
   }
 
   @Test
-  void wrong_arguments_are_told_of_before_anything_starts() {
+  void invalid_arguments_are_rejected_before_anything_starts() {
     assertThat(bench.execute("--runs=0")).isEqualTo(2);
 
     assertThat(out.toString()).isEmpty();

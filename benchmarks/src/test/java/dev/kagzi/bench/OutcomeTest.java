@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class OutcomeTest {
 
   @Test
-  void percentiles_are_values_that_occurred() {
+  void percentiles_are_measured_values() {
     long[] latencyNanos = LongStream.rangeClosed(1, 100).map(ms -> ms * 1_000_000).toArray();
 
     Outcome outcome = Outcome.of(2_000_000_000L, latencyNanos);

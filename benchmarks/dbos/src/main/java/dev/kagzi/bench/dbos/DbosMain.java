@@ -22,12 +22,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 
 /**
- * DBOS in a process of its own: a line for each load, answered with what it came to. Workflows are
- * started directly, not through a queue, which is its fastest way; the pool has 16 connections. It
- * ends with its input.
+ * Runs DBOS in its own process: reads a load per line, and answers with its result. Workflows are started directly, not through a queue, which is the fastest way of DBOS; the pool has 16 connections. It ends with its input.
  *
  * <p>Input: {@code steps sleepMs inFlight runsMax timeMaxMs}. Output: {@code runs seconds p50Ms
- * p90Ms p99Ms}. The first line says that it is ready.
+ * p90Ms p99Ms}. The first line is {@code ready}.
  */
 public final class DbosMain {
   private static final int POOL = 16;
@@ -36,7 +34,7 @@ public final class DbosMain {
 
   private DbosMain() {}
 
-  /** What DBOS wraps. */
+  /** The interface that DBOS proxies. */
   public interface Work {
     String work(int steps, long sleepMs);
   }
@@ -76,7 +74,7 @@ public final class DbosMain {
 
   public static void main(String[] args) throws Exception {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-    // Whatever a library prints does not belong among the answers.
+    // Output of libraries must not mix with the answers.
     System.setOut(System.err);
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

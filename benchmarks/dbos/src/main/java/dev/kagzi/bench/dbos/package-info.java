@@ -1,4 +1,4 @@
-/** DBOS Transact Java on the work that the benchmark gives to Kagzi. */
+/** DBOS Transact Java with the same workload that the benchmark gives to Kagzi. */
 @NullMarked
 package dev.kagzi.bench.dbos;
 
