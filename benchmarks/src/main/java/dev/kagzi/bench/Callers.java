@@ -69,7 +69,7 @@ final class Callers {
         try {
           return caller.get(PROGRESS_SECONDS, TimeUnit.SECONDS);
         } catch (TimeoutException stillRunning) {
-          progress.say("  %,d runs so far".formatted(done.get()));
+          progress.print("  %,d runs so far".formatted(done.get()));
         }
       }
     } catch (ExecutionException e) {

@@ -49,10 +49,10 @@ final class CpuWatch {
     OptionalDouble server = cores(first.server, last.server, seconds);
     OptionalDouble postgres = cores(first.postgres, last.postgres, seconds);
     OptionalDouble machine = cores(first.machine, last.machine, seconds);
-    double ours = client.orElse(0) + server.orElse(0) + postgres.orElse(0);
+    double measured = client.orElse(0) + server.orElse(0) + postgres.orElse(0);
     OptionalDouble others =
         machine.isPresent() && postgres.isPresent()
-            ? OptionalDouble.of(Math.max(0, machine.getAsDouble() - ours))
+            ? OptionalDouble.of(Math.max(0, machine.getAsDouble() - measured))
             : OptionalDouble.empty();
     return new Cores(client, server, postgres, others);
   }

@@ -84,7 +84,8 @@ final class DatabaseServer implements AutoCloseable {
     for (String setting : List.of("fsync", "synchronous_commit")) {
       if (text("SHOW " + setting).equals("off")) {
         close();
-        throw new BenchException(setting + ": off (expected: on, because durable commits are measured)");
+        throw new BenchException(
+            setting + ": off (expected: on, because durable commits are measured)");
       }
     }
     return this;
@@ -182,7 +183,7 @@ final class DatabaseServer implements AutoCloseable {
     try (Statement statement = connection.createStatement()) {
       statement.execute("CHECKPOINT");
     } catch (SQLException e) {
-      progress.say("no checkpoint before the measurement: " + e.getMessage());
+      progress.print("no checkpoint before the measurement: " + e.getMessage());
     }
   }
 

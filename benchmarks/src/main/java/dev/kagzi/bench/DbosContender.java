@@ -24,7 +24,7 @@ final class DbosContender implements Contender {
   }
 
   static DbosContender start(BenchDatabase database, Progress progress) {
-    progress.say("building the program for dbos");
+    progress.print("building the program for dbos");
     ChildProcess program =
         ChildProcess.start("the program for dbos", build(), MAIN, database.environment());
     try {

@@ -75,10 +75,10 @@ final class LatencyBench {
     try {
       SimpleWorker worker = new SimpleWorker(channel);
       // Lets the JIT compile the code of the calls below, in this process and in the server.
-      say("warming up");
+      print("warming up");
       times(Math.max(calls, CALLS_DEFAULT), worker::heartbeat);
       worker.measureRuns(CALLS_DEFAULT / 2);
-      say(calls + " calls of each kind");
+      print(calls + " calls of each kind");
       all.addAll(worker.measureRuns(calls));
       all.add(Latency.of("heartbeat", times(calls, worker::heartbeat), 1));
       AdminServiceBlockingStub admin = AdminServiceGrpc.newBlockingStub(channel);
@@ -214,7 +214,7 @@ final class LatencyBench {
       if (!worker.awaitRegistered(REGISTER_MAX)) {
         throw new BenchException("the worker is not registered after " + REGISTER_MAX);
       }
-      say("steps of a replay");
+      print("steps of a replay");
       List<RunHandle<String>> runs = new ArrayList<>();
       for (int i = 0; i < REPLAYED_RUNS; i++) {
         runs.add(kagzi.workflow(REPLAYED).start(REPLAYED_STEPS));
@@ -223,7 +223,7 @@ final class LatencyBench {
       long[] cached = replays.stream().mapToLong(nanos -> nanos / REPLAYED_STEPS).toArray();
       all.add(Latency.of("cached step, replay of the SDK", cached, 1));
       for (int branches : BRANCHES) {
-        say(branches + " steps of " + STEP.toMillis() + " ms in parallel");
+        print(branches + " steps of " + STEP.toMillis() + " ms in parallel");
         Runnable run = () -> kagzi.workflow(PARALLEL).start(branches).result();
         run.run();
         all.add(Latency.overhead(branches, times(PARALLEL_REPETITIONS, run), STEP));
@@ -261,7 +261,7 @@ final class LatencyBench {
     return "ok";
   }
 
-  private void say(String text) {
-    progress.say(contender.name() + " " + Scenario.LATENCIES + ": " + text);
+  private void print(String text) {
+    progress.print(contender.name() + " " + Scenario.LATENCIES + ": " + text);
   }
 }

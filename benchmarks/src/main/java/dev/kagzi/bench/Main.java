@@ -96,10 +96,10 @@ public final class Main implements Callable<Integer> {
   static CommandLine commandLine() {
     return new CommandLine(new Main())
         .setCaseInsensitiveEnumValuesAllowed(true)
-        .setExecutionExceptionHandler(Main::complain);
+        .setExecutionExceptionHandler(Main::printFailure);
   }
 
-  private static int complain(
+  private static int printFailure(
       Exception failure, CommandLine command, CommandLine.ParseResult parsed) {
     if (failure instanceof BenchException || failure instanceof EmbeddedPostgresException) {
       command.getErr().println("bench: " + failure.getMessage());
@@ -119,7 +119,7 @@ public final class Main implements Callable<Integer> {
           spec.commandLine(), "--in-flight: " + inFlight + " (expected: none with --latency)");
     }
     for (Scenario scenario : scenarios) {
-      if (peer != null && Scenario.APART.contains(scenario)) {
+      if (peer != null && Scenario.WITHOUT_RUNS.contains(scenario)) {
         throw new ParameterException(
             spec.commandLine(),
             "--scenario: " + scenario + " (expected: one that can be compared)");
@@ -191,7 +191,7 @@ public final class Main implements Callable<Integer> {
     }
     // With a sleep, runs per second depend only on the number in flight.
     EnumSet<Scenario> all = EnumSet.allOf(Scenario.class);
-    all.removeAll(Scenario.APART);
+    all.removeAll(Scenario.WITHOUT_RUNS);
     if (peer != null) {
       all.remove(Scenario.SLEEP);
     }

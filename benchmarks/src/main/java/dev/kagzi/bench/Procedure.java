@@ -25,7 +25,7 @@ final class Procedure {
   private static final Duration TRIAL = Duration.ofSeconds(2);
   private static final Duration MEASURED = Duration.ofSeconds(6);
   private static final Duration STATISTICS_DELAY = Duration.ofMillis(1_100);
-  private static final int NUDGE_RUNS = 32;
+  private static final int FLUSH_RUNS = 32;
   private static final double OTHERS_CORES_MAX = 0.3;
 
   private final Contender contender;
@@ -33,7 +33,7 @@ final class Procedure {
   private final Progress progress;
   private int inFlight;
   private int runs;
-  private long nudgeCommits;
+  private long flushCommits;
 
   Procedure(Contender contender, Scenario scenario, Progress progress) {
     this.contender = contender;
@@ -65,13 +65,13 @@ final class Procedure {
         runs = Math.max(1, rounds) * inFlight;
       }
     }
-    long before = settledCommits();
-    nudgeCommits = settledCommits() - before;
+    long before = commitsSoFar();
+    flushCommits = commitsSoFar() - before;
   }
 
   /** Repeats until throughput no longer rises, so that no JIT compilation is measured. */
   private void warmUp(int callers, int runsMax) {
-    say("warming up");
+    print("warming up");
     int left = runsMax;
     double best = 0;
     for (int slice = 0; slice < WARM_UP_SLICES_MAX && left > 0; slice++) {
@@ -88,33 +88,33 @@ final class Procedure {
     double best = 0;
     for (int candidate : candidates) {
       Outcome trial = contender.run(scenario, new Load(candidate, runsMax, TRIAL));
-      say("%,.0f runs/s with %d in flight".formatted(trial.runsPerSecond(), candidate));
+      print("%,.0f runs/s with %d in flight".formatted(trial.runsPerSecond(), candidate));
       if (trial.runsPerSecond() > best) {
         best = trial.runsPerSecond();
         inFlight = candidate;
       }
     }
     if (candidates.size() > 1) {
-      say("best with %d in flight".formatted(inFlight));
+      print("best with %d in flight".formatted(inFlight));
     }
     return best;
   }
 
   Figures measure() {
-    say("measuring %,d runs, %d in flight".formatted(runs, inFlight));
+    print("measuring %,d runs, %d in flight".formatted(runs, inFlight));
     contender.database().server().checkpoint(progress);
-    long commits = settledCommits();
+    long commits = commitsSoFar();
     Counters before = contender.counters();
     CpuWatch cpu = new CpuWatch(contender);
     Outcome outcome = contender.run(scenario, Load.of(inFlight, runs));
     CpuWatch.Cores cores = cpu.cores();
     Counters after = contender.counters();
-    commits = settledCommits() - commits - nudgeCommits;
-    say(
+    commits = commitsSoFar() - commits - flushCommits;
+    print(
         "%,.0f runs/s, p50 %.2f ms, p99 %.2f ms"
             .formatted(outcome.runsPerSecond(), outcome.p50Ms(), outcome.p99Ms()));
     if (cores.others().orElse(0) > OTHERS_CORES_MAX) {
-      say(
+      print(
           "other processes used %.2f cores meanwhile: on a quiet machine the figures are better"
               .formatted(cores.others().orElse(0)));
     }
@@ -152,14 +152,14 @@ final class Procedure {
    * once a second, and when it is idle only much later. So this executes a few more runs after a
    * second; {@link #prepare} measures their commits by doing it twice.
    */
-  private long settledCommits() {
+  private long commitsSoFar() {
     LockSupport.parkNanos(STATISTICS_DELAY.toNanos());
-    int nudges = scenario == Scenario.SLEEP ? Math.min(inFlight, NUDGE_RUNS) : NUDGE_RUNS;
-    contender.run(scenario, Load.of(inFlight, nudges));
+    int flushRuns = scenario == Scenario.SLEEP ? Math.min(inFlight, FLUSH_RUNS) : FLUSH_RUNS;
+    contender.run(scenario, Load.of(inFlight, flushRuns));
     return contender.database().commits();
   }
 
-  private void say(String text) {
-    progress.say(contender.name() + " " + scenario + ": " + text);
+  private void print(String text) {
+    progress.print(contender.name() + " " + scenario + ": " + text);
   }
 }

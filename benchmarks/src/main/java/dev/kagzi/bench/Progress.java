@@ -10,7 +10,7 @@ final class Progress {
     this.out = out;
   }
 
-  void say(String text) {
+  void print(String text) {
     out.println("bench: " + text);
     out.flush();
   }

@@ -22,7 +22,7 @@ enum Scenario {
   static final long SLEEP_MS = 2_000;
 
   /** Scenarios that do not measure whole runs. */
-  static final Set<Scenario> APART = EnumSet.of(SCHEDULES, LATENCIES);
+  static final Set<Scenario> WITHOUT_RUNS = EnumSet.of(SCHEDULES, LATENCIES);
 
   private final int steps;
 

@@ -31,10 +31,10 @@ final class ScheduleBench {
   static final int SCHEDULES_DEFAULT = 10_000;
 
   private static final int CREATORS = 8;
-  private static final Duration WATCHED = Duration.ofSeconds(10);
+  private static final Duration MEASURED = Duration.ofSeconds(10);
   private static final Duration AHEAD = Duration.ofSeconds(5);
   private static final Duration ALL_MAX = Duration.ofSeconds(60);
-  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(50);
+  private static final Duration BETWEEN_QUERIES = Duration.ofMillis(50);
   private static final WorkflowType<String, String> TYPE =
       WorkflowType.of("bench-scheduled", String.class, String.class).queue("bench-schedules");
 
@@ -44,7 +44,7 @@ final class ScheduleBench {
   private static final String EARLY = " AND r.created_at < r.fire_at";
 
   // created_at is when the run's transaction began; the run is visible only after its commit.
-  private static final String NOT_SEEN =
+  private static final String UNFIRED =
       "SELECT count(*), (extract(epoch FROM clock_timestamp() - ?::timestamptz) * 1000)::bigint"
           + " FROM kagzi.workflow_runs WHERE cron_expr IS NOT NULL AND status = 'SCHEDULED' AND"
           + " available_at = ?::timestamptz";
@@ -67,13 +67,13 @@ final class ScheduleBench {
     figures.put("schedules", count);
     Schedule every = kagzi.schedule("every-second");
     every.workflow(TYPE).cron("* * * * * *").input("tick").create();
-    pause(WATCHED);
-    say("one of every second, alone");
+    pause(MEASURED);
+    print("one of every second, alone");
     double alone = cores();
-    say("creating " + count + " that are idle");
+    print("creating " + count + " that are idle");
     createAll();
     contender.database().vacuum();
-    say("one of every second, among the idle");
+    print("one of every second, among the idle");
     double among = cores();
     every.delete();
     fireAll(figures);
@@ -85,7 +85,7 @@ final class ScheduleBench {
   /** The cores that server and PostgreSQL use for one tick a second. */
   private double cores() {
     CpuWatch watch = new CpuWatch(contender);
-    pause(WATCHED);
+    pause(MEASURED);
     CpuWatch.Cores cores = watch.cores();
     return cores.server().orElse(0) + cores.postgres().orElse(0);
   }
@@ -116,7 +116,7 @@ final class ScheduleBench {
     try (Connection connection =
             DriverManager.getConnection(config.jdbcUrl(), config.user(), config.password());
         Statement statement = connection.createStatement()) {
-      say("all of them in the same second");
+      print("all of them in the same second");
       String slot =
           text(
               statement,
@@ -140,15 +140,15 @@ final class ScheduleBench {
   private void awaitAll(Connection connection, String slot, Map<String, @Nullable Object> figures)
       throws SQLException {
     long giveUpNanos = System.nanoTime() + ALL_MAX.toNanos();
-    try (PreparedStatement look = connection.prepareStatement(NOT_SEEN)) {
-      look.setString(1, slot);
-      look.setString(2, slot);
+    try (PreparedStatement query = connection.prepareStatement(UNFIRED)) {
+      query.setString(1, slot);
+      query.setString(2, slot);
       for (long left = count; left > 0; ) {
         if (System.nanoTime() - giveUpNanos > 0) {
           throw new BenchException("not all fired within " + ALL_MAX.toSeconds() + " s");
         }
-        pause(BETWEEN_LOOKS);
-        try (ResultSet row = look.executeQuery()) {
+        pause(BETWEEN_QUERIES);
+        try (ResultSet row = query.executeQuery()) {
           row.next();
           left = row.getLong(1);
           if (left <= count / 2) {
@@ -192,7 +192,7 @@ final class ScheduleBench {
     }
   }
 
-  private void say(String text) {
-    progress.say(contender.name() + " " + Scenario.SCHEDULES + ": " + text);
+  private void print(String text) {
+    progress.print(contender.name() + " " + Scenario.SCHEDULES + ": " + text);
   }
 }

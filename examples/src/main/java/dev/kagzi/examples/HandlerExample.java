@@ -11,7 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Failure handlers. A failed payment starts two handlers: the one that its start named, which saves the payment as a dead letter, and the handler of all failures, which pages the operator.
+ * Failure handlers. A failed payment starts two handlers: the one that its start named, which saves
+ * the payment as a dead letter, and the handler of all failures, which pages the operator.
  *
  * <p>The namespace stores the handler of all failures permanently. The example uses its own
  * namespace, so that it does not handle other failures on the server.

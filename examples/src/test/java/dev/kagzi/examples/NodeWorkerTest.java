@@ -94,8 +94,7 @@ class NodeWorkerTest {
   }
 
   @Test
-  void after_a_kill_within_a_step_another_worker_repeats_only_that_step()
-      throws Exception {
+  void after_a_kill_within_a_step_another_worker_repeats_only_that_step() throws Exception {
     shop.holdShipping();
     RunHandle<String> run = start("lamp", 0);
     try (NodeWorker first = NodeWorker.start(address())) {
@@ -119,8 +118,7 @@ class NodeWorkerTest {
   }
 
   @Test
-  void a_failed_step_is_retried_and_no_other_step_is_repeated()
-      throws Exception {
+  void a_failed_step_is_retried_and_no_other_step_is_repeated() throws Exception {
     shop.shipAnswers(503, 503);
 
     try (NodeWorker worker = NodeWorker.start(address())) {

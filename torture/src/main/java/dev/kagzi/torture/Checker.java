@@ -22,31 +22,31 @@ final class Checker {
   private static final List<Rule> RULES =
       List.of(
           new Rule("every start ends", EndRules::everyStartEnds),
-          new Rule("the end fits the scenario", EndRules::endFitsScenario),
-          new Rule("ended is ended", EndRules::nothingAfterEnd),
+          new Rule("the end matches the scenario", EndRules::endMatchesScenario),
+          new Rule("nothing is recorded after the end", EndRules::nothingAfterEnd),
           new Rule("the output is what the code returned", EndRules::outputIsReturned),
           new Rule("one result per step", StepRules::oneResultPerStep),
-          new Rule("what is recorded was executed", StepRules::recordedWasExecuted),
+          new Rule("recorded results were executed", StepRules::recordedWasExecuted),
           new Rule("a lost claim writes nothing", StepRules::noWriteOfLostClaim),
           new Rule("one execution per claim", ReplayRules::oneExecutionPerClaim),
-          new Rule("no step again after its result", ReplayRules::noStepAgain),
+          new Rule("no step is repeated after its result", ReplayRules::noStepRepeated),
           new Rule("durable before the next step", ReplayRules::durableBeforeNext),
-          new Rule("replays see what is recorded", ReplayRules::replaysSeeRecord),
+          new Rule("replays see what is recorded", ReplayRules::replaysSeeRecorded),
           new Rule("a caught failure is recorded", ReplayRules::caughtIsRecorded),
           new Rule("compensation follows its failure", ReplayRules::compensationFollows),
           new Rule("no sleep is short", SleepRules::noSleepIsShort),
           new Rule("no step times out early", TimeRules::noStepTimesOutEarly),
-          new Rule("nothing late counts", TimeRules::nothingLateCounts),
+          new Rule("late results do not count", TimeRules::lateResultsDoNotCount),
           new Rule("no run times out early", TimeRules::noRunTimesOutEarly),
-          new Rule("a run is tried again for a reason", TryRules::triesHaveReasons),
-          new Rule("completed steps are kept", TryRules::completedIsKept),
-          new Rule("what was undone is over", TryRules::undoneIsOver),
-          new Rule("the client was told the truth", ClientRules::resultsAreTrue),
-          new Rule("a resumed run goes on", ClientRules::resumedGoesOn),
-          new Rule("one start makes a run", ClientRules::startedOnce),
+          new Rule("a run is retried for a reason", RunAttemptRules::attemptsHaveReasons),
+          new Rule("completed steps are kept", RunAttemptRules::completedIsKept),
+          new Rule("a compensated run is not retried", RunAttemptRules::compensatedIsNotRetried),
+          new Rule("the client received the recorded result", ClientRules::resultsAreRecorded),
+          new Rule("a resumed run continues", ClientRules::resumedContinues),
+          new Rule("one start creates a run", ClientRules::startedOnce),
           new Rule("cancelled is cancelled", ClientRules::cancelledIsCancelled),
           new Rule("terminated is terminated", ClientRules::terminatedIsTerminated),
-          new Rule("losers stay out", FamilyRules::losersStayOut),
+          new Rule("losers of a race do not run again", FamilyRules::losersDoNotRunAgain),
           new Rule("a run keeps its version", FamilyRules::runsKeepTheirVersion));
 
   private Checker() {}
@@ -70,10 +70,10 @@ final class Checker {
     FamilyRules family = FamilyRules.of(evidence.stories());
     return List.of(
         new Rule("each child is a step", family::eachChildIsAStep),
-        new Rule("parents hear the truth", family::parentsHearTheTruth),
+        new Rule("parents record the result of the child", family::parentsRecordChildResults),
         new Rule("children end with their parents", family::childrenEndWithTheirParents),
         new Rule("each failure is handled once", handlers::oneHandlerPerFailure),
-        new Rule("a handler fits its failure", handlers::handlersFitFailures));
+        new Rule("a handler matches its failure", handlers::handlersMatchFailures));
   }
 
   private static void checkUnique(

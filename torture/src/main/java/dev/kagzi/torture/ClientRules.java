@@ -11,7 +11,7 @@ final class ClientRules {
   private ClientRules() {}
 
   /** A result must be the run's end; a result before a resume must be a recorded failure. */
-  static void resultsAreTrue(RunStory story, Consumer<String> violation) {
+  static void resultsAreRecorded(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null) {
       return;
@@ -30,16 +30,16 @@ final class ClientRules {
     }
     boolean hasResult = story.client(Event.RESULT).findAny().isPresent();
     if (!hasResult && story.isAcknowledged() && run.hasEnded()) {
-      violation.accept("it has ended, and the client was not told");
+      violation.accept("it has ended, and the client received no result");
     }
   }
 
   private static void checkEnd(RunRecord run, LedgerEntry result, Consumer<String> violation) {
-    String told = run.hasFailed() ? run.error() : run.output();
-    if (!result.step().equals(run.status()) || !result.value().equals(told)) {
+    String expected = run.hasFailed() ? run.error() : run.output();
+    if (!result.step().equals(run.status()) || !result.value().equals(expected)) {
       violation.accept(
-          "the client was told %s %s (expected: %s %s)"
-              .formatted(result.step(), result.value(), run.status(), told));
+          "the client received %s %s (expected: %s %s)"
+              .formatted(result.step(), result.value(), run.status(), expected));
     }
   }
 
@@ -52,7 +52,7 @@ final class ClientRules {
                 .anyMatch(failed -> failed.value().equals(result.value()));
     if (!recorded && !result.step().equals(RunRecord.TIMED_OUT)) {
       violation.accept(
-          "the client was told %s %s before it was resumed (expected: a failure on record)"
+          "the client received %s %s before it was resumed (expected: a recorded failure)"
               .formatted(result.step(), result.value()));
     }
   }
@@ -61,17 +61,17 @@ final class ClientRules {
    * After an acknowledged resume, the client must not receive the end before it again. All failures
    * except time-outs have a unique value.
    */
-  static void resumedGoesOn(RunStory story, Consumer<String> violation) {
-    Set<String> told = new HashSet<>();
+  static void resumedContinues(RunStory story, Consumer<String> violation) {
+    Set<String> received = new HashSet<>();
     Set<String> past = new HashSet<>();
     for (LedgerEntry entry : story.client()) {
       if (entry.event() == Event.RESUMED && entry.value().equals("true")) {
-        past.addAll(told);
+        past.addAll(received);
       } else if (entry.event() == Event.RESULT && !entry.step().equals(RunRecord.TIMED_OUT)) {
-        told.add(entry.value());
+        received.add(entry.value());
         if (past.contains(entry.value())) {
           violation.accept(
-              "it was resumed, and the client was told %s again".formatted(entry.value()));
+              "it was resumed, and the client received %s again".formatted(entry.value()));
         }
       }
     }
@@ -80,7 +80,7 @@ final class ClientRules {
   static void startedOnce(RunStory story, Consumer<String> violation) {
     long made = story.client(Event.STARTED).count();
     if (made > 1) {
-      violation.accept(made + " starts were told to have made it");
+      violation.accept(made + " starts were acknowledged as having created it");
     }
   }
 

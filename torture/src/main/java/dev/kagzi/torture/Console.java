@@ -15,7 +15,7 @@ final class Console {
     this.out = out;
   }
 
-  void say(String line) {
+  void printTimed(String line) {
     print("[%6.1f s] %s".formatted(seconds(System.nanoTime() - beganNanos), line));
   }
 

@@ -2,7 +2,7 @@ package dev.kagzi.torture;
 
 import dev.kagzi.torture.LedgerEntry.Event;
 import dev.kagzi.torture.RunStory.Execution;
-import dev.kagzi.torture.Scenario.Habit;
+import dev.kagzi.torture.Scenario.Behavior;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -29,7 +29,7 @@ final class EndRules {
     }
   }
 
-  static void endFitsScenario(RunStory story, Consumer<String> violation) {
+  static void endMatchesScenario(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     Scenario scenario = story.scenario();
     if (run == null || !run.hasEnded() || scenario == null) {
@@ -39,7 +39,7 @@ final class EndRules {
     boolean fits =
         run.status().equals(scenario.end().name())
             || (asked && story.isCancelled())
-            || (story.isTerminated() && !scenario.has(Habit.RESUMES));
+            || (story.isTerminated() && !scenario.has(Behavior.RESUMES));
     if (!fits) {
       violation.accept(
           "%s ended as %s with error \"%s\" (expected: %s)"

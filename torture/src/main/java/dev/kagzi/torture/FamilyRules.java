@@ -18,7 +18,9 @@ final class FamilyRules {
     return rules;
   }
 
-  /** A child is an attempt of its parent's step, and every such attempt has its child. */
+  /**
+   * A child is an attempt of its parent's step, and every attempt of a child step has its child.
+   */
   void eachChildIsAStep(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run != null && !run.family().parentRunId().isEmpty()) {
@@ -40,7 +42,7 @@ final class FamilyRules {
   }
 
   /** The recorded result of a child is the child's output. */
-  void parentsHearTheTruth(RunStory story, Consumer<String> violation) {
+  void parentsRecordChildResults(RunStory story, Consumer<String> violation) {
     story
         .attempts()
         .filter(attempt -> attempt.isChild() && attempt.isCompleted())
@@ -52,7 +54,7 @@ final class FamilyRules {
                   && (!run.status().equals(RunRecord.COMPLETED)
                       || !run.output().equals(attempt.value()))) {
                 violation.accept(
-                    "step %s has %s on record, its child ended as %s with %s"
+                    "step %s has %s recorded, its child ended as %s with %s"
                         .formatted(attempt.step(), attempt.value(), run.status(), run.output()));
               }
             });
@@ -65,18 +67,18 @@ final class FamilyRules {
   void childrenEndWithTheirParents(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     RunStory parent = run == null ? null : stories.get(run.family().parentRunId());
-    RunRecord above = parent == null ? null : parent.run();
-    if (run == null || parent == null || above == null || run.family().detached()) {
+    RunRecord parentRun = parent == null ? null : parent.run();
+    if (run == null || parent == null || parentRun == null || run.family().detached()) {
       return;
     }
     boolean ended = parent.isCancelled() || parent.isTerminated();
     boolean completed = run.status().equals(RunRecord.COMPLETED);
     if (!ended && !completed) {
       violation.accept(
-          "child ended as %s, its parent as %s".formatted(run.status(), above.status()));
+          "child ended as %s, its parent as %s".formatted(run.status(), parentRun.status()));
     }
     // The child's last report may be in flight while the message to end it is.
-    if (ended && completed && run.finishedMicros() > above.finishedMicros() + SLACK_MICROS) {
+    if (ended && completed && run.finishedMicros() > parentRun.finishedMicros() + SLACK_MICROS) {
       violation.accept("child completed long after its parent had been ended");
     }
   }
@@ -87,7 +89,7 @@ final class FamilyRules {
   private static final long SLACK_MICROS = 30_000_000;
 
   /** Once a step behind a race has begun, only the winner runs again. */
-  static void losersStayOut(RunStory story, Consumer<String> violation) {
+  static void losersDoNotRunAgain(RunStory story, Consumer<String> violation) {
     for (RunStory.Execution earlier : story.executions()) {
       Map<String, String> winners = decidedRaces(earlier);
       for (RunStory.Execution later : story.executions()) {
@@ -100,20 +102,20 @@ final class FamilyRules {
             .forEach(
                 exec ->
                     violation.accept(
-                        "step %s of a loser was executed by claim %d after claim %d had gone on"
+                        "step %s of a loser was executed by claim %d after claim %d had continued"
                             .formatted(exec.step(), later.epoch(), earlier.epoch())));
       }
     }
   }
 
   private static Map<String, String> decidedRaces(RunStory.Execution execution) {
-    Map<String, String> heard = new HashMap<>();
+    Map<String, String> received = new HashMap<>();
     Map<String, String> decided = new HashMap<>();
     for (LedgerEntry entry : execution.entries()) {
       if (entry.event() == Event.WON) {
-        heard.put(entry.step(), entry.value());
+        received.put(entry.step(), entry.value());
       } else if (entry.event() == Event.EXEC) {
-        decided.putAll(heard);
+        decided.putAll(received);
       }
     }
     return decided;

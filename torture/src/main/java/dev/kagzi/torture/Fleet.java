@@ -163,10 +163,10 @@ final class Fleet implements AutoCloseable {
   }
 
   /** The names of processes that have ended without being killed. */
-  List<String> diedByThemselves() {
+  List<String> endedUnexpectedly() {
     return Stream.concat(servers.stream(), workers.stream())
         .map(Node::process)
-        .filter(JavaProcess::hasDiedByItself)
+        .filter(JavaProcess::hasEndedUnexpectedly)
         .map(JavaProcess::name)
         .toList();
   }

@@ -1,7 +1,7 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.torture.LedgerEntry.Event;
-import dev.kagzi.torture.Scenario.Habit;
+import dev.kagzi.torture.Scenario.Behavior;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -38,7 +38,7 @@ final class HandlerRules {
     if (run == null || scenario == null || !run.hasEnded()) {
       return;
     }
-    String expected = scenario.has(Habit.HANDLES_FAILURE) ? Scenarios.HANDLER.name() : "";
+    String expected = scenario.has(Behavior.HANDLES_FAILURE) ? Scenarios.HANDLER.name() : "";
     if (!run.handling().handler().equals(expected)) {
       violation.accept(
           "is handled by \"%s\" (expected: \"%s\")".formatted(run.handling().handler(), expected));
@@ -54,11 +54,11 @@ final class HandlerRules {
   private static int failures(RunStory story, Scenario scenario, RunRecord run) {
     int last = run.hasFailed() && !story.isTerminated() ? 1 : 0;
     // Retries by a policy are at most one failure, the last.
-    return scenario.has(Habit.RETRIES) ? last : run.attempts() - 1 + last;
+    return scenario.has(Behavior.RETRIES) ? last : run.attempts() - 1 + last;
   }
 
   /** Handlers complete, and refer to the run whose failure they handle. */
-  void handlersFitFailures(RunStory story, Consumer<String> violation) {
+  void handlersMatchFailures(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null) {
       return;
@@ -78,7 +78,7 @@ final class HandlerRules {
       violation.accept(
           "a handler that ended as %s with error \"%s\"".formatted(run.status(), run.error()));
     }
-    story.worker(Event.HANDLES).forEach(told -> checkEvent(run, failed, told, violation));
+    story.worker(Event.HANDLES).forEach(received -> checkEvent(run, failed, received, violation));
   }
 
   private @Nullable RunRecord failed(RunRecord run) {
@@ -88,20 +88,21 @@ final class HandlerRules {
 
   /** The handler's code received what is recorded of the failure. */
   private void checkEvent(
-      RunRecord run, RunRecord failed, LedgerEntry told, Consumer<String> violation) {
-    boolean isLast = told.attempt() == failed.attempts() && failed.hasFailed();
+      RunRecord run, RunRecord failed, LedgerEntry received, Consumer<String> violation) {
+    boolean isLast = received.attempt() == failed.attempts() && failed.hasFailed();
     List<String> recorded =
         isLast
             ? List.of(Script.handled(failed.runId(), failed.status(), failed.error()))
-            : earlier(failed, told.attempt());
+            : earlier(failed, received.attempt());
     boolean fits =
-        told.step().equals(failed.type())
-            && run.input().equals(Script.handlerInput(failed.runId(), told.attempt()))
-            && recorded.contains(told.value());
+        received.step().equals(failed.type())
+            && run.input().equals(Script.handlerInput(failed.runId(), received.attempt()))
+            && recorded.contains(received.value());
     if (!fits) {
       violation.accept(
-          "was told of %s, attempt %d: %s (expected: %s: one of %s)"
-              .formatted(told.step(), told.attempt(), told.value(), failed.type(), recorded));
+          "received %s, attempt %d: %s (expected: %s: one of %s)"
+              .formatted(
+                  received.step(), received.attempt(), received.value(), failed.type(), recorded));
     }
   }
 

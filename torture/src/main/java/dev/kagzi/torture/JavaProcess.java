@@ -19,7 +19,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of our programs in its own process, which is killed and restarted many times. It prints a first line when it is ready, and ends with its standard input, so that it does not outlive this process.
+ * One of our programs in its own process, which is killed and restarted many times. It prints a
+ * first line when it is ready, and ends with its standard input, so that it does not outlive this
+ * process.
  *
  * <p>Thread-safe; a caller holds its lock during an operation that takes time.
  */
@@ -33,10 +35,12 @@ final class JavaProcess implements AutoCloseable {
   private final Path log;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile @Nullable Process process;
-  private volatile boolean wanted;
-  private int life;
+  private volatile boolean expectedAlive;
+  private int starts;
 
-  /** @param environment kept out of the command line, which every user of the machine can read */
+  /**
+   * @param environment kept out of the command line, which every user of the machine can read
+   */
   JavaProcess(String name, Class<?> program, Map<String, String> environment, Path folder) {
     this.name = name;
     this.program = program;
@@ -67,17 +71,17 @@ final class JavaProcess implements AutoCloseable {
   }
 
   private String startOnce() throws IOException {
-    life++;
+    starts++;
     ProcessBuilder builder =
         new ProcessBuilder(command()).redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
     builder.environment().putAll(environment);
-    builder.environment().put("TORTURE_PROCESS", name + "." + life);
+    builder.environment().put("TORTURE_PROCESS", name + "." + starts);
     builder.environment().put("KAGZI_LOG_LEVEL", "INFO");
     Process started = builder.start();
     process = started;
     try {
       String line = firstLine(started);
-      wanted = true;
+      expectedAlive = true;
       return line;
     } catch (CompletionException e) {
       end(started);
@@ -124,7 +128,7 @@ final class JavaProcess implements AutoCloseable {
   }
 
   void kill() {
-    wanted = false;
+    expectedAlive = false;
     end(running());
   }
 
@@ -138,8 +142,8 @@ final class JavaProcess implements AutoCloseable {
   }
 
   /** Whether it has ended without being killed. */
-  boolean hasDiedByItself() {
-    return wanted && !running().isAlive();
+  boolean hasEndedUnexpectedly() {
+    return expectedAlive && !running().isAlive();
   }
 
   private Process running() {
@@ -159,7 +163,7 @@ final class JavaProcess implements AutoCloseable {
   public void close() {
     Process last = process;
     if (last != null) {
-      wanted = false;
+      expectedAlive = false;
       last.destroyForcibly();
     }
   }

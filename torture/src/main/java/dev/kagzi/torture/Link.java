@@ -20,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Link implements AutoCloseable {
   private static final int BUFFER_BYTES = 32 << 10;
 
-  private final ServerSocket door;
+  private final ServerSocket listener;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition flowing = lock.newCondition();
@@ -29,7 +29,7 @@ final class Link implements AutoCloseable {
 
   Link() {
     try {
-      door = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+      listener = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -37,7 +37,7 @@ final class Link implements AutoCloseable {
   }
 
   int port() {
-    return door.getLocalPort();
+    return listener.getLocalPort();
   }
 
   String address() {
@@ -79,9 +79,9 @@ final class Link implements AutoCloseable {
   }
 
   private void accept() {
-    while (!door.isClosed()) {
+    while (!listener.isClosed()) {
       try {
-        Socket from = door.accept();
+        Socket from = listener.accept();
         Thread.ofVirtual().name("link-open").start(() -> open(from));
       } catch (IOException closed) {
         // The listener is closed, or the caller has disconnected: nothing to do.
@@ -100,7 +100,7 @@ final class Link implements AutoCloseable {
       to.setTcpNoDelay(true);
       Thread.ofVirtual().name("link-there").start(() -> pump(from, to));
       Thread.ofVirtual().name("link-back").start(() -> pump(to, from));
-    } catch (IOException cutOrNobodyThere) {
+    } catch (IOException cutOrUnreachable) {
       closeBoth(from, to);
     }
   }
@@ -124,7 +124,7 @@ final class Link implements AutoCloseable {
   private void awaitFlow() {
     lock.lock();
     try {
-      while (stalled && !door.isClosed()) {
+      while (stalled && !listener.isClosed()) {
         flowing.awaitUninterruptibly();
       }
     } finally {
@@ -149,7 +149,7 @@ final class Link implements AutoCloseable {
   @Override
   public void close() {
     try {
-      door.close();
+      listener.close();
     } catch (IOException closed) {
     }
     flow();

@@ -2,7 +2,7 @@ package dev.kagzi.torture;
 
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.KagziException;
-import dev.kagzi.torture.Errand.ClientDesk;
+import dev.kagzi.torture.ClientRun.ClientContext;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -20,17 +20,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Load implements AutoCloseable {
   private static final Duration CALL_MAX = Duration.ofSeconds(60);
 
-  private final ClientDesk desk;
+  private final ClientContext context;
   private final List<Scenario> scenarios;
   private final long seed;
   private final CountDownLatch callersLeft;
   private final AtomicInteger started = new AtomicInteger();
   private final Queue<Long> results = new ConcurrentLinkedQueue<>();
-  private final Queue<String> troubles = new ConcurrentLinkedQueue<>();
+  private final Queue<String> errors = new ConcurrentLinkedQueue<>();
   private volatile boolean stopped;
 
-  private Load(Settings settings, ClientDesk desk) {
-    this.desk = desk;
+  private Load(Settings settings, ClientContext context) {
+    this.context = context;
     this.scenarios = settings.scenarios;
     this.seed = settings.seed;
     this.callersLeft = new CountDownLatch(settings.callers);
@@ -51,13 +51,13 @@ final class Load implements AutoCloseable {
    * @param otherAddresses the same addresses in another order
    */
   static Load start(Settings settings, String addresses, String otherAddresses, Path folder) {
-    ClientDesk desk =
-        new ClientDesk(
+    ClientContext context =
+        new ClientContext(
             connect(addresses),
             connect(otherAddresses),
             Ledger.open(folder, "client"),
             Repairs.in(folder));
-    Load load = new Load(settings, desk);
+    Load load = new Load(settings, context);
     for (int i = 0; i < settings.callers; i++) {
       Thread.ofVirtual().name("caller-" + i).start(() -> load.call(settings.pace));
     }
@@ -92,8 +92,8 @@ final class Load implements AutoCloseable {
   }
 
   /** Errors of the client itself. */
-  List<String> troubles() {
-    return List.copyOf(troubles);
+  List<String> errors() {
+    return List.copyOf(errors);
   }
 
   private void call(Duration pace) {
@@ -105,7 +105,7 @@ final class Load implements AutoCloseable {
         Pause.of(pace.dividedBy(2).plus(pace.multipliedBy(number % 11).dividedBy(10)));
       }
     } catch (RuntimeException | InterruptedException e) {
-      troubles.add("client: " + e);
+      errors.add("client: " + e);
     } finally {
       callersLeft.countDown();
     }
@@ -115,7 +115,7 @@ final class Load implements AutoCloseable {
     String input = Long.toHexString(seed) + "-" + number;
     Random random = new Random(seed * 31 + number);
     Scenario scenario = scenarios.get(random.nextInt(scenarios.size()));
-    if (new Errand(desk, scenario, input, random).run()) {
+    if (new ClientRun(context, scenario, input, random).run()) {
       results.add(System.nanoTime());
     }
   }
@@ -124,11 +124,11 @@ final class Load implements AutoCloseable {
   public void close() {
     stopped = true;
     try {
-      desk.kagzi().close();
-      desk.other().close();
+      context.kagzi().close();
+      context.other().close();
     } catch (KagziException e) {
-      troubles.add("client: " + e);
+      errors.add("client: " + e);
     }
-    desk.ledger().close();
+    context.ledger().close();
   }
 }

@@ -85,10 +85,10 @@ public final class Main implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return new CommandLine(new Main()).setExecutionExceptionHandler(Main::complain);
+    return new CommandLine(new Main()).setExecutionExceptionHandler(Main::printFailure);
   }
 
-  private static int complain(
+  private static int printFailure(
       Exception failure, CommandLine command, CommandLine.ParseResult parsed) {
     if (!(failure instanceof TortureException || failure instanceof EmbeddedPostgresException)) {
       failure.printStackTrace(command.getErr());
@@ -117,7 +117,7 @@ public final class Main implements Callable<Integer> {
     }
     long chosen = seed == null ? ThreadLocalRandom.current().nextInt(1, 1_000_000) : seed;
     Console console = new Console(spec.commandLine().getOut());
-    console.say("seed " + chosen + ", PostgreSQL " + bundled);
+    console.printTimed("seed " + chosen + ", PostgreSQL " + bundled);
     if (schedules) {
       ScheduleTorture.Result result =
           ScheduleTorture.run(
@@ -135,8 +135,8 @@ public final class Main implements Callable<Integer> {
     Plan plan = Plan.random(seed, length, Torture.SERVERS, Torture.WORKERS);
     Load.Settings load = new Load.Settings(Scenarios.ALL, seed, CALLERS, PACE);
     try (Torture torture = Torture.start(console, load, Torture.SERVERS, Torture.WORKERS)) {
-      torture.suffer(plan);
-      return torture.judge();
+      torture.inject(plan);
+      return torture.finishAndCheck();
     }
   }
 }

@@ -11,12 +11,12 @@ final class Pause {
   static void of(Duration duration) throws InterruptedException {
     boolean never = new Semaphore(0).tryAcquire(duration.toNanos(), TimeUnit.NANOSECONDS);
     if (never) {
-      throw new AssertionError("nobody gives permits");
+      throw new AssertionError("the semaphore has no permits");
     }
   }
 
   /** Waits like code that ignores its interrupts. */
-  static void deaf(Duration duration) {
+  static void ignoringInterrupts(Duration duration) {
     long untilNanos = System.nanoTime() + duration.toNanos();
     for (long left = duration.toNanos(); left > 0; left = untilNanos - System.nanoTime()) {
       try {

@@ -33,7 +33,7 @@ record PlannedSchedule(
   private static final int FEW_CAUGHT_UP = 3;
 
   /** Every eighth of the hourly schedules must not overlap. */
-  private static final int APART_EVERY = 8;
+  private static final int NO_OVERLAP_EVERY = 8;
 
   private static final List<String> ZONES =
       List.of(
@@ -67,8 +67,10 @@ record PlannedSchedule(
         plan = of(i, random, Set.of(0), Set.of(first, first + 30), Set.of(), Set.of(), Set.of());
       } else if (kind < 0.26) {
         plan = of(i, random, Set.of(0), some(random, 60, 1), Set.of(), Set.of(), Set.of());
-        if (i % APART_EVERY == 0) {
-          plan = plan.apart(i % (2 * APART_EVERY) == 0 ? Overlap.SKIP : Overlap.BUFFER_ONE);
+        if (i % NO_OVERLAP_EVERY == 0) {
+          plan =
+              plan.withoutOverlap(
+                  i % (2 * NO_OVERLAP_EVERY) == 0 ? Overlap.SKIP : Overlap.BUFFER_ONE);
         }
       } else {
         plan = daily(i, random);
@@ -136,7 +138,7 @@ record PlannedSchedule(
     return new PlannedSchedule(name, zone, seconds, minutes, hours, days, weekdays, max, overlap);
   }
 
-  private PlannedSchedule apart(Overlap other) {
+  private PlannedSchedule withoutOverlap(Overlap other) {
     return new PlannedSchedule(
         name, zone, seconds, minutes, hours, days, weekdays, ALL_CAUGHT_UP, other);
   }
@@ -161,7 +163,7 @@ record PlannedSchedule(
     return values.stream().map(value -> value + 1).collect(Collectors.toCollection(TreeSet::new));
   }
 
-  boolean isApart() {
+  boolean mustNotOverlap() {
     return overlap != Overlap.ALLOW;
   }
 

@@ -29,7 +29,7 @@ final class Recovery {
       for (FaultKind kind : FaultKind.values()) {
         recovery.measure(recovery.fault(kind));
       }
-      return torture.judge();
+      return torture.finishAndCheck();
     }
   }
 
@@ -46,7 +46,7 @@ final class Recovery {
 
   private void measure(Fault fault) {
     long beganNanos = System.nanoTime();
-    torture.suffer(fault);
+    torture.inject(fault);
     Pause.ofUnchecked(EVERY.minusNanos(System.nanoTime() - beganNanos));
     Throughput throughput = Throughput.of(torture.load().resultNanos());
     Optional<Duration> back = throughput.recovery(beganNanos, System.nanoTime());
@@ -58,7 +58,7 @@ final class Recovery {
                 back.map(time -> "back after " + Console.seconds(time)).orElse("not back in time"),
                 throughput.rateBefore(beganNanos),
                 Console.seconds(max));
-    console.say("  " + text);
+    console.printTimed("  " + text);
     if (back.isEmpty() || back.get().compareTo(max) > 0) {
       torture.problem("recovery: " + text);
     }

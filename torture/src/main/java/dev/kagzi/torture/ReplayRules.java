@@ -33,7 +33,7 @@ final class ReplayRules {
    * receives them and must not execute these steps. Earlier claims may: they do not know yet that
    * they are lost.
    */
-  static void noStepAgain(RunStory story, Consumer<String> violation) {
+  static void noStepRepeated(RunStory story, Consumer<String> violation) {
     for (Execution earlier : story.executions()) {
       Map<String, Integer> passed = passed(earlier);
       checkOrder(earlier, violation);
@@ -45,14 +45,14 @@ final class ReplayRules {
               .forEach(
                   exec ->
                       violation.accept(
-                          "step %s was executed by claim %d, although claim %d had gone past it"
+                          "step %s was executed by claim %d, although claim %d had recorded its result"
                               .formatted(exec.step(), later.epoch(), earlier.epoch())));
         }
       }
     }
   }
 
-  private static final int FOR_GOOD = Integer.MAX_VALUE;
+  private static final int ALL_ATTEMPTS = Integer.MAX_VALUE;
 
   /**
    * For each step, the last attempt that is certainly recorded when the execution's last step
@@ -73,8 +73,8 @@ final class ReplayRules {
           present = entry.step();
           attempt = entry.attempt();
         }
-        case SEEN -> decided.put(entry.step(), FOR_GOOD);
-        case CAUGHT -> passed.put(entry.step(), FOR_GOOD);
+        case SEEN -> decided.put(entry.step(), ALL_ATTEMPTS);
+        case CAUGHT -> passed.put(entry.step(), ALL_ATTEMPTS);
         default -> {}
       }
     }
@@ -83,7 +83,7 @@ final class ReplayRules {
 
   private static boolean isAgain(LedgerEntry exec, Map<String, Integer> passed) {
     int upTo = passed.getOrDefault(exec.step(), 0);
-    return upTo == FOR_GOOD || (exec.attempt() != 0 && exec.attempt() <= upTo);
+    return upTo == ALL_ATTEMPTS || (exec.attempt() != 0 && exec.attempt() <= upTo);
   }
 
   /** Within one execution, no step is executed after the code has received its result. */
@@ -109,7 +109,7 @@ final class ReplayRules {
       for (LedgerEntry entry : entries.subList(0, Math.max(0, lastExec))) {
         if (!isOnRecord(story, entry)) {
           violation.accept(
-              "%s of step %s with %s is not on record, and yet the next step began"
+              "%s of step %s with %s is not recorded, and yet the next step began"
                   .formatted(entry.event(), entry.step(), entry.value()));
         }
       }
@@ -137,7 +137,7 @@ final class ReplayRules {
   }
 
   /** A result that an execution did not produce itself must be the recorded one. */
-  static void replaysSeeRecord(RunStory story, Consumer<String> violation) {
+  static void replaysSeeRecorded(RunStory story, Consumer<String> violation) {
     for (Execution execution : story.executions()) {
       execution
           .of(Event.SEEN)
@@ -168,8 +168,8 @@ final class ReplayRules {
   }
 
   /**
-   * A run that completes in spite of a final failure has caught it and executed a further step,
-   * unless a later attempt of the run has completed the failed step.
+   * A run that completes in spite of a final failure has caught it and executed a further step.
+   * This does not apply if a later attempt of the run has completed the failed step.
    */
   static void compensationFollows(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
@@ -189,7 +189,7 @@ final class ReplayRules {
         .forEach(
             failed ->
                 violation.accept(
-                    "step " + failed.step() + " failed for good and nothing recorded followed"));
+                    "step " + failed.step() + " failed finally and no recorded step followed"));
   }
 
   private static boolean compensates(RunStory story, Execution ender, StepRecord failed) {

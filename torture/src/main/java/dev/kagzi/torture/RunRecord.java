@@ -68,7 +68,7 @@ record RunRecord(
     return ENDS.contains(status);
   }
 
-  /** Failed or timed out: such a run starts its handler, and can be resumed. */
+  /** Failed or timed out: the run starts its handler, and can be resumed. */
   boolean hasFailed() {
     return status.equals(FAILED) || status.equals(TIMED_OUT);
   }

@@ -14,9 +14,9 @@ import java.util.Set;
  * @param code what the workflow does
  * @param end how a run ends that is not cancelled or terminated
  * @param timeout the execution time-out of a run; zero for none
- * @param habits how its client behaves
+ * @param behaviors how its client behaves
  */
-record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> habits) {
+record Scenario(String name, Code code, End end, Duration timeout, Set<Behavior> behaviors) {
   static final String QUEUE = "torture";
 
   private static final Code NOTHING = script -> {};
@@ -35,7 +35,7 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
   }
 
   /** What a client does besides starting a run and waiting for its result. */
-  enum Habit {
+  enum Behavior {
     /** Cancels the run after a random time. */
     CANCELS,
     /** Terminates the run after a random time. */
@@ -55,7 +55,7 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
   }
 
   Scenario {
-    habits = Set.copyOf(habits);
+    behaviors = Set.copyOf(behaviors);
   }
 
   static Scenario completing(String name, Code code) {
@@ -76,10 +76,10 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
   }
 
   Scenario within(Duration timeout) {
-    return new Scenario(name, code, end, timeout, habits);
+    return new Scenario(name, code, end, timeout, behaviors);
   }
 
-  Scenario client(Habit first, Habit... more) {
+  Scenario client(Behavior first, Behavior... more) {
     return new Scenario(name, code, end, timeout, EnumSet.of(first, more));
   }
 
@@ -87,16 +87,18 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Habit> ha
     return !code.equals(NOTHING);
   }
 
-  boolean has(Habit habit) {
-    return habits.contains(habit);
+  boolean has(Behavior behavior) {
+    return behaviors.contains(behavior);
   }
 
   WorkflowType<String, String> type() {
     return WorkflowType.of(name, String.class, String.class).queue(QUEUE);
   }
 
-  String execute(WorkflowContext ctx, String input, Script.WorkerDesk desk) {
-    return hasEffects() ? execute(Script.begin(ctx, input, desk)) : Script.output(input, List.of());
+  String execute(WorkflowContext ctx, String input, Script.WorkerContext context) {
+    return hasEffects()
+        ? execute(Script.begin(ctx, input, context))
+        : Script.output(input, List.of());
   }
 
   String execute(Script script) {

@@ -3,7 +3,7 @@ package dev.kagzi.torture;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.WorkflowFailedEvent;
 import dev.kagzi.sdk.WorkflowType;
-import dev.kagzi.torture.Scenario.Habit;
+import dev.kagzi.torture.Scenario.Behavior;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -40,38 +40,38 @@ final class Scenarios {
           Scenario.completing("long-sleep", script -> sleep(script, 1_100, 2_500)),
           Scenario.completing("compensation", Scenarios::compensation),
           Scenario.failing("failure", Scenarios::failure),
-          Scenario.completing("cancel", Scenarios::journey).client(Habit.CANCELS),
+          Scenario.completing("cancel", Scenarios::journey).client(Behavior.CANCELS),
           Scenario.completing("step-timeout", Scenarios::stepTimeout),
           Scenario.timingOut("timeout", Scenarios::endless).within(SHORT),
           Scenario.completing("ample-timeout", Scenarios::steps).within(GENEROUS),
           Scenario.completing("ample-deadline", script -> retry(script, LATER))
               .within(GENEROUS)
-              .client(Habit.SETS_DEADLINE, Habit.HANDLES_FAILURE),
-          Scenario.failing("handled-failure", Scenarios::failure).client(Habit.HANDLES_FAILURE),
+              .client(Behavior.SETS_DEADLINE, Behavior.HANDLES_FAILURE),
+          Scenario.failing("handled-failure", Scenarios::failure).client(Behavior.HANDLES_FAILURE),
           Scenario.timingOut("handled-timeout", Scenarios::endless)
               .within(SHORT)
-              .client(Habit.HANDLES_FAILURE),
+              .client(Behavior.HANDLES_FAILURE),
           Scenario.completing("handled-cancel", Scenarios::journey)
-              .client(Habit.CANCELS, Habit.HANDLES_FAILURE),
+              .client(Behavior.CANCELS, Behavior.HANDLES_FAILURE),
           Scenario.completing("terminate", Scenarios::journey)
-              .client(Habit.TERMINATES, Habit.HANDLES_FAILURE),
+              .client(Behavior.TERMINATES, Behavior.HANDLES_FAILURE),
           Scenario.completing("resume", Scenarios::outage)
-              .client(Habit.RESUMES, Habit.HANDLES_FAILURE),
+              .client(Behavior.RESUMES, Behavior.HANDLES_FAILURE),
           Scenario.completing("resume-timed-out", Scenarios::overtime)
               .within(SHORT)
-              .client(Habit.RESUMES),
+              .client(Behavior.RESUMES),
           Scenario.completing("resume-terminated", Scenarios::journey)
-              .client(Habit.TERMINATES, Habit.RESUMES),
+              .client(Behavior.TERMINATES, Behavior.RESUMES),
           Scenario.completing("run-retry", Scenarios::fragile)
-              .client(Habit.RETRIES, Habit.HANDLES_FAILURE),
+              .client(Behavior.RETRIES, Behavior.HANDLES_FAILURE),
           Scenario.failing("undone", Scenarios::undone)
-              .client(Habit.RETRIES, Habit.HANDLES_FAILURE),
-          Scenario.completing("start-twice", Scenarios::steps).client(Habit.STARTS_TWICE),
+              .client(Behavior.RETRIES, Behavior.HANDLES_FAILURE),
+          Scenario.completing("start-twice", Scenarios::steps).client(Behavior.STARTS_TWICE),
           Scenario.completing("parallel", Scenarios::parallel),
           Scenario.completing("race", Scenarios::race),
           Scenario.completing("children", Scenarios::children),
-          Scenario.completing("cancel-family", Scenarios::family).client(Habit.CANCELS),
-          Scenario.completing("versions", Scenarios::steps).client(Habit.CHANGES_DEFAULT));
+          Scenario.completing("cancel-family", Scenarios::family).client(Behavior.CANCELS),
+          Scenario.completing("versions", Scenarios::steps).client(Behavior.CHANGES_DEFAULT));
 
   static final Map<String, Scenario> BY_NAME =
       ALL.stream().collect(Collectors.toUnmodifiableMap(Scenario::name, Function.identity()));
@@ -128,7 +128,7 @@ final class Scenarios {
 
   private static void failure(Script script) {
     script.step("before");
-    script.doomedStep("doomed", BRIEF);
+    script.failingStep("doomed", BRIEF);
   }
 
   private static void journey(Script script) {
@@ -154,14 +154,14 @@ final class Scenarios {
     script.quickStep("before");
     switch (script.choices("endless").nextInt(3)) {
       case 0 -> script.sleep("sleep", GENEROUS);
-      case 1 -> script.lingeringStep("linger", GENEROUS, Integer.MAX_VALUE);
-      default -> script.doomedStep("doomed", FOR_EVER);
+      case 1 -> script.longStep("linger", GENEROUS, Integer.MAX_VALUE);
+      default -> script.failingStep("doomed", FOR_EVER);
     }
   }
 
   private static void outage(Script script) {
     script.step("before");
-    script.brokenStep("broken", script.choices("retry").nextBoolean() ? BRIEF : Retry.none());
+    script.unrepairedStep("broken", script.choices("retry").nextBoolean() ? BRIEF : Retry.none());
     script.sleep("rest", Duration.ofMillis(script.choices("rest").nextInt(50, 1_500)));
     script.step("after");
   }
@@ -172,7 +172,7 @@ final class Scenarios {
     if (script.choices("overtime").nextBoolean()) {
       script.sleep("sleep", SHORT.plusMillis(700));
     } else {
-      script.lingeringStep("linger", SHORT.plusMillis(700), 1);
+      script.longStep("linger", SHORT.plusMillis(700), 1);
     }
     script.quickStep("after");
   }
@@ -188,12 +188,12 @@ final class Scenarios {
     script.step("reserve");
     script.caughtStep("charge", BRIEF);
     script.step("release");
-    script.doomedStep("doomed", Retry.none());
+    script.failingStep("doomed", Retry.none());
   }
 
   private static void parallel(Script script) {
     script.step("before");
-    script.fan("fan", 2 + script.choices("fan").nextInt(4), Scenarios::branch);
+    script.parallel("fan", 2 + script.choices("fan").nextInt(4), Scenarios::branch);
     script.step("after");
   }
 
@@ -204,7 +204,7 @@ final class Scenarios {
     switch (random.nextInt(4)) {
       case 0 -> script.sleep("nap", Duration.ofMillis(random.nextInt(50, 2_200)));
       case 1 -> script.step("flaky", random.nextBoolean() ? SOON : LATER, 1);
-      case 2 -> script.fan("inner", 2, (inner, i) -> inner.step("deep"));
+      case 2 -> script.parallel("inner", 2, (inner, i) -> inner.step("deep"));
       default -> script.step("two");
     }
     script.step("last");
@@ -239,7 +239,7 @@ final class Scenarios {
   }
 
   /** The code of {@link #CHILD}. */
-  static String grow(Script script) {
+  static String child(Script script) {
     Random random = script.choices("child");
     script.step("one");
     if (random.nextBoolean()) {

@@ -73,10 +73,10 @@ final class ScheduleRules {
     plans.forEach(
         (id, plan) -> {
           List<Long> slots = expected.getOrDefault(id, List.of());
-          List<Fired> made = fired.getOrDefault(id, List.of());
-          check(plan, slots, made, counts.getOrDefault(id, Counts.NONE));
-          if (plan.maxCatchup() == 0 && !plan.isApart()) {
-            checkOnTime(name(plan), slots, made, onTime);
+          List<Fired> runs = fired.getOrDefault(id, List.of());
+          check(plan, slots, runs, counts.getOrDefault(id, Counts.NONE));
+          if (plan.maxCatchup() == 0 && !plan.mustNotOverlap()) {
+            checkOnTime(name(plan), slots, runs, onTime);
           }
         });
   }
@@ -90,7 +90,7 @@ final class ScheduleRules {
     List<Fired> most = List.of();
     for (Map.Entry<String, List<Fired>> entry : fired.entrySet()) {
       PlannedSchedule plan = plans.get(entry.getKey());
-      boolean isEvidence = plan != null && plan.catchesUp() && !plan.isApart();
+      boolean isEvidence = plan != null && plan.catchesUp() && !plan.mustNotOverlap();
       if (isEvidence && entry.getValue().size() > most.size()) {
         most = entry.getValue();
       }
@@ -105,9 +105,9 @@ final class ScheduleRules {
    * Without catch-up a slot may be missed whenever no server fires. While a server fires, most
    * slots become runs; not all, since a fault may occur between the two schedules.
    */
-  private void checkOnTime(String name, List<Long> slots, List<Fired> made, Set<Long> onTime) {
+  private void checkOnTime(String name, List<Long> slots, List<Fired> runs, Set<Long> onTime) {
     long due = slots.stream().filter(onTime::contains).count();
-    long fired = made.stream().filter(run -> onTime.contains(run.slot)).count();
+    long fired = runs.stream().filter(run -> onTime.contains(run.slot)).count();
     if (due >= ON_TIME_SLOTS_MIN && 2 * fired < due) {
       problems.add(
           name
@@ -120,14 +120,14 @@ final class ScheduleRules {
     return plan.name() + " (" + plan.cron() + ", " + plan.zone() + "): ";
   }
 
-  void check(PlannedSchedule plan, List<Long> slots, List<Fired> made, Counts counts) {
+  void check(PlannedSchedule plan, List<Long> slots, List<Fired> runs, Counts counts) {
     String name = name(plan);
-    List<Long> fired = made.stream().map(Fired::slot).toList();
+    List<Long> fired = runs.stream().map(Fired::slot).toList();
     Set<Long> distinct = new HashSet<>(fired);
     if (distinct.size() != fired.size()) {
       problems.add(name + "a slot has two runs");
     }
-    boolean everySlot = plan.catchesUp() && !plan.isApart();
+    boolean everySlot = plan.catchesUp() && !plan.mustNotOverlap();
     if (everySlot ? !fired.equals(slots) : !new HashSet<>(slots).containsAll(fired)) {
       problems.add(name + difference(slots, fired));
     }
@@ -140,10 +140,10 @@ final class ScheduleRules {
                       fired.size(), counts.total, counts.missed, counts.waiting, slots.size()));
     }
     if (everySlot && counts.missed != 0) {
-      problems.add(name + counts.missed + " slots missed although all are caught up with");
+      problems.add(name + counts.missed + " slots missed although all are caught up");
     }
-    if (!plan.isApart()) {
-      checkCatchUp(name, plan.maxCatchup(), slots, made);
+    if (!plan.mustNotOverlap()) {
+      checkCatchUp(name, plan.maxCatchup(), slots, runs);
     }
   }
 
@@ -152,14 +152,14 @@ final class ScheduleRules {
    * missed only if it is not. The time of a run is that of its decision. Without catch-up nothing
    * shows when a slot was decided on, so only the fired slots are checked.
    */
-  private void checkCatchUp(String name, int maxCatchup, List<Long> slots, List<Fired> made) {
-    checkLate(name, maxCatchup, slots, made);
+  private void checkCatchUp(String name, int maxCatchup, List<Long> slots, List<Fired> runs) {
+    checkLate(name, maxCatchup, slots, runs);
     if (maxCatchup == 0) {
       return;
     }
     NavigableSet<Long> decisions = new TreeSet<>();
     NavigableSet<Long> fired = new TreeSet<>();
-    for (Fired run : made) {
+    for (Fired run : runs) {
       decisions.add(run.atUs);
       fired.add(run.slot);
     }
@@ -171,19 +171,19 @@ final class ScheduleRules {
         if (newer < maxCatchup) {
           problems.add(
               name
-                  + "slot %d was missed although only %d newer ones were caught up with, of at most %d"
+                  + "slot %d was missed although only %d newer ones were caught up, of at most %d"
                       .formatted(slot, newer, maxCatchup));
         }
       }
     }
   }
 
-  private void checkLate(String name, int maxCatchup, List<Long> slots, List<Fired> made) {
+  private void checkLate(String name, int maxCatchup, List<Long> slots, List<Fired> runs) {
     if (slots.size() <= maxCatchup) {
       return;
     }
     List<Fired> wrong =
-        made.stream()
+        runs.stream()
             .filter(run -> run.isOlderThan(lateSeconds))
             .filter(run -> newerWhenFired(slots, run) >= maxCatchup)
             .toList();
@@ -191,7 +191,7 @@ final class ScheduleRules {
       Fired first = wrong.getFirst();
       problems.add(
           name
-              + "%d slots were fired that were missed, first %d, when %d newer ones were due, although at most %d are caught up with"
+              + "%d slots were fired that were missed, first %d, when %d newer ones were due, although at most %d are caught up"
                   .formatted(wrong.size(), first.slot, newerWhenFired(slots, first), maxCatchup));
     }
   }
@@ -209,14 +209,14 @@ final class ScheduleRules {
   private static String difference(List<Long> slots, List<Long> fired) {
     List<Long> missing = new ArrayList<>(slots);
     missing.removeAll(new HashSet<>(fired));
-    List<Long> strange = new ArrayList<>(fired);
-    strange.removeAll(new HashSet<>(slots));
+    List<Long> unexpected = new ArrayList<>(fired);
+    unexpected.removeAll(new HashSet<>(slots));
     return "%d slots without a run, first %s; %d runs without a slot, first %s"
         .formatted(
             missing.size(),
             missing.isEmpty() ? "-" : missing.getFirst(),
-            strange.size(),
-            strange.isEmpty() ? "-" : strange.getFirst());
+            unexpected.size(),
+            unexpected.isEmpty() ? "-" : unexpected.getFirst());
   }
 
   /** Reads the slots of all runs, in order; a run that was created before its slot is a problem. */

@@ -94,25 +94,25 @@ final class ScheduleTorture implements AutoCloseable {
 
   private final Console console;
   private final Settings settings;
-  private final Workplace workplace = Workplace.create();
+  private final WorkFolder workFolder = WorkFolder.create();
   private final Database database;
   private final List<JavaProcess> servers = new ArrayList<>();
   private final List<Link> links = new ArrayList<>();
   private final List<Link> toDatabase = new ArrayList<>();
   private final List<PlannedSchedule> plans;
-  private final Map<String, PlannedSchedule> planOf = new ConcurrentHashMap<>();
+  private final Map<String, PlannedSchedule> planById = new ConcurrentHashMap<>();
   private final AtomicInteger faults = new AtomicInteger();
   private final AtomicInteger databaseKills = new AtomicInteger();
   private final AtomicInteger cuts = new AtomicInteger();
   private final List<String> problems = new ArrayList<>();
   private final Thread endServers;
-  private volatile boolean suffering = true;
+  private volatile boolean injecting = true;
 
   private ScheduleTorture(Console console, Settings settings) {
     this.console = console;
     this.settings = settings;
     this.plans = PlannedSchedule.mixture(settings.schedules, new Random(settings.seed));
-    Path folder = workplace.folder();
+    Path folder = workFolder.folder();
     this.database = Database.start(folder.resolve("postgres"));
     for (int i = 1; i <= SERVERS; i++) {
       Link link = new Link();
@@ -152,12 +152,12 @@ final class ScheduleTorture implements AutoCloseable {
         Kagzi kagzi =
             Kagzi.builder().address(addresses).callTimeout(Duration.ofSeconds(30)).connect()) {
       VirtualClock clock = new VirtualClock(connection);
-      clock.standAt(BEGIN);
+      clock.stopAt(BEGIN);
       createAll(kagzi);
-      console.say(
-          "%d servers, %d schedules; in %s".formatted(SERVERS, plans.size(), workplace.folder()));
-      sufferWhileTimePasses(connection, clock, kagzi);
-      clock.standAt(BEGIN.plus(LENGTH));
+      console.printTimed(
+          "%d servers, %d schedules; in %s".formatted(SERVERS, plans.size(), workFolder.folder()));
+      injectFaultsWhileTimePasses(connection, clock, kagzi);
+      clock.stopAt(BEGIN.plus(LENGTH));
       if (!awaitNothingDue(connection, END_MAX)) {
         problems.add("not all slots were fired within " + END_MAX.toSeconds() + " s");
       }
@@ -173,7 +173,8 @@ final class ScheduleTorture implements AutoCloseable {
   }
 
   @SuppressWarnings("try") // close() stops the worker
-  private void sufferWhileTimePasses(SteadyConnection connection, VirtualClock clock, Kagzi kagzi)
+  private void injectFaultsWhileTimePasses(
+      SteadyConnection connection, VirtualClock clock, Kagzi kagzi)
       throws SQLException, InterruptedException {
     try (Worker worker =
             kagzi
@@ -182,29 +183,32 @@ final class ScheduleTorture implements AutoCloseable {
                 .maxConcurrent(RUNS_MAX)
                 .drainOnShutdown(false)
                 .start();
-        ApartWatch watch = new ApartWatch(database, kagzi, LASTING, apart())) {
-      List<Thread> tormentors = new ArrayList<>();
+        OverlapWatch watch =
+            new OverlapWatch(database, kagzi, LASTING, schedulesWithoutOverlap())) {
+      List<Thread> injectors = new ArrayList<>();
       for (int i = 0; i < SERVERS; i++) {
         int server = i;
-        tormentors.add(
-            Thread.ofVirtual().start(() -> torment(server, new Random(settings.seed + server))));
+        injectors.add(
+            Thread.ofVirtual()
+                .start(() -> injectServerFaults(server, new Random(settings.seed + server))));
       }
-      tormentors.add(
-          Thread.ofVirtual().start(() -> tormentDatabase(new Random(settings.seed + SERVERS))));
+      injectors.add(
+          Thread.ofVirtual()
+              .start(() -> injectDatabaseFaults(new Random(settings.seed + SERVERS))));
       passTime(connection, clock);
-      suffering = false;
-      for (Thread tormentor : tormentors) {
-        tormentor.join();
+      injecting = false;
+      for (Thread injector : injectors) {
+        injector.join();
       }
       watch.close();
-      console.say(watch.summary());
+      console.printTimed(watch.summary());
       problems.addAll(watch.problems());
     }
   }
 
-  private List<String> apart() {
-    return planOf.entrySet().stream()
-        .filter(entry -> entry.getValue().isApart())
+  private List<String> schedulesWithoutOverlap() {
+    return planById.entrySet().stream()
+        .filter(entry -> entry.getValue().mustNotOverlap())
         .map(Map.Entry::getKey)
         .toList();
   }
@@ -239,16 +243,16 @@ final class ScheduleTorture implements AutoCloseable {
     ScheduleBuilder<String> wanted =
         kagzi
             .schedule(plan.name())
-            .workflow(plan.isApart() ? LASTING : TYPE)
+            .workflow(plan.mustNotOverlap() ? LASTING : TYPE)
             .cron(plan.cron())
             .zone(plan.zone())
             .input(plan.name())
             .overlap(plan.overlap())
             .maxCatchup(plan.maxCatchup());
-    if (plan.isApart()) {
+    if (plan.mustNotOverlap()) {
       wanted.executionTimeout(LASTING_MAX);
     }
-    planOf.put(wanted.create().id(), plan);
+    planById.put(wanted.create().id(), plan);
   }
 
   private void passTime(SteadyConnection connection, VirtualClock clock) throws SQLException {
@@ -262,7 +266,7 @@ final class ScheduleTorture implements AutoCloseable {
       int days = (int) Duration.between(BEGIN, time).toDays();
       if (days > day) {
         day = days;
-        console.say("day %d is over, %d faults".formatted(day, faults.get()));
+        console.printTimed("day %d is over, %d faults".formatted(day, faults.get()));
       }
     }
   }
@@ -291,16 +295,16 @@ final class ScheduleTorture implements AutoCloseable {
   }
 
   /** Kills PostgreSQL at least once, and leaves it running. */
-  private void tormentDatabase(Random random) {
+  private void injectDatabaseFaults(Random random) {
     try {
       Pause.ofUnchecked(Duration.ofMillis(1_000 + random.nextInt(2_000)));
       do {
         killDatabase(Duration.ofMillis(100 + random.nextInt(900)));
         // Long enough for servers to start meanwhile, also on a busy machine.
-        for (int ms = 8_000 + random.nextInt(8_000); ms > 0 && suffering; ms -= 500) {
+        for (int ms = 8_000 + random.nextInt(8_000); ms > 0 && injecting; ms -= 500) {
           Pause.ofUnchecked(Duration.ofMillis(500));
         }
-      } while (suffering);
+      } while (injecting);
     } catch (RuntimeException e) {
       synchronized (problems) {
         problems.add("PostgreSQL: " + e.getMessage());
@@ -308,13 +312,13 @@ final class ScheduleTorture implements AutoCloseable {
     }
   }
 
-  private void killDatabase(Duration away) {
+  private void killDatabase(Duration downTime) {
     database.lock().lock();
     try {
       database.kill();
       faults.incrementAndGet();
       databaseKills.incrementAndGet();
-      Pause.ofUnchecked(away);
+      Pause.ofUnchecked(downTime);
       database.restart();
       toDatabase.forEach(link -> link.to(database.port()));
     } finally {
@@ -326,7 +330,7 @@ final class ScheduleTorture implements AutoCloseable {
    * Kills, pauses or cuts off one server, and leaves it running; each server begins with another
    * kind.
    */
-  private void torment(int index, Random random) {
+  private void injectServerFaults(int index, Random random) {
     JavaProcess server = servers.get(index);
     int kind = index % FAULT_KINDS;
     try {
@@ -350,7 +354,7 @@ final class ScheduleTorture implements AutoCloseable {
           }
         }
         kind = random.nextInt(FAULT_KINDS);
-      } while (suffering);
+      } while (injecting);
     } catch (RuntimeException e) {
       synchronized (problems) {
         problems.add(server.name() + ": " + e.getMessage());
@@ -359,11 +363,11 @@ final class ScheduleTorture implements AutoCloseable {
   }
 
   private Result check(Connection connection) throws SQLException {
-    console.say("walking over all minutes");
+    console.printTimed("walking over all minutes");
     Map<String, WallClock> clocks = new HashMap<>();
     Map<String, List<Long>> expected = new HashMap<>();
     long slots = 0;
-    for (Map.Entry<String, PlannedSchedule> entry : planOf.entrySet()) {
+    for (Map.Entry<String, PlannedSchedule> entry : planById.entrySet()) {
       PlannedSchedule plan = entry.getValue();
       WallClock clock =
           clocks.computeIfAbsent(
@@ -375,7 +379,7 @@ final class ScheduleTorture implements AutoCloseable {
       expected.put(entry.getKey(), all);
       slots += all.size();
     }
-    ScheduleRules rules = new ScheduleRules(planOf, expected, LATE_SECONDS, problems);
+    ScheduleRules rules = new ScheduleRules(planById, expected, LATE_SECONDS, problems);
     rules.check(connection);
     problems.stream().limit(VIOLATIONS_SHOWN_MAX).forEach(console::print);
     return new Result(
@@ -394,17 +398,17 @@ final class ScheduleTorture implements AutoCloseable {
 
   @Override
   public void close() {
-    suffering = false;
+    injecting = false;
     stopServers();
     links.forEach(Link::close);
     toDatabase.forEach(Link::close);
     database.close();
     Runtime.getRuntime().removeShutdownHook(endServers);
     if (problems.isEmpty()) {
-      workplace.delete();
+      workFolder.delete();
     } else {
-      workplace.keepEvidence();
-      console.print("logs: " + workplace.folder());
+      workFolder.keepEvidence();
+      console.print("logs: " + workFolder.folder());
     }
   }
 }

@@ -50,7 +50,7 @@ final class ScheduledLoad implements AutoCloseable {
   private final Map<String, PlannedSchedule> plans = new HashMap<>();
   private final Map<String, Long> firstSlots = new HashMap<>();
   private final Queue<String> triggered = new ConcurrentLinkedQueue<>();
-  private final Queue<String> troubles = new ConcurrentLinkedQueue<>();
+  private final Queue<String> errors = new ConcurrentLinkedQueue<>();
   private final Thread triggering;
   private volatile boolean stopped;
   private volatile long stoppedSecond;
@@ -90,7 +90,7 @@ final class ScheduledLoad implements AutoCloseable {
       try {
         triggered.add(schedule.trigger());
       } catch (KagziException e) {
-        troubles.add("a trigger was not answered: " + e);
+        errors.add("a trigger was not answered: " + e);
       }
       Pause.ofUnchecked(BETWEEN_TRIGGERS);
     }
@@ -109,13 +109,13 @@ final class ScheduledLoad implements AutoCloseable {
     } catch (InterruptedException e) {
       throw TortureException.interrupted(e);
     } catch (KagziException e) {
-      troubles.add("a schedule was not paused: " + e);
+      errors.add("a schedule was not paused: " + e);
     }
   }
 
   /** Returns the problems of the runs in the tables. */
   List<String> problems(Connection connection) throws SQLException {
-    List<String> problems = new ArrayList<>(troubles);
+    List<String> problems = new ArrayList<>(errors);
     Map<String, List<Long>> expected = new HashMap<>();
     Map<String, Long> nextSlots = nextSlots(connection);
     nextSlots.forEach((id, next) -> expected.put(id, slots(id, next)));
@@ -157,13 +157,14 @@ final class ScheduledLoad implements AutoCloseable {
   }
 
   /** A trigger that was sent again must not have created a second run. */
-  static void checkTriggered(Set<String> told, List<String> runs, List<String> problems) {
-    if (told.isEmpty()) {
+  static void checkTriggered(Set<String> acknowledged, List<String> runs, List<String> problems) {
+    if (acknowledged.isEmpty()) {
       problems.add("no trigger was ever answered");
     }
-    if (runs.size() != told.size() || !told.containsAll(runs)) {
+    if (runs.size() != acknowledged.size() || !acknowledged.containsAll(runs)) {
       problems.add(
-          "%d triggers were answered, and %d runs are there".formatted(told.size(), runs.size()));
+          "%d triggers were answered, and %d runs exist"
+              .formatted(acknowledged.size(), runs.size()));
     }
   }
 

@@ -7,7 +7,7 @@ import dev.kagzi.sdk.StepBuilder;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowFailedEvent;
-import dev.kagzi.torture.ClaimWatch.Delivered;
+import dev.kagzi.torture.ClaimObserver.Delivered;
 import dev.kagzi.torture.LedgerEntry.Author;
 import dev.kagzi.torture.LedgerEntry.Event;
 import java.time.Duration;
@@ -22,11 +22,12 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * The API of a scenario's code: the workflow context, with a ledger entry for everything that happens. Belongs to one execution of one run.
+ * The API of a scenario's code: the workflow context, with a ledger entry for everything that
+ * happens. Belongs to one execution of one run.
  *
  * <p>Each execution of a step has a unique value, which it returns or throws. With this value the
- * checker finds the execution whose result is recorded. How long a step takes and how often it fails
- * depends only on the run's input and on what the client has repaired.
+ * checker finds the execution whose result is recorded. How long a step takes and how often it
+ * fails depends only on the run's input and on what the client has repaired.
  */
 final class Script {
   /** Separates an execution from the branch that writes. */
@@ -35,10 +36,10 @@ final class Script {
   private static final Retry PATIENT = Retry.exponential(3);
 
   /** Longer than the SDK waits for code to return after its interrupt. */
-  private static final Duration DEAF = Duration.ofMillis(1_700);
+  private static final Duration UNRESPONSIVE_TIME = Duration.ofMillis(1_700);
 
   private final WorkflowContext ctx;
-  private final WorkerDesk desk;
+  private final WorkerContext context;
   private final Delivered claim;
   private final Author author;
   private final String input;
@@ -47,31 +48,31 @@ final class Script {
 
   private Script(
       WorkflowContext ctx,
-      WorkerDesk desk,
+      WorkerContext context,
       Delivered claim,
       Author author,
       String input,
       String scope) {
     this.ctx = ctx;
     this.scope = scope;
-    this.desk = desk;
+    this.context = context;
     this.claim = claim;
     this.author = author;
     this.input = input;
   }
 
   /** Begins an execution. */
-  static Script begin(WorkflowContext ctx, String input, WorkerDesk desk) {
-    Delivered claim = desk.claims().begins(ctx.runId());
-    Author author = new Author(desk.process(), UUID.randomUUID().toString(), claim.epoch());
-    Script script = new Script(ctx, desk, claim, author, input, "");
+  static Script begin(WorkflowContext ctx, String input, WorkerContext context) {
+    Delivered claim = context.claims().takeBegun(ctx.runId());
+    Author author = new Author(context.process(), UUID.randomUUID().toString(), claim.epoch());
+    Script script = new Script(ctx, context, claim, author, input, "");
     script.write(Event.BEGIN, "", 0, ctx.workflowType());
     return script;
   }
 
   /** Begins an execution of a handler; the failure that it handles is its input. */
-  static Script begin(WorkflowContext ctx, WorkflowFailedEvent event, WorkerDesk desk) {
-    return begin(ctx, handlerInput(event.failedRunId(), event.attempts()), desk);
+  static Script begin(WorkflowContext ctx, WorkflowFailedEvent event, WorkerContext context) {
+    return begin(ctx, handlerInput(event.failedRunId(), event.attempts()), context);
   }
 
   static String handlerInput(String failedRunId, int attempts) {
@@ -83,7 +84,7 @@ final class Script {
    *
    * @param process the name of the process, with the number of its start
    */
-  record WorkerDesk(String process, Ledger ledger, ClaimWatch claims, Repairs repairs) {}
+  record WorkerContext(String process, Ledger ledger, ClaimObserver claims, Repairs repairs) {}
 
   /** Random choices of the scenario that are the same in each execution of the run. */
   Random choices(String about) {
@@ -107,25 +108,25 @@ final class Script {
   }
 
   /** A step that always fails; its final failure is not caught. */
-  void doomedStep(String name, Retry retry) {
+  void failingStep(String name, Retry retry) {
     step(retry, new Execution(name, Script::always, lasting(length(name))));
   }
 
   /** A step that throws until the client repairs the cause. */
-  void brokenStep(String name, Retry retry) {
-    IntPredicate fails = attempt -> !desk.repairs().isRepaired(input);
+  void unrepairedStep(String name, Retry retry) {
+    IntPredicate fails = attempt -> !context.repairs().isRepaired(input);
     step(retry, new Execution(name, fails, lasting(length(name))));
   }
 
   /** A step whose first attempts take long, unless they are interrupted. */
-  void lingeringStep(String name, Duration time, int lingering) {
+  void longStep(String name, Duration time, int longAttempts) {
     step(
         PATIENT,
         new Execution(
             name,
             Script::never,
             (attempt, value) -> {
-              if (attempt <= lingering) {
+              if (attempt <= longAttempts) {
                 Pause.of(time);
               }
             }));
@@ -144,12 +145,12 @@ final class Script {
             Script::never,
             (attempt, value) -> {
               if (attempt >= 1 && attempt <= slow) {
-                outlast(name, attempt, timeout, value);
+                exceedTimeout(name, attempt, timeout, value);
               }
             }));
   }
 
-  private void outlast(String name, int attempt, Duration timeout, String value)
+  private void exceedTimeout(String name, int attempt, Duration timeout, String value)
       throws InterruptedException {
     long beganNanos = System.nanoTime();
     switch (choices(name + attempt).nextInt(3)) {
@@ -161,7 +162,7 @@ final class Script {
           // Returns its result although the attempt has timed out.
         }
       }
-      default -> Pause.deaf(timeout.plus(DEAF));
+      default -> Pause.ignoringInterrupts(timeout.plus(UNRESPONSIVE_TIME));
     }
     if (System.nanoTime() - beganNanos >= timeout.toNanos()) {
       write(Event.LATE, name, attempt, value);
@@ -181,7 +182,7 @@ final class Script {
   /** A step that always fails; catches its final failure. */
   void caughtStep(String name, Retry retry) {
     try {
-      doomedStep(name, retry);
+      failingStep(name, retry);
     } catch (StepFailedException e) {
       String value = e.failure().message();
       write(Event.CAUGHT, name, 0, value);
@@ -217,13 +218,13 @@ final class Script {
     String inner = scope + name + "/";
     Author own =
         new Author(author.process(), author.execution() + BRANCH_MARK + inner, author.epoch());
-    Script script = new Script(branch, desk, claim, own, input + inner, inner);
+    Script script = new Script(branch, context, claim, own, input + inner, inner);
     script.write(Event.BEGIN, "", 0, ctx.workflowType());
     return script;
   }
 
   /** Runs branches in parallel. */
-  void fan(String name, int count, BiConsumer<Script, Integer> code) {
+  void parallel(String name, int count, BiConsumer<Script, Integer> code) {
     List<Integer> items = IntStream.range(0, count).boxed().toList();
     List<String> joined =
         ctx.parallel(
@@ -291,7 +292,7 @@ final class Script {
 
   private void write(Event event, String step, int attempt, String value) {
     String key = step.isEmpty() ? "" : scope + step;
-    desk.ledger().write(event, ctx.runId(), author, key, attempt, value);
+    context.ledger().write(event, ctx.runId(), author, key, attempt, value);
   }
 
   private static boolean never(int attempt) {
@@ -333,7 +334,7 @@ final class Script {
     private final String step;
     private final IntPredicate fails;
     private final Work work;
-    private int before;
+    private int attemptsSoFar;
 
     Execution(String step, IntPredicate fails, Work work) {
       this.step = step;
@@ -343,8 +344,8 @@ final class Script {
 
     String attempt() throws InterruptedException, BrokenStepException {
       int first = claim.firstAttempt(scope + step);
-      int attempt = first == 0 ? 0 : first + before;
-      before++;
+      int attempt = first == 0 ? 0 : first + attemptsSoFar;
+      attemptsSoFar++;
       boolean broken = fails.test(attempt);
       String value = (broken ? "broke-" : "made-") + UUID.randomUUID();
       write(Event.EXEC, step, attempt, value);

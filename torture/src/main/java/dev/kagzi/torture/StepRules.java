@@ -44,7 +44,7 @@ final class StepRules {
       violation.accept(
           what
               + "is %s%s and yet another follows"
-                  .formatted(attempt.status(), attempt.isFinal() ? " for good" : ""));
+                  .formatted(attempt.status(), attempt.isFinal() ? " finally" : ""));
     }
     if (next.epoch() < attempt.epoch()) {
       violation.accept(what + "is followed by one of an earlier claim");
@@ -124,7 +124,7 @@ final class StepRules {
             .findFirst();
     String what = "step %s, attempt %d: ".formatted(attempt.step(), attempt.attempt());
     if (origin.isEmpty()) {
-      violation.accept(what + "nobody has executed what is recorded, " + attempt.value());
+      violation.accept(what + "no execution produced the recorded value " + attempt.value());
       return;
     }
     int epoch = origin.get().author().epoch();

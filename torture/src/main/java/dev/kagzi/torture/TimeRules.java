@@ -51,7 +51,7 @@ final class TimeRules {
   }
 
   /** A result after the time-out is never recorded. */
-  static void nothingLateCounts(RunStory story, Consumer<String> violation) {
+  static void lateResultsDoNotCount(RunStory story, Consumer<String> violation) {
     story
         .worker(Event.LATE)
         .filter(
@@ -63,7 +63,7 @@ final class TimeRules {
         .forEach(
             late ->
                 violation.accept(
-                    "step %s took longer than it may, and its %s is on record"
+                    "step %s exceeded its time-out, and its %s is recorded"
                         .formatted(late.step(), late.value())));
   }
 
@@ -91,6 +91,6 @@ final class TimeRules {
         .client(Event.RESULT)
         .filter(result -> result.step().equals(RunRecord.TIMED_OUT))
         .filter(result -> result.at().wallMicros() < leastMicros - TOLERANCE_MICROS)
-        .forEach(result -> violation.accept("the client was told too early that it timed out"));
+        .forEach(result -> violation.accept("the client received the time-out too early"));
   }
 }

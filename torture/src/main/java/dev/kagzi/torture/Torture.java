@@ -26,12 +26,12 @@ final class Torture implements AutoCloseable {
 
   private final Console console;
   private final long seed;
-  private final Workplace workplace = Workplace.create();
+  private final WorkFolder workFolder = WorkFolder.create();
   private final Fleet fleet;
   private final Load load;
   private final @Nullable ScheduledLoad scheduled;
   private final Injector injector;
-  private final Tally tally = new Tally();
+  private final FaultTally faultTally = new FaultTally();
 
   /** Without duplicates, in the order in which they were found. */
   private final Set<String> problems = Collections.synchronizedSet(new LinkedHashSet<>());
@@ -41,10 +41,10 @@ final class Torture implements AutoCloseable {
   private Torture(Console console, Load.Settings settings, int servers, int workers) {
     this.console = console;
     this.seed = settings.seed();
-    this.fleet = Fleet.start(workplace.folder(), servers, workers);
+    this.fleet = Fleet.start(workFolder.folder(), servers, workers);
     this.load =
         Load.start(
-            settings, fleet.clientAddresses(), fleet.otherClientAddresses(), workplace.folder());
+            settings, fleet.clientAddresses(), fleet.otherClientAddresses(), workFolder.folder());
     // Recovery is measured under even load.
     this.scheduled =
         settings.scenarios().equals(Scenarios.ALL)
@@ -68,9 +68,9 @@ final class Torture implements AutoCloseable {
       problems.add("no results after " + WARM_UP_MAX.toSeconds() + " s without any fault");
       return;
     }
-    console.say(
+    console.printTimed(
         "%d servers, %d workers, PostgreSQL; in %s"
-            .formatted(fleet.servers().size(), fleet.workers().size(), workplace.folder()));
+            .formatted(fleet.servers().size(), fleet.workers().size(), workFolder.folder()));
   }
 
   /** Waits until the client has received this many more results; false at the time-out. */
@@ -95,13 +95,13 @@ final class Torture implements AutoCloseable {
   }
 
   /** Injects all faults at their times and returns when the last is healed. */
-  void suffer(Plan plan) {
+  void inject(Plan plan) {
     List<Thread> faults = new ArrayList<>();
     long beganNanos = System.nanoTime();
     for (Fault fault : plan.faults()) {
       long waitNanos = beganNanos + fault.at().toNanos() - System.nanoTime();
       Pause.ofUnchecked(Duration.ofNanos(Math.max(0, waitNanos)));
-      faults.add(Thread.ofVirtual().name("fault").start(() -> suffer(fault)));
+      faults.add(Thread.ofVirtual().name("fault").start(() -> inject(fault)));
     }
     for (Thread fault : faults) {
       try {
@@ -113,41 +113,42 @@ final class Torture implements AutoCloseable {
   }
 
   /** Injects one fault and returns when it is healed. */
-  void suffer(Fault fault) {
+  void inject(Fault fault) {
     AtomicLong injectedNanos = new AtomicLong();
     try {
       injector.injectAndHeal(
           fault,
           () -> {
             injectedNanos.set(System.nanoTime());
-            console.say(fault.toString());
+            console.printTimed(fault.toString());
           });
-      tally.healed(fault.kind(), injectedNanos.get());
+      faultTally.healed(fault.kind(), injectedNanos.get());
     } catch (RuntimeException e) {
       problems.add(fault + " was not healed: " + e.getMessage());
     }
-    fleet.diedByThemselves().forEach(name -> problems.add(name + " has ended by itself"));
+    fleet.endedUnexpectedly().forEach(name -> problems.add(name + " has ended unexpectedly"));
   }
 
   /** Waits for the end of all runs, checks them, and prints the problems. */
-  Verdict judge() {
+  Verdict finishAndCheck() {
     load.stop();
     if (scheduled != null) {
       scheduled.stop();
     }
-    console.say("no more starts; waiting for the runs to end");
+    console.printTimed("no more starts; waiting for the runs to end");
     if (!load.awaitResults(END_MAX)) {
       problems.add("not all results were received within " + END_MAX.toSeconds() + " s");
       fleet.dumpThreads();
     }
-    problems.addAll(load.troubles());
-    fleet.diedByThemselves().forEach(name -> problems.add(name + " has ended by itself"));
+    problems.addAll(load.errors());
+    fleet.endedUnexpectedly().forEach(name -> problems.add(name + " has ended unexpectedly"));
     Evidence evidence = gather();
     problems.addAll(Checker.check(evidence).stream().map(Violation::toString).toList());
-    tally.table(lastResultNanos()).forEach(console::print);
+    faultTally.table(lastResultNanos()).forEach(console::print);
     List<String> found = List.copyOf(problems);
     found.stream().limit(VIOLATIONS_SHOWN_MAX).forEach(console::print);
-    return new Verdict(tally.count(), evidence.stories().size(), evidence.stepCount(), seed, found);
+    return new Verdict(
+        faultTally.count(), evidence.stories().size(), evidence.stepCount(), seed, found);
   }
 
   void problem(String text) {
@@ -171,7 +172,7 @@ final class Torture implements AutoCloseable {
         problems.addAll(scheduled.problems(connection));
       }
       return Evidence.of(
-          Ledger.readAll(workplace.folder()), Tables.runs(connection), Tables.steps(connection));
+          Ledger.readAll(workFolder.folder()), Tables.runs(connection), Tables.steps(connection));
     } catch (SQLException e) {
       throw new TortureException("cannot read the tables: " + e.getMessage(), e);
     }
@@ -190,16 +191,16 @@ final class Torture implements AutoCloseable {
     fleet.close();
     Runtime.getRuntime().removeShutdownHook(endFleet);
     if (problems.isEmpty()) {
-      workplace.delete();
+      workFolder.delete();
     } else {
-      workplace.keepEvidence();
-      console.print("ledgers, logs and tables: " + workplace.folder());
+      workFolder.keepEvidence();
+      console.print("ledgers, logs and tables: " + workFolder.folder());
     }
   }
 
   private void dump() {
     try (Connection connection = fleet.database().connect()) {
-      Tables.dump(connection, workplace.folder());
+      Tables.dump(connection, workFolder.folder());
     } catch (SQLException e) {
       console.print("the tables could not be dumped: " + e.getMessage());
     }

@@ -48,7 +48,7 @@ final class VirtualClock {
   }
 
   /** Stops the clock at this time. */
-  void standAt(Instant time) throws SQLException {
+  void stopAt(Instant time) throws SQLException {
     database.use(
         connection -> {
           move(connection, time, "timestamptz '" + time + "'");

@@ -3,7 +3,7 @@ package dev.kagzi.torture;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkerBuilder;
-import dev.kagzi.torture.Script.WorkerDesk;
+import dev.kagzi.torture.Script.WorkerContext;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -25,7 +25,7 @@ public final class WorkerMain {
 
   public static void main(String[] args) throws IOException, InterruptedException {
     String process = System.getenv(PROCESS);
-    ClaimWatch claims = new ClaimWatch();
+    ClaimObserver claims = new ClaimObserver();
     Path folder = Path.of(System.getenv(LEDGERS));
     Ledger ledger = Ledger.open(folder, process);
     Kagzi kagzi =
@@ -34,7 +34,7 @@ public final class WorkerMain {
             .callTimeout(Duration.ofSeconds(30))
             .grpcInterceptor(claims)
             .connect();
-    Worker worker = start(kagzi, new WorkerDesk(process, ledger, claims, Repairs.in(folder)));
+    Worker worker = start(kagzi, new WorkerContext(process, ledger, claims, Repairs.in(folder)));
     if (!worker.awaitRegistered(REGISTER_MAX)) {
       Runtime.getRuntime().halt(1);
     }
@@ -45,28 +45,29 @@ public final class WorkerMain {
     Runtime.getRuntime().halt(0);
   }
 
-  private static Worker start(Kagzi kagzi, WorkerDesk desk) {
+  private static Worker start(Kagzi kagzi, WorkerContext context) {
     WorkerBuilder worker = kagzi.worker().maxConcurrent(RUNS_MAX).drainOnShutdown(false);
     for (Scenario scenario : Scenarios.ALL) {
-      worker.workflow(scenario.type(), (ctx, input) -> scenario.execute(ctx, input, desk));
-      if (scenario.has(Scenario.Habit.CHANGES_DEFAULT)) {
-        Scenarios.VERSIONS.forEach(version -> serve(worker, scenario, version, desk));
+      worker.workflow(scenario.type(), (ctx, input) -> scenario.execute(ctx, input, context));
+      if (scenario.has(Scenario.Behavior.CHANGES_DEFAULT)) {
+        Scenarios.VERSIONS.forEach(version -> serve(worker, scenario, version, context));
       }
     }
     worker.workflow(
-        Scenarios.CHILD, (ctx, input) -> Scenarios.grow(Script.begin(ctx, input, desk)));
+        Scenarios.CHILD, (ctx, input) -> Scenarios.child(Script.begin(ctx, input, context)));
     worker.workflow(
-        Scenarios.HANDLER, (ctx, event) -> Scenarios.handle(Script.begin(ctx, event, desk), event));
+        Scenarios.HANDLER,
+        (ctx, event) -> Scenarios.handle(Script.begin(ctx, event, context), event));
     worker.workflow(ScheduledLoad.TYPE, (ctx, input) -> input);
     return worker.start();
   }
 
   private static void serve(
-      WorkerBuilder worker, Scenario scenario, String version, WorkerDesk desk) {
+      WorkerBuilder worker, Scenario scenario, String version, WorkerContext context) {
     worker.workflow(
         scenario.type().version(version),
         (ctx, input) -> {
-          Script script = Script.begin(ctx, input, desk);
+          Script script = Script.begin(ctx, input, context);
           script.isOfVersion(version);
           return scenario.execute(script);
         });

@@ -1,5 +1,6 @@
 /**
- * The torture test: runs workflows under load while workers, servers and PostgreSQL are killed, paused and cut off, and then checks the results.
+ * The torture test: runs workflows under load while workers, servers and PostgreSQL are killed,
+ * paused and cut off, and then checks the results.
  *
  * <p>A {@link dev.kagzi.torture.Fleet} of real processes runs {@link dev.kagzi.torture.Scenario
  * scenarios}. Steps write what they do to {@link dev.kagzi.torture.Ledger ledgers}: files that are

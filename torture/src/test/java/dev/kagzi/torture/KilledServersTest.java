@@ -23,10 +23,10 @@ class KilledServersTest {
 
     try (Torture torture = Torture.start(console, load, Torture.SERVERS, Torture.WORKERS)) {
       for (int server : List.of(0, 1, 0, 1)) {
-        torture.suffer(TortureTest.fault(0, FaultKind.KILL_SERVER, server, 200));
+        torture.inject(TortureTest.fault(0, FaultKind.KILL_SERVER, server, 200));
         assertThat(torture.awaitMoreResults(50, SOON)).as(out.toString()).isTrue();
       }
-      verdict = torture.judge();
+      verdict = torture.finishAndCheck();
     }
 
     assertThat(verdict.problems()).as(out.toString()).isEmpty();

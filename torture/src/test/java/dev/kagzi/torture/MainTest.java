@@ -35,7 +35,8 @@ class MainTest {
   void the_tests_run_on_the_requested_postgres() {
     String requested = System.getProperty("kagzi.postgres", "");
 
-    assertThat(requested.isEmpty() || requested.equals("" + EmbeddedPostgres.majorVersion())).isTrue();
+    assertThat(requested.isEmpty() || requested.equals("" + EmbeddedPostgres.majorVersion()))
+        .isTrue();
   }
 
   @Test

@@ -52,9 +52,9 @@ class ScheduleTortureTest {
     PlannedSchedule none = PlannedSchedule.everySeconds("p", 30, 0);
     List<Long> slots = List.of(0L, 30L, 60L);
 
-    assertThat(decided(none, slots, List.of(fired(0, 1), fired(60, 62)))).isEmpty();
+    assertThat(checkCounted(none, slots, List.of(fired(0, 1), fired(60, 62)))).isEmpty();
     // As if a maximum of 0 counted as 1: the newest slot is fired after an hour.
-    assertThat(decided(none, slots, List.of(fired(60, 3_660))))
+    assertThat(checkCounted(none, slots, List.of(fired(60, 3_660))))
         .singleElement()
         .asString()
         .contains("1 slots were fired that were missed, first 60, when 0 newer ones were due");
@@ -65,14 +65,16 @@ class ScheduleTortureTest {
     PlannedSchedule two = PlannedSchedule.everySeconds("p", 30, 2);
     List<Long> slots = List.of(0L, 30L, 60L, 90L);
 
-    assertThat(decided(two, slots, List.of(fired(60, 3_600), fired(90, 3_600)))).isEmpty();
-    assertThat(decided(two, slots, List.of(fired(30, 3_600), fired(60, 3_600), fired(90, 3_600))))
+    assertThat(checkCounted(two, slots, List.of(fired(60, 3_600), fired(90, 3_600)))).isEmpty();
+    assertThat(
+            checkCounted(two, slots, List.of(fired(30, 3_600), fired(60, 3_600), fired(90, 3_600))))
         .singleElement()
         .asString()
         .contains("1 slots were fired that were missed, first 30, when 2 newer ones were due");
     // On time, there is no limit.
     assertThat(
-            decided(two, slots, List.of(fired(0, 1), fired(30, 90), fired(60, 90), fired(90, 90))))
+            checkCounted(
+                two, slots, List.of(fired(0, 1), fired(30, 90), fired(60, 90), fired(90, 90))))
         .isEmpty();
   }
 
@@ -81,10 +83,10 @@ class ScheduleTortureTest {
     PlannedSchedule two = PlannedSchedule.everySeconds("p", 30, 2);
     List<Long> slots = List.of(0L, 30L, 60L, 90L);
 
-    assertThat(decided(two, slots, List.of(fired(0, 1), fired(90, 3_600))))
+    assertThat(checkCounted(two, slots, List.of(fired(0, 1), fired(90, 3_600))))
         .hasSize(2)
         .allSatisfy(problem -> assertThat(problem).contains("was missed although only"));
-    assertThat(decided(two, slots, List.of(fired(30, 3_600), fired(90, 3_600))))
+    assertThat(checkCounted(two, slots, List.of(fired(30, 3_600), fired(90, 3_600))))
         .hasSize(2)
         .last()
         .asString()
@@ -101,11 +103,11 @@ class ScheduleTortureTest {
       all.add(fired(slots.get(i), 3_600 + i / 3));
     }
 
-    assertThat(decided(three, slots, all))
+    assertThat(checkCounted(three, slots, all))
         .singleElement()
         .asString()
         .contains("17 slots were fired that were missed, first 0, when 19 newer ones were due");
-    assertThat(decided(three, slots, all.subList(17, 20))).isEmpty();
+    assertThat(checkCounted(three, slots, all.subList(17, 20))).isEmpty();
   }
 
   @Test
@@ -116,16 +118,16 @@ class ScheduleTortureTest {
     List<ScheduleRules.Fired> onTime = slots.stream().map(slot -> fired(slot, slot + 1)).toList();
     List<ScheduleRules.Fired> late = slots.stream().map(slot -> fired(slot, slot + 30)).toList();
 
-    assertThat(beside(busy, onTime, none, onTime)).isEmpty();
+    assertThat(checkTwo(busy, onTime, none, onTime)).isEmpty();
     // Faults explain a few missing runs.
-    assertThat(beside(busy, onTime, none, onTime.subList(0, 12))).isEmpty();
-    assertThat(beside(busy, onTime, none, List.of()))
+    assertThat(checkTwo(busy, onTime, none, onTime.subList(0, 12))).isEmpty();
+    assertThat(checkTwo(busy, onTime, none, List.of()))
         .containsExactly(
             "none (0,30 * * * * *, UTC): 0 of 20 slots have a run at which another schedule was"
                 + " fired on time (expected: most)");
     // Without a server that fires on time, no slot must be fired.
-    assertThat(beside(busy, late, none, List.of())).isEmpty();
-    assertThat(decided(PlannedSchedule.everySeconds("p", 30, 3), List.of(0L, 30L), List.of()))
+    assertThat(checkTwo(busy, late, none, List.of())).isEmpty();
+    assertThat(checkCounted(PlannedSchedule.everySeconds("p", 30, 3), List.of(0L, 30L), List.of()))
         .hasSize(2)
         .allSatisfy(problem -> assertThat(problem).contains("was missed although only 0 newer"));
   }
@@ -162,7 +164,7 @@ class ScheduleTortureTest {
   }
 
   /** Checks two schedules with the same slots and correct counters. */
-  private static List<String> beside(
+  private static List<String> checkTwo(
       PlannedSchedule one,
       List<ScheduleRules.Fired> firedOfOne,
       PlannedSchedule other,
@@ -191,8 +193,8 @@ class ScheduleTortureTest {
     ScheduledLoad.checkTriggered(Set.of(), List.of(), problems);
     assertThat(problems)
         .containsExactly(
-            "2 triggers were answered, and 1 runs are there",
-            "1 triggers were answered, and 2 runs are there",
+            "2 triggers were answered, and 1 runs exist",
+            "1 triggers were answered, and 2 runs exist",
             "no trigger was ever answered");
   }
 
@@ -201,35 +203,35 @@ class ScheduleTortureTest {
   }
 
   /** Checks runs with correct counters. */
-  private static List<String> decided(
+  private static List<String> checkCounted(
       PlannedSchedule plan, List<Long> slots, List<ScheduleRules.Fired> fired) {
-    return judged(plan, slots, fired, fired.size(), slots.size() - fired.size());
+    return check(plan, slots, fired, fired.size(), slots.size() - fired.size());
   }
 
   @Test
   void an_overlap_a_needless_wait_and_a_needless_miss_are_found() {
-    assertThat(seen(new ApartRules.Seen("p", true, true, 1, 3, 0))).isEmpty();
-    assertThat(seen(new ApartRules.Seen("p", true, false, 2, 3, 0)))
+    assertThat(checkSnapshots(new OverlapRules.Snapshot("p", true, true, 1, 3, 0))).isEmpty();
+    assertThat(checkSnapshots(new OverlapRules.Snapshot("p", true, false, 2, 3, 0)))
         .containsExactly("p: 2 runs are open at once");
-    assertThat(seen(new ApartRules.Seen("p", true, true, 0, 3, 0)))
+    assertThat(checkSnapshots(new OverlapRules.Snapshot("p", true, true, 0, 3, 0)))
         .containsExactly("p: a slot waits although no run is open");
 
-    ApartRules.Seen free = new ApartRules.Seen("p", true, false, 0, 3, 1);
-    ApartRules.Seen decidedOn = new ApartRules.Seen("p", false, false, 0, 3, 1);
-    ApartRules.Seen busy = new ApartRules.Seen("p", true, false, 1, 3, 1);
-    ApartRules.Seen missed = new ApartRules.Seen("p", true, false, 0, 3, 2);
-    ApartRules.Seen missedAndRun = new ApartRules.Seen("p", true, false, 0, 4, 2);
+    OverlapRules.Snapshot free = new OverlapRules.Snapshot("p", true, false, 0, 3, 1);
+    OverlapRules.Snapshot decidedOn = new OverlapRules.Snapshot("p", false, false, 0, 3, 1);
+    OverlapRules.Snapshot busy = new OverlapRules.Snapshot("p", true, false, 1, 3, 1);
+    OverlapRules.Snapshot missed = new OverlapRules.Snapshot("p", true, false, 0, 3, 2);
+    OverlapRules.Snapshot missedAndRun = new OverlapRules.Snapshot("p", true, false, 0, 4, 2);
 
-    assertThat(seen(busy, missed)).isEmpty();
-    assertThat(seen(decidedOn, missed)).isEmpty();
-    assertThat(seen(free, missedAndRun)).isEmpty();
-    assertThat(seen(free, missed)).containsExactly("p: a slot was missed although no run was open");
+    assertThat(checkSnapshots(busy, missed)).isEmpty();
+    assertThat(checkSnapshots(decidedOn, missed)).isEmpty();
+    assertThat(checkSnapshots(free, missedAndRun)).isEmpty();
+    assertThat(checkSnapshots(free, missed)).containsExactly("p: a slot was missed although no run was open");
   }
 
-  private static List<String> seen(ApartRules.Seen... looks) {
+  private static List<String> checkSnapshots(OverlapRules.Snapshot... snapshots) {
     List<String> problems = new ArrayList<>();
-    ApartRules rules = new ApartRules(problems);
-    Stream.of(looks).forEach(rules::check);
+    OverlapRules rules = new OverlapRules(problems);
+    Stream.of(snapshots).forEach(rules::check);
     return problems;
   }
 
@@ -248,11 +250,11 @@ class ScheduleTortureTest {
 
   private static List<String> found(
       PlannedSchedule plan, List<Long> slots, List<Long> fired, long total, long missed) {
-    return judged(
+    return check(
         plan, slots, fired.stream().map(slot -> fired(slot, slot)).toList(), total, missed);
   }
 
-  private static List<String> judged(
+  private static List<String> check(
       PlannedSchedule plan,
       List<Long> slots,
       List<ScheduleRules.Fired> fired,

@@ -39,8 +39,8 @@ class TortureTest {
   private Verdict torture(Plan plan) {
     Load.Settings load = new Load.Settings(Scenarios.ALL, 1, CALLERS, PACE);
     try (Torture torture = Torture.start(console, load, Torture.SERVERS, Torture.WORKERS)) {
-      torture.suffer(plan);
-      return torture.judge();
+      torture.inject(plan);
+      return torture.finishAndCheck();
     }
   }
 

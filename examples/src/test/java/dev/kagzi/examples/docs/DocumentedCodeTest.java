@@ -81,7 +81,9 @@ class DocumentedCodeTest {
     return regions;
   }
 
-  /** @param beginning returns the document if the line begins a block; null for other lines */
+  /**
+   * @param beginning returns the document if the line begins a block; null for other lines
+   */
   private static List<Code> read(Path file, UnaryOperator<String> beginning, String end)
       throws IOException {
     List<Code> found = new ArrayList<>();

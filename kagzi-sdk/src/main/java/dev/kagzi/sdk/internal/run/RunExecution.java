@@ -344,7 +344,7 @@ public final class RunExecution {
     ReportItem.Released.Builder released = ReportItem.Released.newBuilder().setDelayMs(delayMs);
     if (blockedBy != null) {
       released.setBlockedBy(blockedBy);
-      log.warn("run cannot go on with this code, released until other code may continue it")
+      log.warn("run cannot go on with this code, it is released and tried again later")
           .with("run", task.getRunId())
           .with("type", task.getWorkflowType())
           .with("delay_ms", delayMs)

@@ -10,7 +10,7 @@ import dev.kagzi.sdk.ServerUnavailableException;
 import dev.kagzi.sdk.WorkflowStarter;
 import dev.kagzi.torture.LedgerEntry.Author;
 import dev.kagzi.torture.LedgerEntry.Event;
-import dev.kagzi.torture.Scenario.Habit;
+import dev.kagzi.torture.Scenario.Behavior;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Random;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * What the client does with one run, from its start to its result. Writes all answers to the
  * ledger. Used by one thread.
  */
-final class Errand {
+final class ClientRun {
   /** The longest time before the client cancels or terminates a run. */
   private static final int ALONE_MS_MAX = 5_000;
 
@@ -32,13 +32,13 @@ final class Errand {
   /** Far more than all faults of a torture test could require. */
   private static final int RESUMES_MAX = 100;
 
-  private final ClientDesk desk;
+  private final ClientContext context;
   private final Scenario scenario;
   private final String input;
   private final Random random;
 
-  Errand(ClientDesk desk, Scenario scenario, String input, Random random) {
-    this.desk = desk;
+  ClientRun(ClientContext context, Scenario scenario, String input, Random random) {
+    this.context = context;
     this.scenario = scenario;
     this.input = input;
     this.random = random;
@@ -49,27 +49,28 @@ final class Errand {
    *
    * @param other a client that prefers another server
    */
-  record ClientDesk(Kagzi kagzi, Kagzi other, Ledger ledger, Repairs repairs) {}
+  record ClientContext(Kagzi kagzi, Kagzi other, Ledger ledger, Repairs repairs) {}
 
   /** Returns whether there is a result; if not, even the start was not acknowledged. */
   boolean run() throws InterruptedException {
-    if (scenario.has(Habit.CHANGES_DEFAULT)) {
+    if (scenario.has(Behavior.CHANGES_DEFAULT)) {
       String version = Scenarios.VERSIONS.get(random.nextInt(Scenarios.VERSIONS.size()));
       // The answer does not matter: workers serve both versions, and the tables show which one a
       // run has.
       String unused =
-          answer(() -> !desk.kagzi.setDefaultVersion(scenario.type().version(version)).isEmpty());
+          answer(
+              () -> !context.kagzi.setDefaultVersion(scenario.type().version(version)).isEmpty());
     }
     write(Event.START, "", scenario.name(), input);
-    RunHandle<String> run = scenario.has(Habit.STARTS_TWICE) ? startTwice() : start();
+    RunHandle<String> run = scenario.has(Behavior.STARTS_TWICE) ? startTwice() : start();
     if (run == null) {
       return false;
     }
-    if (scenario.has(Habit.CANCELS)) {
+    if (scenario.has(Behavior.CANCELS)) {
       Pause.of(Duration.ofMillis(random.nextInt(ALONE_MS_MAX)));
       write(Event.CANCELLED, run.runId(), "", answer(run::cancel));
     }
-    if (scenario.has(Habit.TERMINATES)) {
+    if (scenario.has(Behavior.TERMINATES)) {
       Pause.of(Duration.ofMillis(random.nextInt(ALONE_MS_MAX)));
       String reason = "reason-" + input;
       write(Event.TERMINATED, run.runId(), reason, answer(() -> run.terminate(reason)));
@@ -79,11 +80,11 @@ final class Errand {
   }
 
   private @Nullable RunHandle<String> start() {
-    return started(() -> starter(desk.kagzi).start(input));
+    return started(() -> starter(context.kagzi).start(input));
   }
 
   private @Nullable RunHandle<String> startTwice() {
-    CompletableFuture<RunHandle<String>> other = starter(desk.other).startAsync(input);
+    CompletableFuture<RunHandle<String>> other = starter(context.other).startAsync(input);
     RunHandle<String> first = start();
     RunHandle<String> second = started(() -> joined(other));
     return first == null ? second : first;
@@ -114,16 +115,16 @@ final class Errand {
 
   private WorkflowStarter<String, String> starter(Kagzi kagzi) {
     WorkflowStarter<String, String> starter = kagzi.workflow(scenario.type());
-    if (scenario.has(Habit.STARTS_TWICE)) {
+    if (scenario.has(Behavior.STARTS_TWICE)) {
       starter.id(input).ifExists(IdConflict.USE_EXISTING_ANY);
     }
-    if (scenario.has(Habit.HANDLES_FAILURE)) {
+    if (scenario.has(Behavior.HANDLES_FAILURE)) {
       starter.onFailure(Scenarios.HANDLER);
     }
-    if (scenario.has(Habit.RETRIES)) {
+    if (scenario.has(Behavior.RETRIES)) {
       starter.retry(WHOLE_RUN);
     }
-    if (scenario.has(Habit.SETS_DEADLINE)) {
+    if (scenario.has(Behavior.SETS_DEADLINE)) {
       starter.deadline(Clock.systemUTC().instant().plus(scenario.timeout()));
     } else if (!scenario.timeout().isZero()) {
       starter.executionTimeout(scenario.timeout());
@@ -142,7 +143,7 @@ final class Errand {
 
   private void awaitResult(RunHandle<String> run) {
     for (int i = 0; !isOver(run) && i < RESUMES_MAX; i++) {
-      desk.repairs.repair(input);
+      context.repairs.repair(input);
       resume(run);
     }
   }
@@ -155,7 +156,7 @@ final class Errand {
       write(Event.RESULT, run.runId(), RunRecord.CANCELLED, "");
     } catch (RunFailedException e) {
       write(Event.RESULT, run.runId(), e.status().name(), e.failure().message());
-      return !scenario.has(Habit.RESUMES);
+      return !scenario.has(Behavior.RESUMES);
     }
     return true;
   }
@@ -164,12 +165,12 @@ final class Errand {
   private void resume(RunHandle<String> run) {
     String answer = "unknown";
     for (int i = 0; answer.equals("unknown") && i < RESUMES_MAX; i++) {
-      answer = answer(scenario.has(Habit.TERMINATES) ? run::forceResume : run::resume);
+      answer = answer(scenario.has(Behavior.TERMINATES) ? run::forceResume : run::resume);
       write(Event.RESUMED, run.runId(), "", answer);
     }
   }
 
   private void write(Event event, String runId, String what, String value) {
-    desk.ledger.write(event, runId, Author.client(), what, 0, value);
+    context.ledger.write(event, runId, Author.client(), what, 0, value);
   }
 }

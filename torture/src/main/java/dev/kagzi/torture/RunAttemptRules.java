@@ -2,32 +2,31 @@ package dev.kagzi.torture;
 
 import dev.kagzi.torture.LedgerEntry.Event;
 import dev.kagzi.torture.RunStory.Execution;
-import dev.kagzi.torture.Scenario.Habit;
+import dev.kagzi.torture.Scenario.Behavior;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /** Rules for attempts of whole runs: why they start, and what they keep. */
-final class TryRules {
-  private TryRules() {}
+final class RunAttemptRules {
+  private RunAttemptRules() {}
 
   /** A run is retried only if a policy or a resume allows it, and only after a failed attempt. */
-  static void triesHaveReasons(RunStory story, Consumer<String> violation) {
+  static void attemptsHaveReasons(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null || run.attempts() == 1) {
       return;
     }
     Scenario scenario = story.scenario();
-    if (scenario == null || !(scenario.has(Habit.RETRIES) || story.isResumed())) {
-      violation.accept("tried %d times (expected: once)".formatted(run.attempts()));
+    if (scenario == null || !(scenario.has(Behavior.RETRIES) || story.isResumed())) {
+      violation.accept("attempted %d times (expected: once)".formatted(run.attempts()));
       return;
     }
     IntStream.range(1, run.attempts())
         .filter(attempt -> !hasFailed(story, attempt))
         .forEach(
             attempt ->
-                violation.accept(
-                    "was tried again, although attempt " + attempt + " had not failed"));
+                violation.accept("was retried, although attempt " + attempt + " had not failed"));
   }
 
   /** A run that was ended from outside may have no failed step. */
@@ -64,7 +63,7 @@ final class TryRules {
   }
 
   /** A run that caught a final failure and recorded more steps has begun to compensate. */
-  static void undoneIsOver(RunStory story, Consumer<String> violation) {
+  static void compensatedIsNotRetried(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null || story.isResumed()) {
       return;
@@ -79,7 +78,7 @@ final class TryRules {
         .forEach(
             failed ->
                 violation.accept(
-                    "was tried again, although it had gone on from the failure of step "
+                    "was retried, although it had continued after the failure of step "
                         + failed.step()));
   }
 

@@ -5,20 +5,23 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Rules for a schedule whose runs must not overlap: at most one run is open, no slot waits while none is open, and no slot is missed while none is open.
+ * Rules for a schedule whose runs must not overlap: at most one run is open, no slot waits while
+ * none is open, and no slot is missed while none is open.
  *
- * <p>Times in the rows cannot prove the last rule: a server that is paused while it ends a run writes
- * the time when it began, and until the commit all others see the run as open. Two plain snapshots
- * cannot either: a decision may be taken before the first and be committed after it. So the first
- * snapshot must lock the schedule; a later decision then sees what the snapshot has seen.
+ * <p>Times in the rows cannot prove the last rule: a server that is paused while it ends a run
+ * writes the time when it began. Until the commit all others see the run as open. Two plain
+ * snapshots cannot either: a decision may be taken before the first and be committed after it. So
+ * the first snapshot must lock the schedule; a later decision then sees what the snapshot has seen.
  */
-final class ApartRules {
+final class OverlapRules {
   private final List<String> problems;
-  private final Map<String, Seen> before = new HashMap<>();
+  private final Map<String, Snapshot> before = new HashMap<>();
   private int decisions;
 
-  /** @param problems receives the problems that are found */
-  ApartRules(List<String> problems) {
+  /**
+   * @param problems receives the problems that are found
+   */
+  OverlapRules(List<String> problems) {
     this.problems = problems;
   }
 
@@ -30,21 +33,21 @@ final class ApartRules {
    * @param open how many of its runs have not ended
    * @param total how many runs it has had
    */
-  record Seen(String name, boolean held, boolean waits, long open, long total, long missed) {}
+  record Snapshot(String name, boolean held, boolean waits, long open, long total, long missed) {}
 
   /** The number of observed decisions before which no run was open. */
   int decisions() {
     return decisions;
   }
 
-  void check(Seen now) {
+  void check(Snapshot now) {
     if (now.open > 1) {
       problems.add(now.name + ": " + now.open + " runs are open at once");
     }
     if (now.waits && now.open == 0) {
       problems.add(now.name + ": a slot waits although no run is open");
     }
-    Seen last = before.put(now.name, now);
+    Snapshot last = before.put(now.name, now);
     if (last == null || !last.held || last.open > 0) {
       return;
     }

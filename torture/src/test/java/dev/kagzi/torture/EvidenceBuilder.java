@@ -14,18 +14,19 @@ import java.util.function.Consumer;
  * Builds the evidence of one run, and perhaps of its failure handler. Tests begin with a correct
  * run and then plant violations. Each event advances the time by a second.
  */
-final class MadeEvidence {
+final class EvidenceBuilder {
   static final String RUN = "run-1";
   static final String INPUT = "input-1";
   private static final long SECOND_MICROS = 1_000_000;
 
   private final List<LedgerEntry> entries = new ArrayList<>();
-  private final List<MadeRun> runs = new ArrayList<>();
+  private final List<RunBuilder> runs = new ArrayList<>();
   private final List<StepRecord> steps = new ArrayList<>();
   private long nowMicros = SECOND_MICROS;
 
   List<Violation> check() {
-    return Checker.check(Evidence.of(entries, runs.stream().map(MadeRun::record).toList(), steps));
+    return Checker.check(
+        Evidence.of(entries, runs.stream().map(RunBuilder::record).toList(), steps));
   }
 
   List<LedgerEntry> entries() {
@@ -33,28 +34,28 @@ final class MadeEvidence {
   }
 
   /** The client starts the run. */
-  MadeEvidence started() {
+  EvidenceBuilder started() {
     return entry(Event.STARTED, Author.client(), "steps", 0, INPUT);
   }
 
   /** The client's second start finds the run. */
-  MadeEvidence found() {
+  EvidenceBuilder found() {
     return entry(Event.FOUND, Author.client(), "steps", 0, INPUT);
   }
 
-  MadeEvidence result(String status, String value) {
+  EvidenceBuilder result(String status, String value) {
     return entry(Event.RESULT, Author.client(), status, 0, value);
   }
 
-  MadeEvidence cancelAnswered(String value) {
+  EvidenceBuilder cancelAnswered(String value) {
     return entry(Event.CANCELLED, Author.client(), "", 0, value);
   }
 
-  MadeEvidence terminateAnswered(String reason, String value) {
+  EvidenceBuilder terminateAnswered(String reason, String value) {
     return entry(Event.TERMINATED, Author.client(), reason, 0, value);
   }
 
-  MadeEvidence resumeAnswered(String value) {
+  EvidenceBuilder resumeAnswered(String value) {
     return entry(Event.RESUMED, Author.client(), "", 0, value);
   }
 
@@ -71,53 +72,53 @@ final class MadeEvidence {
     return new Execution(run, new Author("worker-1.1", execution, epoch));
   }
 
-  MadeEvidence run(String type, String status, int epoch, String output) {
-    MadeRun run = new MadeRun(RUN, type, status, epoch, output);
-    run.finishedMicros = passing(SECOND_MICROS);
+  EvidenceBuilder run(String type, String status, int epoch, String output) {
+    RunBuilder run = new RunBuilder(RUN, type, status, epoch, output);
+    run.finishedMicros = advance(SECOND_MICROS);
     runs.add(run);
     return this;
   }
 
   /** Changes the run that was added last. */
-  MadeEvidence again(Consumer<MadeRun> change) {
+  EvidenceBuilder changeRun(Consumer<RunBuilder> change) {
     change.accept(runs.getLast());
     return this;
   }
 
   /** Changes the run at this index. */
-  MadeEvidence again(int index, Consumer<MadeRun> change) {
+  EvidenceBuilder changeRun(int index, Consumer<RunBuilder> change) {
     change.accept(runs.get(index));
     return this;
   }
 
-  MadeEvidence alsoRun(MadeRun run) {
+  EvidenceBuilder addRun(RunBuilder run) {
     runs.add(run);
     return this;
   }
 
-  MadeEvidence completed(String step, int epoch, String value) {
+  EvidenceBuilder completed(String step, int epoch, String value) {
     return completed(step, 1, epoch, value);
   }
 
-  MadeEvidence completed(String step, int attempt, int epoch, String value) {
+  EvidenceBuilder completed(String step, int attempt, int epoch, String value) {
     return step(step, attempt, epoch, Status.COMPLETED, false, value);
   }
 
-  MadeEvidence failed(String step, int attempt, int epoch, boolean isFinal, String value) {
+  EvidenceBuilder failed(String step, int attempt, int epoch, boolean isFinal, String value) {
     return step(step, attempt, epoch, Status.FAILED, isFinal, value);
   }
 
-  MadeEvidence failed(String step, int attempt, int epoch, Cause cause) {
+  EvidenceBuilder failed(String step, int attempt, int epoch, Cause cause) {
     failed(step, attempt, epoch, cause == Cause.RUN_ENDED, "no value");
-    return changed(cause, 1);
+    return changeStep(cause, 1);
   }
 
   /** Sets the attempt of the run for the last added step. */
-  MadeEvidence inRunAttempt(int runAttempt) {
-    return changed(Cause.CODE, runAttempt);
+  EvidenceBuilder inRunAttempt(int runAttempt) {
+    return changeStep(Cause.CODE, runAttempt);
   }
 
-  private MadeEvidence changed(Cause cause, int runAttempt) {
+  private EvidenceBuilder changeStep(Cause cause, int runAttempt) {
     StepRecord last = steps.removeLast();
     steps.add(
         new StepRecord(
@@ -137,16 +138,16 @@ final class MadeEvidence {
     return this;
   }
 
-  private MadeEvidence step(
+  private EvidenceBuilder step(
       String step, int attempt, int epoch, Status status, boolean isFinal, String value) {
-    long at = passing(SECOND_MICROS);
+    long at = advance(SECOND_MICROS);
     steps.add(
         new StepRecord(
             RUN, step, attempt, epoch, 1, false, status, isFinal, Cause.CODE, value, at, at, ""));
     return this;
   }
 
-  MadeEvidence slept(String step, int epoch, long micros) {
+  EvidenceBuilder slept(String step, int epoch, long micros) {
     long from = nowMicros;
     steps.add(
         new StepRecord(
@@ -167,8 +168,8 @@ final class MadeEvidence {
   }
 
   /** The step was executed by a child run. */
-  MadeEvidence child(String step, int epoch, String child, String value) {
-    long at = passing(SECOND_MICROS);
+  EvidenceBuilder child(String step, int epoch, String child, String value) {
+    long at = advance(SECOND_MICROS);
     steps.add(
         new StepRecord(
             RUN,
@@ -187,7 +188,7 @@ final class MadeEvidence {
     return this;
   }
 
-  MadeEvidence timePasses(long micros) {
+  EvidenceBuilder timePasses(long micros) {
     nowMicros += micros;
     return this;
   }
@@ -196,25 +197,26 @@ final class MadeEvidence {
     return nowMicros;
   }
 
-  private long passing(long micros) {
+  private long advance(long micros) {
     nowMicros += micros;
     return nowMicros;
   }
 
-  private MadeEvidence entry(Event event, Author author, String step, int attempt, String value) {
+  private EvidenceBuilder entry(
+      Event event, Author author, String step, int attempt, String value) {
     return entry(event, RUN, author, step, attempt, value);
   }
 
-  private MadeEvidence entry(
+  private EvidenceBuilder entry(
       Event event, String run, Author author, String step, int attempt, String value) {
-    passing(SECOND_MICROS);
+    advance(SECOND_MICROS);
     Moment at = new Moment(nowMicros * 1_000, nowMicros);
     entries.add(new LedgerEntry(event, run, author, step, attempt, value, at));
     return this;
   }
 
   /** A run under construction; the defaults are those of a correct run. */
-  static final class MadeRun {
+  static final class RunBuilder {
     final String runId;
     String type;
     String status;
@@ -234,7 +236,7 @@ final class MadeEvidence {
     long deadlineMicros;
     long finishedMicros = SECOND_MICROS;
 
-    MadeRun(String runId, String type, String status, int epoch, String output) {
+    RunBuilder(String runId, String type, String status, int epoch, String output) {
       this.runId = runId;
       this.type = type;
       this.status = status;
@@ -283,7 +285,7 @@ final class MadeEvidence {
     }
 
     /** Executes a step and receives its result. */
-    Execution does(String step, String value) {
+    Execution executes(String step, String value) {
       return exec(step, 1, value).seen(step, value);
     }
 
@@ -328,7 +330,7 @@ final class MadeEvidence {
       return this;
     }
 
-    MadeEvidence end(String output) {
+    EvidenceBuilder end(String output) {
       return entry(Event.END, run, author, "", 0, output);
     }
   }

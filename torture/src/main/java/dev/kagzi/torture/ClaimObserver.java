@@ -21,7 +21,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Observes which claims a worker receives, because the SDK does not expose epochs and attempts.
  * Thread-safe.
  */
-final class ClaimWatch implements ClientInterceptor {
+final class ClaimObserver implements ClientInterceptor {
   /**
    * A claim as it was delivered.
    *
@@ -29,7 +29,7 @@ final class ClaimWatch implements ClientInterceptor {
    * @param nextAttempts the next attempt of each recorded step; 1 for all others
    */
   record Delivered(int epoch, Map<String, Integer> nextAttempts) {
-    static final Delivered UNSURE = new Delivered(0, Map.of());
+    static final Delivered UNKNOWN = new Delivered(0, Map.of());
 
     Delivered {
       nextAttempts = Map.copyOf(nextAttempts);
@@ -42,29 +42,29 @@ final class ClaimWatch implements ClientInterceptor {
   }
 
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<String, Deque<Delivered>> notBegun = new HashMap<>();
+  private final Map<String, Deque<Delivered>> pendingClaims = new HashMap<>();
 
   /**
    * Returns the claim whose execution begins now. If two claims of the run were delivered
    * meanwhile, it is unknown which one begins.
    */
-  Delivered begins(String runId) {
+  Delivered takeBegun(String runId) {
     lock.lock();
     try {
-      Deque<Delivered> claims = notBegun.get(runId);
+      Deque<Delivered> claims = pendingClaims.get(runId);
       if (claims == null) {
-        return Delivered.UNSURE;
+        return Delivered.UNKNOWN;
       }
       if (claims.size() > 1) {
         int count = claims.size();
         claims.clear();
         for (int i = 0; i < count; i++) {
-          claims.add(Delivered.UNSURE);
+          claims.add(Delivered.UNKNOWN);
         }
       }
       Delivered begun = claims.removeFirst();
       if (claims.isEmpty()) {
-        notBegun.remove(runId);
+        pendingClaims.remove(runId);
       }
       return begun;
     } finally {
@@ -78,10 +78,10 @@ final class ClaimWatch implements ClientInterceptor {
       nextAttempts.put(step.getStepKey(), step.getAttempt() + (step.hasRetry() ? 1 : 0));
     }
     Delivered claim =
-        task.getHistoryApart() ? Delivered.UNSURE : new Delivered(task.getEpoch(), nextAttempts);
+        task.getHistoryApart() ? Delivered.UNKNOWN : new Delivered(task.getEpoch(), nextAttempts);
     lock.lock();
     try {
-      notBegun.computeIfAbsent(task.getRunId(), unused -> new ArrayDeque<>()).add(claim);
+      pendingClaims.computeIfAbsent(task.getRunId(), unused -> new ArrayDeque<>()).add(claim);
     } finally {
       lock.unlock();
     }
@@ -106,7 +106,7 @@ final class ClaimWatch implements ClientInterceptor {
     @Override
     public void onMessage(A message) {
       if (message instanceof PollTasksResponse polled) {
-        polled.getTasksList().forEach(ClaimWatch.this::delivered);
+        polled.getTasksList().forEach(ClaimObserver.this::delivered);
       }
       super.onMessage(message);
     }

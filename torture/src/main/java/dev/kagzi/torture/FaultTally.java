@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** The injected faults and whether they were survived. Thread-safe. */
-final class Tally {
+final class FaultTally {
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Done> faults = new ArrayList<>();
 

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** The folder of a torture test: ledgers, logs, and PostgreSQL's data. */
-record Workplace(Path folder) {
+record WorkFolder(Path folder) {
   private static final String POSTGRES = "postgres";
 
-  static Workplace create() {
+  static WorkFolder create() {
     try {
-      return new Workplace(Files.createTempDirectory("kagzi-torture-"));
+      return new WorkFolder(Files.createTempDirectory("kagzi-torture-"));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

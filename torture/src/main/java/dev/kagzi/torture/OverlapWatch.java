@@ -21,17 +21,17 @@ import org.jspecify.annotations.Nullable;
  * Takes snapshots of schedules whose runs must not overlap, and checks each. It also cancels runs
  * from time to time, because every kind of end must start the slot that waits.
  */
-final class ApartWatch implements AutoCloseable {
-  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(40);
+final class OverlapWatch implements AutoCloseable {
+  private static final Duration BETWEEN_SNAPSHOTS = Duration.ofMillis(40);
   private static final Duration BETWEEN_CANCELS = Duration.ofMillis(300);
-  private static final int FINDINGS_MAX = 20;
+  private static final int PROBLEMS_MAX = 20;
 
   /** Locks the schedules, so that no server decides on their slots during the snapshot. */
   private static final String HOLD =
       "SELECT run_id::text FROM kagzi.workflow_runs WHERE run_id = ANY (?::uuid[])"
           + " FOR NO KEY UPDATE SKIP LOCKED";
 
-  private static final String LOOK =
+  private static final String SNAPSHOT =
       """
       SELECT t.run_id::text, t.schedule_name, t.buffered_at IS NOT NULL AS waits,
              (SELECT count(*) FROM kagzi.workflow_runs r
@@ -49,59 +49,60 @@ final class ApartWatch implements AutoCloseable {
   private final WorkflowType<?, ?> type;
   private final List<String> schedules;
   private final List<String> problems = new CopyOnWriteArrayList<>();
-  private final ApartRules rules = new ApartRules(problems);
-  private final Thread looking;
-  private final Thread cancelling;
+  private final OverlapRules rules = new OverlapRules(problems);
+  private final Thread snapshotThread;
+  private final Thread cancelThread;
   private volatile @Nullable String openRun;
   private volatile boolean closed;
-  private final AtomicInteger looks = new AtomicInteger();
+  private final AtomicInteger snapshots = new AtomicInteger();
   private final AtomicInteger waited = new AtomicInteger();
 
-  ApartWatch(
+  OverlapWatch(
       Database database, Kagzi kagzi, WorkflowType<?, ?> type, Collection<String> schedules) {
     this.database = database;
     this.kagzi = kagzi;
     this.type = type;
     this.schedules = List.copyOf(schedules);
-    this.looking = Thread.ofVirtual().name("look").start(this::look);
-    this.cancelling = Thread.ofVirtual().name("cancel").start(this::cancel);
+    this.snapshotThread = Thread.ofVirtual().name("snapshots").start(this::takeSnapshots);
+    this.cancelThread = Thread.ofVirtual().name("cancel").start(this::cancel);
   }
 
-  private void look() {
+  private void takeSnapshots() {
     try (SteadyConnection steady = new SteadyConnection(database)) {
-      while (!closed && problems.size() < FINDINGS_MAX) {
-        looks.addAndGet(steady.use(this::look));
-        Pause.ofUnchecked(BETWEEN_LOOKS);
+      while (!closed && problems.size() < PROBLEMS_MAX) {
+        snapshots.addAndGet(steady.use(this::takeSnapshot));
+        Pause.ofUnchecked(BETWEEN_SNAPSHOTS);
       }
     } catch (SQLException e) {
-      problems.add("the watch of overlaps: " + e.getMessage());
+      problems.add("watch of overlaps: " + e.getMessage());
     }
   }
 
-  private int look(Connection connection) throws SQLException {
+  private int takeSnapshot(Connection connection) throws SQLException {
     connection.setAutoCommit(false);
     try (PreparedStatement hold = connection.prepareStatement(HOLD);
-        PreparedStatement look = connection.prepareStatement(LOOK)) {
+        PreparedStatement snapshot = connection.prepareStatement(SNAPSHOT)) {
       Array ids = connection.createArrayOf("text", schedules.toArray());
       hold.setArray(1, ids);
-      look.setArray(1, ids);
-      look(hold, look);
+      snapshot.setArray(1, ids);
+      readSnapshot(hold, snapshot);
       connection.commit();
       return 1;
     }
   }
 
-  private void look(PreparedStatement hold, PreparedStatement look) throws SQLException {
+  private void readSnapshot(PreparedStatement hold, PreparedStatement snapshot)
+      throws SQLException {
     Set<String> held = new HashSet<>();
     try (ResultSet rows = hold.executeQuery()) {
       while (rows.next()) {
         held.add(rows.getString(1));
       }
     }
-    try (ResultSet rows = look.executeQuery()) {
+    try (ResultSet rows = snapshot.executeQuery()) {
       while (rows.next()) {
-        seen(
-            new ApartRules.Seen(
+        check(
+            new OverlapRules.Snapshot(
                 rows.getString(2),
                 held.contains(rows.getString(1)),
                 rows.getBoolean(3),
@@ -116,7 +117,7 @@ final class ApartWatch implements AutoCloseable {
     }
   }
 
-  private void seen(ApartRules.Seen now) {
+  private void check(OverlapRules.Snapshot now) {
     rules.check(now);
     if (now.waits()) {
       waited.incrementAndGet();
@@ -139,8 +140,8 @@ final class ApartWatch implements AutoCloseable {
 
   /** The number of snapshots, and how often a slot was waiting. */
   String summary() {
-    return "%d looks at overlaps, %d times a slot was waiting, %d decisions while no run was open"
-        .formatted(looks.get(), waited.get(), rules.decisions());
+    return "%d snapshots of overlaps, %d times a slot was waiting, %d decisions while no run was open"
+        .formatted(snapshots.get(), waited.get(), rules.decisions());
   }
 
   /** The problems that were found, or that there was nothing to check. */
@@ -157,8 +158,8 @@ final class ApartWatch implements AutoCloseable {
   public void close() {
     closed = true;
     try {
-      looking.join();
-      cancelling.join();
+      snapshotThread.join();
+      cancelThread.join();
     } catch (InterruptedException e) {
       throw TortureException.interrupted(e);
     }
