@@ -56,7 +56,7 @@ class DocumentedCodeTest {
   private static List<Code> blocks() throws IOException {
     List<Code> blocks = new ArrayList<>();
     try (Stream<Path> top = Files.list(ROOT);
-        Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+        Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
       for (Path document : Stream.concat(top, docs).toList()) {
         String name = document.getFileName().toString();
         if (name.endsWith(".md")) {
