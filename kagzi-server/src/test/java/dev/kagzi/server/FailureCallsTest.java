@@ -188,7 +188,8 @@ class FailureCallsTest {
         () ->
             server
                 .workflows()
-                .terminateWorkflow(TerminateWorkflowRequest.newBuilder().setRunId(unknownRun).build()));
+                .terminateWorkflow(
+                    TerminateWorkflowRequest.newBuilder().setRunId(unknownRun).build()));
     CallErrors.refused(
         Status.Code.NOT_FOUND,
         () ->

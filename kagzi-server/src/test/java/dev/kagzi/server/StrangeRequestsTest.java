@@ -195,7 +195,8 @@ class StrangeRequestsTest {
     }
   }
 
-  private void checkInvalidArgument(MethodDescriptor<?, ?> method, Message request, ErrorDetail detail) {
+  private void checkInvalidArgument(
+      MethodDescriptor<?, ?> method, Message request, ErrorDetail detail) {
     checkMessage(method, request, detail);
     if (!detail.getMessage().contains("(expected: ")) {
       fault(method, request, "lacks the expected value: " + detail.getMessage());
@@ -237,7 +238,8 @@ class StrangeRequestsTest {
     }
   }
 
-  private void checkRefusedItem(MethodDescriptor<?, ?> method, Message request, ErrorDetail refused) {
+  private void checkRefusedItem(
+      MethodDescriptor<?, ?> method, Message request, ErrorDetail refused) {
     switch (refused.getMetadataOrDefault("status", "")) {
       case "INVALID_ARGUMENT" -> checkInvalidArgument(method, request, refused);
       case "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION", "UNIMPLEMENTED" ->

@@ -64,7 +64,8 @@ final class BlockingCalls {
               try {
                 task.run();
               } catch (OutOfMemoryError fatal) {
-                // The call gets no response, and other threads may be damaged too: the server has failed.
+                // The call gets no response, and other threads may be damaged too: the server has
+                // failed.
                 threads.failed("kagzi-" + name, fatal);
               } finally {
                 places.release();

@@ -45,7 +45,7 @@ class CompletionQueueTest {
       runs.add(add(1 << 20));
     }
     assertThat(queue.deferred()).isEmpty();
-    assertThat(queue.hasLeftOut()).isTrue();
+    assertThat(queue.hasDeferred()).isTrue();
 
     int sent = takeAll().size();
     List<RunId> deferred = queue.deferred();
@@ -53,7 +53,7 @@ class CompletionQueueTest {
     assertThat(sent).isBetween(6, 8);
     assertThat(deferred).containsExactlyElementsOf(runs.subList(sent, runs.size()));
     queue.removeDeferred(deferred.size());
-    assertThat(queue.hasLeftOut()).isFalse();
+    assertThat(queue.hasDeferred()).isFalse();
   }
 
   @Test
