@@ -20,6 +20,7 @@ import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.dispatch.Tasks;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.message.DeliverMessages;
+import dev.kagzi.engine.namespace.NamespaceListener;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.notification.InProcessNotifier;
 import dev.kagzi.engine.notification.Notifier;
@@ -37,6 +38,7 @@ import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.run.StartChecks;
 import dev.kagzi.engine.schedule.ScheduleFirer;
 import dev.kagzi.engine.schedule.Schedules;
+import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.thread.ThreadFailure;
 import dev.kagzi.engine.transition.ExpireRun;
@@ -59,12 +61,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One server's engine. Any number of them work on one database; none is special.
+ * The engine of one server. Any number of engines work on one database, and all are equal.
+ *
+ * <p>The constructor creates the components in the order of their dependencies. The inner classes
+ * at the end implement the listeners that connect components of different packages.
  *
  * <p>Thread-safe.
  */
@@ -73,11 +79,12 @@ public final class Engine implements AutoCloseable {
 
   private final Database database;
   private final EssentialThreads threads = new EssentialThreads();
+  private final RunWrites runWrites = new RunWrites();
   private final Journal<RunWrite<?>> journal;
   private final StepCounts stepCounts;
   private final DefaultVersions versions;
-  private final Dispatcher gates;
-  private final RunCompletions endings;
+  private final Dispatcher dispatcher;
+  private final RunCompletions completions;
   private final Namespaces namespaces;
   private final Workers workers;
   private final Runs runs;
@@ -85,139 +92,187 @@ public final class Engine implements AutoCloseable {
   private final Tasks tasks;
   private final Queries queries;
   private final Notifier notifier;
-  private final ServerHeartbeat pulse;
+  private final ServerHeartbeat heartbeat;
+  private final ExpireOverdue expireOverdue;
   private final Schedules schedules;
   private final FireSchedules fireSchedules;
   private final Coordinator coordinator;
-  private final Coordinator janitor;
-  private final EngineMetrics meter;
+  private final Coordinator purger;
+  private final EngineMetrics metrics;
   private final RetryPolicy defaultRetryPolicy;
 
   private Engine(Database database, EngineConfig config) {
+    UUID serverId = RunId.next().value();
+    LargePayloads largePayloads = new LargePayloads(config.limits());
+    StartChecks startChecks =
+        new StartChecks(config.limits(), largePayloads, config.workers().heartbeat().toMillis());
     this.database = database;
     this.defaultRetryPolicy = config.rules().defaultPolicy();
-    UUID serverId = RunId.next().value();
-    this.endings = new RunCompletions(database, config.memory().readBytesMax(), threads);
-    this.namespaces =
-        new Namespaces(
-            database,
-            config.limits(),
-            config.autoCreateNamespaces(),
-            this::openOrShut,
-            this::tellOfNamespace);
-    this.notifier =
-        switch (config.notifier()) {
-          case POSTGRES -> new PostgresNotifier(database, serverId, this::hear, threads);
-          case IN_PROCESS ->
-              new InProcessNotifier(database.address(), serverId, this::hear, threads);
-        };
-    this.versions =
-        new DefaultVersions(
-            database, config.limits(), () -> notifier.tell(new ServerMessage.Versions()));
+    this.completions = new RunCompletions(database, config.memory().readBytesMax(), threads);
+    this.namespaces = createNamespaces(config);
+    this.notifier = createNotifier(config.notifier(), serverId);
+    this.versions = new DefaultVersions(database, config.limits(), new VersionsPublisher());
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
-    this.pulse = new ServerHeartbeat(database, serverId, notifier, config.rules().stepGraceMs());
-    ExpireOverdue endOverdue =
-        new ExpireOverdue(
-            pulse,
-            database,
-            config.rules().stepGraceMs(),
-            run -> append(new ExpireRun(run)),
-            step -> append(new ExpireStep(step)));
-    LargePayloads large = new LargePayloads(config.limits());
-    EngineEvents wiring =
-        new EngineEvents(endings, notifier, stepCounts, this::deliver, endOverdue::expires);
-    this.journal =
-        new Journal<>(
-            database,
-            () -> new RunWriter(config.rules(), versions, wiring, new Random(), large),
-            config.journal(),
-            threads);
-    this.gates =
-        new Dispatcher(
-            database,
-            config.dispatch(),
-            new ClaimRules(
-                config.workers().lease().toMillis(),
-                config.rules().crashes(),
-                config.rules().stepTimeoutMs()),
-            claims -> free(claims, ReleaseClaim.Cause.NOT_TAKEN),
-            run -> append(new FailCrashedRun(run)),
-            this::admit,
-            namespaces::isOpen,
-            config.memory(),
-            threads);
-    this.workers =
-        new Workers(
-            database,
-            config.workers(),
-            config.limits(),
-            namespaces,
-            gates,
-            notifier,
-            this::free,
-            journal::append,
-            threads);
-    wiring.connect(gates, workers);
-    this.queries =
-        new Queries(
-            database,
-            config.limits(),
-            new Health.Rules(
-                2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis()),
-            config.workers().lease().toMillis());
-    StartChecks starts =
-        new StartChecks(config.limits(), large, config.workers().heartbeat().toMillis());
-    this.runs =
-        new Runs(database, journal, namespaces, config.limits(), starts, versions, gates::reserve);
-    this.reports = new Reports(journal, config.limits(), starts, stepCounts);
-    this.fireSchedules =
-        new FireSchedules(
-            pulse,
-            new ScheduleFirer(database, config.schedules(), config.coordinatorInterval(), wiring),
-            config.coordinatorInterval(),
-            threads);
-    this.schedules =
-        new Schedules(database, namespaces, config.limits(), large, wiring, fireSchedules::dueIn);
-    this.tasks = new Tasks(database, gates, namespaces, workers::require, config.limits());
-    this.coordinator =
-        new Coordinator(
-            "coordinator",
-            List.of(
-                pulse,
-                new MarkStaleWorkersOffline(pulse, workers, config.workers().stale()),
-                new ReleaseOrphanedClaims(workers, config.workers().stale()),
-                new RedeliverMessages(pulse, database, this::deliver),
-                endOverdue,
-                new FoldRunCounts(pulse, database),
-                fireSchedules,
-                new RefreshNamespaces(pulse, namespaces::renew),
-                new RefreshVersions(pulse, versions),
-                gates.book()::forgetOld,
-                workers::forgetOld,
-                stepCounts::forgetOld),
-            config.coordinatorInterval(),
-            threads);
-    // On a thread of its own: what it does may take a while, and nobody waits for it.
-    this.janitor =
-        new Coordinator(
-            "purge",
-            List.of(new PurgeExpiredRuns(database, namespaces, workers, config.retention())),
-            config.coordinatorInterval(),
-            threads);
-    this.meter = new EngineMetrics(database.meter(), gates.meter(), journal);
+    this.heartbeat =
+        new ServerHeartbeat(database, serverId, notifier, config.rules().stepGraceMs());
+    this.expireOverdue = createExpireOverdue(config);
+    EngineEvents events = createEvents();
+    this.journal = createJournal(config, events, largePayloads);
+    this.dispatcher = createDispatcher(config);
+    this.workers = createWorkers(config);
+    events.connect(dispatcher, workers);
+    this.queries = createQueries(config);
+    this.runs = createRuns(config, startChecks);
+    this.reports = new Reports(journal, config.limits(), startChecks, stepCounts);
+    this.fireSchedules = createFireSchedules(config, events);
+    this.schedules = createSchedules(config, largePayloads, events);
+    this.tasks = new Tasks(database, dispatcher, namespaces, workers::require, config.limits());
+    this.coordinator = createCoordinator(config);
+    this.purger = createPurger(config);
+    this.metrics = new EngineMetrics(database.meter(), dispatcher.meter(), journal);
   }
 
-  /** Migrates, checks the database, and starts. */
+  private Namespaces createNamespaces(EngineConfig config) {
+    return new Namespaces(
+        database,
+        config.limits(),
+        config.autoCreateNamespaces(),
+        new NamespaceChanges(),
+        new NamespacePublisher());
+  }
+
+  private Notifier createNotifier(NotifierKind kind, UUID serverId) {
+    ServerMessages receiver = new ServerMessages();
+    return switch (kind) {
+      case POSTGRES -> new PostgresNotifier(database, serverId, receiver, threads);
+      case IN_PROCESS -> new InProcessNotifier(database.address(), serverId, receiver, threads);
+    };
+  }
+
+  private ExpireOverdue createExpireOverdue(EngineConfig config) {
+    return new ExpireOverdue(
+        heartbeat,
+        database,
+        config.rules().stepGraceMs(),
+        runWrites::expireRun,
+        runWrites::expireStep);
+  }
+
+  private EngineEvents createEvents() {
+    return new EngineEvents(
+        completions, notifier, stepCounts, runWrites::deliverMessages, expireOverdue::expires);
+  }
+
+  private Journal<RunWrite<?>> createJournal(
+      EngineConfig config, EngineEvents events, LargePayloads largePayloads) {
+    return new Journal<>(
+        database,
+        () -> new RunWriter(config.rules(), versions, events, new Random(), largePayloads),
+        config.journal(),
+        threads);
+  }
+
+  private Dispatcher createDispatcher(EngineConfig config) {
+    ClaimRules claimRules =
+        new ClaimRules(
+            config.workers().lease().toMillis(),
+            config.rules().crashes(),
+            config.rules().stepTimeoutMs());
+    return new Dispatcher(
+        database,
+        config.dispatch(),
+        claimRules,
+        runWrites::releaseNotTaken,
+        runWrites::failCrashedRun,
+        new StepLimitAdmission(),
+        namespaces::mayDispatch,
+        config.memory(),
+        threads);
+  }
+
+  private Workers createWorkers(EngineConfig config) {
+    return new Workers(
+        database,
+        config.workers(),
+        config.limits(),
+        namespaces,
+        dispatcher,
+        notifier,
+        runWrites::release,
+        journal::append,
+        threads);
+  }
+
+  private Queries createQueries(EngineConfig config) {
+    Health.Rules healthRules =
+        new Health.Rules(
+            2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis());
+    return new Queries(database, config.limits(), healthRules, config.workers().lease().toMillis());
+  }
+
+  private Runs createRuns(EngineConfig config, StartChecks startChecks) {
+    return new Runs(
+        database, journal, namespaces, config.limits(), startChecks, versions, dispatcher::reserve);
+  }
+
+  private FireSchedules createFireSchedules(EngineConfig config, EngineEvents events) {
+    return new FireSchedules(
+        heartbeat,
+        new ScheduleFirer(database, config.schedules(), config.coordinatorInterval(), events),
+        config.coordinatorInterval(),
+        threads);
+  }
+
+  private Schedules createSchedules(
+      EngineConfig config, LargePayloads largePayloads, EngineEvents events) {
+    return new Schedules(
+        database, namespaces, config.limits(), largePayloads, events, fireSchedules::dueIn);
+  }
+
+  private Coordinator createCoordinator(EngineConfig config) {
+    return new Coordinator(
+        "coordinator",
+        List.of(
+            heartbeat,
+            new MarkStaleWorkersOffline(heartbeat, workers, config.workers().stale()),
+            new ReleaseOrphanedClaims(workers, config.workers().stale()),
+            new RedeliverMessages(heartbeat, database, runWrites::deliverMessages),
+            expireOverdue,
+            new FoldRunCounts(heartbeat, database),
+            fireSchedules,
+            new RefreshNamespaces(heartbeat, namespaces::refresh),
+            new RefreshVersions(heartbeat, versions),
+            dispatcher.book()::forgetOld,
+            workers::evictOld,
+            stepCounts::forgetOld),
+        config.coordinatorInterval(),
+        threads);
+  }
+
+  /** Has its own thread, so that a slow purge does not delay the chores of the coordinator. */
+  private Coordinator createPurger(EngineConfig config) {
+    return new Coordinator(
+        "purge",
+        List.of(new PurgeExpiredRuns(database, namespaces, workers, config.retention())),
+        config.coordinatorInterval(),
+        threads);
+  }
+
+  /** Migrates the schema, checks the database and starts an engine. */
   public static Engine start(DatabaseConfig db, EngineConfig config) {
     return start(db, config, () -> Database.connect(db));
   }
 
-  /** The same with writers' connections from the given place. */
+  /** Does the same; {@code connector} opens the connections of the writers. */
   public static Engine start(DatabaseConfig db, EngineConfig config, ConnectionFactory connector) {
     return start(Database.open(db, connector), config, Database::migrate);
   }
 
-  /** Checks the database, whose schema must be up to date, and starts. */
+  /**
+   * Checks the database and starts an engine without migrating the schema.
+   *
+   * @throws dev.kagzi.engine.db.SchemaException if the schema is not up to date
+   */
   public static Engine startMigrated(DatabaseConfig db, EngineConfig config) {
     return start(Database.open(db), config, Database::checkSchema);
   }
@@ -237,82 +292,18 @@ public final class Engine implements AutoCloseable {
     Engine engine = new Engine(database, config);
     try {
       if (config.notifier() == NotifierKind.IN_PROCESS) {
-        engine.pulse.checkReach(config.coordinatorInterval());
+        engine.heartbeat.checkReachable(config.coordinatorInterval());
       }
       engine.notifier.start();
-      engine.pulse.take();
+      engine.heartbeat.send();
       engine.fireSchedules.start();
       engine.versions.read();
-      // The others have been silent while they were alone: now there is somebody to tell.
-      engine.notifier.tell(new ServerMessage.Everything());
+      // A server that believes it is alone publishes nothing: make the others count this one.
+      engine.notifier.publish(new ServerMessage.Everything());
       return engine;
     } catch (RuntimeException e) {
       engine.close();
       throw e;
-    }
-  }
-
-  private void hear(ServerMessage notice) {
-    switch (notice) {
-      case ServerMessage.Work work -> gates.someDue(work.queue(), work.type(), work.delayMs());
-      case ServerMessage.Ended ended -> endings.endedElsewhere(ended.runId());
-      case ServerMessage.Stop stop ->
-          workers.stopAttached(stop.worker(), stop.claim(), stop.status());
-      case ServerMessage.Wake wake -> workers.wakeAttached(wake.worker(), wake.claim());
-      case ServerMessage.Drain drain -> workers.drainAttached(drain.worker());
-      case ServerMessage.Namespace ignored -> namespaces.renew();
-      case ServerMessage.Versions ignored -> versions.renew();
-      case ServerMessage.Everything ignored -> {
-        notifier.others(1);
-        namespaces.renew();
-        fireSchedules.dueIn(0);
-        versions.renew();
-        gates.lookAtEverything();
-        endings.lookAtEverything();
-      }
-    }
-  }
-
-  private void openOrShut(String namespace, boolean enabled) {
-    if (enabled) {
-      gates.open(namespace);
-      fireSchedules.dueIn(0);
-    } else {
-      gates.shut(namespace);
-    }
-  }
-
-  private void tellOfNamespace(String namespace) {
-    notifier.tell(new ServerMessage.Namespace(namespace));
-  }
-
-  private void deliver(RunId run) {
-    append(new DeliverMessages(run));
-  }
-
-  private void append(RunWrite<?> write) {
-    journal.append(write);
-  }
-
-  /**
-   * A run with more steps than the limit is not executed any further: it fails. Its history would
-   * be read by every claim.
-   */
-  private boolean admit(QueueName queue, Task task) {
-    Optional<Failure> tooMany = stepCounts.claimed(task.claim(), task.stepsRecorded());
-    tooMany.ifPresent(
-        why -> {
-          Report failed = new Report.Failed(task.claim(), why);
-          journal.append(new ReportWrite(queue.namespace(), failed));
-        });
-    return tooMany.isEmpty();
-  }
-
-  private void free(List<Claim> claims, ReleaseClaim.Cause cause) {
-    List<RunWrite<?>> writes = new ArrayList<>(claims.size());
-    claims.forEach(claim -> writes.add(new ReleaseClaim(claim, cause)));
-    if (!writes.isEmpty()) {
-      journal.append(writes);
     }
   }
 
@@ -349,54 +340,159 @@ public final class Engine implements AutoCloseable {
   }
 
   public RunCompletions endings() {
-    return endings;
+    return completions;
   }
 
-  /**
-   * What holds where neither step nor run have a policy, and for fields that a policy leaves out.
-   */
+  /** Applies where neither step nor run have a policy, and to fields that a policy leaves out. */
   public RetryPolicy defaultRetryPolicy() {
     return defaultRetryPolicy;
   }
 
   public EngineMetrics meter() {
-    return meter;
+    return metrics;
   }
 
-  /** For tests that move the database's clock: whatever waits for a time looks at it anew. */
+  /** For tests that move the database's clock: reads again what is due. */
   public void clockMoved() {
-    pulse.take();
-    gates.lookAtEverything();
+    heartbeat.send();
+    dispatcher.lookAtEverything();
     coordinator.runNow();
   }
 
-  /** The threads that this engine cannot do without; its owner is told of one that ends. */
+  /** The threads without which this engine does not work; they notify its owner if one ends. */
   public EssentialThreads threads() {
     return threads;
   }
 
-  /** Why this engine cannot work now, or nothing. */
+  /** Returns why this engine cannot work now; empty if it can. */
   public Optional<String> trouble() {
     return threads.failure().map(ThreadFailure::getMessage).or(database::trouble);
   }
 
-  /** Ends polls and streams, writes what waits, and leaves. */
+  /** Ends polls and streams, commits the queued writes and deletes the row of this server. */
   @Override
   public void close() {
     threads.close();
     coordinator.close();
-    janitor.close();
+    purger.close();
     fireSchedules.close();
-    gates.close();
+    dispatcher.close();
     workers.close();
     journal.close();
     try {
-      pulse.leave();
-    } catch (RuntimeException away) {
-      log.atDebug().addKeyValue("cause", away.getMessage()).log("leaving was not recorded");
+      heartbeat.deregister();
+    } catch (RuntimeException unavailable) {
+      log.atDebug()
+          .addKeyValue("cause", unavailable.getMessage())
+          .log("row of this server was not deleted");
     }
     notifier.close();
-    endings.close();
+    completions.close();
     database.close();
+  }
+
+  /** Handles messages from other servers. */
+  private final class ServerMessages implements Consumer<ServerMessage> {
+    @Override
+    public void accept(ServerMessage message) {
+      switch (message) {
+        case ServerMessage.Work work ->
+            dispatcher.someDue(work.queue(), work.type(), work.delayMs());
+        case ServerMessage.Ended ended -> completions.endedElsewhere(ended.runId());
+        case ServerMessage.Stop stop ->
+            workers.stopAttached(stop.worker(), stop.claim(), stop.status());
+        case ServerMessage.Wake wake -> workers.wakeAttached(wake.worker(), wake.claim());
+        case ServerMessage.Drain drain -> workers.drainAttached(drain.worker());
+        case ServerMessage.Namespace ignored -> namespaces.refresh();
+        case ServerMessage.Versions ignored -> versions.renew();
+        case ServerMessage.Everything ignored -> refreshEverything();
+      }
+    }
+
+    private void refreshEverything() {
+      notifier.setOtherServers(1);
+      namespaces.refresh();
+      fireSchedules.dueIn(0);
+      versions.renew();
+      dispatcher.lookAtEverything();
+      completions.lookAtEverything();
+    }
+  }
+
+  /** Starts or stops dispatch when a namespace is enabled or disabled, on any server. */
+  private final class NamespaceChanges implements NamespaceListener {
+    @Override
+    public void changed(String namespace, boolean enabled) {
+      if (enabled) {
+        dispatcher.open(namespace);
+        fireSchedules.dueIn(0);
+      } else {
+        dispatcher.shut(namespace);
+      }
+    }
+  }
+
+  /** Publishes that a namespace was enabled or disabled on this server. */
+  private final class NamespacePublisher implements Consumer<String> {
+    @Override
+    public void accept(String namespace) {
+      notifier.publish(new ServerMessage.Namespace(namespace));
+    }
+  }
+
+  /** Publishes that a default version was changed on this server. */
+  private final class VersionsPublisher implements Runnable {
+    @Override
+    public void run() {
+      notifier.publish(new ServerMessage.Versions());
+    }
+  }
+
+  /**
+   * Fails a claimed run that has more steps than the limit. Every later claim would read its whole
+   * history.
+   */
+  private final class StepLimitAdmission implements BiPredicate<QueueName, Task> {
+    @Override
+    public boolean test(QueueName queue, Task task) {
+      Optional<Failure> tooManySteps = stepCounts.claimed(task.claim(), task.stepsRecorded());
+      tooManySteps.ifPresent(failure -> runWrites.fail(queue, task.claim(), failure));
+      return tooManySteps.isEmpty();
+    }
+  }
+
+  /** Writes of the engine itself: nobody waits for their results. */
+  private final class RunWrites {
+    void deliverMessages(RunId run) {
+      journal.append(new DeliverMessages(run));
+    }
+
+    void expireRun(RunId run) {
+      journal.append(new ExpireRun(run));
+    }
+
+    void expireStep(StepRef step) {
+      journal.append(new ExpireStep(step));
+    }
+
+    void failCrashedRun(RunId run) {
+      journal.append(new FailCrashedRun(run));
+    }
+
+    void fail(QueueName queue, Claim claim, Failure failure) {
+      journal.append(new ReportWrite(queue.namespace(), new Report.Failed(claim, failure)));
+    }
+
+    void releaseNotTaken(List<Claim> claims) {
+      release(claims, ReleaseClaim.Cause.NOT_TAKEN);
+    }
+
+    void release(List<Claim> claims, ReleaseClaim.Cause cause) {
+      List<RunWrite<?>> writes = new ArrayList<>(claims.size());
+      claims.forEach(claim -> writes.add(new ReleaseClaim(claim, cause)));
+      if (!writes.isEmpty()) {
+        journal.append(writes);
+      }
+    }
   }
 }

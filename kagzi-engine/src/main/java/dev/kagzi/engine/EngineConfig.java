@@ -11,7 +11,7 @@ import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.worker.WorkerConfig;
 import java.time.Duration;
 
-/** All that can be set on an engine. */
+/** The configuration of an engine. */
 public record EngineConfig(
     JournalConfig journal,
     DispatchConfig dispatch,

@@ -18,54 +18,54 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Brings what was committed to whoever waits for it: here, and on other servers. */
+/** Publishes committed changes to the components of this server, and to other servers. */
 final class EngineEvents implements RunEvents {
-  private final RunCompletions endings;
+  private final RunCompletions completions;
   private final Notifier notifier;
   private final StepCounts stepCounts;
   private final Consumer<RunId> deliver;
   private final LongConsumer expires;
-  private volatile @Nullable Dispatcher gates;
+  private volatile @Nullable Dispatcher dispatcher;
   private volatile @Nullable Workers workers;
 
   EngineEvents(
-      RunCompletions endings,
+      RunCompletions completions,
       Notifier notifier,
       StepCounts stepCounts,
       Consumer<RunId> deliver,
       LongConsumer expires) {
-    this.endings = endings;
+    this.completions = completions;
     this.notifier = notifier;
     this.stepCounts = stepCounts;
     this.deliver = deliver;
     this.expires = expires;
   }
 
-  /** The journal comes before those who write to it: they are connected once all are there. */
-  void connect(Dispatcher allGates, Workers allWorkers) {
-    this.gates = allGates;
-    this.workers = allWorkers;
+  /** Sets the receivers that are created after the journal. Call once, before the first write. */
+  void connect(Dispatcher newDispatcher, Workers newWorkers) {
+    this.dispatcher = newDispatcher;
+    this.workers = newWorkers;
   }
 
   @Override
   public void started(String namespace, RunId run) {
-    endings.started(namespace, run);
+    completions.started(namespace, run);
   }
 
   @Override
   public void due(QueueName queue, TypeVersion type, long delayMs) {
-    if (gates != null) {
-      gates.due(queue, type, delayMs);
+    if (dispatcher != null) {
+      dispatcher.due(queue, type, delayMs);
     }
-    notifier.tell(new ServerMessage.Work(queue, type, delayMs));
+    notifier.publish(new ServerMessage.Work(queue, type, delayMs));
   }
 
   @Override
   public void someDue(QueueName queue, TypeVersion type, long delayMs) {
-    if (gates != null) {
-      gates.someDue(queue, type, delayMs);
+    if (dispatcher != null) {
+      dispatcher.someDue(queue, type, delayMs);
     }
-    notifier.tell(new ServerMessage.Work(queue, type, delayMs));
+    notifier.publish(new ServerMessage.Work(queue, type, delayMs));
   }
 
   @Override
@@ -75,15 +75,15 @@ final class EngineEvents implements RunEvents {
 
   @Override
   public void ended(RunEnd end) {
-    endings.ended(end);
-    notifier.tell(new ServerMessage.Ended(end.runId()));
+    completions.ended(end);
+    notifier.publish(new ServerMessage.Ended(end.runId()));
   }
 
   @Override
   public void claimEnded(Claim claim) {
     stepCounts.ended(claim.runId());
-    if (gates != null) {
-      gates.claimEnded(claim);
+    if (dispatcher != null) {
+      dispatcher.claimEnded(claim);
     }
   }
 
@@ -108,8 +108,8 @@ final class EngineEvents implements RunEvents {
 
   @Override
   public void committed() {
-    if (gates != null) {
-      gates.flush();
+    if (dispatcher != null) {
+      dispatcher.flush();
     }
   }
 }

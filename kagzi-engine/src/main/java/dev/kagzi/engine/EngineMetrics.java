@@ -4,7 +4,7 @@ import dev.kagzi.engine.db.StatementMetrics;
 import dev.kagzi.engine.dispatch.DispatchMetrics;
 import dev.kagzi.engine.journal.Journal;
 
-/** What the engine counts of itself. */
+/** Counters of the engine. */
 public final class EngineMetrics {
   private final StatementMetrics statements;
   private final DispatchMetrics dispatch;
@@ -24,17 +24,17 @@ public final class EngineMetrics {
     return dispatch;
   }
 
-  /** Batches that the lanes have taken. */
+  /** Batches that the lanes have taken from their queues. */
   public long journalBatches() {
     return journal.batches();
   }
 
-  /** Writes that the lanes have taken. */
+  /** Writes that the lanes have taken from their queues. */
   public long journalWrites() {
     return journal.written();
   }
 
-  /** Writes that wait for a lane now. */
+  /** Writes in the queues of the lanes now. */
   public int journalWaiting() {
     return journal.waiting();
   }

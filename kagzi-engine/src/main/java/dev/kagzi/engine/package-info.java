@@ -1,8 +1,8 @@
 /**
- * The engine: durable runs on PostgreSQL. {@link dev.kagzi.engine.Engine} puts the rooms together;
- * each room is a concept with its types, its SQL and its service.
+ * The engine: durable runs on PostgreSQL. {@link dev.kagzi.engine.Engine} creates and connects the
+ * components. Each package is one concept with its types, its SQL and its service.
  *
- * <p>Knows no gRPC, no HTTP, and nothing of what users store in payloads.
+ * <p>Knows no gRPC and no HTTP, and does not interpret the payloads of users.
  */
 @NullMarked
 package dev.kagzi.engine;

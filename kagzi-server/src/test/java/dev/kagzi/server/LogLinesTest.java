@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
 class LogLinesTest {
   private static final Path SHIPPED = Path.of("../kagzi-cli/src/main/resources/logback.xml");
   private static final Pattern LOGGER = Pattern.compile("<logger name=\"(.*?)\" level=\"(.*?)\"/>");
-  private static final String STILL = "DatabaseFailureLog: the database is still away";
+  private static final String STILL = "DatabaseFailureLog: the database is still unavailable";
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final Duration NEVER = Duration.ofHours(1);
 
@@ -186,8 +186,8 @@ class LogLinesTest {
       // On a busy machine the outage may last longer than a minute, which logs another line.
       assertThat(lines.stream().filter(line -> !line.equals(STILL)))
           .containsExactly(
-              "DatabaseFailureLog: the database is away",
-              "DatabaseFailureLog: the database is back");
+              "DatabaseFailureLog: the database is unavailable",
+              "DatabaseFailureLog: the database is available again");
       assertThat(lines.stream().filter(STILL::equals)).hasSizeLessThanOrEqualTo(2);
       assertThat(traces.sum()).isZero();
     }

@@ -1,7 +1,10 @@
 package dev.kagzi.engine.chore;
 
-/** One periodic duty. */
+/** One periodic maintenance task. */
 public interface Chore {
-  /** Does what is due. May block on the database; may fail, and is then tried again. */
+  /**
+   * Does the work that is due. May block on the database. The coordinator logs an exception and
+   * calls it again at the next interval.
+   */
   void run();
 }

@@ -10,7 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs all chores, one after the other, at an interval. One that fails does not stop the others.
+ * Runs all chores on one thread, one after the other, at an interval. An exception of one chore
+ * does not stop the others.
  */
 public final class Coordinator implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Coordinator.class);
@@ -27,7 +28,7 @@ public final class Coordinator implements AutoCloseable {
     }
   }
 
-  /** Soon, and not only at the next interval. Does not wait. */
+  /** Runs all chores soon, in addition to the interval. Does not wait. */
   public void runNow() {
     thread.execute(() -> chores.forEach(Coordinator::runQuietly));
   }

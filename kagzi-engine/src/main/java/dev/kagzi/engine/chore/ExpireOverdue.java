@@ -12,55 +12,56 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends runs and steps whose time is over. This server knows when the next of its own is due, and
- * asks with every pulse for the others': it looks only when there is something to find.
+ * Ends runs and steps whose timeout has passed. Queries the database only when a timeout is due: it
+ * records the timeouts of this server's runs and reads the earliest of all with each server
+ * heartbeat.
  */
 public final class ExpireOverdue implements Chore {
   private static final int MAX = 500;
   private static final long NEVER = Long.MAX_VALUE;
   private static final long DAY_MS = TimeUnit.DAYS.toMillis(1);
 
-  private final ServerHeartbeat pulse;
+  private final ServerHeartbeat heartbeat;
   private final Database database;
   private final long graceMs;
   private final Consumer<RunId> expireRun;
   private final Consumer<StepRef> expireStep;
   private final long zeroNanos = System.nanoTime();
   private final AtomicLong nextNanos = new AtomicLong(NEVER);
-  private ServerHeartbeat.@Nullable Reading seen;
+  private ServerHeartbeat.@Nullable Reading lastReading;
 
   public ExpireOverdue(
-      ServerHeartbeat pulse,
+      ServerHeartbeat heartbeat,
       Database database,
       long graceMs,
       Consumer<RunId> expireRun,
       Consumer<StepRef> expireStep) {
-    this.pulse = pulse;
+    this.heartbeat = heartbeat;
     this.database = database;
     this.graceMs = graceMs;
     this.expireRun = expireRun;
     this.expireStep = expireStep;
   }
 
-  /** Something will be over after so many milliseconds. Thread-safe. */
+  /** Records that a run or a step times out after {@code delayMs}. Thread-safe. */
   public void expires(long delayMs) {
-    note(sinceZero(), delayMs);
+    scheduleNext(sinceZero(), delayMs);
   }
 
-  // What is years away is looked for once a day: its nanoseconds would not fit.
-  private void note(long fromNanos, long delayMs) {
+  // At most one day ahead: a delay of years would overflow a long of nanoseconds.
+  private void scheduleNext(long fromNanos, long delayMs) {
     long at = fromNanos + TimeUnit.MILLISECONDS.toNanos(Math.min(delayMs, DAY_MS));
     nextNanos.accumulateAndGet(at, Math::min);
   }
 
   @Override
   public void run() {
-    ServerHeartbeat.Reading reading = pulse.last();
+    ServerHeartbeat.Reading reading = heartbeat.lastReading();
     Long overdueInMs = reading.overdueInMs();
-    if (!reading.equals(seen) && overdueInMs != null) {
-      note(reading.atNanos() - zeroNanos, overdueInMs);
+    if (!reading.equals(lastReading) && overdueInMs != null) {
+      scheduleNext(reading.atNanos() - zeroNanos, overdueInMs);
     }
-    seen = reading;
+    lastReading = reading;
     if (sinceZero() < nextNanos.get()) {
       return;
     }
@@ -69,8 +70,8 @@ public final class ExpireOverdue implements Chore {
     List<StepRef> steps = database.read(session -> OverdueSteps.find(session, graceMs, MAX));
     runs.forEach(expireRun);
     steps.forEach(expireStep);
-    // What follows shall not wait for the next pulse.
-    pulse.take();
+    // Read the next timeout now: the next heartbeat may be seconds away.
+    heartbeat.send();
   }
 
   private long sinceZero() {

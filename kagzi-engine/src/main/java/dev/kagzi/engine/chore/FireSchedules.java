@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fires schedules on time, on a thread of its own. It knows when the next one is due, from what it
- * found last, from schedules that are saved on this server, and from the pulse: without schedules
- * it asks nothing. When very many are due at once a second thread helps. Thread-safe.
+ * Fires schedules on time, on its own thread. It knows when the next schedule is due from its last
+ * query, from schedules saved on this server, and from the server heartbeat. Without schedules it
+ * sends no queries. A second thread helps when many schedules are due at once. Thread-safe.
  */
 public final class FireSchedules implements Chore, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FireSchedules.class);
@@ -23,24 +23,24 @@ public final class FireSchedules implements Chore, AutoCloseable {
   private static final long DAY_MS = TimeUnit.DAYS.toMillis(1);
   private static final Duration CLOSE_MAX = Duration.ofSeconds(5);
 
-  private final ServerHeartbeat pulse;
-  private final ScheduleFirer firing;
+  private final ServerHeartbeat heartbeat;
+  private final ScheduleFirer firer;
   private final long intervalMs;
   private final long zeroNanos = System.nanoTime();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Thread thread;
   private final Thread helper;
-  private final Semaphore crowd = new Semaphore(0);
-  private ServerHeartbeat.@Nullable Reading seen;
+  private final Semaphore helpNeeded = new Semaphore(0);
+  private ServerHeartbeat.@Nullable Reading lastReading;
   private long nextNanos = NEVER;
-  private boolean lookForForgotten;
+  private boolean bufferedSlotsPending;
   private boolean closed;
 
   public FireSchedules(
-      ServerHeartbeat pulse, ScheduleFirer firing, Duration interval, EssentialThreads threads) {
-    this.pulse = pulse;
-    this.firing = firing;
+      ServerHeartbeat heartbeat, ScheduleFirer firer, Duration interval, EssentialThreads threads) {
+    this.heartbeat = heartbeat;
+    this.firer = firer;
     this.intervalMs = interval.toMillis();
     this.thread = threads.loop("kagzi-schedules", this::fire);
     this.helper = threads.loop("kagzi-schedules-2", this::help);
@@ -51,16 +51,16 @@ public final class FireSchedules implements Chore, AutoCloseable {
     helper.start();
   }
 
-  /** Hears what the pulse has found. */
+  /** Reads the due times from the last server heartbeat. */
   @Override
   public void run() {
-    ServerHeartbeat.Reading reading = pulse.last();
-    if (!reading.equals(seen)) {
-      seen = reading;
+    ServerHeartbeat.Reading reading = heartbeat.lastReading();
+    if (!reading.equals(lastReading)) {
+      lastReading = reading;
       if (reading.buffered()) {
         lock.lock();
         try {
-          lookForForgotten = true;
+          bufferedSlotsPending = true;
         } finally {
           lock.unlock();
         }
@@ -72,9 +72,9 @@ public final class FireSchedules implements Chore, AutoCloseable {
     }
   }
 
-  /** A schedule is due after so many milliseconds. */
+  /** Records that a schedule is due after {@code delayMs}. */
   public void dueIn(long delayMs) {
-    // What is years away is looked for once a day: its nanoseconds would not fit.
+    // At most one day ahead: a delay of years would overflow a long of nanoseconds.
     long delayNanos = TimeUnit.MILLISECONDS.toNanos(Math.clamp(delayMs, 0, DAY_MS));
     lock.lock();
     try {
@@ -93,15 +93,15 @@ public final class FireSchedules implements Chore, AutoCloseable {
     } catch (InterruptedException closing) {
       Thread.currentThread().interrupt();
     }
-    firing.close();
+    firer.close();
   }
 
   private void tick() {
     try {
-      if (takeForgotten()) {
-        firing.startForgotten();
+      if (takeBufferedSlotsPending()) {
+        firer.startOverdueBuffered();
       }
-      Long nextMs = firing.tick(crowd::release);
+      Long nextMs = firer.tick(helpNeeded::release);
       if (nextMs != null) {
         dueIn(nextMs);
       }
@@ -109,18 +109,18 @@ public final class FireSchedules implements Chore, AutoCloseable {
       if (!DatabaseFailureLog.isLogged(e)) {
         log.atWarn()
             .addKeyValue("cause", e.getMessage())
-            .log("schedules were not fired, it will be tried again");
+            .log("schedules were not fired, trying again");
       }
       dueIn(intervalMs);
     }
   }
 
-  /** What one thread fires, the database writes on one core. */
+  /** A second session lets PostgreSQL use a second core. */
   private void help() {
-    try (ScheduleFirer second = firing.helper()) {
+    try (ScheduleFirer second = firer.helper()) {
       while (true) {
-        crowd.acquire();
-        crowd.drainPermits();
+        helpNeeded.acquire();
+        helpNeeded.drainPermits();
         help(second);
       }
     } catch (InterruptedException closing) {
@@ -138,12 +138,12 @@ public final class FireSchedules implements Chore, AutoCloseable {
     }
   }
 
-  private boolean takeForgotten() {
+  private boolean takeBufferedSlotsPending() {
     lock.lock();
     try {
-      boolean look = lookForForgotten;
-      lookForForgotten = false;
-      return look;
+      boolean pending = bufferedSlotsPending;
+      bufferedSlotsPending = false;
+      return pending;
     } finally {
       lock.unlock();
     }
@@ -170,7 +170,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
     return System.nanoTime() - zeroNanos;
   }
 
-  /** Lets the batch that is under way end. */
+  /** Waits for the current batch, at most {@link #CLOSE_MAX}. */
   @Override
   public void close() {
     lock.lock();
@@ -180,7 +180,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
     } finally {
       lock.unlock();
     }
-    firing.end();
+    firer.stop();
     helper.interrupt();
     try {
       if (thread.isAlive() && !thread.join(CLOSE_MAX)) {

@@ -6,23 +6,26 @@ import dev.kagzi.engine.run.RunCounts;
 import dev.kagzi.engine.schedule.ScheduleCounts;
 import org.jspecify.annotations.Nullable;
 
-/** Folds the changes of runs into the counts, so that reading the numbers stays cheap. */
+/**
+ * Folds {@code run_changes} and {@code schedule_changes} into the count tables, so that statistics
+ * stay cheap to read.
+ */
 public final class FoldRunCounts implements Chore {
   private static final int MAX = 10_000;
   private static final int ROUNDS_MAX = 20;
 
-  private final ServerHeartbeat pulse;
+  private final ServerHeartbeat heartbeat;
   private final Database database;
   private ServerHeartbeat.@Nullable Reading served;
 
-  public FoldRunCounts(ServerHeartbeat pulse, Database database) {
-    this.pulse = pulse;
+  public FoldRunCounts(ServerHeartbeat heartbeat, Database database) {
+    this.heartbeat = heartbeat;
     this.database = database;
   }
 
   @Override
   public void run() {
-    ServerHeartbeat.Reading reading = pulse.last();
+    ServerHeartbeat.Reading reading = heartbeat.lastReading();
     if (reading.equals(served)) {
       return;
     }

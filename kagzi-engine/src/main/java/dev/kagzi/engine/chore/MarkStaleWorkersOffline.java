@@ -5,20 +5,21 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Takes workers out whose heartbeats have stopped. When this server itself could not reach the
- * database, the workers' heartbeats could not either: they get their full time again.
+ * Marks workers offline whose heartbeats have stopped. After a gap in which this server could not
+ * reach the database, workers get their full time again: their heartbeats could not be stored
+ * either.
  */
 public final class MarkStaleWorkersOffline implements Chore {
   private static final long GAP_NANOS = Duration.ofSeconds(3).toNanos();
 
-  private final ServerHeartbeat pulse;
+  private final ServerHeartbeat heartbeat;
   private final Workers workers;
   private final long graceNanos;
   private long lastNanos = System.nanoTime();
   private long notBeforeNanos;
 
-  public MarkStaleWorkersOffline(ServerHeartbeat pulse, Workers workers, Duration stale) {
-    this.pulse = pulse;
+  public MarkStaleWorkersOffline(ServerHeartbeat heartbeat, Workers workers, Duration stale) {
+    this.heartbeat = heartbeat;
     this.workers = workers;
     this.graceNanos = stale.toNanos();
     this.notBeforeNanos = lastNanos + graceNanos;
@@ -30,15 +31,15 @@ public final class MarkStaleWorkersOffline implements Chore {
     if (now - lastNanos > GAP_NANOS) {
       notBeforeNanos = now + graceNanos;
     }
-    if (now - notBeforeNanos >= 0 && somebodyMayBeStale(now)) {
-      workers.buryStale();
+    if (now - notBeforeNanos >= 0 && mayHaveStaleWorker(now)) {
+      workers.markStaleOffline();
     }
     lastNanos = System.nanoTime();
   }
 
-  /** The most silent worker has been silent for longer than all others, then and now. */
-  private boolean somebodyMayBeStale(long nowNanos) {
-    ServerHeartbeat.Reading reading = pulse.last();
+  /** The worker with the oldest heartbeat was the stalest when it was read, and still is. */
+  private boolean mayHaveStaleWorker(long nowNanos) {
+    ServerHeartbeat.Reading reading = heartbeat.lastReading();
     return reading.silentMs() != null
         && TimeUnit.MILLISECONDS.toNanos(reading.silentMs()) + (nowNanos - reading.atNanos())
             >= graceNanos;

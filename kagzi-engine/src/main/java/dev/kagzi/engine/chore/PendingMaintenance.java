@@ -5,18 +5,20 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Maintenance that the servers have to do, until one of them has done it. */
+/**
+ * Rows of {@code maintenance_tasks}: work that some server must finish after its first transaction.
+ */
 final class PendingMaintenance {
   private static final String STEPS = "STEPS ";
 
   private PendingMaintenance() {}
 
-  /** The run is gone, and its steps are to follow. */
+  /** Task name: the run was deleted, its remaining steps must be deleted. */
   static String steps(RunId run) {
     return STEPS + run;
   }
 
-  /** Runs of which steps are left. */
+  /** Returns deleted runs that still have steps. */
   static List<RunId> runsWithStepsLeft(Session session, int max) throws SQLException {
     return session
         .query("SELECT task FROM kagzi.maintenance_tasks WHERE starts_with(task, ?) LIMIT ?")
@@ -25,14 +27,13 @@ final class PendingMaintenance {
         .list(row -> RunId.parse(row.text("task").substring(STEPS.length())).orElseThrow());
   }
 
-  static void owe(Session tx, String task) throws SQLException {
+  static void add(Session tx, String task) throws SQLException {
     tx.query("INSERT INTO kagzi.maintenance_tasks (task) VALUES (?) ON CONFLICT DO NOTHING")
         .bind(task)
         .update();
   }
 
-  /** Deletes the task once it is done. */
-  static void take(Session tx, String task) throws SQLException {
+  static void remove(Session tx, String task) throws SQLException {
     tx.query("DELETE FROM kagzi.maintenance_tasks WHERE task = ?").bind(task).update();
   }
 }

@@ -23,12 +23,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes runs that ended long ago, with all that belongs to them, and workers that left long ago.
- * Goes through the namespaces one after the other, for part of its time and in small transactions:
- * a run and its rows go together, and what takes long is made smaller the next time. The steps of a
- * run with a long history follow it in slices; that they do is written down with the run's end. How
- * long a namespace keeps its runs is asked anew each time: who says that they stay is heard at
- * once.
+ * Deletes runs that ended longer ago than their retention, with their rows, and workers that left
+ * long ago. It walks the namespaces one after the other, in time slices and small transactions. One
+ * transaction deletes a run with its rows; a slow transaction makes the next one smaller. Steps of
+ * a run with a long history are deleted in later transactions; a {@code maintenance_tasks} row
+ * keeps that task. Every transaction reads the namespace's retention again, so that a longer one
+ * applies at once.
  */
 public final class PurgeExpiredRuns implements Chore {
   private static final Logger log = LoggerFactory.getLogger(PurgeExpiredRuns.class);
@@ -46,18 +46,18 @@ public final class PurgeExpiredRuns implements Chore {
   private final Namespaces namespaces;
   private final Workers workers;
   private final RetentionConfig config;
-  private final Deque<String> left = new ArrayDeque<>();
+  private final Deque<String> namespacesLeft = new ArrayDeque<>();
   private final Deque<RunId> expired = new ArrayDeque<>();
   private final Deque<RunId> stepsLeft = new ArrayDeque<>();
   private @Nullable String lastNamespace;
   private @Nullable String namespace;
-  private ExpiredRuns.Place place = ExpiredRuns.Place.BEGIN;
-  private boolean underWay;
+  private ExpiredRuns.Place position = ExpiredRuns.Place.BEGIN;
+  private boolean inProgress;
   private long nextNanos = System.nanoTime();
   private int batch = BATCH_MAX / 10;
   private int weight = WEIGHT_MAX / 4;
-  private long forgotten;
-  private long workersForgotten;
+  private long runsDeleted;
+  private long workersDeleted;
 
   public PurgeExpiredRuns(
       Database database, Namespaces namespaces, Workers workers, RetentionConfig config) {
@@ -70,48 +70,48 @@ public final class PurgeExpiredRuns implements Chore {
   @Override
   public void run() {
     long began = System.nanoTime();
-    if (!underWay && began - nextNanos < 0) {
+    if (!inProgress && began - nextNanos < 0) {
       return;
     }
-    if (!underWay) {
-      underWay = true;
+    if (!inProgress) {
+      inProgress = true;
       stepsLeft.addAll(
           database.read(session -> PendingMaintenance.runsWithStepsLeft(session, BATCH_MAX)));
     }
-    while (underWay
+    while (inProgress
         && System.nanoTime() - began < TURN_NANOS
         && !Thread.currentThread().isInterrupted()) {
       if (!stepsLeft.isEmpty()) {
-        forgetSteps(stepsLeft.element());
+        deleteSteps(stepsLeft.element());
       } else if (!expired.isEmpty()) {
-        if (!forgetSome()) {
+        if (!deleteBatch()) {
           return;
         }
       } else if (namespace != null) {
-        walkOn(namespace);
-      } else if (!nextNamespace()) {
-        end(began);
+        findExpired(namespace);
+      } else if (!advanceNamespace()) {
+        finishRound(began);
       }
     }
   }
 
-  private boolean nextNamespace() {
-    if (left.isEmpty()) {
-      left.addAll(namespaces.names(lastNamespace));
+  private boolean advanceNamespace() {
+    if (namespacesLeft.isEmpty()) {
+      namespacesLeft.addAll(namespaces.names(lastNamespace));
     }
-    namespace = left.poll();
+    namespace = namespacesLeft.poll();
     if (namespace == null) {
       return false;
     }
     lastNamespace = namespace;
-    place = ExpiredRuns.Place.BEGIN;
+    position = ExpiredRuns.Place.BEGIN;
     return true;
   }
 
-  private void walkOn(String of) {
+  private void findExpired(String of) {
     List<ExpiredRuns.Found> slice = database.read(session -> slice(session, of));
     for (ExpiredRuns.Found run : slice) {
-      place = run.place();
+      position = run.place();
       if (run.expired()) {
         expired.add(run.runId());
       }
@@ -122,36 +122,38 @@ public final class PurgeExpiredRuns implements Chore {
   }
 
   private List<ExpiredRuns.Found> slice(Session session, String of) throws SQLException {
-    long keepMs = keepMs(session, of);
-    return keepMs == 0 ? List.of() : ExpiredRuns.walk(session, of, keepMs, place, SLICE_MAX);
+    long retentionMs = retentionMs(session, of);
+    return retentionMs == 0
+        ? List.of()
+        : ExpiredRuns.walk(session, of, retentionMs, position, SLICE_MAX);
   }
 
-  private long keepMs(Session session, String of) throws SQLException {
+  private long retentionMs(Session session, String of) throws SQLException {
     return Namespaces.retentionMs(session, of, config.runs().toMillis());
   }
 
-  /** False when another server is at it. */
-  private boolean forgetSome() {
+  /** Returns false when another server is purging. */
+  private boolean deleteBatch() {
     String of = namespace;
     if (of == null) {
       throw new IllegalStateException("namespace: none (expected: the one of the runs)");
     }
-    Some some = some();
+    Selection selected = selectBatch();
     long began = System.nanoTime();
-    int count = database.write(tx -> forget(tx, some, of));
+    int count = database.write(tx -> deleteRuns(tx, selected, of));
     if (count < 0) {
       return false;
     }
-    if (some.stepsFollow && count > 0) {
-      stepsLeft.addAll(some.runs);
+    if (selected.stepsFollow && count > 0) {
+      stepsLeft.addAll(selected.runs);
     }
-    learn(began);
-    forgotten += count;
-    some.runs.forEach(run -> expired.poll());
+    adaptBatchSize(began);
+    runsDeleted += count;
+    selected.runs.forEach(run -> expired.poll());
     return true;
   }
 
-  private void learn(long beganNanos) {
+  private void adaptBatchSize(long beganNanos) {
     if (System.nanoTime() - beganNanos > TimeUnit.MILLISECONDS.toNanos(BATCH_MS_MAX)) {
       batch = Math.max(1, batch / 2);
       weight = Math.max(WEIGHT_MIN, weight / 2);
@@ -161,60 +163,63 @@ public final class PurgeExpiredRuns implements Chore {
     }
   }
 
-  private void forgetSteps(RunId run) {
+  private void deleteSteps(RunId run) {
     long began = System.nanoTime();
     boolean all =
         database.write(
             tx -> {
               boolean last = DeleteSteps.deleteSome(tx, run, weight) == 0;
               if (last) {
-                PendingMaintenance.take(tx, PendingMaintenance.steps(run));
+                PendingMaintenance.remove(tx, PendingMaintenance.steps(run));
               }
               return last;
             });
-    learn(began);
+    adaptBatchSize(began);
     if (all) {
       stepsLeft.remove();
     }
   }
 
   /**
-   * What goes in one transaction.
+   * The runs of one transaction.
    *
-   * @param stepsFollow whether it is one run, whose steps are too many to go with it
+   * @param stepsFollow true for a single run whose steps are too many for the same transaction
    */
-  private record Some(List<RunId> runs, boolean stepsFollow) {}
+  private record Selection(List<RunId> runs, boolean stepsFollow) {}
 
-  /** As many as go quickly; one with a long or heavy history goes alone. */
-  private Some some() {
+  /**
+   * Selects as many runs as one short transaction can delete. A run with a long or large history is
+   * selected alone.
+   */
+  private Selection selectBatch() {
     List<RunId> next = expired.stream().limit(batch).toList();
     Map<RunId, Integer> steps = database.read(session -> DeleteSteps.weigh(session, next, weight));
     Map<RunId, Integer> payloads = database.read(session -> ExpiredRuns.weigh(session, next));
-    List<RunId> some = new ArrayList<>();
+    List<RunId> selected = new ArrayList<>();
     int sum = 0;
     for (RunId run : next) {
       sum += steps.getOrDefault(run, 0) + payloads.getOrDefault(run, 0);
-      if (some.isEmpty() || sum <= weight) {
-        some.add(run);
+      if (selected.isEmpty() || sum <= weight) {
+        selected.add(run);
       } else {
         break;
       }
     }
-    return new Some(some, steps.getOrDefault(some.getFirst(), 0) >= weight);
+    return new Selection(selected, steps.getOrDefault(selected.getFirst(), 0) >= weight);
   }
 
-  private int forget(Session tx, Some some, String of) throws SQLException {
+  private int deleteRuns(Session tx, Selection selected, String of) throws SQLException {
     if (!ExpiredRuns.takeTurn(tx)) {
       return -1;
     }
-    long keepMs = keepMs(tx, of);
-    if (keepMs == 0) {
+    long retentionMs = retentionMs(tx, of);
+    if (retentionMs == 0) {
       return 0;
     }
-    List<RunId> runs = ExpiredRuns.lock(tx, some.runs, keepMs);
+    List<RunId> runs = ExpiredRuns.lock(tx, selected.runs, retentionMs);
     if (!runs.isEmpty()) {
-      if (some.stepsFollow) {
-        PendingMaintenance.owe(tx, PendingMaintenance.steps(runs.getFirst()));
+      if (selected.stepsFollow) {
+        PendingMaintenance.add(tx, PendingMaintenance.steps(runs.getFirst()));
       } else {
         DeleteSteps.delete(tx, runs);
       }
@@ -224,26 +229,26 @@ public final class PurgeExpiredRuns implements Chore {
     return runs.size();
   }
 
-  private void end(long nowNanos) {
+  private void finishRound(long nowNanos) {
     Duration keep = config.workers();
-    int gone = keep.isZero() ? 0 : workers.forgetOffline(keep.toMillis(), WORKERS_MAX);
-    workersForgotten += gone;
+    int workersGone = keep.isZero() ? 0 : workers.purgeOffline(keep.toMillis(), WORKERS_MAX);
+    workersDeleted += workersGone;
     int zeros = database.write(tx -> RunCounts.forgetZeros(tx, ZEROS_MAX));
     int requests = database.write(tx -> IdempotentCalls.purge(tx, REQUESTS_MAX));
-    if (gone == WORKERS_MAX || zeros == ZEROS_MAX || requests == REQUESTS_MAX) {
-      // There may be more: the next round comes by here again.
+    if (workersGone == WORKERS_MAX || zeros == ZEROS_MAX || requests == REQUESTS_MAX) {
+      // A full batch: there may be more, so the next turn continues here.
       return;
     }
-    if (forgotten > 0 || workersForgotten > 0) {
+    if (runsDeleted > 0 || workersDeleted > 0) {
       log.atInfo()
-          .addKeyValue("runs", forgotten)
-          .addKeyValue("workers", workersForgotten)
-          .log("deleted what ended long ago");
+          .addKeyValue("runs", runsDeleted)
+          .addKeyValue("workers", workersDeleted)
+          .log("deleted expired runs and workers");
     }
-    forgotten = 0;
-    workersForgotten = 0;
+    runsDeleted = 0;
+    workersDeleted = 0;
     lastNamespace = null;
-    underWay = false;
+    inProgress = false;
     nextNanos = nowNanos + config.interval().toNanos();
   }
 }

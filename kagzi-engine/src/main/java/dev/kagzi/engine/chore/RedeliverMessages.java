@@ -7,25 +7,25 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Delivers messages whose announcement was lost with the server that wrote them. */
+/** Delivers messages that were committed, but whose delivery was lost when their server died. */
 public final class RedeliverMessages implements Chore {
   static final long OLD_MS = 2_000;
   private static final int MAX = 500;
 
-  private final ServerHeartbeat pulse;
+  private final ServerHeartbeat heartbeat;
   private final Database database;
   private final Consumer<RunId> deliver;
   private ServerHeartbeat.@Nullable Reading served;
 
-  public RedeliverMessages(ServerHeartbeat pulse, Database database, Consumer<RunId> deliver) {
-    this.pulse = pulse;
+  public RedeliverMessages(ServerHeartbeat heartbeat, Database database, Consumer<RunId> deliver) {
+    this.heartbeat = heartbeat;
     this.database = database;
     this.deliver = deliver;
   }
 
   @Override
   public void run() {
-    ServerHeartbeat.Reading reading = pulse.last();
+    ServerHeartbeat.Reading reading = heartbeat.lastReading();
     if (!reading.oldMessages() || reading.equals(served)) {
       return;
     }

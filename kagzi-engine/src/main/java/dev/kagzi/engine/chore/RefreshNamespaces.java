@@ -3,23 +3,26 @@ package dev.kagzi.engine.chore;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Has namespaces read anew when one was changed and the notice of it may have been lost. */
+/**
+ * Refreshes the namespace cache when a namespace was changed, in case the {@code ServerMessage} was
+ * lost.
+ */
 public final class RefreshNamespaces implements Chore {
-  private final ServerHeartbeat pulse;
-  private final Runnable renew;
+  private final ServerHeartbeat heartbeat;
+  private final Runnable refresh;
   private @Nullable Long seenUs;
 
-  public RefreshNamespaces(ServerHeartbeat pulse, Runnable renew) {
-    this.pulse = pulse;
-    this.renew = renew;
+  public RefreshNamespaces(ServerHeartbeat heartbeat, Runnable refresh) {
+    this.heartbeat = heartbeat;
+    this.refresh = refresh;
   }
 
   @Override
   public void run() {
-    Long changedUs = pulse.last().namespacesUs();
+    Long changedUs = heartbeat.lastReading().namespacesUs();
     if (!Objects.equals(changedUs, seenUs)) {
       seenUs = changedUs;
-      renew.run();
+      refresh.run();
     }
   }
 }

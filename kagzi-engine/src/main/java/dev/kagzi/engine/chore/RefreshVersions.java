@@ -4,20 +4,23 @@ import dev.kagzi.engine.run.DefaultVersions;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Has default versions read anew when one was changed and the notice of it may have been lost. */
+/**
+ * Reads the default versions again when one was changed, in case the {@code ServerMessage} was
+ * lost.
+ */
 public final class RefreshVersions implements Chore {
-  private final ServerHeartbeat pulse;
+  private final ServerHeartbeat heartbeat;
   private final DefaultVersions versions;
   private @Nullable Long seenUs;
 
-  public RefreshVersions(ServerHeartbeat pulse, DefaultVersions versions) {
-    this.pulse = pulse;
+  public RefreshVersions(ServerHeartbeat heartbeat, DefaultVersions versions) {
+    this.heartbeat = heartbeat;
     this.versions = versions;
   }
 
   @Override
   public void run() {
-    Long changedUs = pulse.last().typesUs();
+    Long changedUs = heartbeat.lastReading().typesUs();
     if (!Objects.equals(changedUs, seenUs) || versions.isStale()) {
       versions.read();
       seenUs = changedUs;

@@ -3,7 +3,10 @@ package dev.kagzi.engine.chore;
 import dev.kagzi.engine.worker.Workers;
 import java.time.Duration;
 
-/** Frees claims of dead workers whose release was lost with the server that buried them. */
+/**
+ * Releases claims of offline workers, in case the server that marked them offline died before it
+ * released the claims.
+ */
 public final class ReleaseOrphanedClaims implements Chore {
   private final Workers workers;
   private final long everyNanos;
@@ -19,7 +22,7 @@ public final class ReleaseOrphanedClaims implements Chore {
     long now = System.nanoTime();
     if (now - lastNanos >= everyNanos) {
       lastNanos = now;
-      workers.freeForgotten();
+      workers.releaseOrphanedClaims();
     }
   }
 }

@@ -3,11 +3,11 @@ package dev.kagzi.engine.chore;
 import java.time.Duration;
 
 /**
- * How long what is over is kept. Zero keeps it for ever.
+ * How long ended runs and offline workers are kept. Zero keeps them forever.
  *
- * @param runs since their end; a namespace may say otherwise for its own
- * @param workers since they left
- * @param interval how often it is looked for
+ * @param runs since their end; a namespace may override it
+ * @param workers since they went offline
+ * @param interval how often expired rows are searched
  */
 public record RetentionConfig(Duration runs, Duration workers, Duration interval) {
   public RetentionConfig {

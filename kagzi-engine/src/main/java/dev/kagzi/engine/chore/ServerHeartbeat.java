@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says that this server is alive, and asks by the same statement whether there is anything for the
- * other chores to do: so that a server with nothing to do costs next to nothing.
+ * Stores that this server is alive. The same statement reads whether the other chores have work, so
+ * that an idle server costs almost nothing.
  */
 public final class ServerHeartbeat implements Chore {
   public static final String SQL =
@@ -74,21 +74,22 @@ public final class ServerHeartbeat implements Chore {
   private final UUID serverId;
   private final Notifier notifier;
   private final long stepGraceMs;
-  private volatile Reading last =
+  private volatile Reading lastReading =
       new Reading(null, false, null, null, false, false, null, null, System.nanoTime());
   private int ticks;
 
   /**
-   * What there is to do.
+   * The work that the other chores have.
    *
-   * @param silentMs how long the most silent worker has been silent; null when there is none
-   * @param oldMessages whether messages wait that should have been read
-   * @param overdueInMs when the next run or step has taken too long; null when none has a time
-   * @param schedulesInMs when the next schedule is due; null when there is none
-   * @param buffered whether a slot of a schedule waits for the end of a run
-   * @param unfolded whether changes of runs wait to be folded into the counts
-   * @param namespacesUs when a namespace was changed last
-   * @param typesUs when a default version was changed last
+   * @param silentMs age of the oldest heartbeat of a worker that is not offline; null if there is
+   *     none
+   * @param oldMessages whether messages wait that should have been delivered
+   * @param overdueInMs when the next run or step times out; null if none has a timeout
+   * @param schedulesInMs when the next schedule is due; null if there is none
+   * @param buffered whether a buffered slot of a schedule waits for the end of a run
+   * @param unfolded whether {@code run_changes} or {@code schedule_changes} has rows
+   * @param namespacesUs when a namespace was last changed
+   * @param typesUs when a default version was last changed
    */
   record Reading(
       @Nullable Long silentMs,
@@ -101,7 +102,10 @@ public final class ServerHeartbeat implements Chore {
       @Nullable Long typesUs,
       long atNanos) {}
 
-  /** {@code stepGraceMs} after its time-out a step is the server's to end. */
+  /**
+   * {@code stepGraceMs}: how long after its timeout a step is ended by the server instead of its
+   * worker.
+   */
   public ServerHeartbeat(Database database, UUID serverId, Notifier notifier, long stepGraceMs) {
     this.database = database;
     this.stepGraceMs = stepGraceMs;
@@ -112,19 +116,19 @@ public final class ServerHeartbeat implements Chore {
   @Override
   public void run() {
     if (ticks % EVERY == 0) {
-      take();
+      send();
     }
     ticks++;
   }
 
-  Reading last() {
-    return last;
+  Reading lastReading() {
+    return lastReading;
   }
 
-  /** Takes the pulse now. */
-  public void take() {
+  /** Sends the heartbeat now and stores the new reading. Blocks. */
+  public void send() {
     long atNanos = System.nanoTime();
-    notifier.others(
+    notifier.setOtherServers(
         database
             .read(
                 session ->
@@ -137,7 +141,7 @@ public final class ServerHeartbeat implements Chore {
                         .bind(stepGraceMs)
                         .first(
                             row -> {
-                              last =
+                              lastReading =
                                   new Reading(
                                       row.bigintOrNull("silent_ms"),
                                       row.bool("old_messages"),
@@ -154,14 +158,15 @@ public final class ServerHeartbeat implements Chore {
   }
 
   /**
-   * Returns when notices reach every server that is alive. The row of a server that was killed
-   * looks alive for a while: it is watched for two heartbeats, and deleted if it does not move.
+   * Returns when the notifier reaches every live server. The row of a killed server looks alive for
+   * a while: this method watches it for two heartbeats, and deletes it if its heartbeat does not
+   * change.
    *
-   * @throws UnreachableServerException if a server is alive that they do not reach
+   * @throws UnreachableServerException if the notifier does not reach a live server
    */
-  public void checkReach(Duration interval) {
+  public void checkReachable(Duration interval) {
     long giveUp = System.nanoTime() + interval.multipliedBy(2L * EVERY).toNanos() + GRACE_NANOS;
-    Map<UUID, String> first = unreached();
+    Map<UUID, String> first = unreachableServers();
     Map<UUID, String> present = first;
     while (!present.isEmpty() && System.nanoTime() - giveUp < 0) {
       if (!first.entrySet().containsAll(present.entrySet())) {
@@ -172,7 +177,7 @@ public final class ServerHeartbeat implements Chore {
                 + ")");
       }
       pause();
-      present = unreached();
+      present = unreachableServers();
     }
     if (!present.isEmpty()) {
       database.write(
@@ -180,7 +185,7 @@ public final class ServerHeartbeat implements Chore {
     }
   }
 
-  private Map<UUID, String> unreached() {
+  private Map<UUID, String> unreachableServers() {
     Map<UUID, String> found = new HashMap<>();
     database.read(
         session ->
@@ -201,8 +206,8 @@ public final class ServerHeartbeat implements Chore {
     }
   }
 
-  /** This server goes: the others need not count it any longer. */
-  public void leave() {
+  /** Deletes the row of this server, so that the others no longer count it. */
+  public void deregister() {
     database.write(
         tx -> tx.query("DELETE FROM kagzi.servers WHERE server_id = ?").bind(serverId).update());
   }

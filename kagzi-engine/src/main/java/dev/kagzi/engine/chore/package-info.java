@@ -1,6 +1,6 @@
 /**
- * The coordinator: periodic duties that keep things moving when something was lost. Every duty is
- * safe on all servers at once and does its work in bounded batches.
+ * The coordinator: periodic maintenance that repairs what a crash or a lost message left behind.
+ * Every chore may run on all servers at once, and works in bounded batches.
  */
 @NullMarked
 package dev.kagzi.engine.chore;

@@ -2,7 +2,7 @@ package dev.kagzi.engine.db;
 
 import java.sql.SQLException;
 
-/** PostgreSQL's process behind a session: its id, and its start, since ids are used again. */
+/** PostgreSQL's server process of a session: its pid, and its start time, since pids are reused. */
 public record BackendProcess(int pid, String startedAt) {
   private static final String SELF =
       """
@@ -18,7 +18,7 @@ public record BackendProcess(int pid, String startedAt) {
        WHERE pid = ? AND backend_start = ?::timestamptz
       """;
 
-  /** The backend of an open session. */
+  /** Returns the backend of an open session. */
   public static BackendProcess of(Session session) throws SQLException {
     return session
         .query(SELF)
@@ -26,7 +26,10 @@ public record BackendProcess(int pid, String startedAt) {
         .orElseThrow(() -> new SQLException("pg_stat_activity does not show its own reader"));
   }
 
-  /** Ends this backend, if it still lives, through another session; returns when it is gone. */
+  /**
+   * Terminates this backend, if it is still alive, through another session. Returns when it is
+   * gone.
+   */
   public void end(Session other) throws SQLException {
     boolean ended =
         other.query(END).bind(pid).bind(startedAt).first(row -> row.bool("ended")).orElse(true);

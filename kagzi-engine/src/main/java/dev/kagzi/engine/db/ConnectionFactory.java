@@ -3,9 +3,9 @@ package dev.kagzi.engine.db;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** Opens plain connections. Tests wrap it to hold a commit open or to cut a connection. */
+/** Opens JDBC connections for writers. Tests wrap it to delay a commit or to cut a connection. */
 @FunctionalInterface
 public interface ConnectionFactory {
-  /** A new connection, in autocommit mode. */
+  /** Opens a new connection in autocommit mode. */
   Connection open() throws SQLException;
 }

@@ -12,10 +12,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The engine's PostgreSQL: a pool for reading, and sessions of their own for writers. */
+/** The engine's PostgreSQL database: a connection pool for reads, and one session per writer. */
 public final class Database implements AutoCloseable {
-  // Hot statements look runs up by primary key whatever the statistics say: on a table that was
-  // empty a moment ago the planner would rather scan it whole, and keep that plan.
+  // Hot statements must read runs by primary key. For a table that was empty a moment ago the
+  // planner would choose a sequential scan and keep that plan.
   private static final List<String> WRITER_SETTINGS =
       List.of(
           "SET synchronous_commit = on",
@@ -26,10 +26,10 @@ public final class Database implements AutoCloseable {
           "SET plan_cache_mode = force_generic_plan",
           "SET jit = off");
 
-  // A server that was paused or cut off in the middle of a transaction must not keep what it has
-  // locked from all others. Not every platform lets PostgreSQL notice a vanished client in the
-  // middle of a statement; the rest holds there too.
-  private static final String PATIENCE =
+  // A server that stops in the middle of a transaction must not block the others with its locks.
+  // client_connection_check_interval is not supported on every platform; the other two settings
+  // still apply there.
+  private static final String TIMEOUT_SETTINGS =
       """
       SET lock_timeout = '3s';
       SET idle_in_transaction_session_timeout = '5s';
@@ -41,41 +41,41 @@ public final class Database implements AutoCloseable {
 
   private static final int VERSION_MIN = 140_000;
 
-  // What the engine's own duties always find free, however many people look at things.
-  private static final int DUTY_CONNECTIONS = 2;
+  // Connections reserved for the engine's own maintenance, however many users run queries.
+  private static final int RESERVED_CONNECTIONS = 2;
   private static final int ANSWER_SECONDS_MAX = 10;
-  private static final int TURN_SECONDS_MAX = 5;
+  private static final int QUEUE_SECONDS_MAX = 5;
   private static final int REPEATS_MAX = 3;
 
   private final DatabaseConfig config;
   private final ConnectionFactory connector;
   private final StatementMetrics meter = new StatementMetrics();
   private final HikariDataSource pool;
-  private final Semaphore askers;
+  private final Semaphore userReads;
   private final DatabaseFailureLog failures;
 
   private Database(DatabaseConfig config, ConnectionFactory connector) {
     this.config = config;
     this.connector = connector;
     this.pool = new HikariDataSource(poolConfig(config));
-    this.askers = new Semaphore(Math.max(1, config.poolSize() - DUTY_CONNECTIONS), true);
-    // What is left in the pool is from before the outage, and broken.
+    this.userReads = new Semaphore(Math.max(1, config.poolSize() - RESERVED_CONNECTIONS), true);
+    // The pooled connections are older than the outage, and broken.
     this.failures =
         new DatabaseFailureLog(
             System::nanoTime, () -> pool.getHikariPoolMXBean().softEvictConnections());
   }
 
-  /** Opens the database as configured. Nothing is sent yet. */
+  /** Opens the database as configured. Connects lazily. */
   public static Database open(DatabaseConfig config) {
     return new Database(config, () -> connect(config));
   }
 
-  /** Opens the database with writers' connections from the given place. */
+  /** Opens the database; {@code connector} opens the connections of the writers. */
   public static Database open(DatabaseConfig config, ConnectionFactory connector) {
     return new Database(config, connector);
   }
 
-  /** What a plain connection to the configured place is. */
+  /** Opens a connection as configured, outside of the pool. */
   public static Connection connect(DatabaseConfig config) throws SQLException {
     Properties properties = new Properties();
     properties.setProperty("user", config.user());
@@ -98,7 +98,7 @@ public final class Database implements AutoCloseable {
     hikari.setConnectionTimeout(5_000);
     hikari.setInitializationFailTimeout(-1);
     hikari.setPoolName("kagzi-read");
-    hikari.setConnectionInitSql(PATIENCE);
+    hikari.setConnectionInitSql(TIMEOUT_SETTINGS);
     hikari.addDataSourceProperty("ApplicationName", "kagzi");
     hikari.addDataSourceProperty("connectTimeout", "5");
     hikari.addDataSourceProperty("socketTimeout", "30");
@@ -107,28 +107,30 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * Brings the schema up to date. Safe when several servers start at once.
+   * Migrates the schema to the version of this server. Safe when several servers start at once.
    *
-   * @return the version that it has now
-   * @throws SchemaException if it is newer than this server, or a build before the first release
-   *     made it
+   * @return the schema version after the migration
+   * @throws SchemaException if the schema is newer than this server, or was created by a build
+   *     before the first release
    */
   public String migrate() {
     return new Schema(config).migrate();
   }
 
   /**
-   * Leaves the schema as it is.
+   * Checks the schema version without migrating.
    *
-   * @throws SchemaException if it is not the one that this server knows
+   * @throws SchemaException if the schema does not have the version of this server
    */
   public void checkSchema() {
     new Schema(config).check();
   }
 
   /**
-   * Refuses a server that would lose what it acknowledged, and a pooler that hands out another
-   * backend for every transaction.
+   * Checks the settings of PostgreSQL. Refuses a version before 14, fsync off, and a connection
+   * pooler that changes the backend between transactions.
+   *
+   * @throws SQLException if a check fails
    */
   public void check() throws SQLException {
     try (Session session = open("check")) {
@@ -169,12 +171,12 @@ public final class Database implements AutoCloseable {
         .orElseThrow();
   }
 
-  /** A session for a writer. The name shows in the meter. */
+  /** Opens a session for a writer. {@link StatementMetrics} counts its statements by this name. */
   public Session open(String name) throws SQLException {
     Connection connection = connector.open();
     Session session = new Session(connection, meter, name);
     try {
-      session.query(String.join("; ", WRITER_SETTINGS) + "; " + PATIENCE).execute();
+      session.query(String.join("; ", WRITER_SETTINGS) + "; " + TIMEOUT_SETTINGS).execute();
       failures.worked(session.openedNanos());
     } catch (SQLException e) {
       session.close();
@@ -184,15 +186,15 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * Runs a read for somebody who asks; blocks. Such reads are bounded in number and in time: a list
-   * that walks over millions must not keep the engine from looking after workers and schedules.
+   * Runs a read on behalf of a user; blocks. These reads are bounded in number and time: a list
+   * over millions of rows must not delay heartbeats and schedules.
    */
   public <T> T answer(Session.Work<T> work) {
     return answer(work, ANSWER_SECONDS_MAX);
   }
 
   <T> T answer(Session.Work<T> work, int secondsMax) {
-    takeTurn();
+    acquireUserRead();
     long begin = System.nanoTime();
     try (Connection connection = pool.getConnection()) {
       T result = work.run(new Session(connection, meter, "read", secondsMax));
@@ -201,13 +203,13 @@ public final class Database implements AutoCloseable {
     } catch (SQLException e) {
       throw SqlErrors.isCancelled(e) ? tooLong(secondsMax) : refusal(e, begin);
     } finally {
-      askers.release();
+      userReads.release();
     }
   }
 
-  private void takeTurn() {
+  private void acquireUserRead() {
     try {
-      if (askers.tryAcquire(TURN_SECONDS_MAX, TimeUnit.SECONDS)) {
+      if (userReads.tryAcquire(QUEUE_SECONDS_MAX, TimeUnit.SECONDS)) {
         return;
       }
     } catch (InterruptedException e) {
@@ -242,7 +244,7 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** Runs a transaction on a pooled connection; blocks. For writes that are no part of a run. */
+  /** Runs a transaction on a pooled connection; blocks. For writes outside of the journal. */
   public <T> T write(Session.Work<T> work) {
     long begin = System.nanoTime();
     try (Connection connection = pool.getConnection()) {
@@ -255,8 +257,8 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * The same for work that finds out by itself whether it was committed before. It is sent again
-   * when its connection broke: whether PostgreSQL has committed is then unknown.
+   * Does the same for idempotent work, and repeats it when its connection broke. Whether PostgreSQL
+   * has committed is then unknown, so the work must detect its own earlier commit.
    */
   public <T> T writeRepeatable(Session.Work<T> work) {
     for (int repeats = 0; ; repeats++) {
@@ -275,7 +277,7 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** A database that is away is not asked again: the pool has waited for it. */
+  /** Not repeated: the pool has already waited for the database. */
   private Connection connection() {
     long begin = System.nanoTime();
     try {
@@ -286,7 +288,7 @@ public final class Database implements AutoCloseable {
   }
 
   private Refusal refusal(SQLException error, long connectedNanos) {
-    // Who still asks while an engine is closing is told so; it is nothing to log.
+    // Do not log failures of callers that arrive while the engine closes.
     if (!pool.isClosed()) {
       failures.failed(DatabaseFailureLog.caller(), error, connectedNanos);
     }
@@ -294,13 +296,14 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * Logs the failure of a statement on a session of its owner's; null when none could be opened.
+   * Logs the failure of a statement on a session outside of the pool; {@code session} is null when
+   * none could be opened.
    */
   public void failed(String call, SQLException error, @Nullable Session session) {
     failures.failed(call, error, session == null ? System.nanoTime() : session.openedNanos());
   }
 
-  /** Why the database cannot be used now, or nothing. */
+  /** Returns why the database cannot be used now; empty if it can. */
   public java.util.Optional<String> trouble() {
     try {
       read(session -> session.query("SELECT 1 AS one").first(row -> row.integer("one")));
@@ -310,7 +313,7 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** Where it is, as it was configured. */
+  /** The configured JDBC URL. */
   public String address() {
     return config.jdbcUrl();
   }

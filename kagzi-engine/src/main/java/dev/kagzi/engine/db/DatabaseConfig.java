@@ -8,9 +8,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the database is.
+ * The connection settings of the database.
  *
- * @param poolSize connections for reading; writers have sessions of their own
+ * @param poolSize connections in the pool; each writer has its own session besides
  * @param allowUnsafe accepts a server with fsync off; for tests only
  */
 public record DatabaseConfig(
@@ -18,25 +18,26 @@ public record DatabaseConfig(
 
   private static final int POOL_SIZE = 8;
 
-  // What stands between the first colon of an authority and its last @, and what a query calls so.
+  // A password in the authority (between the first colon and the last @), and in query parameters.
   private static final Pattern LOGIN = Pattern.compile("(//[^:/@]*:).*@");
   private static final Pattern JDBC_LOGIN = Pattern.compile("jdbc:postgresql://[^/?]*@");
   private static final Pattern PARAMETER = Pattern.compile("(?i)([?&][^=&]*password=)[^&]*");
 
   public DatabaseConfig {
     if (!jdbcUrl.startsWith("jdbc:postgresql:")) {
-      throw unfit(jdbcUrl, null);
+      throw invalidUrl(jdbcUrl, null);
     }
   }
 
-  /** Durable, with the usual pool. */
+  /** Uses the default pool size and requires fsync. */
   public DatabaseConfig(String jdbcUrl, String user, String password) {
     this(jdbcUrl, user, password, POOL_SIZE, false);
   }
 
   /**
-   * Takes {@code jdbc:postgresql://…} as it is, and {@code postgres://user:password@host/db}; a
-   * mixture of both, which the driver does not know and would repeat with its password, as meant.
+   * Parses {@code jdbc:postgresql://…} and {@code postgres://user:password@host/db}. Also accepts
+   * {@code jdbc:postgresql://user:password@host/db}, which the driver rejects with a message that
+   * contains the password.
    */
   public static DatabaseConfig parse(String url, String user, String password) {
     if (JDBC_LOGIN.matcher(url).lookingAt()) {
@@ -46,7 +47,7 @@ public record DatabaseConfig(
       return new DatabaseConfig(url, user, password);
     }
     URI uri = uri(url);
-    // Not the host of the URI, which knows no underscores.
+    // Not {@code URI.getHost()}, which is null for host names with underscores.
     String authority = uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
     int at = authority.lastIndexOf('@');
     String[] login = at < 0 ? new String[0] : authority.substring(0, at).split(":", 2);
@@ -65,12 +66,12 @@ public record DatabaseConfig(
     try {
       return new URI(url);
     } catch (URISyntaxException e) {
-      // Without the cause, which repeats the whole url.
-      throw unfit(url, "; other characters of a password as %XX");
+      // Without the cause, whose message contains the whole URL with its password.
+      throw invalidUrl(url, "; other characters of a password as %XX");
     }
   }
 
-  private static IllegalArgumentException unfit(String url, @Nullable String hint) {
+  private static IllegalArgumentException invalidUrl(String url, @Nullable String hint) {
     return new IllegalArgumentException(
         "db-url: "
             + masked(url)
@@ -79,18 +80,18 @@ public record DatabaseConfig(
             + ")");
   }
 
-  /** A url of a database as it may be shown: without passwords. */
+  /** Returns the URL with its passwords hidden, for logs and messages. */
   public static String masked(String url) {
     String login = LOGIN.matcher(url).replaceFirst("$1(hidden)@");
     return PARAMETER.matcher(login).replaceAll("$1(hidden)");
   }
 
-  /** The same place with so many connections for reading. */
+  /** Returns a copy with this pool size. */
   public DatabaseConfig withPoolSize(int size) {
     return new DatabaseConfig(jdbcUrl, user, password, size, allowUnsafe);
   }
 
-  /** The same place for tests on a server that may lose what it acknowledged. */
+  /** Returns a copy that accepts fsync off, for tests. */
   public DatabaseConfig unsafe() {
     return new DatabaseConfig(jdbcUrl, user, password, poolSize, true);
   }

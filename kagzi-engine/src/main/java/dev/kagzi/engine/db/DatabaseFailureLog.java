@@ -11,18 +11,18 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The only place that logs what fails between this server and PostgreSQL.
+ * Logs all failures between this server and PostgreSQL; no other class does.
  *
- * <p>An outage costs one line when it begins, one a minute while it lasts, and one when it is over,
- * however many callers meet it. A statement that PostgreSQL refuses costs one line with the
- * statement, the call and the ids it is about. Thread-safe.
+ * <p>An outage logs one line when it begins, one per minute while it lasts and one when it ends,
+ * however many callers fail. A statement that PostgreSQL refuses logs one line with the statement,
+ * the call and the ids. Thread-safe.
  */
 public final class DatabaseFailureLog {
   private static final Logger log = LoggerFactory.getLogger(DatabaseFailureLog.class);
 
   static final long REPEAT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  /** An outage that follows another one at once is the same to who reads the log. */
+  /** An outage that begins so soon after the last log line is reported as the same one. */
   static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private static final String PACKAGE = DatabaseFailureLog.class.getPackageName();
@@ -33,7 +33,7 @@ public final class DatabaseFailureLog {
   private volatile @Nullable Outage outage;
   private long endNanos;
   private long quietUntilNanos;
-  private boolean wasAway;
+  private boolean hadOutage;
 
   private static final class Outage {
     final long beginNanos;
@@ -48,7 +48,7 @@ public final class DatabaseFailureLog {
   }
 
   /**
-   * @param onBack called when an outage is over
+   * @param onBack called when an outage has ended
    */
   DatabaseFailureLog(LongSupplier nanoClock, Runnable onBack) {
     this.nanoClock = nanoClock;
@@ -56,15 +56,15 @@ public final class DatabaseFailureLog {
   }
 
   /**
-   * Logs the failure as it deserves.
+   * Logs the failure according to its SQLSTATE.
    *
    * @param call who sent the statement
-   * @param connectedNanos when the connection was made or taken from the pool: one that is older
-   *     than the end of the last outage was broken by that one
+   * @param connectedNanos when the connection was opened or taken from the pool; a connection from
+   *     before the end of the last outage was broken by that outage
    */
   void failed(String call, SQLException error, long connectedNanos) {
     if (isOutage(error)) {
-      away(call, error, connectedNanos);
+      onOutage(call, error, connectedNanos);
     } else if (SqlErrors.remedy(error) == SqlErrors.Remedy.SPLIT) {
       logRefused(Level.WARN, call, "ids", StatementException.ids(error), error);
     } else if (SqlErrors.remedy(error) == SqlErrors.Remedy.REPEAT) {
@@ -82,18 +82,22 @@ public final class DatabaseFailureLog {
     }
   }
 
-  /** A connection works that was made or taken from the pool at that time. */
+  /**
+   * Records that a connection works.
+   *
+   * @param connectedNanos when it was opened or taken from the pool
+   */
   void worked(long connectedNanos) {
     Outage seen = outage;
     if (seen != null && connectedNanos - seen.beginNanos > 0) {
-      back(seen);
+      onRecovered(seen);
     }
   }
 
   /**
-   * Logs a statement that PostgreSQL refuses for the data it was given.
+   * Logs a statement that PostgreSQL refuses because of its data.
    *
-   * @param subject what {@code ids} are of
+   * @param subject what {@code ids} identify
    */
   public static void logRefused(
       Level level, String call, String subject, Object ids, SQLException error) {
@@ -106,14 +110,14 @@ public final class DatabaseFailureLog {
         .log("the database refused a value");
   }
 
-  /** True for a refusal whose reason was logged here: whoever meets it need not log it again. */
+  /** Returns whether this class has already logged the reason of this refusal. */
   public static boolean isLogged(Throwable problem) {
     return problem instanceof Refusal refusal
         && refusal.reason() == Refusal.Reason.UNAVAILABLE
         && refusal.subject().equals(SqlErrors.SUBJECT);
   }
 
-  /** Which method outside of this package sent the statement that is being sent now. */
+  /** Returns the method outside of this package that sends the current statement. */
   static String caller() {
     return StackWalker.getInstance()
         .walk(
@@ -129,7 +133,7 @@ public final class DatabaseFailureLog {
                     .orElse("?"));
   }
 
-  /** PostgreSQL cannot be reached, is going down or coming up, or takes no more connections. */
+  /** PostgreSQL is unreachable, starting, stopping, read-only, or accepts no more connections. */
   private static boolean isOutage(SQLException error) {
     String state = error.getSQLState() == null ? "" : error.getSQLState();
     return state.startsWith("08")
@@ -140,43 +144,43 @@ public final class DatabaseFailureLog {
         || state.equals("25006");
   }
 
-  private void away(String call, SQLException error, long connectedNanos) {
+  private void onOutage(String call, SQLException error, long connectedNanos) {
     lock.lock();
     try {
       long now = nanoClock.getAsLong();
       Outage present = outage;
       if (present == null) {
-        if (wasAway && connectedNanos - endNanos < 0) {
+        if (hadOutage && connectedNanos - endNanos < 0) {
           log.atDebug().addKeyValue("call", call).log("a connection from before the last outage");
           return;
         }
-        boolean quiet = wasAway && quietUntilNanos - now > 0;
+        boolean quiet = hadOutage && quietUntilNanos - now > 0;
         present = new Outage(now, quiet ? quietUntilNanos : now);
         outage = present;
       }
       present.failures++;
       if (now - present.lineDueNanos >= 0) {
-        logAway(present, call, error, now);
+        logOutage(present, call, error, now);
       }
     } finally {
       lock.unlock();
     }
   }
 
-  private void logAway(Outage present, String call, SQLException error, long now) {
+  private void logOutage(Outage present, String call, SQLException error, long now) {
     log.atWarn()
         .addKeyValue("since_ms", TimeUnit.NANOSECONDS.toMillis(now - present.beginNanos))
         .addKeyValue("failures", present.failures)
         .addKeyValue("call", call)
         .addKeyValue("state", error.getSQLState())
         .addKeyValue("message", StatementException.reason(error))
-        .log(present.logged ? "the database is still away" : "the database is away");
+        .log(present.logged ? "the database is still unavailable" : "the database is unavailable");
     present.logged = true;
     present.lineDueNanos = now + REPEAT_NANOS;
     quietUntilNanos = now + PAUSE_NANOS;
   }
 
-  private void back(Outage seen) {
+  private void onRecovered(Outage seen) {
     lock.lock();
     try {
       if (outage != seen) {
@@ -185,12 +189,12 @@ public final class DatabaseFailureLog {
       long now = nanoClock.getAsLong();
       outage = null;
       endNanos = now;
-      wasAway = true;
+      hadOutage = true;
       if (seen.logged) {
         log.atInfo()
             .addKeyValue("away_ms", TimeUnit.NANOSECONDS.toMillis(now - seen.beginNanos))
             .addKeyValue("failures", seen.failures)
-            .log("the database is back");
+            .log("the database is available again");
       }
     } finally {
       lock.unlock();

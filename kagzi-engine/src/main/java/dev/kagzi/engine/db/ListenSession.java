@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.postgresql.PGNotification;
 
-/** A session that listens on a channel. Not thread-safe. */
+/** A session with LISTEN on a channel. Not thread-safe. */
 public final class ListenSession implements AutoCloseable {
   private final Session session;
 
@@ -24,23 +24,23 @@ public final class ListenSession implements AutoCloseable {
     return new ListenSession(session);
   }
 
-  /** What it listens on. */
+  /** The underlying session. */
   public Session session() {
     return session;
   }
 
   /**
-   * Waits for notifications, at most for so long. When none came the connection has to prove that
-   * it is alive: a half-open one would otherwise be silent for ever.
+   * Waits at most {@code millisMax} for notifications. If none arrive it sends a statement: a
+   * half-open connection would otherwise stay silent forever.
    */
   public List<String> await(int millisMax) throws SQLException {
-    PGNotification[] heard = session.driver().getNotifications(millisMax);
-    if (heard == null || heard.length == 0) {
+    PGNotification[] received = session.driver().getNotifications(millisMax);
+    if (received == null || received.length == 0) {
       session.query("SELECT 1").execute();
       return List.of();
     }
-    List<String> payloads = new ArrayList<>(heard.length);
-    for (PGNotification notification : heard) {
+    List<String> payloads = new ArrayList<>(received.length);
+    for (PGNotification notification : received) {
       payloads.add(notification.getParameter());
     }
     return payloads;

@@ -19,7 +19,7 @@ import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** A statement that is given its parameters one by one and then sent. */
+/** A statement: bind its parameters one by one, then send it. Use each instance once. */
 public final class Query {
   private static final int IDS_MAX = 5;
 
@@ -29,12 +29,12 @@ public final class Query {
   private final String sql;
   private int next = 1;
 
-  // References to what was bound, for whoever has to say what a statement that failed was about.
+  // References to bound ids, for the log line of a statement that fails.
   private @Nullable UUID id;
   private Object @Nullable [] firstIds;
   private Object @Nullable [] lastIds;
 
-  /** Told just before the statement goes out. */
+  /** Called just before the statement is sent. */
   interface Sent {
     void run() throws SQLException;
   }
@@ -49,7 +49,7 @@ public final class Query {
   /** Reads one row into a value. */
   @FunctionalInterface
   public interface Mapper<T> {
-    /** The cursor stands on the row; it must not be moved. */
+    /** The cursor is on the row; the mapper must not move it. */
     T map(Row row) throws SQLException;
   }
 
@@ -192,7 +192,7 @@ public final class Query {
     return this;
   }
 
-  /** Sends it and reads every row. */
+  /** Sends the statement and reads every row. */
   public <T> List<T> list(Mapper<T> mapper) throws SQLException {
     sent.run();
     try (statement;
@@ -208,13 +208,13 @@ public final class Query {
     }
   }
 
-  /** Sends it and reads the first row, if there is one. */
+  /** Sends the statement and reads the first row, if there is one. */
   public <T> Optional<T> first(Mapper<T> mapper) throws SQLException {
     List<T> all = list(mapper);
     return all.isEmpty() ? Optional.empty() : Optional.of(all.get(0));
   }
 
-  /** Sends it and answers how many rows it touched. */
+  /** Sends the statement and returns the number of changed rows. */
   public int update() throws SQLException {
     sent.run();
     try (statement) {
@@ -224,7 +224,7 @@ public final class Query {
     }
   }
 
-  /** Sends it, whatever it answers. */
+  /** Sends the statement and ignores its result. */
   public void execute() throws SQLException {
     sent.run();
     try (statement) {

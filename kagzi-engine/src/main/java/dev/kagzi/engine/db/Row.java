@@ -59,7 +59,7 @@ public final class Row {
     return rows.getBytes(column);
   }
 
-  /** A time; {@code infinity} reads as {@link Instant#MAX}. */
+  /** Returns a time; {@code infinity} becomes {@link Instant#MAX}. */
   public Instant time(String column) throws SQLException {
     return required(column, timeOrNull(column));
   }

@@ -20,7 +20,10 @@ import org.flywaydb.core.api.callback.Event;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The version of the tables: the one that the database has, and the one that this server knows. */
+/**
+ * Migrates and checks the schema: compares the version in the database with the version of this
+ * server.
+ */
 final class Schema {
   private static final Logger log = LoggerFactory.getLogger(Schema.class);
 
@@ -47,7 +50,7 @@ final class Schema {
             .defaultSchema("kagzi")
             .createSchemas(true)
             .table("schema_history")
-            .callbacks(new LockPatience())
+            .callbacks(new MigrationLockTimeout())
             .load();
   }
 
@@ -59,7 +62,7 @@ final class Schema {
     return versions.known().toString();
   }
 
-  /** False when somebody has a table for longer than we let the others wait. */
+  /** Returns false when another transaction has held a table for longer than the lock timeout. */
   private boolean migrateUnlessLocked(int tries) {
     try {
       flyway.migrate();
@@ -172,11 +175,11 @@ final class Schema {
   }
 
   /**
-   * Who waits to have a table alone lets nobody else pass meanwhile. So a migration that finds one
-   * in use, by a backup or a long query, gives up soon and comes back: servers that run wait for it
-   * no longer than this, which is less than what they bear.
+   * Limits how long a migration waits for a table lock. While it waits for an exclusive lock, all
+   * later statements on the table wait behind it. So it gives up early and tries again; the timeout
+   * is below the lock timeout of running servers.
    */
-  private static final class LockPatience extends BaseCallback {
+  private static final class MigrationLockTimeout extends BaseCallback {
     private static final String SQL = "SET lock_timeout = '1s'";
 
     @Override

@@ -1,6 +1,9 @@
 package dev.kagzi.engine.db;
 
-/** The database's schema is not the one that this server knows. One line for a person. */
+/**
+ * The schema of the database does not have the version of this server. The message is one line for
+ * an operator.
+ */
 public final class SchemaException extends RuntimeException {
   SchemaException(String message) {
     super(message);

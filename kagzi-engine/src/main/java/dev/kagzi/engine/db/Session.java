@@ -26,7 +26,7 @@ public final class Session implements AutoCloseable {
     this(connection, meter, name, 0);
   }
 
-  /** {@code secondsMax} ends a statement that takes longer; 0 leaves it to the connection. */
+  /** {@code secondsMax}: timeout of each statement; 0 for the connection's own. */
   Session(Connection connection, StatementMetrics meter, String name, int secondsMax) {
     this.connection = connection;
     this.meter = meter;
@@ -34,16 +34,15 @@ public final class Session implements AutoCloseable {
     this.secondsMax = secondsMax;
   }
 
-  /** What happens within one transaction. */
+  /** Work within one session or transaction. */
   @FunctionalInterface
   public interface Work<T> {
-    /** Does it. */
     T run(Session session) throws SQLException;
   }
 
   /** Runs the work in one transaction; rolls back when it throws. */
   public <T> T inTransaction(Work<T> work) throws SQLException {
-    forgetOldPlans();
+    discardOldPlans();
     connection.setAutoCommit(false);
     boolean committed = false;
     try {
@@ -65,7 +64,7 @@ public final class Session implements AutoCloseable {
   /** Starts a statement; its parameters follow in the order of the question marks. */
   public Query query(String sql) throws SQLException {
     if (connection.getAutoCommit()) {
-      forgetOldPlans();
+      discardOldPlans();
     }
     PreparedStatement statement = connection.prepareStatement(sql);
     if (secondsMax > 0) {
@@ -75,12 +74,11 @@ public final class Session implements AutoCloseable {
   }
 
   /**
-   * A session keeps the plan that it has once made. One that was made while a table was empty may
-   * walk it from end to end, and would go on doing so while the table grows: until somebody
-   * analyzes it, or for ever. So plans are made anew from time to time; that costs a few
-   * milliseconds.
+   * Discards cached plans from time to time. A plan made for an empty table may scan the whole
+   * table and would be kept while the table grows, until the next ANALYZE or forever. New plans
+   * cost a few milliseconds.
    */
-  private void forgetOldPlans() throws SQLException {
+  private void discardOldPlans() throws SQLException {
     long now = System.nanoTime();
     if (now - plannedNanos > PLANS_NANOS_MAX) {
       plannedNanos = now;
@@ -97,9 +95,7 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /**
-   * A part of a transaction that can fail without the rest: what it did is undone when it throws.
-   */
+  /** Runs the work in a savepoint, and rolls back to it when the work throws. */
   public <T> T inSavepoint(Work<T> work) throws SQLException {
     Savepoint before = connection.setSavepoint();
     try {
@@ -112,7 +108,7 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /** When the connection was made or taken from the pool. */
+  /** When the connection was opened or taken from the pool. */
   long openedNanos() {
     return openedNanos;
   }
@@ -126,7 +122,7 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /** The driver's own view, for notifications. */
+  /** The driver's connection, for notifications. */
   PGConnection driver() throws SQLException {
     return connection.unwrap(PGConnection.class);
   }
@@ -145,7 +141,7 @@ public final class Session implements AutoCloseable {
     try {
       connection.close();
     } catch (SQLException broken) {
-      // It is closed for us in any case.
+      // Nothing to do: the connection is not used again.
     }
   }
 }

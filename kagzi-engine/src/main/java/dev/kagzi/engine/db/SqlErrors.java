@@ -3,12 +3,12 @@ package dev.kagzi.engine.db;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
 
-/** What PostgreSQL's error classes mean for whoever sent the statement. */
+/** Maps PostgreSQL's error classes to the action of the sender. */
 public final class SqlErrors {
-  /** SQLSTATE of what is too much at once. */
+  /** SQLSTATE of a statement that exceeds a limit. */
   public static final String LIMIT_EXCEEDED = "54000";
 
-  /** Of what a refusal is that says that the database does not answer. */
+  /** Subject of refusals that report an unavailable database. */
   static final String SUBJECT = "database";
 
   private static final String CANCELLED = "57014";
@@ -16,27 +16,27 @@ public final class SqlErrors {
 
   private SqlErrors() {}
 
-  /** True for a statement that was ended because it took too long. */
+  /** Returns whether the statement was cancelled because it took too long. */
   static boolean isCancelled(SQLException error) {
     return CANCELLED.equals(error.getSQLState());
   }
 
-  /** True for a statement that has waited for a lock for too long. */
+  /** Returns whether the statement waited too long for a lock. */
   static boolean isLockTimeout(SQLException error) {
     return LOCK_TIMEOUT.equals(error.getSQLState());
   }
 
   /** What to do after a statement failed. */
   public enum Remedy {
-    /** The data itself is refused, or is too much at once: find the culprit. */
+    /** PostgreSQL refuses the data or its amount: split the batch to find the bad write. */
     SPLIT,
-    /** A race with another transaction: send it again. */
+    /** A conflict with another transaction: send it again. */
     REPEAT,
-    /** The connection or the server is gone or unwilling: pause, reconnect, send it again. */
+    /** The connection or the server failed: pause, reconnect and send it again. */
     RECONNECT
   }
 
-  /** Judges by SQLSTATE alone; what is not known to be harmless costs a new connection. */
+  /** Decides by SQLSTATE alone; an unknown one costs a new connection. */
   public static Remedy remedy(SQLException error) {
     String state = error.getSQLState() == null ? "" : error.getSQLState();
     if (state.startsWith("22") || state.startsWith("23") || state.startsWith("54")) {
@@ -49,8 +49,8 @@ public final class SqlErrors {
   }
 
   /**
-   * The same for a caller: data that PostgreSQL refuses is the caller's fault, the rest is ours.
-   * {@link DatabaseFailureLog} has logged it.
+   * Returns the refusal for a caller: INVALID_ARGUMENT for data that PostgreSQL refuses, else
+   * UNAVAILABLE. {@link DatabaseFailureLog} has logged it.
    */
   public static Refusal refusal(SQLException error) {
     if (remedy(error) == Remedy.SPLIT) {

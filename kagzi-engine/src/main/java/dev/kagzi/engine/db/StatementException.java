@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.UUID;
 import org.postgresql.util.PSQLException;
 
-/** A statement failed: the same as the driver's exception, and which statement it was. */
+/** The driver's exception together with the statement that failed. */
 final class StatementException extends SQLException {
   private static final long serialVersionUID = 1L;
   private static final int STATEMENT_LENGTH_MAX = 1_000;
@@ -23,19 +23,19 @@ final class StatementException extends SQLException {
     this.ids = List.copyOf(ids);
   }
 
-  /** On one line, without the values of its parameters. */
+  /** Returns the statement on one line, without its parameter values. */
   static String statement(SQLException error) {
     return error instanceof StatementException failed ? failed.statement : "";
   }
 
-  /** Some of the ids that the statement was given: of runs, workers, schedules. */
+  /** Returns some of the ids among the parameters: of runs, workers or schedules. */
   static List<UUID> ids(SQLException error) {
     return error instanceof StatementException failed ? failed.ids : List.of();
   }
 
   /**
-   * What PostgreSQL said, without its details: those may quote a whole row, and payloads do not
-   * belong into a log.
+   * Returns PostgreSQL's message without its detail, which may quote a whole row: payloads must not
+   * be logged.
    */
   static String reason(SQLException error) {
     SQLException cause = error.getCause() instanceof SQLException original ? original : error;

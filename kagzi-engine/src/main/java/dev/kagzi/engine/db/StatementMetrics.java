@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what this server sends to PostgreSQL. Thread-safe. */
+/** Counts the statements that this server sends to PostgreSQL. Thread-safe. */
 public final class StatementMetrics {
   private final LongAdder statements = new LongAdder();
   private final LongAdder commits = new LongAdder();
@@ -25,12 +25,12 @@ public final class StatementMetrics {
     return statements.sum();
   }
 
-  /** Transactions that ended well: explicit ones, and statements outside of one. */
+  /** Committed transactions: explicit ones, and statements outside of one. */
   public long commits() {
     return commits.sum();
   }
 
-  /** Statements so far by the session that sent them. */
+  /** Statements so far by session name. */
   public Map<String, Long> statementsBySession() {
     Map<String, Long> all = new TreeMap<>();
     bySession.forEach((name, count) -> all.put(name, count.sum()));

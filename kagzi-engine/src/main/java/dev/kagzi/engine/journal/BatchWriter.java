@@ -6,36 +6,36 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Knows how to say a batch of writes in SQL. Called by one lane at a time per instance. */
+/** Executes a batch of writes in SQL. One lane at a time calls an instance. */
 public interface BatchWriter<W extends Write<?>> {
-  /** What is to be told to others once the batch is durable. Must be quick and must not throw. */
+  /** Notifications to publish once the batch is durable. Must be quick and must not throw. */
   @FunctionalInterface
   interface Effects {
-    /** Nothing to tell. */
+    /** No notifications. */
     Effects NONE = () -> {};
 
-    /** Tells it. */
+    /** Publishes the notifications. */
     void run();
   }
 
-  /** Prepares a session that was just opened, before the first batch. */
+  /** Prepares a new session, before the first batch. */
   default void prepare(Session session) throws SQLException {}
 
-  /** Says the batch within the open transaction and stages an answer for each of its writes. */
+  /** Executes the batch within the open transaction and stages an answer for each write. */
   Effects write(Session tx, List<W> batch) throws SQLException;
 
   /**
-   * Writes in parts what the database refused as a whole, so that the part that it refuses costs no
-   * other; answers and logs what is left out. Nothing when the write has no parts.
+   * Executes a refused write in parts, so that one bad part does not fail the others. Answers the
+   * write and logs the parts that are left out. Returns empty if the write has no parts.
    */
   default Optional<Effects> writeInParts(Session tx, W write) throws SQLException {
     return Optional.empty();
   }
 
   /**
-   * Says a batch of one or two writes by one statement that commits itself. Null when they are not
-   * of that sort, or when something unusual came up and nothing was changed: then {@link #write}
-   * says them.
+   * Executes a batch of one or two writes as a single autocommit statement. Returns null if the
+   * writes are of another kind, or if nothing was changed because of an unusual state; then {@link
+   * #write} executes them.
    */
   @Nullable Effects writeAlone(Session session, List<W> batch) throws SQLException;
 }

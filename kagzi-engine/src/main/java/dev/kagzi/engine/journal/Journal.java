@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
-/** All lanes together. Thread-safe; handing in a write does not block. */
+/** The group commit of all lanes. Thread-safe; appending a write does not block. */
 public final class Journal<W extends Write<?>> implements AutoCloseable {
   private static final long CLOSE_MS_MAX = 5_000;
 
@@ -20,7 +20,7 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
   private final LongAdder batches = new LongAdder();
   private final LongAdder written = new LongAdder();
 
-  /** Opens the lanes; each gets a writer of its own. */
+  /** Starts the lanes; each gets its own writer. */
   public Journal(
       Database database,
       Supplier<BatchWriter<W>> writers,
@@ -34,12 +34,12 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     lanes.forEach(Lane::start);
   }
 
-  /** Hands in one write. */
+  /** Appends one write to the queue of its lane. */
   public void append(W write) {
     append(lane(write.key()), List.of(write));
   }
 
-  /** Hands in several; those of one key keep their order. */
+  /** Appends several writes; writes with the same key keep their order. */
   public void append(List<W> writes) {
     if (lanes.size() == 1 || writes.size() == 1) {
       append(lane(writes.get(0).key()), writes);
@@ -60,14 +60,14 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
   }
 
   private void append(Lane<W> lane, List<W> writes) {
-    if (lane.isAway() && lane.intake.size() > 0) {
-      refuse(writes, Refusal.Reason.UNAVAILABLE, "the database is away; try again");
-    } else if (!lane.intake.offer(writes)) {
+    if (lane.isUnavailable() && lane.queue.size() > 0) {
+      refuse(writes, Refusal.Reason.UNAVAILABLE, "the database is unavailable; try again");
+    } else if (!lane.queue.offer(writes)) {
       appendLater(lane, writes);
     }
   }
 
-  /** The queue is full: the writes wait outside for a while, on a thread of their own. */
+  /** Waits on a virtual thread until the full queue has space, at most {@code fullPatience}. */
   private void appendLater(Lane<W> lane, List<W> writes) {
     long bytes = 0;
     for (W write : writes) {
@@ -76,28 +76,28 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     long held = bytes;
     if (overflowBytes.addAndGet(held) > config.queueBytesMax()) {
       overflowBytes.addAndGet(-held);
-      refuseFull(writes);
+      refuseQueueFull(writes);
       return;
     }
-    WriteQueue.Place place = lane.intake.queueUp();
+    WriteQueue.Place place = lane.queue.reservePlace();
     Thread.ofVirtual()
         .name("kagzi-journal-full")
         .start(
             () -> {
               try {
-                if (!lane.intake.offer(place, writes, config.fullPatience().toNanos())) {
-                  refuseFull(writes);
+                if (!lane.queue.offer(place, writes, config.fullPatience().toNanos())) {
+                  refuseQueueFull(writes);
                 }
               } catch (InterruptedException stopped) {
                 Thread.currentThread().interrupt();
-                refuseFull(writes);
+                refuseQueueFull(writes);
               } finally {
                 overflowBytes.addAndGet(-held);
               }
             });
   }
 
-  private void refuseFull(List<W> writes) {
+  private void refuseQueueFull(List<W> writes) {
     refuse(
         writes,
         Refusal.Reason.RESOURCE_EXHAUSTED,
@@ -120,26 +120,26 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     return Math.floorMod(key.hashCode(), lanes.size());
   }
 
-  /** Batches taken so far; a batch is one commit unless it had to be split or sent again. */
+  /** Number of batches so far; a batch is one commit unless it was split or sent again. */
   public long batches() {
     return batches.sum();
   }
 
-  /** Writes taken so far. */
+  /** Number of writes so far. */
   public long written() {
     return written.sum();
   }
 
-  /** How many writes wait now. */
+  /** Number of writes in the queues now. */
   public int waiting() {
     int sum = 0;
     for (Lane<W> lane : lanes) {
-      sum += lane.intake.size();
+      sum += lane.queue.size();
     }
     return sum;
   }
 
-  /** Writes what waits, within bounds, then refuses the rest. */
+  /** Commits the queued writes within a time limit, then refuses the rest. */
   @Override
   public void close() {
     try {

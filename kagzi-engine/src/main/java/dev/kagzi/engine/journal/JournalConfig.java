@@ -4,14 +4,14 @@ import dev.kagzi.engine.memory.MemoryConfig;
 import java.time.Duration;
 
 /**
- * Bounds of the journal.
+ * Limits of the journal.
  *
- * @param lanes serial writers; two are best on two cores, more do not help
- * @param queueBytesMax what may wait in all lanes together
- * @param batchBytesMax what one transaction may hold
- * @param batchWritesMax how many writes one transaction may hold
- * @param fullPatience how long a caller waits when the queue is full
- * @param databasePatience how long a batch waits for a database that is away
+ * @param lanes number of serial writers; two are best on two cores, more do not help
+ * @param queueBytesMax bytes of queued writes in all lanes together
+ * @param batchBytesMax bytes of one transaction
+ * @param batchWritesMax number of writes in one transaction
+ * @param fullPatience how long a write waits when the queue is full
+ * @param databasePatience how long a batch is retried while the database is unavailable
  */
 public record JournalConfig(
     int lanes,

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One serial writer: a thread, a session, and what waits for them. */
+/** One serial writer: a thread, its session and its queue. */
 final class Lane<W extends Write<?>> {
   private static final Logger log = LoggerFactory.getLogger(Lane.class);
   private static final int REPEATS_MAX = 20;
@@ -30,11 +30,11 @@ final class Lane<W extends Write<?>> {
   private final LongAdder batches;
   private final LongAdder written;
   private final Thread thread;
-  final WriteQueue<W> intake;
+  final WriteQueue<W> queue;
 
   private @Nullable Session session;
   private @Nullable BackendProcess backend;
-  private volatile boolean away;
+  private volatile boolean unavailable;
   private volatile boolean closed;
 
   Lane(
@@ -51,7 +51,7 @@ final class Lane<W extends Write<?>> {
     this.config = config;
     this.batches = batches;
     this.written = written;
-    this.intake = new WriteQueue<>(config.queueBytesMax() / config.lanes());
+    this.queue = new WriteQueue<>(config.queueBytesMax() / config.lanes());
     this.thread = threads.loop("kagzi-" + name, this::drain);
   }
 
@@ -59,16 +59,16 @@ final class Lane<W extends Write<?>> {
     thread.start();
   }
 
-  /** True while the database has been away for longer than a caller's patience. */
-  boolean isAway() {
-    return away;
+  /** Returns whether the database has been unavailable for longer than {@code databasePatience}. */
+  boolean isUnavailable() {
+    return unavailable;
   }
 
   private void drain() {
     List<W> batch = List.of();
     try {
       while (true) {
-        batch = intake.take(config.batchWritesMax(), config.batchBytesMax());
+        batch = queue.take(config.batchWritesMax(), config.batchBytesMax());
         if (batch.isEmpty()) {
           return;
         }
@@ -84,7 +84,7 @@ final class Lane<W extends Write<?>> {
         session.close();
       }
       refuseAll(batch, "this server is stopping");
-      refuseAll(intake.drain(), "this server is stopping");
+      refuseAll(queue.drain(), "this server is stopping");
     }
   }
 
@@ -95,7 +95,7 @@ final class Lane<W extends Write<?>> {
     while (true) {
       try {
         commit(batch);
-        away = false;
+        unavailable = false;
         return;
       } catch (SQLException e) {
         switch (SqlErrors.remedy(e)) {
@@ -122,10 +122,10 @@ final class Lane<W extends Write<?>> {
           }
         }
       } catch (OutOfMemoryError | InternalError fatal) {
-        // Not the fault of one write: the next would meet it too. The lane ends, and the server.
+        // Not caused by one write: the next would fail too. The lane ends, and with it the server.
         throw fatal;
       } catch (RuntimeException | Error bug) {
-        // A fault of ours: the caller must hear of it, and the lane must live on.
+        // A bug: fail the write that causes it, and keep the lane alive for the others.
         log.atError().setCause(bug).addKeyValue("lane", name).log("a batch failed unexpectedly");
         dropSession();
         splitAfterBug(batch);
@@ -147,13 +147,13 @@ final class Lane<W extends Write<?>> {
   }
 
   private void settle(List<W> batch, BatchWriter.Effects effects) {
-    tell(effects);
+    publish(effects);
     for (W write : batch) {
       write.settle();
     }
   }
 
-  private void tell(BatchWriter.Effects effects) {
+  private void publish(BatchWriter.Effects effects) {
     try {
       effects.run();
     } catch (RuntimeException bug) {
@@ -183,7 +183,7 @@ final class Lane<W extends Write<?>> {
       effects.ifPresent(done -> settle(List.of(write), done));
       return effects.isPresent();
     } catch (SQLException e) {
-      // Refused in parts as it was refused as a whole: the caller logs that once.
+      // The parts were refused like the whole: the caller logs it once.
       if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
         database.failed(name, e, session);
       }
@@ -206,10 +206,11 @@ final class Lane<W extends Write<?>> {
   }
 
   private void giveUp(List<W> batch, SQLException cause) {
-    away = true;
-    String why = "the database is away (SQLSTATE " + cause.getSQLState() + "); try again";
-    // Taken out before anybody hears of it: whoever tries again at once is to be tried.
-    List<W> waiting = intake.drain();
+    unavailable = true;
+    String why = "the database is unavailable (SQLSTATE " + cause.getSQLState() + "); try again";
+    // Empty the queue first: a caller that retries after the refusal must find it empty, or append
+    // refuses again.
+    List<W> waiting = queue.drain();
     refuseAll(batch, why);
     refuseAll(waiting, why);
   }
@@ -226,8 +227,8 @@ final class Lane<W extends Write<?>> {
     }
     Session fresh = database.open(name);
     try {
-      // The old backend may still be about to commit: end it before anything is sent again, or a
-      // repeated write could be judged on a state that is not there yet.
+      // The old backend may still commit. Terminate it before a write is sent again; otherwise the
+      // repeated write could decide on a state that is about to change.
       if (backend != null) {
         backend.end(fresh);
       }
@@ -248,9 +249,9 @@ final class Lane<W extends Write<?>> {
     }
   }
 
-  /** Lets what waits be written, for so long; then refuses the rest. */
+  /** Commits the queued writes for at most {@code millisMax}, then refuses the rest. */
   void close(long millisMax) throws InterruptedException {
-    intake.close();
+    queue.close();
     thread.join(millisMax);
     closed = true;
     if (thread.isAlive()) {

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * Something to be made durable, and the answer to whoever asked for it. The answer is staged while
- * the transaction is open and given only after its commit; a batch that is sent again stages anew.
+ * A change to be made durable, and its answer. The answer is staged in the open transaction and
+ * given after the commit. A batch that is sent again stages new answers.
  */
 public abstract class Write<R> {
   private final CompletableFuture<R> done = new CompletableFuture<>();
@@ -19,10 +19,10 @@ public abstract class Write<R> {
   /** Writes with equal keys go through the same lane, in order. */
   protected abstract UUID key();
 
-  /** How much of the journal's budget this write takes. */
+  /** Size of this write in the journal's byte limits. */
   protected abstract int bytes();
 
-  /** Which call this is, for the log. */
+  /** Name of the call, for the log. */
   protected String call() {
     return getClass().getSimpleName();
   }
@@ -32,7 +32,7 @@ public abstract class Write<R> {
     return "key";
   }
 
-  /** How bad it is when the database refuses this write. */
+  /** Log level for a refusal by the database. */
   protected Level refusedLevel() {
     return Level.WARN;
   }
@@ -49,33 +49,34 @@ public abstract class Write<R> {
   }
 
   /**
-   * What was staged when this write was sent before, if it was: its commit may have happened
-   * although nobody heard so. Asked by writes whose effect cannot be told from somebody else's.
+   * Returns the answer that an earlier send of this write staged; null if it was not sent before.
+   * The earlier send may have been committed although its answer was lost. For writes that cannot
+   * tell their own effect from another write's.
    */
   public final @Nullable R answerBefore() {
     return staged;
   }
 
   /**
-   * True when this write was sent and nobody heard what became of it: what it wants to do may be
-   * done already, by itself.
+   * Returns whether an earlier send of this write has an unknown outcome: its effect may already be
+   * there.
    */
   public final boolean isUncertain() {
     return uncertain;
   }
 
-  /** The connection was lost while this write was under way. */
+  /** Called when the connection broke while this write was being executed. */
   final void becomeUncertain() {
     uncertain = true;
   }
 
-  /** Stages a refusal: this write changes nothing, its neighbours go on. */
+  /** Stages a refusal: this write changes nothing, the rest of the batch goes on. */
   public final void refuse(Refusal reason) {
     this.refusal = reason;
     this.staged = null;
   }
 
-  /** Gives the staged answer. */
+  /** Completes the future with the staged answer. */
   final void settle() {
     if (refusal != null) {
       done.completeExceptionally(refusal);
@@ -91,7 +92,7 @@ public abstract class Write<R> {
     }
   }
 
-  /** Gives a refusal now. */
+  /** Completes the future with a refusal now. */
   final void fail(Refusal reason) {
     done.completeExceptionally(reason);
   }

@@ -8,9 +8,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What waits for a lane, bounded in bytes. When it is full, those who come queue up before it, so
- * that nobody overtakes: a write must not arrive before an earlier one of the same run.
- * Thread-safe.
+ * The queue of a lane, bounded in bytes. When it is full, callers wait in FIFO order: a write must
+ * not overtake an earlier one of the same run. Thread-safe.
  */
 final class WriteQueue<W extends Write<?>> {
   private final long bytesMax;
@@ -25,7 +24,7 @@ final class WriteQueue<W extends Write<?>> {
     this.bytesMax = bytesMax;
   }
 
-  /** Somebody's place in the line before a full intake; only the first is ever woken. */
+  /** A position in the line of callers that wait for space; only the first is signalled. */
   static final class Place {
     private final Condition turn;
 
@@ -34,18 +33,18 @@ final class WriteQueue<W extends Write<?>> {
     }
   }
 
-  /** Takes the writes in if there is room; an empty intake has room for anything. */
+  /** Adds the writes if there is space; an empty queue accepts any size. */
   boolean offer(List<W> writes) {
     lock.lock();
     try {
-      return !closed && line.isEmpty() && hasRoom() && add(writes);
+      return !closed && line.isEmpty() && hasSpace() && add(writes);
     } finally {
       lock.unlock();
     }
   }
 
-  /** Whoever takes a place must come with it to the other offer. */
-  Place queueUp() {
+  /** Reserves a position. The caller must pass it to {@link #offer(Place, List, long)}. */
+  Place reservePlace() {
     Place place = new Place(lock.newCondition());
     lock.lock();
     try {
@@ -56,12 +55,14 @@ final class WriteQueue<W extends Write<?>> {
     return place;
   }
 
-  /** The same, waiting for room and for those before; false when that took too long. */
+  /**
+   * Waits for space and for earlier positions, then adds the writes; false after {@code nanosMax}.
+   */
   boolean offer(Place place, List<W> writes, long nanosMax) throws InterruptedException {
     long left = nanosMax;
     lock.lock();
     try {
-      while (!closed && (!hasRoom() || line.peek() != place)) {
+      while (!closed && (!hasSpace() || line.peek() != place)) {
         if (left <= 0) {
           return false;
         }
@@ -70,18 +71,18 @@ final class WriteQueue<W extends Write<?>> {
       return !closed && add(writes);
     } finally {
       line.remove(place);
-      callNext();
+      signalNext();
       lock.unlock();
     }
   }
 
-  private void callNext() {
+  private void signalNext() {
     if (!line.isEmpty()) {
       line.element().turn.signal();
     }
   }
 
-  private boolean hasRoom() {
+  private boolean hasSpace() {
     return bytes < bytesMax;
   }
 
@@ -94,7 +95,7 @@ final class WriteQueue<W extends Write<?>> {
     return true;
   }
 
-  /** Blocks for the first write only, then takes what is there; empty once closed and drained. */
+  /** Blocks for the first write only, then takes what is queued; empty once closed and drained. */
   List<W> take(int writesMax, long bytesMax) throws InterruptedException {
     lock.lockInterruptibly();
     try {
@@ -122,11 +123,11 @@ final class WriteQueue<W extends Write<?>> {
       batch.add(waiting.remove());
     }
     bytes -= taken;
-    callNext();
+    signalNext();
     return batch;
   }
 
-  /** Everything that waits, now. */
+  /** Removes and returns all queued writes. */
   List<W> drain() {
     lock.lock();
     try {

@@ -3,8 +3,8 @@ package dev.kagzi.engine.memory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bytes that may be held at one time. Somebody is always let in when nothing is held, whatever the
- * amount: a budget smaller than the largest message would refuse that forever. Thread-safe.
+ * Limits the bytes that are held at one time. When nothing is held, any amount is granted:
+ * otherwise a message larger than the budget would be refused forever. Thread-safe.
  */
 public final class ByteBudget {
   private final long bytesMax;
@@ -14,14 +14,14 @@ public final class ByteBudget {
     this.bytesMax = bytesMax;
   }
 
-  /** Takes so many bytes; false when they are not free. */
+  /** Acquires the bytes; returns false if they are not free. */
   public boolean tryAcquire(long bytes) {
     return tryAcquire(bytes, bytesMax);
   }
 
   /**
-   * The same for what is small and has to go on while large things wait, such as heartbeats: it may
-   * exceed the budget by half.
+   * Acquires the bytes for small requests, such as heartbeats, that must not wait for large ones:
+   * they may exceed the budget by half.
    */
   public boolean tryAcquireSmall(long bytes) {
     return tryAcquire(bytes, bytesMax + bytesMax / 2);
@@ -36,7 +36,7 @@ public final class ByteBudget {
     return true;
   }
 
-  /** Takes so many bytes that are there already, free or not. */
+  /** Adds bytes that are already allocated, even beyond the budget. */
   public void add(long bytes) {
     held.addAndGet(bytes);
   }
@@ -45,7 +45,7 @@ public final class ByteBudget {
     held.addAndGet(-bytes);
   }
 
-  /** How many bytes are free; none when more are held than there are. */
+  /** Number of free bytes; 0 when the budget is exceeded. */
   public long free() {
     return Math.max(0, bytesMax - held.get());
   }
@@ -54,7 +54,7 @@ public final class ByteBudget {
     return bytesMax;
   }
 
-  /** How many bytes are held now. */
+  /** Number of held bytes. */
   public long held() {
     return held.get();
   }

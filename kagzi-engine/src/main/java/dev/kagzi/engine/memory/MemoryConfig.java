@@ -1,18 +1,18 @@
 package dev.kagzi.engine.memory;
 
 /**
- * How much memory what calls bring and take may have.
+ * Memory limits for the payloads of calls.
  *
- * @param callBytesMax requests, answers and tasks on their way, all together
+ * @param callBytesMax requests, answers and tasks in transit, all together
  */
 public record MemoryConfig(long callBytesMax) {
 
-  /** What calls get of the heap unless the configuration says otherwise. */
+  /** Default share of the heap for calls, in percent. */
   private static final int PERCENT = 25;
 
   private static final long READ_BYTES_MAX = 32L << 20;
 
-  // Shares of the heap, for journals that are configured for a larger one.
+  // Divisors of the heap: upper limits for journals that are configured for a larger heap.
   private static final int QUEUE_SHARE = 8;
   private static final int BATCH_SHARE = 32;
 
@@ -20,7 +20,7 @@ public record MemoryConfig(long callBytesMax) {
     return ofHeap(PERCENT);
   }
 
-  /** So many percent of the most that this JVM's heap may be. */
+  /** Limits calls to this percentage of the JVM's maximum heap. */
   public static MemoryConfig ofHeap(int percent) {
     return new MemoryConfig(Runtime.getRuntime().maxMemory() / 100 * percent);
   }
@@ -30,27 +30,27 @@ public record MemoryConfig(long callBytesMax) {
     return callBytesMax * 3 / 8;
   }
 
-  /** Answers that their readers have not taken yet. */
+  /** Answers that clients have not read yet. */
   public long answerBytesMax() {
     return callBytesMax * 3 / 8;
   }
 
-  /** Tasks that were claimed and are on their way to workers. */
+  /** Claimed tasks in transit to workers. */
   public long taskBytesMax() {
     return callBytesMax / 4;
   }
 
-  /** Payloads that one read of many rows brings. */
+  /** Payloads of one read of many rows. */
   public long readBytesMax() {
     return Math.min(READ_BYTES_MAX, callBytesMax / 16);
   }
 
-  /** The journal's queue: as configured, but no more than this heap has room for. */
+  /** Limit of the journal's queues: as configured, or less on a small heap. */
   public static long queueBytesMax(long configured) {
     return Math.min(configured, Runtime.getRuntime().maxMemory() / QUEUE_SHARE);
   }
 
-  /** One transaction's writes, in the same way. */
+  /** Limit of one transaction: as configured, or less on a small heap. */
   public static long batchBytesMax(long configured) {
     return Math.min(configured, Runtime.getRuntime().maxMemory() / BATCH_SHARE);
   }

@@ -1,10 +1,10 @@
 /**
- * How much memory a server gives to what calls bring and take. Payloads are the only large things
- * in a server, and their number follows from how many callers there are: without a bound in bytes
- * enough callers would use up any heap.
+ * Memory limits for payloads. Payloads are the only large objects in a server, and their number
+ * grows with the number of callers. Without a limit in bytes, enough callers would exhaust any
+ * heap.
  *
- * <p>Promise: all limits follow the size of the heap. What does not fit is refused or left for
- * later, never queued without bound.
+ * <p>Promise: all limits follow the size of the heap. What does not fit is refused or postponed,
+ * never queued without bound.
  *
  * <p>Knows no other package.
  */

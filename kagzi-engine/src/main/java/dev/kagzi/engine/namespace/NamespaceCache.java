@@ -12,128 +12,128 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this server knows of the namespaces that it was asked about.
+ * Caches which namespaces are enabled.
  *
- * <p>A look costs a read of a map and of the clock. When the knowledge is a second old, one caller
- * has it renewed in the background and nobody waits; when it is older than that, since nobody had
- * asked for a while, callers wait for the renewal. Thread-safe.
+ * <p>A lookup reads a map and the clock. When the cache is one second old, one caller refreshes it
+ * in the background and no caller waits. When it is two seconds old, because no caller asked for a
+ * while, callers wait for the refresh. Thread-safe.
  */
 final class NamespaceCache {
   private static final String STATES =
       "SELECT namespace, enabled FROM kagzi.namespaces WHERE namespace = ANY (?)";
 
-  private static final long RENEW_NS = 1_000_000_000L;
+  private static final long REFRESH_NS = 1_000_000_000L;
   private static final long WAIT_NS = 2_000_000_000L;
 
   private final Database database;
   private final LongSupplier nanoClock;
   private final NamespaceListener listener;
   private final Map<String, NamespaceCheck> known = new ConcurrentHashMap<>();
-  private final AtomicBoolean renewing = new AtomicBoolean();
-  // Held while the map changes: a renewal must not overwrite a change that came after its look.
+  private final AtomicBoolean refreshing = new AtomicBoolean();
+  // Held while the map changes: a refresh must not overwrite a change that came after its query.
   private final ReentrantLock changing = new ReentrantLock();
-  private volatile long renewedNs;
+  private volatile long refreshedNs;
 
   NamespaceCache(Database database, LongSupplier nanoClock, NamespaceListener listener) {
     this.database = database;
     this.nanoClock = nanoClock;
     this.listener = listener;
-    this.renewedNs = nanoClock.getAsLong();
+    this.refreshedNs = nanoClock.getAsLong();
   }
 
-  /** Null for a name that was not met before. */
+  /** Returns null for a name that is not cached. */
   @Nullable NamespaceCheck get(String namespace) {
-    long ageNs = nanoClock.getAsLong() - renewedNs;
+    long ageNs = nanoClock.getAsLong() - refreshedNs;
     if (ageNs >= WAIT_NS) {
-      renewIfOld();
-    } else if (ageNs >= RENEW_NS && renewing.compareAndSet(false, true)) {
-      Thread.ofVirtual().name("kagzi-namespaces").start(this::renewAside);
+      refreshIfOld();
+    } else if (ageNs >= REFRESH_NS && refreshing.compareAndSet(false, true)) {
+      Thread.ofVirtual().name("kagzi-namespaces").start(this::refreshInBackground);
     }
     return known.get(namespace);
   }
 
-  /** True when {@link #get} answers from memory, without waiting. */
-  boolean isAtHand(String namespace) {
-    return nanoClock.getAsLong() - renewedNs < WAIT_NS && known.containsKey(namespace);
+  /** Returns whether {@link #get} answers from memory, without waiting. */
+  boolean isCached(String namespace) {
+    return nanoClock.getAsLong() - refreshedNs < WAIT_NS && known.containsKey(namespace);
   }
 
-  /** What is known, however old it is; null for a name that was not met before. */
+  /** Returns the cached value of any age; null for a name that is not cached. */
   @Nullable NamespaceCheck peek(String namespace) {
     return known.get(namespace);
   }
 
-  /** What somebody changed or created here, after it is durable. */
+  /** Stores a change that was committed on this server. */
   void put(String namespace, boolean enabled) {
     changing.lock();
     try {
-      learn(namespace, NamespaceCheck.of(enabled));
+      update(namespace, NamespaceCheck.of(enabled));
     } finally {
       changing.unlock();
     }
   }
 
-  /** Reads all that is known anew, in the background. */
-  void renewNow() {
+  /** Refreshes all entries in the background. */
+  void refreshNow() {
     Thread.ofVirtual()
         .name("kagzi-namespaces")
         .start(
             () -> {
               changing.lock();
               try {
-                renew();
+                refresh();
               } finally {
                 changing.unlock();
               }
             });
   }
 
-  private void learn(String namespace, NamespaceCheck check) {
+  private void update(String namespace, NamespaceCheck check) {
     NamespaceCheck before = known.put(namespace, check);
     if (before != null && before != check) {
       listener.changed(namespace, check.isEnabled());
     }
   }
 
-  /** What was read for a name that was not known. A change that came in between is newer. */
+  /** Caches the state of a new name. An entry that was added in between is newer and stays. */
   NamespaceCheck putIfAbsent(String namespace, boolean enabled) {
     NamespaceCheck read = NamespaceCheck.of(enabled);
     NamespaceCheck present = known.putIfAbsent(namespace, read);
     return present == null ? read : present;
   }
 
-  private void renewAside() {
+  private void refreshInBackground() {
     try {
-      renewIfOld();
+      refreshIfOld();
     } finally {
-      renewing.set(false);
+      refreshing.set(false);
     }
   }
 
-  private void renewIfOld() {
+  private void refreshIfOld() {
     changing.lock();
     try {
-      if (nanoClock.getAsLong() - renewedNs >= RENEW_NS) {
-        renew();
+      if (nanoClock.getAsLong() - refreshedNs >= REFRESH_NS) {
+        refresh();
       }
     } finally {
       changing.unlock();
     }
   }
 
-  private void renew() {
+  private void refresh() {
     Map<String, NamespaceCheck> states = new HashMap<>();
     List<String> names = List.copyOf(known.keySet());
     try {
       if (!names.isEmpty()) {
         read(names, states);
-        // Only what was asked about: a name that came meanwhile is newer than this look.
+        // Only the queried names: an entry that was added since is newer than the query.
         names.stream().filter(name -> !states.containsKey(name)).forEach(known::remove);
-        states.forEach(this::learn);
+        states.forEach(this::update);
       }
-    } catch (Refusal databaseAway) {
-      // What was known stays: without the database nothing is started and nothing handed out.
+    } catch (Refusal databaseUnavailable) {
+      // Keep the old entries: without the database nothing starts and nothing is dispatched.
     }
-    renewedNs = nanoClock.getAsLong();
+    refreshedNs = nanoClock.getAsLong();
   }
 
   private void read(List<String> names, Map<String, NamespaceCheck> into) {

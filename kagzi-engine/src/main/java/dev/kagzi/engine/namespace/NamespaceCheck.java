@@ -1,9 +1,9 @@
 package dev.kagzi.engine.namespace;
 
-/** Whether a namespace works. One that is not there at all is refused instead. */
+/** Whether a namespace is enabled. A missing namespace is refused instead. */
 public enum NamespaceCheck {
   ENABLED,
-  /** Its runs can be looked at; none starts, and no work is handed out. */
+  /** Its runs can be read; no run starts and no task is dispatched. */
   DISABLED;
 
   static NamespaceCheck of(boolean enabled) {

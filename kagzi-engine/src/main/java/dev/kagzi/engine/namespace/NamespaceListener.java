@@ -1,8 +1,8 @@
 package dev.kagzi.engine.namespace;
 
-/** Hears of namespaces that this server knew as enabled and are no longer, and the other way. */
+/** Called when a cached namespace was enabled or disabled. */
 @FunctionalInterface
 public interface NamespaceListener {
-  /** Must not block, and must not ask about namespaces. */
+  /** Must not block, and must not call {@link Namespaces}. */
   void changed(String namespace, boolean enabled);
 }

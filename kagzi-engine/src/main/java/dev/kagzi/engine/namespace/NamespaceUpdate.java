@@ -3,11 +3,11 @@ package dev.kagzi.engine.namespace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to change of a namespace; null leaves a thing as it is.
+ * The changes of a namespace; null leaves a value unchanged.
  *
- * @param clearFailureHandler forgets that a handler of all failures was registered
- * @param retentionMs how long runs are kept after their end; 0: for ever
- * @param clearRetention from now on as long as the server says, whatever retentionMs is
+ * @param clearFailureHandler removes the failure handler of the namespace
+ * @param retentionMs how long runs are kept after their end; 0: forever
+ * @param clearRetention uses the server's default retention and ignores retentionMs
  */
 public record NamespaceUpdate(
     @Nullable String displayName,
@@ -27,7 +27,7 @@ public record NamespaceUpdate(
     return new NamespaceUpdate(displayName, text, clearFailureHandler, retentionMs, clearRetention);
   }
 
-  /** Forgets that a handler of all failures was registered. */
+  /** Removes the failure handler of the namespace. */
   public NamespaceUpdate withoutFailureHandler() {
     return new NamespaceUpdate(displayName, description, true, retentionMs, clearRetention);
   }
@@ -36,7 +36,7 @@ public record NamespaceUpdate(
     return new NamespaceUpdate(displayName, description, clearFailureHandler, millis, false);
   }
 
-  /** As long as the server says. */
+  /** Uses the server's default retention. */
   public NamespaceUpdate withoutRetention() {
     return new NamespaceUpdate(displayName, description, clearFailureHandler, null, true);
   }

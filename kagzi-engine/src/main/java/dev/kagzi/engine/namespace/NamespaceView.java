@@ -5,13 +5,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A namespace as it stood when it was looked at.
+ * A namespace as it was when it was read.
  *
- * @param enabled a disabled one accepts no start and hands out no work
- * @param failureHandlerTaskQueue where a handler of all failures was registered last; empty:
- *     nowhere
- * @param retentionMs how long runs are kept after their end; null: as long as the server says, 0:
- *     for ever
+ * @param enabled a disabled one accepts no starts and dispatches no tasks
+ * @param failureHandlerTaskQueue where a worker last registered the failure handler of the
+ *     namespace; empty if none
+ * @param retentionMs how long runs are kept after their end; null: the server's default, 0: forever
  */
 public record NamespaceView(
     UUID id,

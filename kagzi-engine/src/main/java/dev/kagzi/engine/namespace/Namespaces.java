@@ -21,7 +21,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Creates, changes and lists namespaces, and knows which of them work. Thread-safe; blocks. */
+/** Creates, changes and lists namespaces, and caches which are enabled. Thread-safe; blocks. */
 public final class Namespaces {
   private static final String COLUMNS =
       "namespace, id, display_name, description, enabled, created_at, updated_at,"
@@ -57,7 +57,7 @@ public final class Namespaces {
       RETURNING\s"""
           + COLUMNS;
 
-  // Written only when it changes: every worker that has the type says it again at its start.
+  // Updates only a different value: every worker with this type sends it at its start.
   private static final String MARK_FAILURE_HANDLER =
       """
       UPDATE kagzi.namespaces
@@ -91,22 +91,22 @@ public final class Namespaces {
   private final Limits limits;
   private final boolean autoCreate;
   private final NamespaceCache cache;
-  private final Consumer<String> tellOthers;
+  private final Consumer<String> publish;
 
   /**
-   * Knows nothing yet.
+   * Creates an empty cache.
    *
-   * @param autoCreate a name that is not there is created when it is first used
-   * @param listener hears of namespaces that are enabled or disabled, here or elsewhere
-   * @param tellOthers is told of those that are enabled or disabled here
+   * @param autoCreate whether an unknown name is created at its first use
+   * @param listener called when a namespace is enabled or disabled, on any server
+   * @param publish called with each namespace that is enabled or disabled on this server
    */
   public Namespaces(
       Database database,
       Limits limits,
       boolean autoCreate,
       NamespaceListener listener,
-      Consumer<String> tellOthers) {
-    this(database, limits, autoCreate, listener, tellOthers, System::nanoTime);
+      Consumer<String> publish) {
+    this(database, limits, autoCreate, listener, publish, System::nanoTime);
   }
 
   Namespaces(
@@ -114,18 +114,18 @@ public final class Namespaces {
       Limits limits,
       boolean autoCreate,
       NamespaceListener listener,
-      Consumer<String> tellOthers,
+      Consumer<String> publish,
       LongSupplier nanoClock) {
     this.database = database;
     this.limits = limits;
     this.autoCreate = autoCreate;
     this.cache = new NamespaceCache(database, nanoClock, listener);
-    this.tellOthers = tellOthers;
+    this.publish = publish;
   }
 
   /**
-   * Whether the namespace works. Costs nothing for a name that was met before; an unknown one is
-   * looked up, and created or refused with NOT_FOUND.
+   * Returns whether the namespace is enabled. Sends no query for a cached name. An unknown name is
+   * read from the database, and created or refused with NOT_FOUND.
    */
   public NamespaceCheck check(String namespace) {
     NamespaceCheck known = cache.get(namespace);
@@ -133,24 +133,27 @@ public final class Namespaces {
   }
 
   /**
-   * True unless the namespace is known to be disabled. From memory, whatever its age: whoever asks
-   * is told by {@link NamespaceListener} when that changes. Never blocks.
+   * Returns true unless the cache has the namespace as disabled, whatever the entry's age. {@link
+   * NamespaceListener} reports changes to the caller. Never blocks.
    */
-  public boolean isOpen(String namespace) {
+  public boolean mayDispatch(String namespace) {
     return cache.peek(namespace) != NamespaceCheck.DISABLED;
   }
 
-  /** Something may have changed elsewhere: what is known is read anew, in the background. */
-  public void renew() {
-    cache.renewNow();
+  /** Refreshes the cache in the background, after a change on another server. */
+  public void refresh() {
+    cache.refreshNow();
   }
 
-  /** True when {@link #check} answers from memory; otherwise it asks the database, and blocks. */
+  /**
+   * Returns whether {@link #check} answers from memory; otherwise it queries the database and
+   * blocks.
+   */
   public boolean isAtHand(String namespace) {
-    return cache.isAtHand(namespace);
+    return cache.isCached(namespace);
   }
 
-  /** Refuses a namespace that is disabled or not there: nothing starts in it. */
+  /** Refuses a namespace that is disabled or missing. */
   public void requireEnabled(String namespace) {
     if (!check(namespace).isEnabled()) {
       throw Refusal.of(
@@ -171,24 +174,24 @@ public final class Namespaces {
     return cache.putIfAbsent(namespace, get(namespace).enabled());
   }
 
-  /** A new namespace, enabled, whose runs are kept as long as the server says. */
+  /** Creates an enabled namespace with the server's default retention. */
   public NamespaceView create(String namespace, String displayName, String description) {
     return create(namespace, displayName, description, null, null);
   }
 
-  /** The same with a retention of its own. */
+  /** Creates an enabled namespace with its own retention. */
   public NamespaceView create(
       String namespace, String displayName, String description, long retentionMs) {
     return create(namespace, displayName, description, retentionMs, null);
   }
 
   /**
-   * A new namespace, enabled. Refused with ALREADY_EXISTS if there is one of that name with another
+   * Creates an enabled namespace. Refused with ALREADY_EXISTS if the name exists with other
    * content.
    *
-   * @param retentionMs how long runs are kept after their end; null: as long as the server says, 0:
-   *     for ever
-   * @param requestId chosen by the caller, who may then repeat the call safely; null for none
+   * @param retentionMs how long runs are kept after their end; null: the server's default, 0:
+   *     forever
+   * @param requestId chosen by the caller, who can then safely repeat the call; null for none
    */
   public NamespaceView create(
       String namespace,
@@ -208,25 +211,25 @@ public final class Namespaces {
               List<NamespaceView> made =
                   insert(tx, namespace, displayName, description, retentionMs);
               return made.isEmpty()
-                  ? same(tx, namespace, displayName, description, retentionMs)
+                  ? findSame(tx, namespace, displayName, description, retentionMs)
                   : made.get(0);
             });
     cache.put(namespace, created.enabled());
     return created;
   }
 
-  /** A name with the same content is the same namespace: the call was sent again. */
-  private static NamespaceView same(
+  /** Accepts an existing namespace with the same content: the call was sent again. */
+  private static NamespaceView findSame(
       Session tx,
       String namespace,
       String displayName,
       String description,
       @Nullable Long retentionMs)
       throws SQLException {
-    NamespaceView there = find(tx, namespace);
-    if (!there.displayName().equals(displayName)
-        || !there.description().equals(description)
-        || !Objects.equals(there.retentionMs(), retentionMs)) {
+    NamespaceView existing = find(tx, namespace);
+    if (!existing.displayName().equals(displayName)
+        || !existing.description().equals(description)
+        || !Objects.equals(existing.retentionMs(), retentionMs)) {
       throw Refusal.of(
           Refusal.Reason.ALREADY_EXISTS,
           "namespace",
@@ -236,7 +239,7 @@ public final class Namespaces {
               + " exists with another display name, description or retention (expected: a name"
               + " that is not taken)");
     }
-    return there;
+    return existing;
   }
 
   private static NamespaceView find(Session session, String namespace) throws SQLException {
@@ -276,23 +279,23 @@ public final class Namespaces {
         .list(Namespaces::view);
   }
 
-  /** Refused with NOT_FOUND. */
+  /** Returns the namespace. Refused with NOT_FOUND if it does not exist. */
   public NamespaceView get(String namespace) {
     limits.checkName("namespace", namespace);
     return database.read(session -> find(session, namespace));
   }
 
-  /** All namespaces, by name. */
+  /** Lists all namespaces, ordered by name. */
   public Page<NamespaceView> list(PageSpec page) {
     return database.answer(session -> Pager.page(page, "namespaces", new All(session)));
   }
 
-  /** The same for a caller who chose no request id. */
+  /** Does the same without a request id. */
   public NamespaceView update(String namespace, NamespaceUpdate update) {
     return update(namespace, update, null);
   }
 
-  /** Changes what the update names. Refused with NOT_FOUND. */
+  /** Changes the fields that the update sets. Refused with NOT_FOUND. */
   public NamespaceView update(String namespace, NamespaceUpdate update, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("display_name", update.displayName());
@@ -315,7 +318,7 @@ public final class Namespaces {
                 .orElseThrow(() -> Refusal.notFound("namespace", namespace)));
   }
 
-  /** The names that come after one, the first when it is null; only so many. */
+  /** Returns at most 1000 names after the given one; from the first if it is null. */
   public List<String> names(@Nullable String after) {
     return database.read(
         session ->
@@ -326,7 +329,8 @@ public final class Namespaces {
   }
 
   /**
-   * How long a namespace keeps its runs; 0 is for ever. {@code usualMs} is for one that is silent.
+   * Returns how long a namespace keeps its ended runs; 0 is forever. {@code usualMs} applies if the
+   * namespace has no retention of its own.
    */
   public static long retentionMs(Session session, String namespace, long usualMs)
       throws SQLException {
@@ -338,23 +342,26 @@ public final class Namespaces {
     return own.orElse(usualMs);
   }
 
-  /** Failures in the namespace are handled, on this queue unless nearer; within a transaction. */
+  /**
+   * Stores the queue of the namespace's failure handler, within a transaction. A handler of the run
+   * or schedule takes precedence.
+   */
   public static void markFailureHandler(Session tx, String namespace, String queue)
       throws SQLException {
     tx.query(MARK_FAILURE_HANDLER).bind(queue).bind(namespace).bind(queue).update();
   }
 
-  /** From now on it accepts starts and hands out work. Refused with NOT_FOUND. */
+  /** Enables the namespace: it accepts starts and dispatches tasks. Refused with NOT_FOUND. */
   public NamespaceView enable(String namespace) {
     return setEnabled(namespace, true, null);
   }
 
-  /** From now on nothing starts in it and no work is handed out. Refused with NOT_FOUND. */
+  /** Disables the namespace: no run starts and no task is dispatched. Refused with NOT_FOUND. */
   public NamespaceView disable(String namespace) {
     return setEnabled(namespace, false, null);
   }
 
-  /** Enables or disables it; a call with the same request id is executed once. */
+  /** Enables or disables it; a repeat with the same request id is executed once. */
   public NamespaceView setEnabled(String namespace, boolean enabled, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     NamespaceView changed =
@@ -369,7 +376,7 @@ public final class Namespaces {
                     .first(Namespaces::view)
                     .orElseThrow(() -> Refusal.notFound("namespace", namespace)));
     cache.put(namespace, changed.enabled());
-    tellOthers.accept(namespace);
+    publish.accept(namespace);
     return changed;
   }
 

@@ -1,13 +1,12 @@
 /**
- * Namespaces: the tenants of a server. Nothing that carries one name is seen or touched under
+ * Namespaces: the tenants of a server. Rows of one namespace are neither visible nor writable from
  * another.
  *
- * <p>Owns {@code namespaces}. Every start and every poll asks whether its namespace is there and
- * enabled; {@link dev.kagzi.engine.namespace.Namespaces#check} answers from memory, and memory is
- * never older than about a second while it is asked. Gates are told when that changes, and so ask
- * nothing at all.
+ * <p>Owns {@code namespaces}. Every start and every poll checks that its namespace exists and is
+ * enabled. {@link dev.kagzi.engine.namespace.Namespaces#check} answers from a cache that is at most
+ * about two seconds old. The dispatcher is notified of changes, so dispatch sends no queries.
  *
- * <p>May know {@code db}, {@code value} and the paging of {@code query}. Must not know what a run
+ * <p>May know {@code db}, {@code value}, {@code page} and {@code request}. Must not know what a run
  * is.
  */
 @NullMarked

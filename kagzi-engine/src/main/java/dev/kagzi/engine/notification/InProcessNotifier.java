@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices in memory, between the servers of this process that work on one database. It needs no
- * connection, and cannot reach a server in another process: that is logged as an error, since runs
- * then wait for the slow fallbacks. Thread-safe.
+ * Passes messages in memory between the servers of this process that use one database. It needs no
+ * connection, and cannot reach a server in another process. It logs another process as an error,
+ * because runs then wait for the slow fallbacks. Thread-safe.
  */
 public final class InProcessNotifier implements Notifier {
   private static final Logger log = LoggerFactory.getLogger(InProcessNotifier.class);
@@ -32,12 +32,12 @@ public final class InProcessNotifier implements Notifier {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition filled = lock.newCondition();
   private Set<ServerMessage> waiting = new LinkedHashSet<>();
-  private final AtomicInteger strangerSeen = new AtomicInteger();
+  private final AtomicInteger timesUnreachable = new AtomicInteger();
   private volatile boolean started;
   private volatile boolean closed;
 
   /**
-   * @param database which one the servers have in common
+   * @param database address of the database that the servers share
    */
   public InProcessNotifier(
       String database, UUID serverId, Consumer<ServerMessage> listener, EssentialThreads threads) {
@@ -61,10 +61,10 @@ public final class InProcessNotifier implements Notifier {
   }
 
   @Override
-  public void tell(ServerMessage notice) {
+  public void publish(ServerMessage message) {
     for (InProcessNotifier other : servers()) {
       if (other != this) {
-        other.add(notice);
+        other.add(message);
       }
     }
   }
@@ -79,12 +79,13 @@ public final class InProcessNotifier implements Notifier {
   }
 
   @Override
-  public void others(long count) {
-    // Twice: a server of this process that is just closing or starting is no stranger.
-    boolean stranger = started && count > servers().size() - 1;
-    if (!stranger) {
-      strangerSeen.set(0);
-    } else if (strangerSeen.incrementAndGet() == 2) {
+  public void setOtherServers(long count) {
+    // Report at the second count only: a server of this process that is starting or closing may be
+    // counted once.
+    boolean unreachable = started && count > servers().size() - 1;
+    if (!unreachable) {
+      timesUnreachable.set(0);
+    } else if (timesUnreachable.incrementAndGet() == 2) {
       log.atError()
           .addKeyValue("others", count)
           .log(
@@ -93,14 +94,14 @@ public final class InProcessNotifier implements Notifier {
     }
   }
 
-  private void add(ServerMessage notice) {
+  private void add(ServerMessage message) {
     lock.lock();
     try {
       if (waiting.size() >= WAITING_MAX) {
         waiting.clear();
         waiting.add(new ServerMessage.Everything());
       } else {
-        waiting.add(notice);
+        waiting.add(message);
       }
       filled.signal();
     } finally {
@@ -111,8 +112,8 @@ public final class InProcessNotifier implements Notifier {
   private void receive() {
     try {
       while (true) {
-        for (ServerMessage notice : take()) {
-          deliver(notice);
+        for (ServerMessage message : take()) {
+          deliver(message);
         }
       }
     } catch (InterruptedException closing) {
@@ -134,11 +135,14 @@ public final class InProcessNotifier implements Notifier {
     }
   }
 
-  private void deliver(ServerMessage notice) {
+  private void deliver(ServerMessage message) {
     try {
-      listener.accept(notice);
+      listener.accept(message);
     } catch (RuntimeException bug) {
-      log.atError().setCause(bug).addKeyValue("notice", notice.encode()).log("a notice failed");
+      log.atError()
+          .setCause(bug)
+          .addKeyValue("message", message.encode())
+          .log("handling a message of another server failed");
     }
   }
 

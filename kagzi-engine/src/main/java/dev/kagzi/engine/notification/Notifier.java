@@ -2,19 +2,19 @@ package dev.kagzi.engine.notification;
 
 import java.util.UUID;
 
-/** How a server notifies the others. Publishing a notice never blocks and never fails. */
+/** Publishes messages to the other servers. Publishing never blocks and never fails. */
 public interface Notifier extends AutoCloseable {
-  /** Notices are sent and delivered from now on. Call once, after all receivers exist. */
+  /** Starts sending and receiving. Call once, after all receivers exist. */
   void start();
 
-  /** Publishes the notice to the other servers; this one knows already. */
-  void tell(ServerMessage notice);
+  /** Publishes the message to the other servers; this server does not receive it. */
+  void publish(ServerMessage message);
 
-  /** How many other servers are alive on the database. */
-  void others(long count);
+  /** Sets how many other servers are alive on the database. */
+  void setOtherServers(long count);
 
   /**
-   * True when notices reach that server, whatever process it is in.
+   * Returns whether messages reach that server, in this process or another.
    *
    * @param serverId a server that is alive on the database
    */

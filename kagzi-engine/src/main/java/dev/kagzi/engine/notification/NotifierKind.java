@@ -1,9 +1,9 @@
 package dev.kagzi.engine.notification;
 
-/** Which way notices go between servers. */
+/** How messages travel between servers. */
 public enum NotifierKind {
-  /** LISTEN and NOTIFY: to every server on the database. */
+  /** PostgreSQL's LISTEN and NOTIFY: reaches every server on the database. */
   POSTGRES,
-  /** Memory: to servers in this process alone, without connections of its own. */
+  /** Memory: reaches servers of this process only, and needs no connections. */
   IN_PROCESS
 }

@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Notices over LISTEN and NOTIFY. Thread-safe. */
+/** Sends messages by LISTEN and NOTIFY. Thread-safe. */
 public final class PostgresNotifier implements Notifier {
   private static final Logger log = LoggerFactory.getLogger(PostgresNotifier.class);
   private static final String CHANNEL = "kagzi_work";
   private static final int PAYLOAD_BYTES_MAX = 7_900;
   private static final int WAITING_MAX = 5_000;
   private static final int COALESCE_MS = 10;
-  private static final int PROOF_MS = 5_000;
+  private static final int LIVENESS_CHECK_MS = 5_000;
   private static final long PAUSE_MS_FIRST = 1_000;
   private static final long CLOSE_MS_MAX = 1_000;
   private static final long PAUSE_MS_MAX = 30_000;
@@ -41,7 +41,7 @@ public final class PostgresNotifier implements Notifier {
   private volatile boolean alone = true;
   private volatile boolean closed;
 
-  /** Says and hears nothing before {@link #start}. */
+  /** Sends and receives nothing before {@link #start}. */
   public PostgresNotifier(
       Database database,
       UUID serverId,
@@ -61,8 +61,8 @@ public final class PostgresNotifier implements Notifier {
   }
 
   @Override
-  public void tell(ServerMessage notice) {
-    if (alone && !(notice instanceof ServerMessage.Everything)) {
+  public void publish(ServerMessage message) {
+    if (alone && !(message instanceof ServerMessage.Everything)) {
       return;
     }
     lock.lock();
@@ -71,7 +71,7 @@ public final class PostgresNotifier implements Notifier {
         waiting.clear();
         waiting.add(new ServerMessage.Everything());
       } else {
-        waiting.add(notice);
+        waiting.add(message);
       }
       filled.signal();
     } finally {
@@ -80,7 +80,7 @@ public final class PostgresNotifier implements Notifier {
   }
 
   @Override
-  public void others(long count) {
+  public void setOtherServers(long count) {
     this.alone = count == 0;
   }
 
@@ -128,8 +128,8 @@ public final class PostgresNotifier implements Notifier {
   private List<String> pack(Set<ServerMessage> batch) {
     List<String> payloads = new ArrayList<>();
     StringBuilder payload = new StringBuilder(serverId.toString());
-    for (ServerMessage notice : batch) {
-      String line = notice.encode();
+    for (ServerMessage message : batch) {
+      String line = message.encode();
       if (payload.length() + line.length() + 1 > PAYLOAD_BYTES_MAX) {
         payloads.add(payload.toString());
         payload = new StringBuilder(serverId.toString());
@@ -148,14 +148,14 @@ public final class PostgresNotifier implements Notifier {
       try (ListenSession listening = ListenSession.open(database, CHANNEL)) {
         listened = listening.session();
         if (!first) {
-          // What was said while nobody listened is lost: look at everything once.
+          // Messages sent while this server did not listen are lost: refresh everything once.
           deliver(new ServerMessage.Everything());
         }
         first = false;
         pauseMs = PAUSE_MS_FIRST;
         while (!closed) {
-          for (String payload : listening.await(PROOF_MS)) {
-            hear(payload);
+          for (String payload : listening.await(LIVENESS_CHECK_MS)) {
+            onPayload(payload);
           }
         }
       } catch (SQLException e) {
@@ -176,7 +176,7 @@ public final class PostgresNotifier implements Notifier {
     return Math.min(PAUSE_MS_MAX, pauseMs * 2);
   }
 
-  private void hear(String payload) {
+  private void onPayload(String payload) {
     String[] lines = payload.split("\n", -1);
     if (closed || lines[0].equals(serverId.toString())) {
       return;
@@ -186,11 +186,14 @@ public final class PostgresNotifier implements Notifier {
     }
   }
 
-  private void deliver(ServerMessage notice) {
+  private void deliver(ServerMessage message) {
     try {
-      listener.accept(notice);
+      listener.accept(message);
     } catch (RuntimeException bug) {
-      log.atError().setCause(bug).addKeyValue("notice", notice.encode()).log("a notice failed");
+      log.atError()
+          .setCause(bug)
+          .addKeyValue("message", message.encode())
+          .log("handling a message of another server failed");
     }
   }
 
@@ -201,7 +204,7 @@ public final class PostgresNotifier implements Notifier {
     return null;
   }
 
-  /** What is being sent is sent; afterwards nobody hears of this server. */
+  /** Waits for the NOTIFY that is being sent; queued messages are dropped. */
   @Override
   public void close() {
     closed = true;

@@ -11,33 +11,33 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** One thing that a server tells the others. */
+/** A message from one server to all others. */
 public sealed interface ServerMessage {
-  /** A run of that type can be claimed after so many milliseconds. */
+  /** A run of the type can be claimed after {@code delayMs}. */
   record Work(QueueName queue, TypeVersion type, long delayMs) implements ServerMessage {}
 
-  /** A run has ended: whoever awaits it may read how. */
+  /** A run has ended: servers with callers that await it read its result. */
   record Ended(RunId runId) implements ServerMessage {}
 
-  /** Whoever has the worker attached tells it to stop. */
+  /** The server to which the worker is attached tells it to stop executing the run. */
   record Stop(WorkerId worker, Claim claim, RunStatus status) implements ServerMessage {}
 
-  /** Whoever has the worker attached tells it that something has come for its run. */
+  /** The server to which the worker is attached tells it that its run has new messages. */
   record Wake(WorkerId worker, Claim claim) implements ServerMessage {}
 
-  /** Whoever has the worker attached tells it to drain. */
+  /** The server to which the worker is attached tells it to drain. */
   record Drain(WorkerId worker) implements ServerMessage {}
 
-  /** A namespace was enabled or disabled: whoever knows it reads which. */
+  /** A namespace was enabled or disabled: refresh the namespace cache. */
   record Namespace(String namespace) implements ServerMessage {}
 
-  /** The default version of some type was changed: read which. */
+  /** A default version was changed: read all default versions. */
   record Versions() implements ServerMessage {}
 
-  /** Too much to tell, or a server has just come: look at everything. */
+  /** A server started, or messages were dropped: refresh everything. */
   record Everything() implements ServerMessage {}
 
-  /** One line, without line breaks. */
+  /** Encodes the message as one line, without line breaks. */
   default String encode() {
     return switch (this) {
       case Work(QueueName queue, TypeVersion type, long delayMs) ->
@@ -63,7 +63,7 @@ public sealed interface ServerMessage {
     };
   }
 
-  /** Nothing for a line that a newer server may understand. */
+  /** Returns empty for a line that only a newer server understands. */
   static Optional<ServerMessage> decode(String line) {
     String[] parts = line.split(" ", -1);
     try {

@@ -1,6 +1,6 @@
 package dev.kagzi.engine.notification;
 
-/** A server is alive on the database that the chosen notifier does not reach. */
+/** The configured notifier does not reach a server that is alive on the database. */
 public final class UnreachableServerException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -1,11 +1,11 @@
 /**
- * What servers on one database tell each other: that there is work, that a run has ended, that a
- * worker should stop a run. A notice only makes things faster; each has a slow fallback, so that a
- * lost one delays and never loses.
+ * Messages between servers on one database: work is due, a run has ended, a worker must stop a run.
+ * Messages only reduce latency. Each has a slow fallback, so that a lost message delays work and
+ * loses nothing.
  *
- * <p>One coalesced NOTIFY per server and few milliseconds, on a connection of its own, never inside
- * a transaction of the journal: NOTIFY takes a lock at commit that all databases' committers share.
- * While a server is alone it says nothing.
+ * <p>Each server sends one coalesced NOTIFY every few milliseconds, on its own connection and never
+ * inside a transaction of the journal. NOTIFY takes a lock at commit that the committers of all
+ * databases share. While a server is alone it sends nothing.
  */
 @NullMarked
 package dev.kagzi.engine.notification;

@@ -7,25 +7,25 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * A place in a list: the sort key of one row, as texts. Times are whole microseconds, as PostgreSQL
- * keeps them: a rounded one would lose or repeat its neighbours.
+ * A position in a list: the sort key of one row, as texts. Times are whole microseconds, as
+ * PostgreSQL stores them: a rounded time would skip or repeat rows.
  */
 public record Cursor(List<String> key) {
   public Cursor {
     key = List.copyOf(key);
   }
 
-  /** The place of a row with this sort key. */
+  /** The position of a row with this sort key. */
   public static Cursor of(String... key) {
     return new Cursor(List.of(key));
   }
 
-  /** A time as a part of a key. */
+  /** Encodes a time as a part of a key. */
   public static String micros(Instant time) {
     return Long.toString(EpochMicros.micros(time));
   }
 
-  /** A part that is text. */
+  /** Returns a text part of the key. */
   public String text(int index) {
     if (index >= key.size()) {
       throw foreign();

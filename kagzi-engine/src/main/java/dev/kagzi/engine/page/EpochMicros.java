@@ -3,20 +3,20 @@ package dev.kagzi.engine.page;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/** Times as the database counts them. */
+/** Times in microseconds, as PostgreSQL stores them. */
 public final class EpochMicros {
-  // Beyond these no run was ever created, and microseconds still fit into a long.
+  // No run was created outside of these limits, and their microseconds fit into a long.
   private static final Instant MIN = Instant.parse("1900-01-01T00:00:00Z");
   private static final Instant MAX = Instant.parse("2200-01-01T00:00:00Z");
 
   private EpochMicros() {}
 
-  /** Whole microseconds since 1970: PostgreSQL keeps no finer times, and none coarser. */
+  /** Whole microseconds since 1970, the precision of PostgreSQL. */
   public static long micros(Instant time) {
     return ChronoUnit.MICROS.between(Instant.EPOCH, time);
   }
 
-  /** The time itself, or the end of the calendar that lies on its side. */
+  /** Returns the time, limited to the years 1900 to 2200. */
   public static Instant bounded(Instant time) {
     if (time.isBefore(MIN)) {
       return MIN;

@@ -3,12 +3,12 @@ package dev.kagzi.engine.page;
 import java.util.List;
 
 /**
- * A piece of a list.
+ * One page of a list.
  *
  * @param nextToken leads to the rows after these; empty when there are none
  * @param prevToken leads to the rows before these; empty when there are none
  * @param hasMore true when there are rows after these
- * @param totalCount all rows of the list, if they were to be counted; else 0
+ * @param totalCount number of rows in the list if it was requested; else 0
  */
 public record Page<T>(
     List<T> items, String nextToken, String prevToken, boolean hasMore, long totalCount) {

@@ -1,12 +1,13 @@
 package dev.kagzi.engine.page;
 
 /**
- * Which page of a list is wanted.
+ * The requested page of a list.
  *
- * @param size rows at most; 0 is the default, anything else is brought within bounds
+ * @param size maximum number of rows; 0 is the default, other values are limited to the allowed
+ *     range
  * @param token from a page of the same list; empty for the first page
- * @param totalCount counts all rows of the list too, which costs a walk over them
- * @param payloads large payloads are wanted as well
+ * @param totalCount also counts all rows of the list, which scans them
+ * @param payloads includes large payloads
  */
 public record PageSpec(int size, String token, boolean totalCount, boolean payloads) {
   private static final int SIZE_DEFAULT = 20;

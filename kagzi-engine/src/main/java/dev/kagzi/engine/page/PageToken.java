@@ -14,16 +14,16 @@ import java.util.List;
 import java.util.zip.CRC32;
 
 /**
- * A direction and a place to go on from, as an opaque text. It carries a check sum over the place
- * and over what the list is, filters included: a token of another list is recognized instead of
- * leading to rows that nobody asked for.
+ * A direction and a position to continue from, as an opaque text. It contains a checksum over the
+ * position and over the list with its filters. So a token of another list is refused instead of
+ * returning wrong rows.
  */
 record PageToken(Direction direction, Cursor cursor) {
   static final String EXPECTED = "a token of this list, asked for with the same filters";
 
   private static final int LENGTH_MAX = 8_192;
 
-  /** Along the list, or back. */
+  /** Forward or backward in the list. */
   enum Direction {
     NEXT("next:"),
     PREV("prev:");
@@ -35,7 +35,7 @@ record PageToken(Direction direction, Cursor cursor) {
     }
   }
 
-  /** {@code list} says what the list is: its kind, its namespace, its filters. */
+  /** {@code list} identifies the list: its kind, its namespace and its filters. */
   String encode(String list) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream out = new DataOutputStream(bytes)) {
@@ -50,13 +50,13 @@ record PageToken(Direction direction, Cursor cursor) {
         + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes.toByteArray());
   }
 
-  /** Refuses what {@link #encode} did not write for the same list. */
+  /** Refuses a token that {@link #encode} did not write for the same list. */
   static PageToken parse(String token, String list) {
     if (token.length() > LENGTH_MAX) {
       throw Refusal.invalid("page_token", token, EXPECTED);
     }
     Direction direction = token.startsWith(Direction.PREV.prefix) ? Direction.PREV : Direction.NEXT;
-    // Without a prefix the way is forward.
+    // A token without a prefix leads forward.
     String body = token.startsWith(direction.prefix) ? token.substring(5) : token;
     List<String> key = new ArrayList<>();
     try (DataInputStream in =
@@ -69,7 +69,7 @@ record PageToken(Direction direction, Cursor cursor) {
         return new PageToken(direction, new Cursor(key));
       }
     } catch (IOException | IllegalArgumentException notOurs) {
-      // Refused below, like a token that is readable and of another list.
+      // Refused below, like a token of another list.
     }
     throw Refusal.invalid("page_token", token, EXPECTED);
   }

@@ -8,9 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts pages from a list that is sorted by a unique key. One row more than wanted is read, and one
- * look is taken in the other direction, so that both tokens are there exactly when they lead
- * somewhere.
+ * Reads pages of a list that is sorted by a unique key. It reads one row more than requested and
+ * checks for a row in the other direction, so that a token is set exactly when it leads to rows.
  */
 public final class Pager {
   private Pager() {}
@@ -18,28 +17,32 @@ public final class Pager {
   /**
    * One row of a list.
    *
-   * @param fits false for the first row that would make the page too heavy, and for all that follow
+   * @param fits false for the first row that would exceed the page's byte limit, and for all rows
+   *     after it
    */
   public record Found<T>(T item, Cursor cursor, boolean fits) {}
 
   /** A sorted list in the database. */
   public interface Source<T> {
     /**
-     * Rows beyond the cursor, nearest first.
+     * Returns rows beyond the cursor, nearest first.
      *
      * @param from null for the beginning of the list
-     * @param forward along the list; else towards its beginning
+     * @param forward true towards the end of the list, false towards its beginning
      */
     List<Found<T>> rows(@Nullable Cursor from, boolean forward, int rowsMax) throws SQLException;
 
-    /** True when there is a row beyond the cursor. */
+    /** Returns whether there is a row beyond the cursor. */
     boolean isAny(Cursor from, boolean forward) throws SQLException;
 
-    /** All rows. */
+    /** Counts all rows. */
     long count() throws SQLException;
   }
 
-  /** {@code list} says what the list is, filters included; tokens of another one are refused. */
+  /**
+   * Reads one page. {@code list} identifies the list with its filters; tokens of another list are
+   * refused.
+   */
   public static <T> Page<T> page(PageSpec spec, String list, Source<T> source) throws SQLException {
     PageToken token = spec.token().isEmpty() ? null : PageToken.parse(spec.token(), list);
     boolean forward = token == null || token.direction() == Direction.NEXT;

@@ -1,8 +1,8 @@
 /**
- * Lists in pieces, walked by the key of their rows in both directions. Knows what a page is and how
- * one leads to the next; whoever owns the rows brings them in order.
+ * Paged lists, read by the key of their rows in both directions. This package knows pages and
+ * tokens; the package that owns the rows reads them in order.
  *
- * <p>Stands below every room that lists something. Knows no table.
+ * <p>Every package that lists rows may use it. Knows no table.
  */
 @NullMarked
 package dev.kagzi.engine.page;

@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * How the database and the workers are.
+ * The health of the database and the workers.
  *
- * @param message what is wrong with the database; empty when nothing is
- * @param latencyMs how long it took to answer
- * @param workers those that died and whose runs wait, then those that have not left, the most
- *     silent first; only so many
- * @param workersByLevel all of them
+ * @param message why the database is unhealthy; empty when it is healthy
+ * @param latencyMs response time of the database
+ * @param workers first workers that died and whose runs wait, then workers that are not offline,
+ *     oldest heartbeat first; limited to {@link #WORKERS_MAX}
+ * @param workersByLevel number of all these workers
  */
 public record Health(
     Level database,
@@ -25,19 +25,18 @@ public record Health(
 
   static final int WORKERS_MAX = 100;
 
-  /** How well something is. */
   public enum Level {
     HEALTHY,
-    /** It works, and something is late. */
+    /** It works, but heartbeats are late. */
     DEGRADED,
     UNHEALTHY
   }
 
   /**
-   * When a worker's silence means something.
+   * Limits for the age of a worker's last heartbeat.
    *
-   * @param lateMs heartbeats are missing
-   * @param deadMs the worker is about to be given up
+   * @param lateMs from here the worker is DEGRADED
+   * @param deadMs from here the worker is UNHEALTHY: it is about to be marked offline
    */
   public record Rules(long lateMs, long deadMs) {
     Level of(long silentMs) {
@@ -48,7 +47,7 @@ public record Health(
     }
   }
 
-  /** One that has not left, or that died and whose runs wait. */
+  /** A worker that is not offline, or that died and whose runs wait. */
   public record Worker(
       WorkerId id,
       String namespace,
@@ -62,7 +61,7 @@ public record Health(
     workersByLevel = Map.copyOf(workersByLevel);
   }
 
-  /** The database answers. */
+  /** Health with a database that answers. */
   static Health of(
       long latencyMs, List<Worker> dead, List<Worker> silent, Map<Level, Long> present) {
     List<Worker> workers =
@@ -72,8 +71,8 @@ public record Health(
     return new Health(Level.HEALTHY, "", latencyMs, workers, levels);
   }
 
-  /** The database does not answer: more is not known. */
-  static Health away(String message, long latencyMs) {
+  /** Health with a database that does not answer; the workers are unknown. */
+  static Health unavailable(String message, long latencyMs) {
     return new Health(Level.UNHEALTHY, message, latencyMs, List.of(), Map.of());
   }
 
@@ -81,7 +80,7 @@ public record Health(
     return workersByLevel.getOrDefault(level, 0L);
   }
 
-  /** All of it together. */
+  /** The overall level of database and workers. */
   public Level whole() {
     if (database != Level.HEALTHY) {
       return database;

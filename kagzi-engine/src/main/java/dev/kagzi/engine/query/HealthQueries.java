@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads how silent workers are. */
+/** Reads the ages of the workers' heartbeats. */
 final class HealthQueries {
   private static final String SILENT =
       """
@@ -19,11 +19,9 @@ final class HealthQueries {
         FROM kagzi.workers
        WHERE status <> 'OFFLINE'""";
 
-  // Of workers that served the same on one queue the last one stands for all. A version that a
-  // worker
-  // which is online serves keeps nobody waiting; '*' is any version. Runs that crashed wait for
-  // their
-  // delay as well.
+  // Workers with the same types and versions on one queue are reported once, by the last of them. A
+  // version that an online worker serves does not wait; '*' is any version. Crashed runs that wait
+  // for their retry delay count as waiting.
   static final String DEAD =
       """
       SELECT d.worker_id, d.namespace, d.task_queue, d.status,
@@ -67,7 +65,7 @@ final class HealthQueries {
     this.rules = rules;
   }
 
-  /** Workers that died and whose runs wait. */
+  /** Returns workers that died and whose runs wait. */
   List<Health.Worker> dead(@Nullable String namespace) throws SQLException {
     return session
         .query(DEAD)

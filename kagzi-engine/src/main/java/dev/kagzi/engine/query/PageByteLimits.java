@@ -9,17 +9,17 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How heavy rows may be.
+ * Byte limits of rows and pages.
  *
- * @param payloadBytesMax a payload of more bytes comes without them
- * @param pageBytesMax where a page ends early; its first row comes whatever its weight
+ * @param payloadBytesMax a larger payload is returned without its bytes
+ * @param pageBytesMax limit at which a page ends early; the first row is always returned
  */
 record PageByteLimits(int payloadBytesMax, long pageBytesMax) {
-  /** For a row that somebody asked for by its name. */
+  /** For a single row read by its id. */
   static final PageByteLimits SINGLE = new PageByteLimits(Integer.MAX_VALUE, Long.MAX_VALUE);
 
   private static final int LIST_PAYLOAD_BYTES_MAX = 4 * 1024;
-  // A message of 4 MiB is what gRPC accepts by default; names, times and framing want room too.
+  // gRPC accepts messages of 4 MiB by default; names, times and framing need space too.
   static final long PAGE_BYTES_MAX = 3L * 1024 * 1024;
 
   static PageByteLimits of(PageSpec page) {
@@ -27,7 +27,7 @@ record PageByteLimits(int payloadBytesMax, long pageBytesMax) {
         page.payloads() ? Integer.MAX_VALUE : LIST_PAYLOAD_BYTES_MAX, PAGE_BYTES_MAX);
   }
 
-  /** Null when there is no such payload. */
+  /** Returns null when there is no payload. */
   static @Nullable Payload payload(Row row, String column) throws SQLException {
     byte[] data = row.bytes(column);
     return data == null

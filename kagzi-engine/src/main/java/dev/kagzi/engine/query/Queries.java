@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers who asks about runs, steps and workers. Thread-safe; calls block, so that they belong on
- * virtual threads. What is not there, or not in the namespace named, is refused with NOT_FOUND.
+ * Reads runs, steps, workers and statistics. Thread-safe; calls block, so call them on virtual
+ * threads. A row that does not exist in the given namespace is refused with NOT_FOUND.
  */
 public final class Queries {
   private final Database database;
@@ -24,9 +24,7 @@ public final class Queries {
   private final long leaseMs;
 
   /**
-   * Reads with these rules.
-   *
-   * @param leaseMs how long a claim lasts at most, unless its run says otherwise
+   * @param leaseMs maximum length of a lease, unless its run sets another
    */
   public Queries(Database database, Limits limits, Health.Rules rules, long leaseMs) {
     this.database = database;
@@ -35,7 +33,7 @@ public final class Queries {
     this.leaseMs = leaseMs;
   }
 
-  /** One run with all its bytes. */
+  /** Returns a run with its whole payloads. */
   public RunView run(String namespace, RunId id) {
     limits.checkName("namespace", namespace);
     return database
@@ -43,7 +41,7 @@ public final class Queries {
         .orElseThrow(() -> Refusal.notFound("run", id));
   }
 
-  /** The latest run that was started under this name, whether it is active or has ended. */
+  /** Returns the latest run with this external id, active or ended. */
   public RunView byExternalId(String namespace, String externalId) {
     limits.checkName("namespace", namespace);
     if (externalId.isEmpty()) {
@@ -62,7 +60,7 @@ public final class Queries {
         .orElseThrow(() -> Refusal.notFound("run with external id", externalId));
   }
 
-  /** Runs, the newest first. Templates of schedules are none. */
+  /** Lists runs, newest first, without templates of schedules. */
   public Page<RunView> runs(RunFilter filter, PageSpec page) {
     limits.checkName("namespace", filter.namespace());
     limits.checkOptionalName("workflow_type", filter.type());
@@ -72,7 +70,7 @@ public final class Queries {
     return database.answer(session -> new RunQueries(session).page(filter, page));
   }
 
-  /** All attempts of the steps of a run, in the order in which they were recorded. */
+  /** Lists all attempts of the steps of a run, in the order in which they began. */
   public Page<StepView> steps(
       String namespace, RunId run, @Nullable String stepName, PageSpec page) {
     limits.checkName("namespace", namespace);
@@ -83,7 +81,7 @@ public final class Queries {
         session -> new StepQueries(session, namespace).page(run, stepName, page));
   }
 
-  /** One attempt of a step with all its bytes. */
+  /** Returns one attempt of a step with its whole payloads. */
   public StepView step(String namespace, StepRef ref) {
     limits.checkName("namespace", namespace);
     limits.checkStepKey("step_id", ref.stepKey());
@@ -92,7 +90,7 @@ public final class Queries {
         .orElseThrow(() -> Refusal.notFound("step", ref));
   }
 
-  /** Workers, by queue and then in the order in which they came; the gone ones too. */
+  /** Lists workers, ordered by queue and registration time, including offline ones. */
   public Page<WorkerView> workers(
       String namespace, @Nullable String queue, @Nullable WorkerStatus status, PageSpec page) {
     limits.checkName("namespace", namespace);
@@ -101,7 +99,11 @@ public final class Queries {
     return database.answer(session -> new WorkerQueries(session, leaseMs).page(filter, page));
   }
 
-  /** One registration of a worker; of any namespace when none is named. */
+  /**
+   * Returns one registration of a worker.
+   *
+   * @param namespace the namespace that the worker must belong to; null for any
+   */
   public WorkerView worker(@Nullable String namespace, WorkerId id) {
     limits.checkOptionalName("namespace", namespace);
     return database
@@ -110,32 +112,36 @@ public final class Queries {
         .orElseThrow(() -> Refusal.notFound("worker", id));
   }
 
-  /** What became of a worker and why, the latest first. */
+  /** Lists the status changes of a worker with their reasons, latest first. */
   public Page<WorkerEvent> workerEvents(@Nullable String namespace, WorkerId id, PageSpec page) {
     WorkerId known = worker(namespace, id).workerId();
     return database.answer(session -> new WorkerQueries(session, leaseMs).events(known, page));
   }
 
-  /** The numbers of a namespace; null for all of them. */
+  /** Returns the statistics of a namespace; null for all. */
   public Stats stats(@Nullable String namespace) {
     limits.checkOptionalName("namespace", namespace);
     return database.answer(session -> new StatsQueries(session).stats(namespace));
   }
 
-  /** How much there is to do; in all queues of the namespace when none is named. */
+  /**
+   * Returns the number of open runs by state, of one queue; null for all queues of the namespace.
+   */
   public QueueDepth depth(String namespace, @Nullable String queue) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("task_queue", queue);
     return database.answer(session -> new StatsQueries(session).depth(namespace, queue));
   }
 
-  /** The types of which there are runs, by name. */
+  /** Lists the types that have runs, ordered by name. */
   public Page<TypeView> types(String namespace, PageSpec page) {
     limits.checkName("namespace", namespace);
     return database.answer(session -> new StatsQueries(session).types(namespace, page));
   }
 
-  /** How the database is, and the workers of a namespace; of all when none is named. */
+  /**
+   * Returns the health of the database and of the workers of a namespace; null for all namespaces.
+   */
   public Health health(@Nullable String namespace) {
     limits.checkOptionalName("namespace", namespace);
     long began = System.nanoTime();
@@ -148,11 +154,11 @@ public final class Queries {
             List<Health.Worker> dead = queries.dead(namespace);
             return Health.of(latencyMs, dead, silent, queries.levels(namespace));
           });
-    } catch (Refusal away) {
-      if (away.reason() != Refusal.Reason.UNAVAILABLE) {
-        throw away;
+    } catch (Refusal unavailable) {
+      if (unavailable.reason() != Refusal.Reason.UNAVAILABLE) {
+        throw unavailable;
       }
-      return Health.away(String.valueOf(away.getMessage()), sinceMs(began));
+      return Health.unavailable(String.valueOf(unavailable.getMessage()), sinceMs(began));
     }
   }
 

@@ -5,10 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What there is to do in a namespace, or in one of its queues.
+ * Number of open runs in a namespace, or in one of its queues.
  *
- * @param pendingByQueue runs of each queue that wait for a worker, the fullest first; only so many
- *     queues
+ * @param pendingByQueue pending runs of each queue, fullest first; the number of queues is limited
  */
 public record QueueDepth(
     long pending, long running, long sleeping, Map<String, Long> pendingByQueue) {

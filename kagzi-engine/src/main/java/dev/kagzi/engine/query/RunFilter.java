@@ -10,13 +10,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which runs a list shows; null asks for nothing.
+ * Filter of a list of runs; null matches all.
  *
  * @param statuses any of these; empty for all
  * @param createdAfter from this time on
- * @param createdBefore up to this time, itself excluded
+ * @param createdBefore before this time
  * @param topLevel only runs without a parent
- * @param blocked only runs that cannot go on with the code that their workers have
+ * @param blocked only runs that the code of their workers cannot continue
  */
 public record RunFilter(
     String namespace,
@@ -33,13 +33,14 @@ public record RunFilter(
     boolean blocked) {
 
   public RunFilter {
-    // In the order of the enum, so that equal filters have equal texts on every server.
+    // In enum order, so that equal filters have equal texts on every server: page tokens depend on
+    // it.
     EnumSet<RunStatus> sorted = EnumSet.noneOf(RunStatus.class);
     sorted.addAll(statuses);
     statuses = Collections.unmodifiableSet(sorted);
   }
 
-  /** Runs of any origin. */
+  /** A filter without parent and schedule. */
   public RunFilter(
       String namespace,
       Set<RunStatus> statuses,

@@ -42,21 +42,21 @@ final class RunQueries {
 
   private static final String RUNS = "  FROM kagzi.workflow_runs r";
 
-  // There are few runs of one external id, but the planner may think otherwise and walk the whole
-  // namespace by time to find them sorted; OFFSET 0 keeps it at its index.
+  // One external id has few runs, but the planner may scan the whole namespace by time to find them
+  // sorted. OFFSET 0 forces the index of the external id.
   private static final String RUNS_OF_EXTERNAL_ID =
       """
         FROM (SELECT * FROM kagzi.workflow_runs
                WHERE namespace = ? AND external_id = ? OFFSET 0) r""";
 
-  // A walk over more than these takes longer than whoever asks for a number wants to wait.
+  // Counting more rows takes too long for a page request.
   private static final int COUNT_MAX = 100_000;
 
   private static final String NO_TEMPLATES =
       "   AND NOT (r.cron_expr IS NOT NULL AND r.status IN ('SCHEDULED', 'PAUSED'))";
 
-  // What every run with one of these statuses is anyway. Said aloud it lets the planner take the
-  // index of claims, which holds nothing else: a few active runs among millions that have ended.
+  // True for every run with one of these statuses. The explicit condition lets the planner use the
+  // claim index, which has only active runs: a few among millions of ended ones.
   private static final Set<RunStatus> ACTIVE =
       EnumSet.of(RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SLEEPING);
   private static final Set<RunStatus> UNSUCCESSFUL =
@@ -64,8 +64,8 @@ final class RunQueries {
   private static final String ONLY_ACTIVE =
       "   AND r.available_at IS NOT NULL AND r.cron_expr IS NULL";
 
-  // The sum decides where the page ends. Bytes that are not sent are not even fetched: what passes
-  // through here are references to them.
+  // The sum decides where the page ends. Omitted payloads are not read: only references to them
+  // pass through here.
   private static final String WITH_PAYLOADS =
       """
       ), loaded AS (
@@ -103,7 +103,7 @@ final class RunQueries {
        ORDER BY n
       """;
 
-  // An active run is the latest of its external id: while it is there no other can start.
+  // An active run is the latest of its external id: no other can start while it is active.
   private static final String ACTIVE_OF_EXTERNAL_ID =
       """
       SELECT run_id
@@ -210,12 +210,12 @@ final class RunQueries {
   }
 
   /**
-   * The first so many rows of each status that is asked for: each is found sorted in an index, and
-   * of two sorted lists the first rows are among the first of both.
+   * Reads the first rows of each requested status, each sorted by its index. The first rows of the
+   * merged list are among them.
    */
   private static SqlBuilder inOrder(
       RunFilter filter, @Nullable Cursor from, boolean forward, int rowsMax) {
-    List<Set<RunStatus>> lists = apart(filter.statuses());
+    List<Set<RunStatus>> lists = splitByIndex(filter.statuses());
     SqlBuilder sql = new SqlBuilder().add("  FROM (");
     String between = "";
     for (Set<RunStatus> statuses : lists) {
@@ -229,8 +229,8 @@ final class RunQueries {
     return sql.add(") r");
   }
 
-  /** Those that have an index of their own, each for itself, and the rest together. */
-  private static List<Set<RunStatus>> apart(Set<RunStatus> statuses) {
+  /** Splits the statuses: each one with its own index separately, the rest together. */
+  private static List<Set<RunStatus>> splitByIndex(Set<RunStatus> statuses) {
     List<Set<RunStatus>> lists = new ArrayList<>();
     EnumSet<RunStatus> rest = EnumSet.noneOf(RunStatus.class);
     for (RunStatus status : statuses) {
@@ -246,7 +246,7 @@ final class RunQueries {
     return lists;
   }
 
-  /** True when the counts know how many there are: then nobody has to walk over them. */
+  /** Returns whether {@code run_counts} can answer, so that no runs need to be scanned. */
   private static boolean isCounted(RunFilter filter) {
     return filter.createdAfter() == null
         && filter.createdBefore() == null
@@ -286,7 +286,7 @@ final class RunQueries {
                 .add(RUNS_OF_EXTERNAL_ID, q -> q.bind(filter.namespace()), q -> q.bind(externalId));
     sql.add(" WHERE r.namespace = ?", q -> q.bind(filter.namespace())).add(NO_TEMPLATES);
     if (!statuses.isEmpty()) {
-      // By name, not by parameter: the planner is to see which of the partial indexes has them.
+      // Literals instead of parameters: the planner must see which partial index applies.
       sql.add("   AND r.status " + oneOf(statuses));
       if (ACTIVE.containsAll(statuses)) {
         sql.add(ONLY_ACTIVE);
@@ -325,7 +325,7 @@ final class RunQueries {
     }
   }
 
-  // The next microsecond up, for both bounds: no stored time lies between it and the time given.
+  // Rounds up to the next microsecond, for both bounds: no stored time is in between.
   private static void since(SqlBuilder sql, String operator, @Nullable Instant time) {
     if (time != null) {
       Instant bounded = EpochMicros.bounded(time);

@@ -12,17 +12,17 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run as it stood when it was looked at.
+ * A run as it was when it was read.
  *
- * @param externalId the caller's own name for it; empty for none
- * @param input without its bytes where a list left them out
- * @param output null until the run has completed, and for one that gave nothing
- * @param attempts 1 at the start, one more with every failure of the run as a whole
- * @param wakeUpAt when a run that waits for a time goes on
- * @param workerId who holds it
- * @param crashes take-overs in a row without a newly recorded step
- * @param epoch rises with every claim
- * @param blockedBy why the code of its worker cannot go on with it
+ * @param externalId the caller's id of the run; empty for none
+ * @param input without its bytes if a list omitted them
+ * @param output null until the run has completed, and for a run without output
+ * @param attempts 1 at the start, incremented with every failure of the whole run
+ * @param wakeUpAt when a run that waits for a time continues
+ * @param workerId the worker that has claimed it
+ * @param crashes consecutive take-overs without a newly recorded step
+ * @param epoch incremented with every claim
+ * @param blockedBy why the code of its worker cannot continue it
  */
 public record RunView(
     String namespace,
@@ -53,14 +53,14 @@ public record RunView(
     Setup setup) {
 
   /**
-   * How the run was started, and what belongs to it.
+   * How the run was started, and its related runs.
    *
    * @param retryPolicy as it is stored; null for none
    * @param onFailureWorkflow empty for none
    * @param failureHandler the run that handles, or has handled, this run's failure
    * @param failedRun the run whose failure this one handles
    * @param retryOf the run that this one repeats
-   * @param detached it has a parent and goes its own way
+   * @param detached it has a parent, but does not end with it
    * @param fireAt the slot of its schedule that the run is for
    */
   public record Setup(

@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A statement that grows by its conditions, each with its parameter. Only conditions that are asked
- * for are in the text, so that each question gets the plan that suits it.
+ * Builds a statement from conditions with their parameters. The text has only the requested
+ * conditions, so that each combination gets its own plan.
  */
 final class SqlBuilder {
   private final StringBuilder text = new StringBuilder();
   private final List<Bind> binds = new ArrayList<>();
 
-  /** Gives a statement its next parameters. */
+  /** Binds the next parameters of a statement. */
   interface Bind {
     void to(Query query) throws SQLException;
   }

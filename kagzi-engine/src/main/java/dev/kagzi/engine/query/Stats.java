@@ -7,11 +7,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The numbers of one namespace, or of all.
+ * Statistics of one namespace, or of all.
  *
- * @param byStatus runs of each status; the statuses of templates are not among them
- * @param byType runs of each type, the largest first; only so many types
- * @param workers registrations that are not forgotten yet
+ * @param byStatus runs of each status, without templates of schedules
+ * @param byType runs of each type, largest first; the number of types is limited
+ * @param workers registrations that are not purged yet
  */
 public record Stats(
     Map<RunStatus, Long> byStatus,
@@ -26,12 +26,12 @@ public record Stats(
     byType = Collections.unmodifiableMap(new LinkedHashMap<>(byType));
   }
 
-  /** Runs of a status. */
+  /** Number of runs with this status. */
   public long runs(RunStatus status) {
     return byStatus.getOrDefault(status, 0L);
   }
 
-  /** All runs. */
+  /** Number of all runs. */
   public long runs() {
     return byStatus.values().stream().mapToLong(Long::longValue).sum();
   }

@@ -21,14 +21,14 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds up numbers of runs. They come from the counts and from what has not been folded into them
- * yet, by one statement, and so are exact; runs themselves are not looked at, so that it does not
- * matter how many there are.
+ * Reads run statistics. One statement adds {@code run_counts} and the {@code run_changes} that are
+ * not folded yet, so the numbers are exact. It reads no runs, so its cost does not depend on their
+ * number.
  */
 final class StatsQueries {
   private static final int ENTRIES_MAX = 1_000;
 
-  // Whatever is counted: a change adds to its new status and subtracts from its former one.
+  // A change adds to its new status and subtracts from its former one.
   private static final String CHANGES =
       """
       SELECT d.namespace, d.workflow_type, d.task_queue, d.version, s.status, s.runs
@@ -63,7 +63,7 @@ final class StatsQueries {
     this.session = session;
   }
 
-  /** Which runs are counted; null asks for nothing. */
+  /** Filter of the counted runs; null matches all. */
   record Filter(
       @Nullable String namespace,
       @Nullable String type,
@@ -101,7 +101,7 @@ final class StatsQueries {
     }
   }
 
-  /** How many runs match. */
+  /** Returns how many runs match. */
   long runs(Filter filter) throws SQLException {
     return new SqlBuilder()
         .add("SELECT coalesce(sum(n.runs), 0)::bigint AS runs FROM (")
@@ -216,7 +216,7 @@ final class StatsQueries {
       Map<String, TypeView> views = views(names);
       List<Pager.Found<TypeView>> found = new ArrayList<>();
       for (String name : names) {
-        // Its last run may have gone since.
+        // The last run of the type may have been purged since.
         TypeView view = views.getOrDefault(name, new TypeView(name, 0, 0, List.of(), Map.of()));
         found.add(new Pager.Found<>(view, Cursor.of(name), true));
       }
@@ -238,7 +238,7 @@ final class StatsQueries {
     }
 
     private Map<String, TypeView> views(List<String> names) throws SQLException {
-      Map<String, Parts> parts = new HashMap<>();
+      Map<String, TypeAggregate> parts = new HashMap<>();
       new SqlBuilder()
           .add("SELECT n.workflow_type, n.task_queue, n.version, sum(n.runs)::bigint AS runs,")
           .add("       coalesce(sum(n.runs) FILTER (WHERE " + OPEN + "), 0)::bigint AS open")
@@ -251,7 +251,9 @@ final class StatsQueries {
           .on(session)
           .list(
               row ->
-                  parts.computeIfAbsent(row.text("workflow_type"), name -> new Parts()).add(row));
+                  parts
+                      .computeIfAbsent(row.text("workflow_type"), name -> new TypeAggregate())
+                      .add(row));
       Map<String, TypeView> views = new HashMap<>();
       parts.forEach((name, part) -> views.put(name, part.view(name)));
       return views;
@@ -274,8 +276,8 @@ final class StatsQueries {
     }
   }
 
-  /** What is known of one type, gathered row by row. */
-  private static final class Parts {
+  /** The aggregate of one type, built row by row. */
+  private static final class TypeAggregate {
     private static final int NAMES_MAX = 100;
 
     private final Set<String> queues = new TreeSet<>();

@@ -36,7 +36,7 @@ final class StepQueries {
              CASE WHEN octet_length(s.output) > ? THEN '' ELSE s.output END AS output,
              s.output_metadata""";
 
-  // A step is recorded when it has ended or takes long, and so often after steps that began later.
+  // A step is recorded when it ends or takes long, so often after steps that began later.
   private static final String BEGAN = "coalesce(s.started_at, s.created_at)";
 
   private static final String OF_RUN =
@@ -44,7 +44,7 @@ final class StepQueries {
         FROM kagzi.step_runs s
        WHERE s.run_id = ?""";
 
-  // By its name, stored or as StepRef.name() says it, or by the whole key.
+  // Matches the stored name, the name that StepRef.name() derives, or the whole key.
   private static final String NAMED =
       """
          AND ? IN (s.step_id,
@@ -52,7 +52,7 @@ final class StepQueries {
                             regexp_replace(regexp_replace(s.step_id, '^([^/]*\\[[^]/]+]/)+', ''),
                                            '#[0-9]+$', '')))""";
 
-  // The sum decides where the page ends; see the same for runs.
+  // The sum decides where the page ends, as in {@link RunQueries}.
   private static final String WEIGHED =
       """
       ), weighed AS (
@@ -80,7 +80,9 @@ final class StepQueries {
     this.namespace = namespace;
   }
 
-  /** The epoch of the ref is not compared: a row is found however often it was begun anew. */
+  /**
+   * Finds an attempt. Ignores the epoch of the ref: a later claim may have begun the attempt again.
+   */
   Optional<StepView> find(StepRef ref) throws SQLException {
     return isRunThere(ref.runId()) ? byRef(ref).on(session).first(this::view) : Optional.empty();
   }
@@ -173,7 +175,7 @@ final class StepQueries {
         .add("SELECT 1")
         .add(matching(runId, name))
         .add(beyond(from, forward))
-        // Without an order the planner hopes for a match anywhere and reads the whole table.
+        // Without ORDER BY the planner expects an early match and reads the whole table.
         .add(" ORDER BY " + order(forward) + " LIMIT 1");
   }
 

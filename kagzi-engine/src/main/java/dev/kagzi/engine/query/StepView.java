@@ -10,16 +10,16 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of a step as it stood when it was looked at.
+ * One attempt of a step as it was when it was read.
  *
- * @param name what the workflow's code calls it, without scope and occurrence
- * @param input without its bytes where a list left them out
+ * @param name the name in the workflow's code, without scope and occurrence
+ * @param input without its bytes if a list omitted them
  * @param output null until the step has completed
- * @param runAttempt the attempt of the run within which it was made
- * @param isFinal a failure that the workflow's code has seen
- * @param inputHash of an input that is compared; null for none
- * @param dueAt when a sleep is over, or when the next attempt may run
- * @param progress how far the attempt had come, as its code said
+ * @param runAttempt the attempt of the run that it belongs to
+ * @param isFinal true for a failure that was returned to the workflow's code
+ * @param inputHash hash of the input for comparison at replay; null if it is not compared
+ * @param dueAt when a sleep ends, or when the next attempt may run
+ * @param progress progress that the step's code reported
  */
 public record StepView(
     String namespace,

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A type of which there are runs.
+ * A workflow type that has runs.
  *
- * @param openRuns those that have not ended
- * @param taskQueues where its runs are, by name; only so many
- * @param openByVersion unfinished runs of each version; only so many
+ * @param openRuns runs that have not ended
+ * @param taskQueues queues of its runs, by name; the number is limited
+ * @param openByVersion open runs of each version; the number is limited
  */
 public record TypeView(
     String type,

@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Reads registrations of workers, by queue and then in the order in which they came. */
+/** Reads registrations of workers, ordered by queue and registration time. */
 final class WorkerQueries {
   private static final String COLUMNS =
       """
@@ -33,8 +33,8 @@ final class WorkerQueries {
         FROM kagzi.workers w""";
 
   /**
-   * How many runs the workers of one queue hold. There is no index by worker: their leases end
-   * within a known time, so the claim index finds them, version by version.
+   * Counts the runs that the workers of one queue hold. There is no index by worker. Leases end
+   * within a known time, so the claim index finds the runs, version by version.
    */
   private static final String HELD_SQL =
       """
@@ -94,33 +94,33 @@ final class WorkerQueries {
     return counted(found).stream().findFirst();
   }
 
-  /** A row, and whether its count is the worker's own. */
+  /** A row, and whether the worker itself reports its active count. */
   private record Registered(WorkerView view, boolean sendsCount) {
     boolean isToBeCounted() {
       return !sendsCount && view.status() != WorkerStatus.OFFLINE;
     }
   }
 
-  /** Where the runs of a worker are looked for. */
-  record Place(String namespace, String queue, List<String> types) {
-    static Place of(WorkerView worker) {
-      return new Place(worker.namespace(), worker.taskQueue(), worker.workflowTypes());
+  /** The queue and types in which the runs of a worker are searched. */
+  record SearchScope(String namespace, String queue, List<String> types) {
+    static SearchScope of(WorkerView worker) {
+      return new SearchScope(worker.namespace(), worker.taskQueue(), worker.workflowTypes());
     }
   }
 
-  /** The same workers; of those that send no count, what they hold is counted. */
+  /** Returns the workers; for those that report no count, counts the runs that they hold. */
   private List<WorkerView> counted(List<Registered> workers) throws SQLException {
-    Map<Place, List<WorkerId>> places = new LinkedHashMap<>();
+    Map<SearchScope, List<WorkerId>> scopes = new LinkedHashMap<>();
     for (Registered worker : workers) {
       if (worker.isToBeCounted()) {
-        places
-            .computeIfAbsent(Place.of(worker.view), place -> new ArrayList<>())
+        scopes
+            .computeIfAbsent(SearchScope.of(worker.view), scope -> new ArrayList<>())
             .add(worker.view.workerId());
       }
     }
     Map<WorkerId, Integer> held = new HashMap<>();
-    for (Map.Entry<Place, List<WorkerId>> place : places.entrySet()) {
-      count(place.getKey(), place.getValue(), held);
+    for (Map.Entry<SearchScope, List<WorkerId>> scope : scopes.entrySet()) {
+      count(scope.getKey(), scope.getValue(), held);
     }
     return workers.stream()
         .map(
@@ -132,30 +132,30 @@ final class WorkerQueries {
         .toList();
   }
 
-  private void count(Place place, List<WorkerId> workers, Map<WorkerId, Integer> held)
+  private void count(SearchScope scope, List<WorkerId> workers, Map<WorkerId, Integer> held)
       throws SQLException {
-    held(place, workers, leaseMs)
+    held(scope, workers, leaseMs)
         .on(session)
         .list(row -> held.put(new WorkerId(row.uuid("locked_by")), row.integer("runs")));
   }
 
-  static SqlBuilder held(Place place, List<WorkerId> workers, long leaseMs) {
+  static SqlBuilder held(SearchScope scope, List<WorkerId> workers, long leaseMs) {
     return new SqlBuilder()
         .add(
             HELD_SQL,
-            q -> q.bind(place.namespace),
-            q -> q.bind(place.queue),
-            q -> q.bindTexts(place.types, type -> type),
-            q -> q.bind(place.namespace),
-            q -> q.bind(place.queue),
-            q -> q.bind(place.namespace),
-            q -> q.bind(place.queue),
+            q -> q.bind(scope.namespace),
+            q -> q.bind(scope.queue),
+            q -> q.bindTexts(scope.types, type -> type),
+            q -> q.bind(scope.namespace),
+            q -> q.bind(scope.queue),
+            q -> q.bind(scope.namespace),
+            q -> q.bind(scope.queue),
             q -> q.bind(leaseMs),
             q -> q.bindUuids(workers, WorkerId::value),
             q -> q.bindUuids(workers, WorkerId::value));
   }
 
-  /** Which workers; null asks for nothing. */
+  /** Filter of a list of workers; null matches all. */
   record Filter(String namespace, @Nullable String queue, @Nullable WorkerStatus status) {}
 
   Page<WorkerView> page(Filter filter, PageSpec spec) throws SQLException {
@@ -174,7 +174,7 @@ final class WorkerQueries {
         throws SQLException {
       List<Registered> rows =
           list(filter, from, forward, rowsMax).on(session).list(WorkerQueries::row);
-      Scale scale = new Scale();
+      ByteCounter scale = new ByteCounter();
       return counted(rows).stream().map(scale::found).toList();
     }
 
@@ -288,8 +288,8 @@ final class WorkerQueries {
             q -> q.bind(workerId));
   }
 
-  /** Weighs rows one after the other: labels and types of a hundred workers can be many. */
-  private static final class Scale {
+  /** Adds up the bytes of the rows: labels and types of a hundred workers can be large. */
+  private static final class ByteCounter {
     private long bytes;
 
     Pager.Found<WorkerView> found(WorkerView view) {

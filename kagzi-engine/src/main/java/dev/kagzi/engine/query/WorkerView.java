@@ -9,12 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One registration of a worker as it stood when it was looked at.
+ * One registration of a worker as it was when it was read.
  *
  * @param workflowTypes each once, in the order of the registration
- * @param served its types in their versions; {@code *} is any version
- * @param queueConcurrencyLimit how many runs it takes at once; null for no limit
- * @param workflowTypeConcurrency how many of a type
+ * @param served its types with their versions; {@code *} is any version
+ * @param queueConcurrencyLimit how many runs it executes at once; null for no limit
+ * @param workflowTypeConcurrency how many runs of a type it executes at once
  */
 public record WorkerView(
     WorkerId workerId,
@@ -43,7 +43,7 @@ public record WorkerView(
     served = List.copyOf(served);
   }
 
-  /** The same with another number of runs that the worker executes. */
+  /** Returns a copy with another number of active runs. */
   WorkerView withActiveWorkflowCount(int count) {
     return new WorkerView(
         workerId,

@@ -1,13 +1,12 @@
 /**
- * Looking at things: single rows, lists and numbers of runs, steps and workers, for people and for
- * callers who want to know.
+ * Read access for users: single rows, lists and statistics of runs, steps and workers.
  *
- * <p>Only reads. Every query names the namespace that it may see. Lists are walked by key, in both
- * directions, so that a page costs the same wherever it lies and neither loses nor repeats a row
- * while others come and go; an offset would do both.
+ * <p>Only reads. Every query names the namespace that it may read. Lists are read by key, in both
+ * directions: every page costs the same, and no row is lost or repeated while others are inserted
+ * or deleted. An OFFSET would cause both.
  *
- * <p>What is heavy stays home: a list leaves large payloads out unless asked, and ends a page early
- * rather than answering with more bytes than a message holds.
+ * <p>A list omits large payloads unless they are requested, and ends a page before it exceeds the
+ * size of one gRPC message.
  */
 @NullMarked
 package dev.kagzi.engine.query;

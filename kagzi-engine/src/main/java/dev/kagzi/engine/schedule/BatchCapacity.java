@@ -1,9 +1,9 @@
 package dev.kagzi.engine.schedule;
 
 /**
- * How many runs still fit into one transaction. Each has a copy of its schedule's input: a thousand
- * large ones would take longer than a statement may, and again whenever it is tried. One run always
- * fits into an empty one.
+ * How many runs still fit into one transaction. Each run has a copy of its schedule's input. A
+ * thousand large inputs would exceed the statement timeout, at every retry. One run always fits
+ * into an empty transaction.
  */
 final class BatchCapacity {
   static final int RUNS_MAX = 1_000;
@@ -12,7 +12,7 @@ final class BatchCapacity {
   private int runs = RUNS_MAX;
   private long bytes = BYTES_MAX;
 
-  /** How many runs with such an input there is room for. */
+  /** Returns how many runs with an input of this size still fit. */
   int runs(long inputBytes) {
     long byBytes = inputBytes == 0 ? runs : bytes / inputBytes;
     return (int) Math.min(runs, runs == RUNS_MAX ? Math.max(1, byBytes) : byBytes);

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How many missed slots may still become runs in this interval. Thread-safe. */
+/** Limits how many missed slots become runs per interval. Thread-safe. */
 final class CatchupBudget {
   private final int perInterval;
   private final long intervalNanos;
@@ -17,7 +17,7 @@ final class CatchupBudget {
     this.left = new AtomicInteger(perInterval);
   }
 
-  /** Begins anew with each interval. */
+  /** Resets the budget when a new interval has begun. */
   void refill() {
     long now = System.nanoTime();
     long from = fromNanos.get();
@@ -26,7 +26,9 @@ final class CatchupBudget {
     }
   }
 
-  /** Answers how many are granted, so many at most; what is not used is given back. */
+  /**
+   * Takes up to {@code wanted} and returns how many were granted; the caller returns unused ones.
+   */
   int take(int wanted) {
     int before = left.getAndUpdate(now -> now - Math.clamp(wanted, 0, Math.max(0, now)));
     return Math.clamp(wanted, 0, Math.max(0, before));

@@ -9,12 +9,13 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A cron expression: which local times it names. Times are seconds since 1970 on the wall clock of
- * some place, whose zone is not known here. Each field is a set of bits, so that the next time, and
- * how many there are between two, follow from a few operations on words.
+ * A cron expression: the set of local times at which it fires. Times are seconds since 1970 on a
+ * local clock; this class does not know the time zone. Each field is a bit set, so that the next
+ * time and the number of times between two need only a few word operations.
  *
- * <p>Five fields are minute, hour, day of month, month and day of week; six have seconds before,
- * seven a year behind. When both days are restricted either of them is enough.
+ * <p>Five fields are minute, hour, day of month, month and day of week. Six fields begin with
+ * seconds; seven end with a year. When day of month and day of week are both restricted, a day that
+ * matches either one fires.
  */
 final class Cron {
   static final int YEAR_MIN = 1970;
@@ -63,7 +64,7 @@ final class Cron {
     return bits.getOrDefault(field, new BitSet()).toLongArray()[0];
   }
 
-  /** Refuses what is no expression, with the name of the field that is wrong. */
+  /** Parses an expression. Refuses an invalid one with the name of the wrong field. */
   static Cron parse(String expression) {
     if (expression.length() > LENGTH_MAX) {
       throw Refusal.invalid("cron_expr", expression, "at most " + LENGTH_MAX + " characters");
@@ -105,13 +106,14 @@ final class Cron {
   }
 
   /**
-   * True when the hours are named one by one: such a time is meant once a day, whatever happens.
+   * Returns whether the hours are listed without a star or step: such a time fires once per day,
+   * also when clocks change.
    */
   boolean hoursFixed() {
     return hoursFixed;
   }
 
-  /** The first time not before the given one. */
+  /** Returns the first time at or after the given one. */
   long ceil(long local) {
     long day = Math.floorDiv(local, DAY);
     if (hasDay(LocalDate.ofEpochDay(day))) {
@@ -124,7 +126,10 @@ final class Cron {
     return next == NONE ? NONE : next * DAY + ceilTime(0);
   }
 
-  /** How many times there are from the first on and before the second. A day costs a look. */
+  /**
+   * Counts the times from {@code from} up to but not including {@code before}. The cost grows with
+   * the number of days.
+   */
   long count(long from, long before) {
     if (before <= from) {
       return 0;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** One field of a cron expression: its name, its range, and the words that it knows. */
+/** One field of a cron expression: its name, its range and its names of values. */
 enum CronField {
   SECOND(0, 59),
   MINUTE(0, 59),
@@ -41,12 +41,14 @@ enum CronField {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** True for a field that lets everything pass, by the old rule: it begins with a star. */
+  /**
+   * Returns whether the field is unrestricted. As in Unix cron, a field that begins with a star is.
+   */
   static boolean isOpen(String text) {
     return text.startsWith("*") || text.equals("?");
   }
 
-  /** The values that the text names; weekdays from 0, Sunday, to 6. */
+  /** Parses the values of the field; weekdays are 0 (Sunday) to 6. */
   BitSet parse(String expression, String text) {
     BitSet values = new BitSet();
     for (String part : text.split(",", -1)) {
@@ -76,7 +78,7 @@ enum CronField {
     return fill(values, from, ends.length == 1 && stepped.length == 2 ? last() : to, step);
   }
 
-  /** A range that ends before it begins goes on at the least value: SAT-MON, 22-2. */
+  /** A range whose end is less than its start wraps around: SAT-MON, 22-2. */
   private boolean fill(BitSet values, int from, int to, int step) {
     if (from > to && this == YEAR) {
       return false;
@@ -124,7 +126,7 @@ enum CronField {
         "*, or a list of " + allowed + ", ranges a-b, and steps */n, a/n or a-b/n");
   }
 
-  /** The fields of an expression that has so many. */
+  /** Returns the fields of an expression with {@code count} fields. */
   static List<CronField> of(int count) {
     List<CronField> all = Arrays.asList(values());
     return switch (count) {

@@ -4,33 +4,33 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What becomes of the slots of one schedule that are due. Slots are seconds since 1970.
+ * The decision on the due slots of one schedule. Slots are seconds since 1970.
  *
- * @param slots become runs now, oldest first
- * @param missed become none
- * @param buffered waits for the end of a run; {@link FireTimes#NONE} when none does
- * @param next the first slot that is not decided on; {@link FireTimes#NONE} when there is none
+ * @param slots slots that become runs now, oldest first
+ * @param missed number of slots that become no run
+ * @param buffered slot that waits for the end of a run; {@link FireTimes#NONE} if none does
+ * @param next the first undecided slot; {@link FireTimes#NONE} if there is none
  */
 record FirePlan(List<Long> slots, long missed, long buffered, long next) {
   /**
-   * A schedule as its lock returned it.
+   * A schedule as the locking query returned it.
    *
-   * @param cursor the first slot that is not decided on
-   * @param open a run of it has not ended
+   * @param cursor the first undecided slot
+   * @param open whether one of its runs has not ended
    */
   record Due(
       FireTimes slots, Overlap overlap, int maxCatchup, long cursor, long buffered, boolean open) {}
 
   /**
-   * Decides, by at most {@code max} runs. More missed slots than are caught up with: the newest
-   * become runs, the others are counted. Slots that are due now, from {@code dueNowFrom} on, become
-   * runs even if {@code maxCatchup} is less, or 0.
+   * Decides on at most {@code max} runs. If more slots were missed than {@code maxCatchup} allows,
+   * the newest become runs and the others are counted as missed. Slots from {@code dueNowFrom} on
+   * are not missed: they become runs even if {@code maxCatchup} is smaller, or 0.
    */
   static FirePlan of(Due due, long now, long dueNowFrom, int max) {
     if (due.cursor > now) {
       return new FirePlan(List.of(), 0, due.buffered, due.cursor);
     }
-    // The cursor is a slot whether the expression names it or not: somebody may have set it.
+    // The cursor counts as a slot even if the expression does not match it: a user may have set it.
     long count = 1 + due.slots.count(due.cursor, now);
     long dueNow = due.slots.count(Math.max(due.cursor, dueNowFrom - 1), now);
     long kept =
@@ -38,9 +38,9 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
     long skipped = count - kept;
     long first = first(due, skipped, kept, now);
     if (due.overlap == Overlap.ALLOW) {
-      return all(due, first, now, max, skipped);
+      return overlapping(due, first, now, max, skipped);
     }
-    return apart(due, first, kept, skipped, now);
+    return oneAtATime(due, first, kept, skipped, now);
   }
 
   private static long first(Due due, long skipped, long kept, long now) {
@@ -50,7 +50,7 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
     return skipped == 0 ? due.cursor : due.slots.nthAfter(due.cursor, skipped - 1, now);
   }
 
-  private static FirePlan all(Due due, long first, long now, int max, long skipped) {
+  private static FirePlan overlapping(Due due, long first, long now, int max, long skipped) {
     List<Long> slots = new ArrayList<>();
     long slot = first;
     while (slot != FireTimes.NONE && slot <= now && slots.size() < max) {
@@ -60,8 +60,11 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
     return new FirePlan(slots, skipped, due.buffered, slot);
   }
 
-  /** One run at a time: the oldest slot begins, the next may wait, the rest overlap. */
-  private static FirePlan apart(Due due, long first, long kept, long skipped, long now) {
+  /**
+   * One run at a time: the oldest slot becomes a run, the next may be buffered, the rest are
+   * missed.
+   */
+  private static FirePlan oneAtATime(Due due, long first, long kept, long skipped, long now) {
     List<Long> slots = new ArrayList<>();
     long buffered = due.buffered;
     boolean free = !due.open;

@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes runs of slots, by one statement: the database copies what the template says. */
+/** Creates the runs of slots with one statement, which copies the template. */
 final class FireRuns {
   private static final Logger log = LoggerFactory.getLogger(FireRuns.class);
 
-  /** A slot that has its run already is left out: whoever is late changes nothing. */
+  /** Skips a slot that already has a run, so that a second server changes nothing. */
   static final String SQL =
       """
       WITH r AS (
@@ -63,7 +63,7 @@ final class FireRuns {
         FROM r
       """;
 
-  /** Slots without a run of their own. */
+  /** Finds slots that have no run. */
   static final String WITHOUT_RUN_SQL =
       """
       SELECT n.run_id
@@ -72,7 +72,7 @@ final class FireRuns {
                           WHERE r.schedule_id = n.schedule_id AND r.fire_at = kagzi.at(n.fire_us))
       """;
 
-  // The namespace is compared in a form that no index has: the primary key is to be taken.
+  // {@code namespace || ''} matches no index, so that the planner uses the primary key.
   private static final String IS_OF_SQL =
       "SELECT 1 AS one FROM kagzi.workflow_runs WHERE run_id = ? AND schedule_id = ?"
           + " AND namespace || '' = ?";
@@ -83,10 +83,10 @@ final class FireRuns {
   private FireRuns() {}
 
   /**
-   * A run to be made.
+   * A run to be created.
    *
-   * @param slot seconds since 1970; null for a run that somebody asked for now
-   * @param delayMs it starts so much later
+   * @param slot seconds since 1970; null for a manual trigger
+   * @param delayMs delay of its start
    */
   record Wanted(RunId runId, RunId schedule, @Nullable Long slot, long delayMs) {
     private String externalId() {
@@ -100,13 +100,13 @@ final class FireRuns {
   }
 
   /**
-   * What an insert has done.
+   * The result of an insert.
    *
-   * @param conflicts slots without a run whose external id is taken by another run
+   * @param conflicts slots without a run because another run has their external id
    */
   record Inserted(List<FiredRun> runs, List<Wanted> conflicts) {}
 
-  /** Inserts the runs. A slot that has its run already is in neither list of the result. */
+  /** Inserts the runs. A slot that already has a run is in neither list of the result. */
   static Inserted insert(Session tx, List<Wanted> wanted) throws SQLException {
     if (wanted.isEmpty()) {
       return new Inserted(List.of(), List.of());
@@ -146,7 +146,7 @@ final class FireRuns {
   private static List<FiredRun> insertRuns(Session tx, List<Wanted> wanted) throws SQLException {
     List<Long> dueUs = new ArrayList<>(wanted.size());
     for (int i = 0; i < wanted.size(); i++) {
-      // What comes first is due first, by a breath.
+      // Earlier slots become due some microseconds earlier, so that they are claimed in order.
       dueUs.add(wanted.get(i).delayMs * US_PER_MS - (wanted.size() - i));
     }
     Map<RunId, Long> delaysMs = new HashMap<>();
@@ -160,7 +160,7 @@ final class FireRuns {
         .list(row -> fired(row, delaysMs));
   }
 
-  /** Whether the run is one of the schedule. */
+  /** Returns whether the schedule started this run. */
   static boolean isOf(Session tx, RunId run, RunId schedule, String namespace) throws SQLException {
     return tx.query(IS_OF_SQL)
         .bind(run.value())

@@ -9,15 +9,14 @@ import java.time.zone.ZoneRules;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of a cron expression in a time zone, as seconds since 1970. Time is cut into stretches
- * in which the zone's offset stays the same; within one, a slot is a local time less the offset.
+ * The slots of a cron expression in a time zone, as seconds since 1970. Time is divided into
+ * stretches with a constant zone offset; within one, a slot is a local time minus the offset.
  *
- * <p>Where the clock is put forward or back, two sorts of expressions differ. Named hours are meant
- * once a day: a time that is left out fires at the end of the gap, one that comes twice fires the
- * first time. Hours with a star or a step follow elapsed time: what is left out is left out, and
- * what comes twice fires twice.
+ * <p>When clocks change, two kinds of expressions differ. Listed hours fire once per day: a skipped
+ * time fires at the end of the gap, a repeated time fires the first time only. Hours with a star or
+ * a step follow elapsed time: skipped times do not fire, and repeated times fire twice.
  *
- * <p>Thread-safe. No answer costs more for many slots: days are counted, not slots.
+ * <p>Thread-safe. The cost of a call grows with the number of days, not slots.
  */
 final class FireTimes {
   static final long NONE = Cron.NONE;
@@ -34,7 +33,7 @@ final class FireTimes {
     this.rules = rules;
   }
 
-  /** Refuses what is no expression or no zone. */
+  /** Parses the expression and the zone, and refuses invalid ones. */
   static FireTimes of(String expression, String zone) {
     return new FireTimes(Cron.parse(expression), zone(zone).getRules());
   }
@@ -47,7 +46,7 @@ final class FireTimes {
     return ZoneId.of(name);
   }
 
-  /** The first slot after the time. */
+  /** Returns the first slot after the time. */
   long after(long time) {
     long from = Math.max(time + 1, FIRST);
     while (from < LAST) {
@@ -61,7 +60,7 @@ final class FireTimes {
     return NONE;
   }
 
-  /** How many slots are after the first time and not after the second. */
+  /** Counts the slots after {@code after}, up to and including {@code to}. */
   long count(long after, long to) {
     long count = 0;
     long from = Math.max(after + 1, FIRST);
@@ -74,7 +73,10 @@ final class FireTimes {
     return count;
   }
 
-  /** The slot after the first time and not after the second that so many others come before. */
+  /**
+   * Returns the slot after {@code time} that has {@code others} slots before it, or NONE if it is
+   * after {@code to}.
+   */
   long nthAfter(long time, long others, long to) {
     long low = time;
     long high = Math.min(to, LAST);
@@ -100,14 +102,14 @@ final class FireTimes {
         rules.nextTransition(instant));
   }
 
-  /** Time during which the offset stays the same. */
+  /** A period with a constant offset. */
   private final class Stretch {
     private final long offset;
     private final long start;
     private final long end;
-    // Local times from here to the start, both included, fire at the start.
-    private final long leftOutFrom;
-    // Local times before this came in the stretch before.
+    // Skipped local times from here to the start, both included, fire at the start.
+    private final long skippedFrom;
+    // Local times before this also occurred in the previous stretch.
     private final long newFrom;
 
     Stretch(
@@ -118,7 +120,7 @@ final class FireTimes {
       this.start = before == null ? Long.MIN_VALUE : before.toEpochSecond();
       this.end = next == null ? Long.MAX_VALUE : next.toEpochSecond();
       boolean once = cron.hoursFixed() && before != null;
-      this.leftOutFrom =
+      this.skippedFrom =
           once && before != null && before.isGap() ? localBefore(before) : Long.MAX_VALUE;
       this.newFrom =
           once && before != null && before.isOverlap() ? localBefore(before) : Long.MIN_VALUE;
@@ -129,11 +131,11 @@ final class FireTimes {
     }
 
     private boolean hasGap() {
-      return leftOutFrom != Long.MAX_VALUE;
+      return skippedFrom != Long.MAX_VALUE;
     }
 
     private boolean firesAtStart() {
-      long left = cron.ceil(leftOutFrom);
+      long left = cron.ceil(skippedFrom);
       return left != NONE && left <= start + offset;
     }
 

@@ -18,17 +18,18 @@ public record FiredRun(
     long delayMs,
     @Nullable Long executionTimeoutMs) {
 
-  private record Place(QueueName queue, TypeVersion type) {}
+  private record Destination(QueueName queue, TypeVersion type) {}
 
-  /** Tells of runs that are durable: once for each queue and type, however many there are. */
+  /** Publishes committed runs: one event per queue and type. */
   public static void tell(Collection<FiredRun> fired, RunEvents events) {
-    Map<Place, Long> places = new HashMap<>();
+    Map<Destination, Long> destinations = new HashMap<>();
     for (FiredRun run : fired) {
-      places.merge(new Place(run.queue, run.type), run.delayMs, Math::min);
+      destinations.merge(new Destination(run.queue, run.type), run.delayMs, Math::min);
       if (run.executionTimeoutMs != null) {
         events.expires(run.delayMs + run.executionTimeoutMs);
       }
     }
-    places.forEach((place, delayMs) -> events.someDue(place.queue, place.type, delayMs));
+    destinations.forEach(
+        (destination, delayMs) -> events.someDue(destination.queue, destination.type, delayMs));
   }
 }

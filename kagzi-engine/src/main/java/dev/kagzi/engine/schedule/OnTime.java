@@ -3,18 +3,18 @@ package dev.kagzi.engine.schedule;
 import java.time.Duration;
 
 /**
- * Which slots are on time: those that are at most two seconds old when somebody begins to fire, and
- * all that are due while they are at it. Many that are due at once must not become late by being
- * many. Slots that are at most one coordinator interval old are due now: they become runs whatever
- * the limit on catching up is. The window stays open over ticks that fail or find schedules locked,
- * unless nothing was done for ten seconds. Seconds are since 1970, by the database's clock.
- * Thread-safe.
+ * Decides which slots are on time: those at most two seconds old when firing begins, and all that
+ * become due while it goes on. So many slots due at once do not become late by their number.
+ *
+ * <p>Slots at most one coordinator interval old are due now: they become runs regardless of the
+ * catch-up limit. The window stays open over ticks that fail or find schedules locked, unless
+ * nothing was done for ten seconds. Seconds are since 1970, by the database's clock. Thread-safe.
  */
 final class OnTime {
   static final long SECONDS = 2;
 
-  /** Whoever has done nothing for so long was away, and begins anew. */
-  private static final long AWAY_SECONDS = 10;
+  /** After a pause of this length a new window begins. */
+  private static final long PAUSE_SECONDS_MAX = 10;
 
   private final long dueNowSeconds;
   private long begun = FireTimes.NONE;
@@ -24,28 +24,33 @@ final class OnTime {
     this.dueNowSeconds = Math.max(SECONDS, interval.plusMillis(999).toSeconds());
   }
 
-  /** Whatever comes next is a new beginning. */
+  /** Begins a new window with the next batch. */
   synchronized void begin() {
     begun = FireTimes.NONE;
   }
 
-  /** The first second whose slots are on time for a batch of now. */
+  /** Returns the first second whose slots are on time in a batch at {@code now}. */
   long from(long now) {
     return begun(now) - SECONDS;
   }
 
-  /** The first second whose slots are due now for a batch of now: those before it are missed. */
+  /**
+   * Returns the first second whose slots are due now in a batch at {@code now}; earlier ones are
+   * missed.
+   */
   long dueNowFrom(long now) {
     return begun(now) - dueNowSeconds;
   }
 
-  /** Whether a slot of that second is due now for a batch of now, and not missed. */
+  /**
+   * Returns whether a slot of this second is due now, and not missed, in a batch at {@code now}.
+   */
   boolean isDueNow(long second, long now) {
     return second >= dueNowFrom(now);
   }
 
   private synchronized long begun(long now) {
-    if (begun == FireTimes.NONE || now < begun || now - last > AWAY_SECONDS) {
+    if (begun == FireTimes.NONE || now < begun || now - last > PAUSE_SECONDS_MAX) {
       begun = now;
       last = now;
     }

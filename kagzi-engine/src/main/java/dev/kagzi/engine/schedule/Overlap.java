@@ -3,18 +3,16 @@ package dev.kagzi.engine.schedule;
 import dev.kagzi.engine.value.Refusal;
 import java.util.Arrays;
 
-/** What becomes of a slot while an earlier run of the schedule has not ended. */
+/** What happens to a slot while an earlier run of the schedule has not ended. */
 public enum Overlap {
   /** It becomes a run beside the others. */
   ALLOW,
-  /** It becomes none. */
+  /** It is missed. */
   SKIP,
-  /**
-   * The first one waits, and becomes a run with the end of the earlier; further ones become none.
-   */
+  /** The first one waits and becomes a run when the earlier run ends; further ones are missed. */
   BUFFER_ONE;
 
-  /** Refuses what is none. */
+  /** Parses a policy and refuses an unknown one. */
   static Overlap read(String name) {
     for (Overlap overlap : values()) {
       if (overlap.name().equals(name)) {

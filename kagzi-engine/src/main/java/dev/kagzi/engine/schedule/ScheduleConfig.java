@@ -3,7 +3,7 @@ package dev.kagzi.engine.schedule;
 /**
  * How schedules are fired.
  *
- * @param batch how many schedules one transaction fires at most
+ * @param batch maximum number of schedules that one transaction fires
  * @param latePerTick how many missed slots become runs in one interval of the coordinator; slots
  *     that are on time are not limited
  */

@@ -3,7 +3,9 @@ package dev.kagzi.engine.schedule;
 import dev.kagzi.engine.db.Session;
 import java.sql.SQLException;
 
-/** How the runs of each schedule ended: folds the rows that their ends have written. */
+/**
+ * Counts of ended runs by schedule: folds {@code schedule_changes} into {@code schedule_counts}.
+ */
 public final class ScheduleCounts {
   static final String FOLD_SQL =
       """
@@ -27,7 +29,7 @@ public final class ScheduleCounts {
 
   private ScheduleCounts() {}
 
-  /** Folds so many changes at most; answers how many there were. */
+  /** Folds at most {@code max} changes; returns how many it folded. */
   public static int fold(Session session, int max) throws SQLException {
     return session.query(FOLD_SQL).bind(max).first(row -> row.integer("rows")).orElse(0);
   }

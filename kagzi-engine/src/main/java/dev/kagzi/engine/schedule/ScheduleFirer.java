@@ -23,17 +23,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fires what is due: batch after batch, each one transaction in which templates are locked, their
- * slots become runs, and the templates are advanced. What others have locked is theirs. A row that
- * cannot be fired is put aside with the reason, and the others go on. Not thread-safe.
+ * Fires due schedules in batches. One transaction locks templates, creates the runs of their slots
+ * and advances the templates. Templates that another server has locked are skipped. A template that
+ * cannot fire is postponed with the reason, and the others go on. Not thread-safe.
  */
 public final class ScheduleFirer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ScheduleFirer.class);
 
-  private static final int SLOTS_KEPT_MAX = 20_000;
-  private static final int FORGOTTEN_MAX = 100;
+  private static final int FIRE_TIMES_CACHED_MAX = 20_000;
+  private static final int BUFFERED_MAX = 100;
 
-  /** Something is due that somebody else has. */
+  /** Delay before the next tick when another session has locked a due template. */
   private static final long LOCKED_MS = 50;
 
   private final Database database;
@@ -44,11 +44,13 @@ public final class ScheduleFirer implements AutoCloseable {
   private @Nullable Session session;
   private final Shared shared;
 
-  /** The last tick succeeded and left no slot that was on time, so the next one starts afresh. */
+  /**
+   * The last tick succeeded and left no slot that was on time, so the next one begins a new window.
+   */
   private boolean isCaughtUp = true;
 
-  /** What those have in common who fire on one server. */
-  private record Shared(CatchupBudget late, OnTime onTime, AtomicBoolean ended) {}
+  /** State shared by the firers of one server. */
+  private record Shared(CatchupBudget late, OnTime onTime, AtomicBoolean stopped) {}
 
   public ScheduleFirer(
       Database database, ScheduleConfig config, Duration interval, RunEvents events) {
@@ -76,31 +78,33 @@ public final class ScheduleFirer implements AutoCloseable {
     this.shared = shared;
   }
 
-  /** Somebody who fires beside this one, on another thread, and has a share of its budget. */
+  /** Creates a second firer for another thread; it shares the budget of this one. */
   public ScheduleFirer helper() {
     return new ScheduleFirer(database, config, interval, events, shared);
   }
 
-  /** No batch begins any more, here or by helpers. The only method for any thread. */
-  public void end() {
-    shared.ended.set(true);
+  /** Stops this firer and its helpers before their next batch. The only thread-safe method. */
+  public void stop() {
+    shared.stopped.set(true);
   }
 
-  /** Fires all that is due; answers after how many milliseconds the next will be, if any. */
+  /**
+   * Fires all due schedules; returns the milliseconds until the next one, or null if there is none.
+   */
   public @Nullable Long tick() {
     return tick(() -> {});
   }
 
-  /** The same; tells when there is enough to do for others too. */
-  public @Nullable Long tick(Runnable crowded) {
-    // A tick that failed, or found schedules locked, is continued by this one. What was on time
-    // then must not become missed by the retry.
+  /** Does the same; calls {@code helpNeeded} when there is enough work for a helper. */
+  public @Nullable Long tick(Runnable helpNeeded) {
+    // This tick continues one that failed or found schedules locked: slots that were on time then
+    // must not become missed by the retry.
     if (isCaughtUp) {
       shared.onTime.begin();
     }
     isCaughtUp = false;
     try {
-      fireAll(crowded);
+      fireAll(helpNeeded);
       Long nextMs = ScheduleTemplates.nextDueMs(session());
       if (nextMs == null || nextMs > 0) {
         isCaughtUp = true;
@@ -114,7 +118,7 @@ public final class ScheduleFirer implements AutoCloseable {
     }
   }
 
-  /** Fires beside somebody else's tick until nothing is due. */
+  /** Fires in parallel to another firer's tick until nothing is due. */
   public void help() {
     try {
       fireAll(() -> {});
@@ -123,24 +127,25 @@ public final class ScheduleFirer implements AutoCloseable {
     }
   }
 
-  private void fireAll(Runnable crowded) throws SQLException {
+  private void fireAll(Runnable helpNeeded) throws SQLException {
     Batch last;
     do {
       shared.late.refill();
-      if (shared.ended.get()) {
+      if (shared.stopped.get()) {
         return;
       }
       last = batch();
       if (last.full && last.templates > 0) {
-        crowded.run();
+        helpNeeded.run();
       }
     } while (last.templates > 0);
   }
 
-  /** Starts slots that wait although nothing runs. */
-  public void startForgotten() {
+  /** Starts buffered slots whose schedules have no open run. */
+  public void startOverdueBuffered() {
     try {
-      tell(session().inTransaction(tx -> ScheduledRunEnds.startForgotten(tx, FORGOTTEN_MAX)));
+      publish(
+          session().inTransaction(tx -> ScheduledRunEnds.startOverdueBuffered(tx, BUFFERED_MAX)));
     } catch (SQLException e) {
       throw refusal(e);
     }
@@ -157,7 +162,7 @@ public final class ScheduleFirer implements AutoCloseable {
     }
   }
 
-  /** One of a batch is refused by the database: it is found and put aside. */
+  /** Fires one by one after the database refused a batch, and postpones the refused template. */
   private int oneByOne() throws SQLException {
     int fired = 0;
     for (RunId id : ScheduleTemplates.dueIds(session(), config.batch())) {
@@ -167,7 +172,7 @@ public final class ScheduleFirer implements AutoCloseable {
         if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
           throw e;
         }
-        session().inTransaction(tx -> putAside(tx, id, String.valueOf(e.getMessage())));
+        session().inTransaction(tx -> postpone(tx, id, String.valueOf(e.getMessage())));
         fired++;
       }
     }
@@ -180,7 +185,7 @@ public final class ScheduleFirer implements AutoCloseable {
     try {
       Batch done = session().inTransaction(tx -> fire(tx, lock.run(tx), lateFired));
       committed = true;
-      tell(done.fired);
+      publish(done.fired);
       return done;
     } finally {
       if (!committed) {
@@ -190,39 +195,39 @@ public final class ScheduleFirer implements AutoCloseable {
   }
 
   /**
-   * What a transaction has done.
+   * The result of a transaction.
    *
-   * @param templates how many it has dealt with
-   * @param full there may be more than it could take
+   * @param templates number of templates it has processed
+   * @param full whether more templates may be due
    */
   private record Batch(int templates, boolean full, List<FiredRun> fired) {}
 
   private Batch fire(Session tx, List<ScheduleTemplates.Template> due, AtomicInteger lateFired)
       throws SQLException {
-    List<RunId> apart =
+    List<RunId> withoutOverlap =
         due.stream()
-            .filter(ScheduleTemplates.Template::isApart)
+            .filter(ScheduleTemplates.Template::forbidsOverlap)
             .map(ScheduleTemplates.Template::id)
             .toList();
-    Set<RunId> open = ScheduleTemplates.withOpenRuns(tx, apart);
+    Set<RunId> open = ScheduleTemplates.withOpenRuns(tx, withoutOverlap);
     Map<RunId, FirePlan> plans = new HashMap<>();
     List<FireRuns.Wanted> wanted = new ArrayList<>();
-    BatchCapacity room = new BatchCapacity();
-    int dealtWith = 0;
+    BatchCapacity capacity = new BatchCapacity();
+    int processed = 0;
     for (ScheduleTemplates.Template template : due) {
       long onTimeFrom = shared.onTime.from(template.nowSecond());
-      // Without catch-up no missed slot becomes a run: the limit on them must not delay it.
+      // Without catch-up no missed slot becomes a run, so the limit must not delay the schedule.
       boolean isLate = template.maxCatchup() > 0 && template.cursor() < onTimeFrom;
-      int fits = room.runs(template.inputBytes());
+      int fits = capacity.runs(template.inputBytes());
       int max = isLate ? shared.late.take(fits) : fits;
       int used = 0;
       if (max > 0) {
-        dealtWith++;
+        processed++;
         FirePlan plan = plan(tx, template, open.contains(template.id()), max);
         if (plan != null) {
           plans.put(template.id(), plan);
           plan.slots().forEach(slot -> wanted.add(wanted(template, slot)));
-          room.take(plan.slots().size(), template.inputBytes());
+          capacity.take(plan.slots().size(), template.inputBytes());
           used = Math.min(max, Math.max(1, plan.slots().size()));
         }
       }
@@ -243,7 +248,7 @@ public final class ScheduleFirer implements AutoCloseable {
                 new ScheduleTemplates.Advance(
                     id, plan, fired.getOrDefault(id, 0), conflicts.getOrDefault(id, 0))));
     ScheduleTemplates.advance(tx, advances);
-    return new Batch(dealtWith, due.size() == config.batch(), inserted.runs());
+    return new Batch(processed, due.size() == config.batch(), inserted.runs());
   }
 
   private static FireRuns.Wanted wanted(ScheduleTemplates.Template template, long slot) {
@@ -251,7 +256,7 @@ public final class ScheduleFirer implements AutoCloseable {
     return new FireRuns.Wanted(run, template.id(), slot, template.delayMs(slot));
   }
 
-  /** Null for one that is put aside: whatever is wrong with it is wrong with no other. */
+  /** Returns null for a template that was postponed, so that it does not fail the batch. */
   private @Nullable FirePlan plan(
       Session tx, ScheduleTemplates.Template template, boolean open, int max) throws SQLException {
     try {
@@ -266,22 +271,22 @@ public final class ScheduleFirer implements AutoCloseable {
       long now = template.nowSecond();
       return FirePlan.of(due, now, shared.onTime.dueNowFrom(now), max);
     } catch (RuntimeException unreadable) {
-      putAside(tx, template.id(), String.valueOf(unreadable.getMessage()));
+      postpone(tx, template.id(), String.valueOf(unreadable.getMessage()));
       return null;
     }
   }
 
-  private static boolean putAside(Session tx, RunId id, String why) throws SQLException {
+  private static boolean postpone(Session tx, RunId id, String why) throws SQLException {
     log.atWarn()
         .addKeyValue("schedule", id)
         .addKeyValue("cause", why)
-        .log("a schedule cannot fire, it is put aside for a minute");
-    ScheduleTemplates.putAside(tx, id, Json.encode(Failure.of(ErrorCode.INTERNAL, why)));
+        .log("a schedule cannot fire, postponed by one minute");
+    ScheduleTemplates.postpone(tx, id, Json.encode(Failure.of(ErrorCode.INTERNAL, why)));
     return true;
   }
 
   private FireTimes slots(ScheduleTemplates.Template template) {
-    if (known.size() > SLOTS_KEPT_MAX) {
+    if (known.size() > FIRE_TIMES_CACHED_MAX) {
       known.clear();
     }
     String key = template.timeZone() + ' ' + template.cronExpr();
@@ -293,7 +298,7 @@ public final class ScheduleFirer implements AutoCloseable {
     return slots;
   }
 
-  private void tell(List<FiredRun> fired) {
+  private void publish(List<FiredRun> fired) {
     if (!fired.isEmpty()) {
       FiredRun.tell(fired, events);
       events.committed();

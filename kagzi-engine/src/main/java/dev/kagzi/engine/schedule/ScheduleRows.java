@@ -17,7 +17,7 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads and writes schedules as their owners see them. */
+/** Reads and writes schedules for the calls of {@link Schedules}. */
 final class ScheduleRows {
   static final String INSERT_SQL =
       """
@@ -87,8 +87,8 @@ final class ScheduleRows {
       DELETE FROM kagzi.workflow_runs WHERE run_id = ? AND cron_expr IS NOT NULL
       """;
 
-  // Lists leave larger inputs out unless they are asked for, and a page ends before its inputs are
-  // more than one gRPC message takes.
+  // Lists omit larger inputs unless requested. A page ends before its inputs exceed one gRPC
+  // message.
   private static final int LISTED_BYTES_MAX = 4_096;
   private static final long PAGE_BYTES_MAX = 3L << 20;
 
@@ -143,7 +143,7 @@ final class ScheduleRows {
 
   private ScheduleRows() {}
 
-  /** Which schedules are listed; null asks for nothing. */
+  /** Filter of a list; null matches all. */
   record Filter(
       String namespace,
       @Nullable String taskQueue,
@@ -154,7 +154,7 @@ final class ScheduleRows {
     }
   }
 
-  /** A schedule as it is to be written. */
+  /** The values to write. */
   record Written(RunId id, String namespace, ScheduleSpec spec, boolean enabled, long nextFire) {}
 
   static String status(boolean enabled) {
@@ -165,7 +165,7 @@ final class ScheduleRows {
     return session.query("SELECT kagzi.clock() AS now").first(row -> row.time("now")).orElseThrow();
   }
 
-  /** False when the id or the name is taken. */
+  /** Returns false when the id or the name is taken. */
   static boolean insert(Session tx, Written schedule) throws SQLException {
     boolean inserted = bind(tx, INSERT_SQL, schedule).first(row -> row.uuid("run_id")).isPresent();
     if (inserted) {
@@ -174,7 +174,7 @@ final class ScheduleRows {
     return inserted;
   }
 
-  /** All but the input. */
+  /** Updates all but the input. */
   static void update(Session tx, Written schedule) throws SQLException {
     bind(tx, UPDATE_SQL, schedule).update();
   }
@@ -236,10 +236,10 @@ final class ScheduleRows {
         .first(ScheduleRows::view);
   }
 
-  /** The same, locked until the end of the transaction. */
+  /** Does the same and locks the template until the end of the transaction. */
   static Optional<ScheduleView> lock(Session tx, String namespace, RunId id) throws SQLException {
-    // Read by a statement of its own: one that has waited for a lock sees its row as it is now, and
-    // all other tables as they were before.
+    // Read by a separate statement: after waiting for a lock, a statement sees the new version of
+    // the locked row, but an old snapshot of all other tables.
     tx.query(LOCK_SQL).bind(id.value()).list(row -> row.uuid("run_id"));
     return find(tx, namespace, id);
   }
@@ -254,7 +254,7 @@ final class ScheduleRows {
         .first(ScheduleRows::view);
   }
 
-  /** Schedules, the newest first. */
+  /** Schedules, newest first. */
   record Listed(Session session, Filter filter, boolean payloads)
       implements Pager.Source<ScheduleView> {
     @Override

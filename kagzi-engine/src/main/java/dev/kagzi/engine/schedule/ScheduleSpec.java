@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  * @param name unique in its namespace; empty for none
  * @param version empty for the type's default
  * @param timeZone of the IANA database
- * @param maxCatchup how many missed slots become runs after all
- * @param jitterMs a run starts up to so much after its slot
+ * @param maxCatchup how many missed slots become runs
+ * @param jitterMs maximum delay of a run after its slot
  * @param retryPolicy of the runs; null for none
- * @param executionTimeoutMs how long a run may take; null: as long as it takes
+ * @param executionTimeoutMs how long a run may take; null for no limit
  * @param stepTimeoutMs how long an attempt of a step may take; null: the server's default
  * @param onFailureWorkflow the workflow to start when a run fails; empty for none
  * @param onFailureTaskQueue its queue; empty for the run's own
@@ -38,7 +38,7 @@ public record ScheduleSpec(
   public static final String TIME_ZONE_DEFAULT = "UTC";
   public static final int MAX_CATCHUP_DEFAULT = 100;
 
-  /** Fires by the expression, in UTC, with the defaults for all else. */
+  /** A schedule with this expression, in UTC, with defaults for all other fields. */
   public static ScheduleSpec of(
       String name, String taskQueue, String workflowType, String cronExpr) {
     return new ScheduleSpec(
@@ -59,7 +59,7 @@ public record ScheduleSpec(
         "");
   }
 
-  /** The same with what the update names. */
+  /** Returns a copy with the fields that the update sets. */
   ScheduleSpec with(ScheduleUpdate update) {
     return new ScheduleSpec(
         or(update.name(), name),
@@ -81,7 +81,7 @@ public record ScheduleSpec(
         or(update.onFailureTaskQueue(), onFailureTaskQueueWith(update)));
   }
 
-  /** The queue of a handler goes with it. */
+  /** Removing the handler also removes its queue. */
   private String onFailureTaskQueueWith(ScheduleUpdate update) {
     return "".equals(update.onFailureWorkflow()) ? "" : onFailureTaskQueue;
   }

@@ -11,10 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Locks templates to fire them, and advances them. Times are seconds since 1970 by the database's
- * clock.
- */
+/** Locks due templates and advances them. Times are seconds since 1970 by the database's clock. */
 final class ScheduleTemplates {
   private static final String COLUMNS =
       """
@@ -31,7 +28,7 @@ final class ScheduleTemplates {
          AND t.available_at <= kagzi.clock()
       """;
 
-  /** The newest first: what has been due for long must not keep what is on time. */
+  /** Newest first: templates that are late must not delay those that are on time. */
   static final String LOCK_DUE_SQL =
       COLUMNS
           + """
@@ -57,7 +54,7 @@ final class ScheduleTemplates {
        LIMIT ?
       """;
 
-  /** Which of the schedules have a run that has not ended. */
+  /** Finds the schedules with a run that has not ended. */
   static final String OPEN_SQL =
       """
       SELECT n.schedule_id
@@ -88,7 +85,7 @@ final class ScheduleTemplates {
        WHERE run_id = ? AND cron_expr IS NOT NULL
       """;
 
-  /** It is looked at again later; its next slot stays what it is. */
+  /** Postpones the template by a minute; its next slot does not change. */
   static final String PUT_ASIDE_SQL =
       """
       UPDATE kagzi.workflow_runs
@@ -97,7 +94,7 @@ final class ScheduleTemplates {
          AND available_at <= kagzi.clock()
       """;
 
-  /** Milliseconds until the next one is due, not above zero when one is. */
+  /** Milliseconds until the next template is due; zero or negative if one is. */
   static final String NEXT_SQL =
       """
       SELECT ceil(extract(epoch FROM t.available_at - kagzi.clock()) * 1000)::bigint AS due_ms
@@ -109,7 +106,7 @@ final class ScheduleTemplates {
        LIMIT 1
       """;
 
-  /** The newest that is due, by one step of the index; locked or not. */
+  /** The newest due template, locked or not, by one index access. */
   static final String NEWEST_LEFT_SQL =
       """
       SELECT floor(extract(epoch FROM t.available_at))::bigint AS due_second,
@@ -128,9 +125,9 @@ final class ScheduleTemplates {
   private ScheduleTemplates() {}
 
   /**
-   * A template that is due, locked.
+   * A due template, locked.
    *
-   * @param overlapPolicy as it is written there: one that cannot be read must not hurt the others
+   * @param overlapPolicy as stored; parsed later, so that an unknown value does not fail the batch
    */
   record Template(
       RunId id,
@@ -144,12 +141,12 @@ final class ScheduleTemplates {
       long nowMs,
       long inputBytes) {
 
-    /** Whether it matters if a run of it is open. */
-    boolean isApart() {
+    /** Returns whether an open run matters for the decision. */
+    boolean forbidsOverlap() {
       return !overlapPolicy.equals(Overlap.ALLOW.name());
     }
 
-    /** Refuses a policy that is none. */
+    /** Parses the policy and refuses an unknown one. */
     Overlap overlap() {
       return Overlap.read(overlapPolicy);
     }
@@ -158,7 +155,7 @@ final class ScheduleTemplates {
       return Math.floorDiv(nowMs, 1_000);
     }
 
-    /** How much after its slot a run starts: always the same for one schedule. */
+    /** The delay of a run after its slot, by jitter: constant for one schedule. */
     long shiftMs() {
       if (jitterMs == 0) {
         return 0;
@@ -173,9 +170,10 @@ final class ScheduleTemplates {
   }
 
   /**
-   * What has become of one; counted are the runs that were made.
+   * The result for one template.
    *
-   * @param conflicts slots of the plan that made no run because their external id was taken
+   * @param fired number of runs that were created
+   * @param conflicts slots of the plan without a run because another run has their external id
    */
   record Advance(RunId id, FirePlan plan, int fired, int conflicts) {}
 
@@ -209,7 +207,10 @@ final class ScheduleTemplates {
     return slot == null ? FireTimes.NONE : slot;
   }
 
-  /** To be asked after the templates are locked, by a statement of its own. */
+  /**
+   * Call after the templates are locked, in a separate statement, so that it sees runs committed
+   * before the lock.
+   */
   static Set<RunId> withOpenRuns(Session tx, Collection<RunId> schedules) throws SQLException {
     if (schedules.isEmpty()) {
       return Set.of();
@@ -234,12 +235,12 @@ final class ScheduleTemplates {
     }
   }
 
-  /** Counts runs that were started past the clock. */
+  /** Counts runs that were started by a trigger or a back-fill. */
   static void started(Session tx, RunId id, int runs) throws SQLException {
     tx.query(STARTED_SQL).bind(runs).bind(id.value()).update();
   }
 
-  static void putAside(Session tx, RunId id, String error) throws SQLException {
+  static void postpone(Session tx, RunId id, String error) throws SQLException {
     tx.query(PUT_ASIDE_SQL).bind(error).bind(id.value()).update();
   }
 
@@ -247,10 +248,13 @@ final class ScheduleTemplates {
     return session.query(NEXT_SQL).first(row -> row.bigint("due_ms")).orElse(null);
   }
 
-  /** A template that is due after a tick: another session has it locked, or it waits as late. */
+  /**
+   * A template that is still due after a tick: another session has locked it, or the catch-up
+   * budget is spent.
+   */
   record Left(long dueSecond, long nowSecond) {}
 
-  /** Null when nothing is due. */
+  /** Returns null when nothing is due. */
   static @Nullable Left newestLeft(Session session) throws SQLException {
     return session
         .query(NEWEST_LEFT_SQL)

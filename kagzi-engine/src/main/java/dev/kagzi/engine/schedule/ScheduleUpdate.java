@@ -6,14 +6,13 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to change of a schedule; null leaves a thing as it is.
+ * The changes of a schedule; null leaves a value unchanged.
  *
  * @param executionTimeoutMs 0 for none
  * @param stepTimeoutMs 0 for the server's default
- * @param clearRetryPolicy from now on none, whatever retryPolicy is
- * @param onFailureWorkflow empty for none, and no queue for it
- * @param nextFireAt the next slot, whatever the expression says; those after it follow the
- *     expression
+ * @param clearRetryPolicy removes the retry policy and ignores retryPolicy
+ * @param onFailureWorkflow empty removes the handler and its queue
+ * @param nextFireAt overrides the next slot; later slots follow the expression
  */
 public record ScheduleUpdate(
     @Nullable String name,
@@ -35,14 +34,14 @@ public record ScheduleUpdate(
     @Nullable Boolean enabled,
     @Nullable Instant nextFireAt) {
 
-  /** Pauses or resumes, and nothing else. */
+  /** Only pauses or resumes the schedule. */
   public static ScheduleUpdate enabled(boolean enabled) {
     return new ScheduleUpdate(
         null, null, null, null, null, null, null, null, null, null, null, false, null, null, null,
         null, enabled, null);
   }
 
-  /** Makes a schedule what the specification says; whether it is enabled stays if null. */
+  /** Sets all fields to the specification; {@code enabled} null leaves that flag unchanged. */
   static ScheduleUpdate to(ScheduleSpec spec, @Nullable Boolean enabled) {
     return new ScheduleUpdate(
         spec.name(),

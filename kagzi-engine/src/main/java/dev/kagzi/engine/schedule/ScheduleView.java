@@ -5,13 +5,12 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A schedule as it is now.
+ * A schedule as it was when it was read.
  *
- * @param totalRuns all that it ever started, also those that are no longer kept
- * @param missedRuns slots that made no run: more than are caught up with, or held back by the
- *     overlap policy
- * @param nextFireAt null when the expression names no further time
- * @param waitingSlot the slot that waits for the end of the run before it
+ * @param totalRuns all runs that it started, including purged ones
+ * @param missedRuns slots that became no run because of the catch-up limit or the overlap policy
+ * @param nextFireAt null when the expression matches no further time
+ * @param waitingSlot the buffered slot that waits for the end of the earlier run
  * @param problem why it cannot fire; empty when it can
  */
 public record ScheduleView(

@@ -11,14 +11,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the end of a schedule's run does, in the transaction of the end: it is counted, and the slot
- * that waited for it becomes a run.
+ * Effects of the end of a schedule's run, in the transaction of the end: it is counted, and the
+ * buffered slot becomes a run.
  *
- * <p>The template's lock decides between an end and a fire: a fire that holds it sees the run as
- * open and lets its slot wait, and the end, which comes for the lock later, finds the slot; an end
- * that holds it keeps the fire away until it is durable. Of two runs that end at once, the second
- * to come by sees that the first has ended. Ends take the lock after the runs they have, and
- * whoever fires locks templates only and waits for none: nobody waits in a circle.
+ * <p>The template's lock orders an end and a fire. A fire that holds the lock sees the run as open
+ * and buffers its slot; the end, which gets the lock later, finds the slot. An end that holds the
+ * lock delays the fire until it is committed. When two runs end at once, the second one sees that
+ * the first has ended.
+ *
+ * <p>Ends lock runs first, then templates. Firing locks only templates and skips locked ones. So
+ * there is no deadlock.
  */
 public final class ScheduledRunEnds {
   static final String COUNT_SQL =
@@ -69,10 +71,10 @@ public final class ScheduledRunEnds {
 
   private ScheduledRunEnds() {}
 
-  /** A run of a schedule that has ended, or that goes on after its end. */
-  public record Turn(RunId schedule, RunStatus was, RunStatus became) {
+  /** A status change of a schedule's run: it ended, or it continues after its end. */
+  public record Turn(RunId schedule, RunStatus fromStatus, RunStatus toStatus) {
     private int count(Set<RunStatus> statuses) {
-      return (statuses.contains(became) ? 1 : 0) - (statuses.contains(was) ? 1 : 0);
+      return (statuses.contains(toStatus) ? 1 : 0) - (statuses.contains(fromStatus) ? 1 : 0);
     }
 
     private int completed() {
@@ -93,7 +95,7 @@ public final class ScheduledRunEnds {
     }
   }
 
-  /** Counts, and starts what waited. The ends must have been written before. */
+  /** Counts the ends and starts buffered slots. Call after the ends have been written. */
   public static List<FiredRun> apply(Session tx, List<Turn> turns) throws SQLException {
     List<Turn> counted = turns.stream().filter(t -> t.completed() != 0 || t.failed() != 0).toList();
     if (!counted.isEmpty()) {
@@ -104,7 +106,7 @@ public final class ScheduledRunEnds {
           .update();
     }
     Set<RunId> ended = new java.util.TreeSet<>();
-    turns.stream().filter(t -> t.became.isFinal()).forEach(t -> ended.add(t.schedule));
+    turns.stream().filter(t -> t.toStatus.isFinal()).forEach(t -> ended.add(t.schedule));
     return ended.isEmpty() ? List.of() : start(tx, lock(tx, ended));
   }
 
@@ -112,8 +114,11 @@ public final class ScheduledRunEnds {
     return tx.query(LOCK_SQL).bindUuids(schedules, RunId::value).list(Waiting::map);
   }
 
-  /** Starts slots that wait although nothing runs: a server that knows no schedules ended it. */
-  static List<FiredRun> startForgotten(Session tx, int max) throws SQLException {
+  /**
+   * Starts buffered slots whose schedules have no open run, because an older server without
+   * schedule support ended it.
+   */
+  static List<FiredRun> startOverdueBuffered(Session tx, int max) throws SQLException {
     return start(tx, tx.query(LOCK_FORGOTTEN_SQL).bind(max).list(Waiting::map));
   }
 

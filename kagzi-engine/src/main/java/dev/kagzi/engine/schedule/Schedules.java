@@ -27,9 +27,9 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates, changes and lists schedules, and starts runs of them on request. Thread-safe; calls
- * block. What changes a schedule has it locked from the look to the write: nothing that fires
- * meanwhile is undone. An id of a run, or of another namespace, is answered as an unknown one.
+ * Creates, changes and lists schedules, and starts their runs on request. Thread-safe; calls block.
+ * A change locks the schedule from its read to its write, so that it cannot undo a concurrent fire.
+ * An id of a run, or of another namespace, is reported as unknown.
  */
 public final class Schedules {
   private static final int PREVIEW_DEFAULT = 5;
@@ -48,9 +48,7 @@ public final class Schedules {
   private final LongConsumer dueInMs;
 
   /**
-   * Starts nothing.
-   *
-   * @param dueInMs is told after how many milliseconds a schedule is due
+   * @param dueInMs called with the milliseconds until a changed schedule is due
    */
   public Schedules(
       Database database,
@@ -68,12 +66,12 @@ public final class Schedules {
   }
 
   /**
-   * A wish for a schedule.
+   * A request to create a schedule.
    *
-   * @param id chosen by the caller, who may then repeat the call safely; null for a new one
-   * @param enabled whether it fires; null: it does, and one that is there stays as it is
-   * @param orUpdate one that is there with the same name is made what is wished for
-   * @param requestId chosen by the caller, who may then repeat the call safely; null for none
+   * @param id chosen by the caller, who can then safely repeat the call; null for a new one
+   * @param enabled whether it fires; null: a new one does, and an existing one keeps its state
+   * @param orUpdate updates an existing schedule with the same name
+   * @param requestId chosen by the caller, who can then safely repeat the call; null for none
    */
   public record Creation(
       String namespace,
@@ -83,7 +81,7 @@ public final class Schedules {
       boolean orUpdate,
       @Nullable UUID requestId) {
 
-    /** For a caller who chose no request id. */
+    /** Creates a request without a request id. */
     public Creation(
         String namespace,
         ScheduleSpec spec,
@@ -93,20 +91,20 @@ public final class Schedules {
       this(namespace, spec, id, enabled, orUpdate, null);
     }
 
-    /** A new one that fires. */
+    /** A request for a new schedule that fires. */
     public static Creation of(String namespace, ScheduleSpec spec) {
       return new Creation(namespace, spec, null, null, false, null);
     }
 
-    /** Whether the schedule is what this creation makes. */
+    /** Returns whether the schedule has the content of this request. */
     private boolean isOf(ScheduleView view) {
       return view.spec().equals(spec) && (enabled == null || enabled == view.enabled());
     }
   }
 
   /**
-   * Refused with ALREADY_EXISTS if there is one of that name with another content, unless that is
-   * to be updated.
+   * Creates a schedule. Refused with ALREADY_EXISTS if the name exists with other content and
+   * {@code orUpdate} is false.
    */
   public ScheduleView create(Creation creation) {
     ScheduleSpec spec = creation.spec;
@@ -120,7 +118,7 @@ public final class Schedules {
     requireEnabled(namespace, call);
     RunId id = scheduleId(creation);
     boolean enabled = !Boolean.FALSE.equals(creation.enabled);
-    return told(
+    return notifyDue(
         once(
             call,
             namespace,
@@ -149,7 +147,7 @@ public final class Schedules {
     return creation.id;
   }
 
-  /** A repeated call is answered as the first time, also when the namespace was disabled since. */
+  /** A repeated call gets its first answer even if the namespace has been disabled since. */
   private void requireEnabled(String namespace, IdempotentCall call) {
     try {
       namespaces.requireEnabled(namespace);
@@ -161,7 +159,7 @@ public final class Schedules {
     }
   }
 
-  /** A repeated call changes nothing and answers with the schedule as it is now. */
+  /** A repeated call changes nothing and returns the current schedule. */
   private Changed once(IdempotentCall call, String namespace, Session.Work<Changed> effect) {
     return IdempotentCalls.once(
         database,
@@ -212,7 +210,7 @@ public final class Schedules {
         ScheduleUpdate.to(creation.spec, creation.enabled));
   }
 
-  /** A schedule with all bytes of its input. */
+  /** Returns a schedule with its whole input. */
   public ScheduleView get(String namespace, RunId id) {
     limits.checkName("namespace", namespace);
     return database
@@ -229,11 +227,11 @@ public final class Schedules {
   }
 
   /**
-   * Schedules, the newest first, paused ones too.
+   * Lists schedules, newest first, including paused ones.
    *
-   * @param taskQueue of that queue only
-   * @param workflowType of that type only
-   * @param enabled only those that fire, or only those that are paused
+   * @param taskQueue only schedules of this queue; null for all
+   * @param workflowType only schedules of this type; null for all
+   * @param enabled true: only those that fire, false: only paused ones; null for all
    */
   public Page<ScheduleView> list(
       String namespace,
@@ -254,7 +252,7 @@ public final class Schedules {
                 new ScheduleRows.Listed(session, filter, page.payloads())));
   }
 
-  /** Changes what the update names. A paused one that is resumed catches up from where it was. */
+  /** Changes the fields that the update sets. A resumed schedule catches up from its last slot. */
   public ScheduleView update(
       String namespace, RunId id, ScheduleUpdate update, @Nullable UUID requestId) {
     return update(
@@ -264,7 +262,7 @@ public final class Schedules {
         update);
   }
 
-  /** The same for a caller who chose no request id. */
+  /** Does the same without a request id. */
   public ScheduleView update(String namespace, RunId id, ScheduleUpdate update) {
     return update(namespace, id, update, null);
   }
@@ -274,7 +272,7 @@ public final class Schedules {
     limits.checkName("namespace", namespace);
     FailureHandler.refuse("workflow_type", update.workflowType());
     FailureHandler.refuse("on_failure_workflow", update.onFailureWorkflow());
-    return told(once(call, namespace, tx -> update(tx, namespace, id, update)));
+    return notifyDue(once(call, namespace, tx -> update(tx, namespace, id, update)));
   }
 
   private Changed update(Session tx, String namespace, RunId id, ScheduleUpdate update)
@@ -297,7 +295,7 @@ public final class Schedules {
     return new Changed(now, ScheduleRows.find(tx, namespace, id).orElseThrow());
   }
 
-  /** It cannot fire, or be changed by others, until the end of the transaction. */
+  /** Locks the schedule: it cannot fire or be changed until the end of the transaction. */
   private static ScheduleView locked(Session tx, String namespace, RunId id) throws SQLException {
     return ScheduleRows.lock(tx, namespace, id).orElseThrow(() -> Refusal.notFound("schedule", id));
   }
@@ -340,7 +338,7 @@ public final class Schedules {
     return nextFire(spec, slots, now, Long.MAX_VALUE);
   }
 
-  /** A slot that is due just now and not decided on fires if the new expression names it too. */
+  /** An undecided slot that is due just now fires if the new expression matches it too. */
   private static long nextFire(ScheduleSpec spec, FireTimes slots, Instant now, long decided) {
     long second = now.getEpochSecond();
     long next = slots.after(Math.min(second, Math.max(decided, second - OnTime.SECONDS - 1)));
@@ -355,7 +353,7 @@ public final class Schedules {
     return pause(namespace, id, null);
   }
 
-  /** The same; a call with the same request id is executed once. */
+  /** Does the same; a repeat with the same request id is executed once. */
   public ScheduleView pause(String namespace, RunId id, @Nullable UUID requestId) {
     IdempotentCall call = IdempotentCall.of(requestId, "PauseWorkflowSchedule", namespace, id);
     return update(call, namespace, id, ScheduleUpdate.enabled(false));
@@ -365,18 +363,21 @@ public final class Schedules {
     return resume(namespace, id, null);
   }
 
-  /** The same; a call with the same request id is executed once. */
+  /** Does the same; a repeat with the same request id is executed once. */
   public ScheduleView resume(String namespace, RunId id, @Nullable UUID requestId) {
     IdempotentCall call = IdempotentCall.of(requestId, "ResumeWorkflowSchedule", namespace, id);
     return update(call, namespace, id, ScheduleUpdate.enabled(true));
   }
 
-  /** Its runs stay, and stay its runs; a slot that waits is dropped. False if there is none. */
+  /**
+   * Deletes a schedule. Its runs stay and keep their schedule id; a buffered slot is dropped.
+   * Returns false if it does not exist.
+   */
   public boolean delete(String namespace, RunId id) {
     return delete(namespace, id, null);
   }
 
-  /** The same; a call with the same request id is executed once. */
+  /** Does the same; a repeat with the same request id is executed once. */
   public boolean delete(String namespace, RunId id, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     return IdempotentCalls.once(
@@ -388,10 +389,10 @@ public final class Schedules {
   }
 
   /**
-   * Starts a run now, paused or not, beside whatever runs. It has no slot, and counts as a run that
-   * others may overlap with.
+   * Starts a run now, even if the schedule is paused or other runs are open. The run has no slot,
+   * and counts as open for the overlap policy.
    *
-   * @param newId chosen by the caller, who may then repeat the call safely; null for a new one
+   * @param newId chosen by the caller, who can then safely repeat the call; null for a new one
    */
   public RunId trigger(String namespace, RunId id, @Nullable RunId newId) {
     limits.checkName("namespace", namespace);
@@ -405,7 +406,7 @@ public final class Schedules {
     List<FiredRun> fired = new ArrayList<>();
     database.writeRepeatable(
         tx -> {
-          // The run may be there already, and its schedule gone.
+          // The run may exist already although its schedule was deleted.
           if (FireRuns.isOf(tx, run, id, namespace)) {
             return run;
           }
@@ -419,11 +420,11 @@ public final class Schedules {
           fired.addAll(made);
           return run;
         });
-    tell(fired);
+    publish(fired);
     return run;
   }
 
-  /** A repeated call is answered as the first time, also when the namespace was disabled since. */
+  /** A repeated call gets its first answer even if the namespace has been disabled since. */
   private boolean wasTriggered(String namespace, RunId id, RunId run) {
     try {
       namespaces.requireEnabled(namespace);
@@ -438,23 +439,26 @@ public final class Schedules {
   }
 
   /**
-   * What a back-fill has done.
+   * The result of a back-fill.
    *
-   * @param started slots that are runs now
-   * @param existed slots that were before
-   * @param conflicts slots without a run whose external id is taken by another run that is active
+   * @param started slots that became runs
+   * @param existed slots that already had a run
+   * @param conflicts slots without a run because another active run has their external id
    */
   public record Backfilled(int started, int existed, int conflicts) {}
 
   /**
-   * Makes runs of all slots from the first time on and before the second that have none, whatever
-   * the overlap policy says.
+   * Creates runs for all slots from {@code from} up to but not including {@code before} that have
+   * none, regardless of the overlap policy.
    */
   public Backfilled backfill(String namespace, RunId id, Instant from, Instant before) {
     return backfill(namespace, id, from, before, null);
   }
 
-  /** The same; a call with the same request id makes no further runs and is answered the same. */
+  /**
+   * Does the same; a repeat with the same request id creates no further runs and gets the same
+   * answer.
+   */
   public Backfilled backfill(
       String namespace, RunId id, Instant from, Instant before, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
@@ -485,26 +489,26 @@ public final class Schedules {
     int batch = new BatchCapacity().runs(schedule.spec().input().bytes());
     long slot = slots.after(after);
     while (!progress.isDone()) {
-      List<Long> some = new ArrayList<>();
-      while (slot != FireTimes.NONE && slot <= last && some.size() < batch) {
-        some.add(slot);
+      List<Long> batchSlots = new ArrayList<>();
+      while (slot != FireTimes.NONE && slot <= last && batchSlots.size() < batch) {
+        batchSlots.add(slot);
         slot = slots.after(slot);
       }
       boolean isLast = slot == FireTimes.NONE || slot > last;
-      progress = backfill(call, namespace, id, some, isLast);
+      progress = backfill(call, namespace, id, batchSlots, isLast);
     }
     return progress.sum;
   }
 
   /**
-   * How far a back-fill has come, which takes several transactions.
+   * The progress of a back-fill, which takes several transactions.
    *
-   * @param last the last slot that it has dealt with
+   * @param last the last slot that it has processed
    */
   private record Progress(long last, Backfilled sum) {
     private static final long DONE = Long.MAX_VALUE;
 
-    /** {@code stored} is null for a call that is new. */
+    /** {@code stored} is null for a new call. */
     static Progress parse(@Nullable String stored) {
       if (stored == null) {
         return new Progress(Long.MIN_VALUE, new Backfilled(0, 0, 0));
@@ -516,7 +520,7 @@ public final class Schedules {
               Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), Integer.parseInt(parts[3])));
     }
 
-    /** Then the sum is the answer, also for calls that are repeated later. */
+    /** Returns whether all slots were processed: then the sum is the answer, also for repeats. */
     boolean isDone() {
       return last == DONE;
     }
@@ -526,7 +530,7 @@ public final class Schedules {
     }
   }
 
-  /** Makes runs of the slots that no earlier batch of the call has dealt with. */
+  /** Creates runs for the slots that no earlier batch of the call has processed. */
   private Progress backfill(
       IdempotentCall call, String namespace, RunId id, List<Long> slots, boolean isLast) {
     List<FiredRun> fired = new ArrayList<>();
@@ -558,7 +562,7 @@ public final class Schedules {
               IdempotentCalls.leave(tx, call, now.text());
               return now;
             });
-    tell(fired);
+    publish(fired);
     return progress;
   }
 
@@ -576,9 +580,9 @@ public final class Schedules {
   }
 
   /**
-   * The next times at which an expression fires, of a schedule that need not exist.
+   * Returns the next times at which an expression fires; it need not belong to a schedule.
    *
-   * @param count 0 for a few
+   * @param count number of times; 0 for a few
    * @param after null for now
    */
   public List<Instant> preview(
@@ -637,8 +641,8 @@ public final class Schedules {
 
   private record Changed(Instant now, ScheduleView view) {}
 
-  /** This server knows now when it is due; the others ask by themselves. */
-  private ScheduleView told(Changed changed) {
+  /** Schedules the next tick of this server; other servers read it with their heartbeats. */
+  private ScheduleView notifyDue(Changed changed) {
     Instant next = changed.view.nextFireAt();
     if (changed.view.enabled() && next != null) {
       dueInMs.accept(Math.max(0, Duration.between(changed.now, next).toMillis() + 1));
@@ -646,7 +650,7 @@ public final class Schedules {
     return changed.view;
   }
 
-  private void tell(List<FiredRun> fired) {
+  private void publish(List<FiredRun> fired) {
     FiredRun.tell(fired, events);
     events.committed();
   }

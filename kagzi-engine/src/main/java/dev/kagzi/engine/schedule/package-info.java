@@ -1,14 +1,12 @@
 /**
- * Runs that start by the clock. A schedule is a template among the runs ({@code cron_expr} is set);
- * each of its slots becomes one run.
+ * Runs that start by a cron expression. A schedule is a template row in {@code workflow_runs} with
+ * {@code cron_expr} set; each of its slots becomes one run.
  *
- * <p>Invariant: a slot becomes a run, or is counted as missed, in the transaction that advances its
- * template past it, and the template is locked in it: however many servers look, none fires a slot
- * twice or loses one.
+ * <p>Invariant: the transaction that advances a template past a slot creates the slot's run or
+ * counts it as missed, and holds the template's lock. So no server fires a slot twice or loses one.
  *
- * <p>Owns {@code schedule_changes} and {@code schedule_counts}, and the templates among {@code
- * workflow_runs}. May know runs, namespaces and paging. Locks are taken in one direction: runs
- * first, then templates.
+ * <p>Owns {@code schedule_changes} and {@code schedule_counts}, and the templates in {@code
+ * workflow_runs}. May know runs, namespaces and paging. Lock order: runs first, then templates.
  */
 @NullMarked
 package dev.kagzi.engine.schedule;

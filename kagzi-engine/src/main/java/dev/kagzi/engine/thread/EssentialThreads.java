@@ -16,21 +16,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts the threads without which a server does not work, and reports the first of them that ends.
- * A server that lives on without its writer or its listener accepts calls and does nothing: it is
- * better closed.
+ * Starts the threads without which a server does not work, and reports the first one that ends. A
+ * server without its writer or listener would accept calls and do nothing: it must be closed.
  *
- * <p>A loop fails when it returns or throws. A task of a timer or a pool fails when it throws an
- * {@link Error}, and a periodic one also by an exception, since it is not executed again. Any other
- * exception of a task is logged. After {@link #close} threads may end, and a loop whose own owner
- * is closed may return.
+ * <p>A loop fails when it returns or throws. A task of a timer or pool fails when it throws an
+ * {@link Error}. A periodic task also fails by an exception, because it is not executed again.
+ * Other exceptions of tasks are logged. After {@link #close} threads may end, and a loop whose
+ * owner is closed may return.
  *
  * <p>Thread-safe.
  */
 public final class EssentialThreads implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(EssentialThreads.class);
 
-  // Made beforehand: when memory has run out there may be none to report it.
+  // Created in advance: after an OutOfMemoryError there may be no memory for it.
   private final ThreadFailure noMemory =
       new ThreadFailure("of the engine", new OutOfMemoryError("none left to report the failure"));
 
@@ -38,20 +37,20 @@ public final class EssentialThreads implements AutoCloseable {
   private @Nullable Consumer<ThreadFailure> owner;
   private volatile boolean closed;
 
-  /** A thread for a loop that runs until its owner closes. It is not started yet. */
+  /** Creates a thread for a loop that runs until its owner closes. The caller starts it. */
   public Thread loop(String name, Runnable loop) {
     return loop(name, loop, () -> false);
   }
 
   /**
-   * The same for an owner that may close before this object does: the loop may return when {@code
-   * ownerClosed} is true. What it throws is a failure in any case.
+   * Does the same for an owner that may close before this object: the loop may return when {@code
+   * ownerClosed} is true. An exception is a failure in any case.
    */
   public Thread loop(String name, Runnable loop, BooleanSupplier ownerClosed) {
     return Thread.ofPlatform().name(name).unstarted(guarded(name, loop, ownerClosed));
   }
 
-  /** The loop, reporting its end; for threads that somebody else starts. */
+  /** Wraps a loop so that its end is reported; for threads that the caller creates. */
   public Runnable guarded(String name, Runnable loop) {
     return guarded(name, loop, () -> false);
   }
@@ -70,7 +69,7 @@ public final class EssentialThreads implements AutoCloseable {
     };
   }
 
-  /** A timer with one thread. */
+  /** Creates a timer with one thread. */
   public ScheduledThreadPoolExecutor timer(String name) {
     ScheduledThreadPoolExecutor timer =
         new ScheduledThreadPoolExecutor(
@@ -86,7 +85,7 @@ public final class EssentialThreads implements AutoCloseable {
     return timer;
   }
 
-  /** A pool of so many threads. What comes after its end is discarded. */
+  /** Creates a pool with this number of threads. Tasks submitted after shutdown are discarded. */
   public ThreadPoolExecutor pool(String name, int threads) {
     return new ThreadPoolExecutor(
         threads,
@@ -112,7 +111,7 @@ public final class EssentialThreads implements AutoCloseable {
     if (problem instanceof Error || periodic) {
       failed(name, problem);
     } else if (thrown == null) {
-      // What a pool's thread throws is shown by the JVM; what a future keeps, by nobody.
+      // The JVM prints what a pool's thread throws, but not what a future stores.
       log.atError().setCause(problem).addKeyValue("thread", name).log("a task failed unexpectedly");
     }
   }
@@ -132,9 +131,7 @@ public final class EssentialThreads implements AutoCloseable {
     return null;
   }
 
-  /**
-   * Reports an error after which nothing can be relied on, seen on a thread that is not essential.
-   */
+  /** Reports a fatal error of a thread that is not essential. */
   public void failed(String thread, @Nullable Throwable cause) {
     ThreadFailure first = failure(thread, cause);
     Consumer<ThreadFailure> called;
@@ -167,7 +164,9 @@ public final class EssentialThreads implements AutoCloseable {
     }
   }
 
-  /** Names who is called by the first failure, at once if there was one. Once. */
+  /**
+   * Sets the callback for the first failure; called at once if there was one already. Call once.
+   */
   public void onFailure(Consumer<ThreadFailure> owner) {
     ThreadFailure before;
     synchronized (this) {
@@ -179,12 +178,12 @@ public final class EssentialThreads implements AutoCloseable {
     }
   }
 
-  /** Why this engine cannot go on, or nothing. */
+  /** The first failure; empty if all threads work. */
   public synchronized Optional<ThreadFailure> failure() {
     return Optional.ofNullable(failure);
   }
 
-  /** From now on threads may end. */
+  /** Allows threads to end from now on. */
   @Override
   public void close() {
     closed = true;

@@ -2,7 +2,7 @@ package dev.kagzi.engine.thread;
 
 import org.jspecify.annotations.Nullable;
 
-/** An essential thread has ended. The cause is what it threw; none if it just returned. */
+/** An essential thread has ended. The cause is what it threw; null if it returned. */
 public final class ThreadFailure extends RuntimeException {
   private static final long serialVersionUID = 1;
 

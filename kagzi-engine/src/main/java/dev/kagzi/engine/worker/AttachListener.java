@@ -5,20 +5,20 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunStatus;
 import java.util.List;
 
-/** The far end of an attached stream. Called on engine threads: quick, without blocking. */
+/** Receives the events of an attached stream. Engine threads call it, so it must not block. */
 public interface AttachListener {
   /** The worker is attached. */
   void attached();
 
-  /** The worker should stop executing these. */
+  /** The worker should stop executing these claims. */
   void stop(List<Claim> claims, RunStatus status);
 
-  /** Something has come that these may wait for. */
+  /** Something arrived that the runs of these claims may wait for. */
   void wake(List<Claim> claims);
 
-  /** The worker should take no more work. */
+  /** The worker should accept no new tasks. */
   void drain();
 
-  /** The stream is over, for this reason. */
+  /** The stream was closed for this reason. */
   void closed(Refusal why);
 }

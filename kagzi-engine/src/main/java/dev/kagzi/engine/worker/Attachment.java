@@ -1,6 +1,6 @@
 package dev.kagzi.engine.worker;
 
-/** An attached stream; closed when it breaks. */
+/** An attached stream; the caller closes it when the connection breaks. */
 public interface Attachment extends AutoCloseable {
   @Override
   void close();

@@ -4,7 +4,7 @@ import dev.kagzi.engine.value.Claim;
 import java.util.List;
 
 /**
- * What a worker hears back.
+ * The answer to a heartbeat.
  *
  * @param lost listed claims that it no longer holds
  * @param cancelled listed claims whose runs were cancelled

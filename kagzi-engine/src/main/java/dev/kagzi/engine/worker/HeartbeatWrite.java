@@ -5,7 +5,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
-/** A heartbeat on its way to the database. */
+/** A heartbeat in the queue of its lane. */
 final class HeartbeatWrite extends Write<HeartbeatResult> {
   static final String CALL = "Heartbeat";
   private static final int BYTES_PER_CLAIM = 32;
@@ -21,7 +21,10 @@ final class HeartbeatWrite extends Write<HeartbeatResult> {
     return heartbeat;
   }
 
-  /** The time by which this beat was recorded when it was sent before; null the first time. */
+  /**
+   * The database time at which an earlier send of this heartbeat was stored; null at the first
+   * send.
+   */
   @Nullable Long recordedUs() {
     return recordedUs;
   }
@@ -45,7 +48,10 @@ final class HeartbeatWrite extends Write<HeartbeatResult> {
     return "worker";
   }
 
-  /** A worker whose heartbeats fail is taken for dead, and its runs are executed once more. */
+  /**
+   * ERROR: a worker whose heartbeats are refused is marked offline, and its runs are executed
+   * again.
+   */
   @Override
   protected Level refusedLevel() {
     return Level.ERROR;

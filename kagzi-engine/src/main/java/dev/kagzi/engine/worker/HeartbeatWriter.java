@@ -29,14 +29,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * Records heartbeats and renews leases. A lease is set to now plus its length, never added to, and
- * only when less than half of it is left.
+ * Stores heartbeats and renews leases. A lease is set to now plus its length when less than half of
+ * it is left; it is never extended by addition.
  */
 final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   /**
-   * A beat that is sent again after its answer was lost finds its own time: it is not counted
-   * twice. A row that somebody has locked is left out: it must not keep the beats of all other
-   * workers from being recorded.
+   * A heartbeat that is sent again after a lost answer finds its own time and does not count twice.
+   * SKIP LOCKED: one locked row must not delay the heartbeats of all other workers.
    */
   static final String BEAT_SQL =
       """
@@ -64,7 +63,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 (extract(epoch FROM w.last_heartbeat_at) * 1000000)::bigint AS recorded_us
       """;
 
-  /** Whoever was not recorded is there all the same if its row was only locked. */
+  /** Finds the workers whose rows were only locked: they are alive too. */
   static final String LOCKED_SQL =
       """
       SELECT w.worker_id, w.status, w.namespace
@@ -75,10 +74,11 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       """;
 
   /**
-   * A run of another namespace is as good as none: nobody renews, adopts or learns of it.
+   * A run of another namespace is treated as missing: it is neither renewed nor adopted nor
+   * reported.
    *
-   * <p>Compares times and does not subtract them: a run that waits for children has no time at all
-   * ({@code infinity}), and PostgreSQL before 17 refuses to subtract that.
+   * <p>Compares times instead of subtracting them. A run that waits for children has {@code
+   * infinity}, and PostgreSQL before 17 cannot subtract that.
    */
   static final String LOOK_SQL =
       """
@@ -92,8 +92,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       """;
 
   /**
-   * Compares again under the lock. A run that is locked is renewed by its lane: one row that
-   * somebody holds for long must not keep the beats of all workers from being recorded.
+   * Compares the epoch again under the lock. SKIP LOCKED: one row that is locked for long must not
+   * delay the heartbeats of all workers. The run's own lane renews a locked run.
    */
   static final String RENEW_SQL =
       """
@@ -115,13 +115,14 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       """;
 
   /**
-   * The lane of heartbeats has a session of its own, whose commits do not wait for the disk. Only a
-   * crash of PostgreSQL or of its machine can lose them, those of the last half second. The next
-   * heartbeat of each worker brings back what they stored: the time of the last heartbeat, the
-   * holder of a run, and the end of its lease, which is renewed as soon as less than half of it is
-   * left. A lost renewal can at worst free a run early; it cannot make two claims valid, since the
-   * fence is the run's epoch, which only durable commits change. What stays lost is what a worker
-   * has added to its totals in that half second.
+   * The lane of heartbeats has its own session, whose commits do not wait for the disk. Only a
+   * crash of PostgreSQL or its machine can lose them: about the last half second.
+   *
+   * <p>The next heartbeat of each worker restores the lost data: the time of the heartbeat, the
+   * holder of a run, and the lease, which is renewed when less than half is left. A lost renewal
+   * can release a run early. It cannot make two claims valid: the run's epoch is the fence, and
+   * only durable commits change it. Only the deltas that a worker added to its totals in that half
+   * second stay lost.
    */
   static final String ASYNC_COMMIT_SQL = "SET synchronous_commit = off";
 
@@ -133,16 +134,16 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     this.listener = listener;
   }
 
-  /** Who is told after the commit. */
+  /** Called after the commit. */
   interface Listener {
-    /** These workers are there. */
-    void heard(Map<WorkerId, WorkerStatus> present);
+    /** The heartbeats of these workers were stored, or their rows are locked. */
+    void stored(Map<WorkerId, WorkerStatus> present);
 
-    /** This claim's run was locked: its lease is to be renewed by whoever has the lock. */
+    /** The run was locked: the run's own lane must renew the lease of this claim. */
     void renewElsewhere(WorkerId worker, Claim claim);
   }
 
-  /** What the heartbeats of one worker in one batch say together; the last count is the present. */
+  /** The sum of the heartbeats of one worker in one batch; the last active count applies. */
   private record Counts(
       @Nullable Integer active,
       long completed,
@@ -151,13 +152,13 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       long failedTotal) {
     static final Counts NONE = new Counts(null, 0, 0, 0, 0);
 
-    static Counts of(WorkerHeartbeat beat) {
+    static Counts of(WorkerHeartbeat store) {
       return new Counts(
-          beat.activeCount(),
-          beat.completedDelta(),
-          beat.failedDelta(),
-          beat.completedTotal(),
-          beat.failedTotal());
+          store.activeCount(),
+          store.completedDelta(),
+          store.failedDelta(),
+          store.completedTotal(),
+          store.failedTotal());
     }
 
     Counts plus(Counts later) {
@@ -173,13 +174,13 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   /**
    * A claim to be renewed.
    *
-   * @param untilUs how far at most; null for a full lease
+   * @param untilUs upper limit of the new lease; null for a full lease
    */
   private record Renewal(WorkerId worker, Claim claim, @Nullable Long untilUs) {}
 
   private record Present(WorkerStatus status, String namespace) {}
 
-  private record Looked(
+  private record CurrentClaim(
       WorkerId worker,
       Claim claim,
       int presentEpoch,
@@ -193,30 +194,30 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   }
 
   /**
-   * The heartbeat of a worker that executes nothing needs no transaction. One that adds to totals
-   * does: if the answer to its only statement is lost, it cannot know the time that it recorded,
-   * and would be counted twice.
+   * Stores the heartbeat of an idle worker without a transaction. A heartbeat that adds to totals
+   * needs one: if the answer to a single statement is lost, its recorded time is unknown, and a
+   * repeat would count twice.
    */
   @Override
   public @Nullable Effects writeAlone(Session session, List<HeartbeatWrite> batch)
       throws SQLException {
     WorkerHeartbeat first = batch.getFirst().heartbeat();
     List<Claim> claims = first.claims();
-    boolean alone =
+    boolean standsAlone =
         batch.size() == 1
             && claims != null
             && claims.isEmpty()
             && first.completedDelta() == 0
             && first.failedDelta() == 0;
-    return alone ? write(session, batch) : null;
+    return standsAlone ? write(session, batch) : null;
   }
 
   @Override
   public Effects write(Session tx, List<HeartbeatWrite> writes) throws SQLException {
-    // Of several beats of one worker the last one lists what it has; what they count adds up.
+    // The last heartbeat of a worker lists its claims; the deltas of all its heartbeats add up.
     Map<WorkerId, HeartbeatWrite> byWorker = new LinkedHashMap<>();
     Map<WorkerId, Counts> counts = new HashMap<>();
-    List<HeartbeatWrite> again = new ArrayList<>();
+    List<HeartbeatWrite> superseded = new ArrayList<>();
     writes.stream()
         .sorted(Comparator.comparing(w -> id(w).value(), Uuids.ORDER))
         .forEach(
@@ -224,10 +225,10 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
               counts.merge(id(write), Counts.of(write.heartbeat()), Counts::plus);
               HeartbeatWrite before = byWorker.put(id(write), write);
               if (before != null) {
-                again.add(before);
+                superseded.add(before);
               }
             });
-    Map<WorkerId, Present> present = beat(tx, byWorker, counts);
+    Map<WorkerId, Present> present = store(tx, byWorker, counts);
     Map<WorkerId, List<Claim>> lost = new HashMap<>();
     Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
     List<HeartbeatWrite> known =
@@ -237,18 +238,20 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     for (HeartbeatWrite write : byWorker.values()) {
       answer(write, statuses.get(id(write)), lost, cancelled);
     }
-    for (HeartbeatWrite write : again) {
+    for (HeartbeatWrite write : superseded) {
       answer(write, statuses.get(id(write)), Map.of(), Map.of());
     }
     return effects(statuses, locked);
   }
 
-  /** One run that cannot be renewed must not cost its worker the other runs, or its life. */
+  /**
+   * Renews each claim in its own savepoint: one bad run must not cost the worker its other claims.
+   */
   @Override
   public Optional<Effects> writeInParts(Session tx, HeartbeatWrite write) throws SQLException {
     WorkerId worker = id(write);
     Map<WorkerId, Present> present =
-        beat(tx, Map.of(worker, write), Map.of(worker, Counts.of(write.heartbeat())));
+        store(tx, Map.of(worker, write), Map.of(worker, Counts.of(write.heartbeat())));
     Map<WorkerId, List<Claim>> lost = new HashMap<>();
     Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
     List<Renewal> locked = new ArrayList<>();
@@ -270,7 +273,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
 
   private Effects effects(Map<WorkerId, WorkerStatus> statuses, List<Renewal> locked) {
     return () -> {
-      listener.heard(statuses);
+      listener.stored(statuses);
       locked.forEach(renewal -> listener.renewElsewhere(renewal.worker, renewal.claim));
     };
   }
@@ -301,7 +304,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
             cancelled.getOrDefault(id(write), List.of())));
   }
 
-  private static Map<WorkerId, Present> beat(
+  private static Map<WorkerId, Present> store(
       Session tx, Map<WorkerId, HeartbeatWrite> byWorker, Map<WorkerId, Counts> counts)
       throws SQLException {
     Collection<HeartbeatWrite> writes = byWorker.values();
@@ -349,7 +352,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     return listed;
   }
 
-  /** Answers those that were locked. */
+  /** Returns the claims whose runs were locked. */
   private List<Renewal> renew(
       Session tx,
       List<Renewal> listed,
@@ -367,7 +370,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       }
     }
     List<Renewal> due = new ArrayList<>();
-    for (Looked run : look(tx, listed, present)) {
+    for (CurrentClaim run : readClaims(tx, listed, present)) {
       if (run.status == RunStatus.RUNNING && run.presentEpoch == run.claim.epoch()) {
         if (run.isShort || run.isHeldByOther) {
           due.add(new Renewal(run.worker, run.claim, untilUs.get(run.claim)));
@@ -389,14 +392,16 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 .bindUuids(due, r -> r.worker.value())
                 .bindNullableLongs(due, Renewal::untilUs)
                 .list(row -> new RunId(row.uuid("run_id"))));
-    // Somebody writes about an unheard run that is locked: the next heartbeat knows more of it.
+    // A limit is set only for claims about which the worker has not called. Their locked runs need
+    // no renewal by the lane: the lock shows that a call arrived, and the next heartbeat renews
+    // them.
     return due.stream()
         .filter(r -> r.untilUs == null && !renewed.contains(r.claim.runId()))
         .toList();
   }
 
-  private List<Looked> look(Session tx, List<Renewal> listed, Map<WorkerId, Present> present)
-      throws SQLException {
+  private List<CurrentClaim> readClaims(
+      Session tx, List<Renewal> listed, Map<WorkerId, Present> present) throws SQLException {
     return tx.query(LOOK_SQL)
         .bindUuids(listed, r -> r.worker.value())
         .bindUuids(listed, r -> r.claim.runId().value())
@@ -407,7 +412,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
             row -> {
               String status = row.textOrNull("status");
               WorkerId worker = new WorkerId(row.uuid("worker_id"));
-              return new Looked(
+              return new CurrentClaim(
                   worker,
                   new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
                   row.integer("present_epoch"),
@@ -417,7 +422,10 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
             });
   }
 
-  /** What a worker holds that lists nothing, except what has been renewed for long enough. */
+  /**
+   * Returns the claims of a worker that lists none. Leaves out those that reached the limit for
+   * claims about which the worker has not called.
+   */
   private List<Renewal> held(Session tx, WorkerId worker) throws SQLException {
     Optional<WorkerRows.Known> known = WorkerRows.find(tx, worker);
     if (known.isEmpty()) {

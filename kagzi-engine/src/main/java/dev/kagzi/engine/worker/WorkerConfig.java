@@ -3,12 +3,12 @@ package dev.kagzi.engine.worker;
 import java.time.Duration;
 
 /**
- * How the life of workers is watched.
+ * How the engine detects dead workers.
  *
- * @param heartbeat how often a worker beats
+ * @param heartbeat interval between heartbeats of a worker
  * @param lease how long a claim lasts without a heartbeat
- * @param stale how long a worker may be silent
- * @param detached how long a worker may be silent after its attached stream broke
+ * @param stale age of the last heartbeat after which a worker is marked offline
+ * @param detached the same after its attached stream broke
  */
 public record WorkerConfig(Duration heartbeat, Duration lease, Duration stale, Duration detached) {
   public static WorkerConfig defaults() {

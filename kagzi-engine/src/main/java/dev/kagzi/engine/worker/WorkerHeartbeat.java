@@ -6,14 +6,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker's sign of life.
+ * A heartbeat of a worker.
  *
- * @param claims what it is executing; null from a client that does not say: all that it holds is
+ * @param claims the claims it executes; null from a client that lists none: then all its claims are
  *     renewed
- * @param activeCount how many runs it executes; null when it does not say
- * @param namespace whose worker it must be; null for any
- * @param completedTotal instead of the delta, since the registration; 0 when it does not say
- * @param failedTotal the same for runs that failed
+ * @param activeCount how many runs it executes; null if not reported
+ * @param namespace the namespace that the worker must belong to; null for any
+ * @param completedTotal runs completed since the registration, instead of the delta; 0 if not
+ *     reported
+ * @param failedTotal runs failed since the registration, instead of the delta; 0 if not reported
  */
 public record WorkerHeartbeat(
     WorkerId workerId,
@@ -25,7 +26,7 @@ public record WorkerHeartbeat(
     long completedTotal,
     long failedTotal) {
 
-  /** A beat that does not say whose it is. */
+  /** A heartbeat without a namespace and totals. */
   public WorkerHeartbeat(
       WorkerId workerId,
       @Nullable List<Claim> claims,

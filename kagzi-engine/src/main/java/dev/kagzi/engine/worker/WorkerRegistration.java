@@ -7,12 +7,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker says of itself.
+ * The registration of a worker.
  *
  * @param served the types with the versions that it executes
  * @param anyVersion it executes every version of its types
- * @param instanceId tells a process that registers again from another with the same host and pid;
- *     empty for none
+ * @param instanceId distinguishes processes with the same host and pid; a process that registers
+ *     again sends the same id; empty for none
  */
 public record WorkerRegistration(
     QueueName queue,

@@ -14,13 +14,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The rows of workers and of what happened to them. */
+/** The SQL of {@code workers} and {@code worker_events}. */
 final class WorkerRows {
   private static final String COLUMNS =
       " worker_id, namespace, task_queue, workflow_types, served_versions, status,"
           + " concurrency_limit, type_limits ";
 
-  /** Whoever registers again under the same instance replaces itself. */
+  /** Marks the earlier registration of the same instance offline. */
   static final String REPLACE_SQL =
       """
       UPDATE kagzi.workers
@@ -78,7 +78,10 @@ final class WorkerRows {
       RETURNING"""
           + COLUMNS;
 
-  /** The stream broke, nobody has attached since, and no heartbeat came. */
+  /**
+   * Marks a worker offline if its stream broke, it has not attached again and sent no heartbeat
+   * since.
+   */
   static final String DETACHED_SQL =
       """
       UPDATE kagzi.workers
@@ -112,7 +115,7 @@ final class WorkerRows {
 
   private WorkerRows() {}
 
-  /** What the engine itself needs to know of a worker. */
+  /** The columns that the engine itself needs. */
   record Known(
       WorkerId id,
       QueueName queue,
@@ -180,7 +183,7 @@ final class WorkerRows {
     return tx.query(DRAIN_SQL).bind(worker.value()).first(WorkerRows::map);
   }
 
-  /** {@code died} is false for a worker that leaves by itself. */
+  /** {@code died} is false for a worker that deregistered. */
   static Optional<Known> offline(Session tx, WorkerId worker, boolean died) throws SQLException {
     return tx.query(OFFLINE_SQL).bind(died).bind(worker.value()).first(WorkerRows::map);
   }
@@ -189,7 +192,7 @@ final class WorkerRows {
     return tx.query(STALE_SQL).bind(silentMs).bind(max).list(WorkerRows::map);
   }
 
-  static int forget(Session tx, long offlineMs, int max) throws SQLException {
+  static int purge(Session tx, long offlineMs, int max) throws SQLException {
     return tx.query(FORGET_SQL)
         .bind(offlineMs)
         .bind(max)

@@ -47,31 +47,32 @@ import org.slf4j.LoggerFactory;
 public final class Workers implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Workers.class);
   private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
-  private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(10);
+  private static final long EVICT_NANOS = TimeUnit.MINUTES.toNanos(10);
   private static final int STALE_MAX = 100;
-  private static final int FORGOTTEN_MAX = 500;
+  private static final int ORPHANED_MAX = 500;
 
   private final Database database;
   private final WorkerConfig config;
   private final Limits limits;
   private final Namespaces namespaces;
-  private final Dispatcher gates;
+  private final Dispatcher dispatcher;
   private final Notifier notifier;
-  private final BiConsumer<List<Claim>, ReleaseClaim.Cause> free;
+  private final BiConsumer<List<Claim>, ReleaseClaim.Cause> release;
   private final Consumer<RenewLease> renew;
   private final Journal<HeartbeatWrite> heartbeats;
   private final Executor blocking = Executors.newVirtualThreadPerTaskExecutor();
   private final ScheduledExecutorService timer;
-  private final Map<WorkerId, Seen> seen = new ConcurrentHashMap<>();
+  private final Map<WorkerId, CachedWorker> cachedWorkers = new ConcurrentHashMap<>();
   private final Map<WorkerId, Attached> attached = new ConcurrentHashMap<>();
 
   /**
-   * What this server knows of a worker without asking.
+   * A cached worker.
    *
-   * @param atNanos when it learned so
-   * @param beatNanos when the last heartbeat was recorded here, or the worker first seen
+   * @param atNanos when the entry was read or refreshed
+   * @param beatNanos when the last heartbeat was stored by this server, or the worker was first
+   *     seen
    */
-  private record Seen(
+  private record CachedWorker(
       QueueName queue, WorkerStatus status, WorkerLimits limits, long atNanos, long beatNanos) {}
 
   private record Attached(UUID attachId, AttachListener listener) {}
@@ -81,25 +82,25 @@ public final class Workers implements AutoCloseable {
       WorkerConfig config,
       Limits limits,
       Namespaces namespaces,
-      Dispatcher gates,
+      Dispatcher dispatcher,
       Notifier notifier,
-      BiConsumer<List<Claim>, ReleaseClaim.Cause> free,
+      BiConsumer<List<Claim>, ReleaseClaim.Cause> release,
       Consumer<RenewLease> renew,
       EssentialThreads threads) {
     this.database = database;
     this.config = config;
     this.limits = limits;
     this.namespaces = namespaces;
-    this.gates = gates;
+    this.dispatcher = dispatcher;
     this.notifier = notifier;
-    this.free = free;
+    this.release = release;
     this.renew = renew;
     this.timer = threads.timer("kagzi-attach");
     JournalConfig bounds = JournalConfig.defaults();
     this.heartbeats =
         new Journal<>(
             database,
-            () -> new HeartbeatWriter(config.lease().toMillis(), new Heard()),
+            () -> new HeartbeatWriter(config.lease().toMillis(), new HeartbeatListener()),
             new JournalConfig(
                 1,
                 bounds.queueBytesMax(),
@@ -114,7 +115,7 @@ public final class Workers implements AutoCloseable {
     return (int) Math.max(1, config.heartbeat().toSeconds());
   }
 
-  /** The same for a worker that chose no request id. */
+  /** Registers without a request id. */
   public CompletableFuture<WorkerId> register(WorkerRegistration r) {
     return register(r, null);
   }
@@ -122,9 +123,10 @@ public final class Workers implements AutoCloseable {
   private record Registered(WorkerId id, WorkerStatus status, List<WorkerRows.Known> replaced) {}
 
   /**
-   * Every registration is a new worker; a repeated one, with the same request id, is the same.
+   * Registers a worker. Every registration creates a new worker; a repeat with the same request id
+   * returns the first one.
    *
-   * @param requestId chosen by the worker, which may then repeat the call safely; null for none
+   * @param requestId chosen by the worker, which can then safely repeat the call; null for none
    */
   public CompletableFuture<WorkerId> register(WorkerRegistration r, @Nullable UUID requestId) {
     check(r);
@@ -141,10 +143,11 @@ public final class Workers implements AutoCloseable {
                   made -> made.id.toString(),
                   (tx, stored) -> registeredBefore(tx, r, call, stored));
           WorkerId id = registered.id;
-          registered.replaced.forEach(worker -> forget(worker.id()));
+          registered.replaced.forEach(worker -> evict(worker.id()));
           long now = System.nanoTime();
           WorkerLimits workerLimits = new WorkerLimits(r.concurrencyLimit(), r.typeLimits());
-          seen.put(id, new Seen(r.queue(), registered.status, workerLimits, now, now));
+          cachedWorkers.put(
+              id, new CachedWorker(r.queue(), registered.status, workerLimits, now, now));
           log.atInfo()
               .addKeyValue("worker", id)
               .addKeyValue("queue", r.queue().queue())
@@ -166,7 +169,7 @@ public final class Workers implements AutoCloseable {
     return new Registered(id, WorkerStatus.ONLINE, before);
   }
 
-  /** A worker that was silent for too long before it repeated its call is registered anew. */
+  /** Registers again if the first registration has gone offline since. */
   private static Registered registeredBefore(
       Session tx, WorkerRegistration r, IdempotentCall call, String stored) throws SQLException {
     WorkerId id = WorkerId.parse(stored).orElseThrow();
@@ -175,9 +178,9 @@ public final class Workers implements AutoCloseable {
     if (present.isPresent()) {
       return new Registered(id, present.get().status(), List.of());
     }
-    Registered anew = insert(tx, r);
-    IdempotentCalls.leave(tx, call, anew.id.toString());
-    return anew;
+    Registered second = insert(tx, r);
+    IdempotentCalls.leave(tx, call, second.id.toString());
+    return second;
   }
 
   private void check(WorkerRegistration r) {
@@ -209,51 +212,51 @@ public final class Workers implements AutoCloseable {
             });
   }
 
-  /** Takes the beat, renews what is listed, and takes back what is not. */
+  /** Stores the heartbeat, renews the listed claims and releases the unlisted ones. */
   public CompletableFuture<HeartbeatResult> heartbeat(WorkerHeartbeat h) {
     HeartbeatWrite write = new HeartbeatWrite(h);
-    Seen before = seen.get(h.workerId());
+    CachedWorker before = cachedWorkers.get(h.workerId());
     heartbeats.append(write);
     return write
         .done()
         .thenApply(
             result -> {
               if (before != null && h.claims() != null) {
-                freeUnlisted(h, before.beatNanos);
+                releaseUnlisted(h, before.beatNanos);
               }
               return result;
             })
         .whenComplete(
             (result, refusal) -> {
-              // Another server has buried the worker: nothing more must be claimed for it here.
+              // Another server marked the worker offline: claim nothing more for it here.
               if (refusal != null && asRefusal(refusal).reason() == Refusal.Reason.NOT_FOUND) {
-                forget(h.workerId());
+                evict(h.workerId());
               }
             });
   }
 
   /**
-   * A claim that the worker does not list is free, but only if the worker had it before its
-   * previous heartbeat: a younger one may still be on its way to it.
+   * Releases claims that the worker does not list, but only those that it had before its previous
+   * heartbeat. A younger claim may still be in transit to the worker.
    */
-  private void freeUnlisted(WorkerHeartbeat h, long previousBeatNanos) {
+  private void releaseUnlisted(WorkerHeartbeat h, long previousBeatNanos) {
     List<Claim> claims = h.claims() == null ? List.of() : h.claims();
-    List<Claim> dropped = gates.book().unlisted(h.workerId(), claims, previousBeatNanos);
+    List<Claim> dropped = dispatcher.book().unlisted(h.workerId(), claims, previousBeatNanos);
     if (!dropped.isEmpty()) {
       log.atWarn()
           .addKeyValue("worker", h.workerId())
           .addKeyValue("claims", dropped.size())
           .log("worker dropped claims, they are free again");
-      // Whatever becomes of it, the memory has served: an entry that is wrong must not come again.
-      dropped.forEach(gates.book()::ended);
-      free.accept(dropped, ReleaseClaim.Cause.NOT_TAKEN);
+      // Remove the entries even if the release fails: a wrong entry must not be released again.
+      dropped.forEach(dispatcher.book()::ended);
+      release.accept(dropped, ReleaseClaim.Cause.NOT_TAKEN);
     }
   }
 
-  private final class Heard implements HeartbeatWriter.Listener {
+  private final class HeartbeatListener implements HeartbeatWriter.Listener {
     @Override
-    public void heard(Map<WorkerId, WorkerStatus> present) {
-      remember(present);
+    public void stored(Map<WorkerId, WorkerStatus> present) {
+      cache(present);
     }
 
     @Override
@@ -262,18 +265,17 @@ public final class Workers implements AutoCloseable {
     }
   }
 
-  /** Called after heartbeats were recorded. */
-  private void remember(Map<WorkerId, WorkerStatus> present) {
+  private void cache(Map<WorkerId, WorkerStatus> present) {
     long now = System.nanoTime();
     present.forEach(
         (worker, status) ->
-            seen.computeIfPresent(
-                worker, (id, was) -> new Seen(was.queue, status, was.limits, now, now)));
+            cachedWorkers.computeIfPresent(
+                worker, (id, old) -> new CachedWorker(old.queue, status, old.limits, now, now)));
   }
 
   /** See {@link dev.kagzi.engine.dispatch.Tasks.Presence#require}. */
   public CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue) {
-    Seen known = seen.get(worker);
+    CachedWorker known = cachedWorkers.get(worker);
     if (known != null && System.nanoTime() - known.atNanos < FRESH_NANOS) {
       return admit(worker, queue, known);
     }
@@ -281,27 +283,27 @@ public final class Workers implements AutoCloseable {
             () -> {
               return database
                   .read(session -> WorkerRows.find(session, worker))
-                  .map(this::remember)
-                  .orElse(new Seen(queue, WorkerStatus.OFFLINE, WorkerLimits.NONE, 0, 0));
+                  .map(this::cache)
+                  .orElse(new CachedWorker(queue, WorkerStatus.OFFLINE, WorkerLimits.NONE, 0, 0));
             })
         .thenCompose(found -> admit(worker, queue, found));
   }
 
-  private Seen remember(WorkerRows.Known row) {
+  private CachedWorker cache(WorkerRows.Known row) {
     long now = System.nanoTime();
-    Seen before = seen.get(row.id());
-    Seen found =
-        new Seen(
+    CachedWorker before = cachedWorkers.get(row.id());
+    CachedWorker found =
+        new CachedWorker(
             row.queue(), row.status(), row.limits(), now, before == null ? now : before.beatNanos);
     if (row.status() != WorkerStatus.OFFLINE) {
-      seen.put(row.id(), found);
+      cachedWorkers.put(row.id(), found);
     }
     return found;
   }
 
   private static CompletableFuture<WorkerLimits> admit(
-      WorkerId worker, QueueName queue, Seen known) {
-    // Of a worker of another namespace no more is said than of one that never was.
+      WorkerId worker, QueueName queue, CachedWorker known) {
+    // Do not reveal workers of other namespaces: report them like unknown ones.
     boolean foreign = !known.queue.namespace().equals(queue.namespace());
     if (foreign || known.status != WorkerStatus.ONLINE) {
       return CompletableFuture.failedFuture(
@@ -331,10 +333,11 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * The worker leaves: at once, or after it has finished what it has. Returns whether no run is
-   * left with it. Without drain its runs are released, so none is; false for an unknown worker.
+   * Deregisters a worker: at once, or after it has finished its runs. Returns true if no run is
+   * left with it. Without drain its runs are released, so none is left. Returns false for an
+   * unknown worker.
    *
-   * @param namespace whose worker it must be; null for any
+   * @param namespace the namespace that the worker must belong to; null for any
    */
   public CompletableFuture<Boolean> deregister(
       @Nullable String namespace, WorkerId worker, boolean drain) {
@@ -344,7 +347,7 @@ public final class Workers implements AutoCloseable {
           if (!isIn(namespace, worker)) {
             return false;
           }
-          gates.dismiss(worker);
+          dispatcher.dismiss(worker);
           if (drain) {
             drainNow(worker, "asked to by the worker");
             return find(worker).map(this::held).filter(List::isEmpty).isPresent();
@@ -360,12 +363,12 @@ public final class Workers implements AutoCloseable {
                   },
                   row -> "",
                   (tx, stored) -> WorkerRows.find(tx, worker));
-          forget(worker);
+          evict(worker);
           if (gone.isPresent()) {
-            freeAll(gone.get(), ReleaseClaim.Cause.WORKER_LEFT);
+            releaseAll(gone.get(), ReleaseClaim.Cause.WORKER_LEFT);
             log.atInfo().addKeyValue("worker", worker).log("worker deregistered");
           }
-          // A call that is sent again finds the worker gone.
+          // A repeated call finds the worker offline already.
           return gone.isPresent() || find(worker).isPresent();
         });
   }
@@ -375,8 +378,10 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * Somebody else asks the worker to drain; of any namespace when none is named. False when it has
-   * left before.
+   * Sets a worker to DRAINING on behalf of an administrator. Returns false if it is already
+   * offline.
+   *
+   * @param namespace the namespace that the worker must belong to; null for any
    */
   public CompletableFuture<Boolean> drain(@Nullable String namespace, WorkerId worker) {
     limits.checkOptionalName("namespace", namespace);
@@ -386,7 +391,7 @@ public final class Workers implements AutoCloseable {
             throw Refusal.notFound("worker", worker);
           }
           if (drainNow(worker, "asked to by an administrator")) {
-            tellDrain(worker);
+            publishDrain(worker);
             return true;
           }
           if (database.read(session -> WorkerRows.find(session, worker)).isEmpty()) {
@@ -397,15 +402,17 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * Somebody knows that the worker is as good as dead: others get what it held. Answers how many
-   * runs that were; of any namespace when none is named.
+   * Marks a worker offline on behalf of an administrator and releases its claims. Returns the
+   * number of its runs.
+   *
+   * @param namespace the namespace that the worker must belong to; null for any
    */
   public CompletableFuture<Integer> forceOffline(
       @Nullable String namespace, WorkerId worker, String reason) {
     return forceOffline(namespace, worker, reason, null);
   }
 
-  /** The same; a call with the same request id is executed once. */
+  /** Does the same; a repeat with the same request id is executed once. */
   public CompletableFuture<Integer> forceOffline(
       @Nullable String namespace, WorkerId worker, String reason, @Nullable UUID requestId) {
     limits.checkOptionalName("namespace", namespace);
@@ -426,8 +433,8 @@ public final class Workers implements AutoCloseable {
                           WorkerRows.find(tx, worker)
                               .orElseThrow(() -> Refusal.notFound("worker", worker)),
                           Integer.parseInt(held)));
-          // Also when the call is repeated: the server that was first may not have come so far.
-          bury(forced.worker, "worker was forced offline, claims released");
+          // Also for a repeated call: the first server may have died before it released the claims.
+          onOffline(forced.worker, "worker was forced offline, claims released");
           return forced.heldRuns;
         });
   }
@@ -445,12 +452,12 @@ public final class Workers implements AutoCloseable {
     return new Forced(row, held(tx, row).size());
   }
 
-  /** A worker stays in its namespace: what is in memory is as good as the row. */
+  /** A worker never changes its namespace, so the cache entry is always right. */
   private boolean isIn(@Nullable String namespace, WorkerId worker) {
     if (namespace == null) {
       return true;
     }
-    Seen known = seen.get(worker);
+    CachedWorker known = cachedWorkers.get(worker);
     QueueName queue =
         known != null
             ? known.queue
@@ -473,25 +480,26 @@ public final class Workers implements AutoCloseable {
                       .filter(known -> known.status() == WorkerStatus.DRAINING);
             });
     if (row.isPresent()) {
-      remember(row.get());
-      gates.dismiss(worker);
+      cache(row.get());
+      dispatcher.dismiss(worker);
     }
     return row.isPresent();
   }
 
-  private void tellDrain(WorkerId worker) {
+  private void publishDrain(WorkerId worker) {
     if (!drainAttached(worker)) {
-      notifier.tell(new ServerMessage.Drain(worker));
+      notifier.publish(new ServerMessage.Drain(worker));
     }
   }
 
-  /** Tells a worker that is attached here to drain; false when it is not. */
+  /** Sends DRAIN to a worker that is attached to this server; returns false if it is not. */
   public boolean drainAttached(WorkerId worker) {
-    seen.computeIfPresent(
+    cachedWorkers.computeIfPresent(
         worker,
-        (id, was) ->
-            new Seen(was.queue, WorkerStatus.DRAINING, was.limits, was.atNanos, was.beatNanos));
-    gates.dismiss(worker);
+        (id, old) ->
+            new CachedWorker(
+                old.queue, WorkerStatus.DRAINING, old.limits, old.atNanos, old.beatNanos));
+    dispatcher.dismiss(worker);
     Attached stream = attached.get(worker);
     if (stream != null) {
       stream.listener.drain();
@@ -499,7 +507,7 @@ public final class Workers implements AutoCloseable {
     return stream != null;
   }
 
-  /** Opens a worker's stream. Refusals come through the listener. */
+  /** Opens a worker's stream. The listener receives refusals. */
   public Attachment attach(String namespace, WorkerId worker, AttachListener listener) {
     UUID attachId = RunId.next().value();
     async(
@@ -508,7 +516,7 @@ public final class Workers implements AutoCloseable {
                   database
                       .writeRepeatable(tx -> WorkerRows.attach(tx, worker, namespace, attachId))
                       .orElseThrow(() -> Refusal.notFound("worker", worker));
-              remember(row);
+              cache(row);
               return row;
             })
         .whenComplete(
@@ -537,17 +545,17 @@ public final class Workers implements AutoCloseable {
     attached.computeIfPresent(
         worker, (id, stream) -> stream.attachId.equals(attachId) ? null : stream);
     if (!timer.isShutdown()) {
-      // The worker may only have lost its connection: it has a while to come back, to any server.
+      // The worker may have lost only its connection: give it time to attach to any server.
       long brokenNanos = System.nanoTime();
       timer.schedule(
-          () -> async(() -> buryDetached(worker, attachId, brokenNanos)),
+          () -> async(() -> markDetachedOffline(worker, attachId, brokenNanos)),
           config.detached().toMillis() + 100,
           TimeUnit.MILLISECONDS);
     }
   }
 
-  /** Every heartbeat since the stream broke shows that the worker lives. */
-  private boolean buryDetached(WorkerId worker, UUID attachId, long brokenNanos) {
+  /** Marks the worker offline unless it sent a heartbeat after the stream broke. */
+  private boolean markDetachedOffline(WorkerId worker, UUID attachId, long brokenNanos) {
     long brokenMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - brokenNanos);
     Optional<WorkerRows.Known> gone =
         database.write(
@@ -556,12 +564,12 @@ public final class Workers implements AutoCloseable {
               WorkerRows.event(tx, row, "OFFLINE", "its connection broke and no heartbeat came");
               return row;
             });
-    gone.ifPresent(dead -> bury(dead, "worker's connection broke, claims released"));
+    gone.ifPresent(dead -> onOffline(dead, "worker's connection broke, claims released"));
     return gone.isPresent();
   }
 
-  /** Takes workers out that have been silent for too long; answers how many. Blocks. */
-  public int buryStale() {
+  /** Marks workers offline whose last heartbeat is too old; returns how many. Blocks. */
+  public int markStaleOffline() {
     List<WorkerRows.Known> gone =
         database.write(
             tx -> {
@@ -570,60 +578,63 @@ public final class Workers implements AutoCloseable {
               WorkerRows.event(tx, ids(rows), "OFFLINE", "no heartbeat");
               return rows;
             });
-    gone.forEach(worker -> bury(worker, "worker missed its heartbeats, claims released"));
+    gone.forEach(worker -> onOffline(worker, "worker missed its heartbeats, claims released"));
     return gone.size();
   }
 
-  /** Deletes what is known of workers that left so long ago; answers of how many. Blocks. */
-  public int forgetOffline(long offlineMs, int max) {
-    return database.write(tx -> WorkerRows.forget(tx, offlineMs, max));
+  /**
+   * Deletes the rows of workers that have been offline for {@code offlineMs}; returns how many.
+   * Blocks.
+   */
+  public int purgeOffline(long offlineMs, int max) {
+    return database.write(tx -> WorkerRows.purge(tx, offlineMs, max));
   }
 
   /**
-   * Frees what workers still hold that have been offline for a while; answers how much. The server
-   * that took them out may have been killed before it freed their claims, and a run with a long
-   * lease of its own would wait for the end of that. Whoever registered anew has listed its claims
-   * by then, and has them. Blocks.
+   * Releases claims of workers that have been offline for a while; returns how many. The server
+   * that marked them offline may have died before it released the claims, and a run with a long
+   * lease would wait for its end. A worker that registered again has listed its claims by then and
+   * keeps them. Blocks.
    */
-  public int freeForgotten() {
-    List<Claim> forgotten =
+  public int releaseOrphanedClaims() {
+    List<Claim> orphaned =
         database.read(
-            session -> HeldRuns.forgotten(session, config.stale().toMillis(), FORGOTTEN_MAX));
-    if (!forgotten.isEmpty()) {
-      free.accept(forgotten, ReleaseClaim.Cause.WORKER_GONE);
+            session -> HeldRuns.forgotten(session, config.stale().toMillis(), ORPHANED_MAX));
+    if (!orphaned.isEmpty()) {
+      release.accept(orphaned, ReleaseClaim.Cause.WORKER_GONE);
       log.atWarn()
-          .addKeyValue("claims", forgotten.size())
+          .addKeyValue("claims", orphaned.size())
           .log("claims of workers that are offline were still held, released");
     }
-    return forgotten.size();
+    return orphaned.size();
   }
 
-  /** Forgets workers that report to another server. */
-  public void forgetOld() {
-    forgetNotSeenFor(FORGET_NANOS);
+  /** Evicts cache entries of workers that report to another server. */
+  public void evictOld() {
+    evictNotSeenFor(EVICT_NANOS);
   }
 
-  /** Answers how many are still known. */
-  int forgetNotSeenFor(long nanos) {
+  /** Returns how many entries are left. */
+  int evictNotSeenFor(long nanos) {
     long now = System.nanoTime();
-    seen.values().removeIf(worker -> now - worker.atNanos > nanos);
-    return seen.size();
+    cachedWorkers.values().removeIf(worker -> now - worker.atNanos > nanos);
+    return cachedWorkers.size();
   }
 
-  private int bury(WorkerRows.Known worker, String message) {
-    forget(worker.id());
-    int freed = freeAll(worker, ReleaseClaim.Cause.WORKER_GONE);
+  private int onOffline(WorkerRows.Known worker, String message) {
+    evict(worker.id());
+    int released = releaseAll(worker, ReleaseClaim.Cause.WORKER_GONE);
     log.atWarn()
         .addKeyValue("worker", worker.id())
         .addKeyValue("queue", worker.queue().queue())
-        .addKeyValue("claims", freed)
+        .addKeyValue("claims", released)
         .log(message);
-    return freed;
+    return released;
   }
 
-  private int freeAll(WorkerRows.Known worker, ReleaseClaim.Cause cause) {
+  private int releaseAll(WorkerRows.Known worker, ReleaseClaim.Cause cause) {
     List<HeldRuns.Held> held = held(worker);
-    free.accept(held.stream().map(HeldRuns.Held::claim).toList(), cause);
+    release.accept(held.stream().map(HeldRuns.Held::claim).toList(), cause);
     return held.size();
   }
 
@@ -636,30 +647,30 @@ public final class Workers implements AutoCloseable {
         session, worker.id(), worker.queue(), worker.types(), config.lease().toMillis());
   }
 
-  private void forget(WorkerId worker) {
-    seen.remove(worker);
-    gates.dismiss(worker);
+  private void evict(WorkerId worker) {
+    cachedWorkers.remove(worker);
+    dispatcher.dismiss(worker);
     Attached stream = attached.remove(worker);
     if (stream != null) {
       stream.listener.closed(Refusal.notFound("worker", worker));
     }
   }
 
-  /** Tells a worker to stop executing a run, wherever it is attached. */
+  /** Tells a worker to stop executing a run, on any server to which it is attached. */
   public void stop(WorkerId worker, Claim claim, RunStatus status) {
     if (!stopAttached(worker, claim, status)) {
-      notifier.tell(new ServerMessage.Stop(worker, claim, status));
+      notifier.publish(new ServerMessage.Stop(worker, claim, status));
     }
   }
 
-  /** Tells a worker that what a run waits for may have come, wherever it is attached. */
+  /** Tells a worker that its run may have new messages, on any server to which it is attached. */
   public void wake(WorkerId worker, Claim claim) {
     if (!wakeAttached(worker, claim)) {
-      notifier.tell(new ServerMessage.Wake(worker, claim));
+      notifier.publish(new ServerMessage.Wake(worker, claim));
     }
   }
 
-  /** The same for a worker that is attached here; false when it is not. */
+  /** Does the same for a worker that is attached to this server; returns false if it is not. */
   public boolean wakeAttached(WorkerId worker, Claim claim) {
     Attached stream = attached.get(worker);
     if (stream != null) {
@@ -668,7 +679,7 @@ public final class Workers implements AutoCloseable {
     return stream != null;
   }
 
-  /** The same for a worker that is attached here; false when it is not. */
+  /** Does the same for a worker that is attached to this server; returns false if it is not. */
   public boolean stopAttached(WorkerId worker, Claim claim, RunStatus status) {
     Attached stream = attached.get(worker);
     if (stream != null) {

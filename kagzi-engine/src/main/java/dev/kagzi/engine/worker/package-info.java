@@ -1,10 +1,10 @@
 /**
- * Workers: who executes runs, whether they are alive, and what becomes of their claims when not.
+ * Workers: their registrations, their heartbeats, and the release of their claims when they die.
  *
- * <p>Owns {@code workers} and {@code worker_events}. A worker is one registration; it proves itself
- * by heartbeats, which also renew the leases of the claims that it lists, and by an attached stream
- * whose break is the first sign of death. Heartbeats have a journal of their own, so that leases
- * are renewed however busy the lanes are.
+ * <p>Owns {@code workers} and {@code worker_events}. A worker is one registration. Its heartbeats
+ * show that it is alive and renew the leases of the claims that they list. The break of its
+ * attached stream is the first sign that it died. Heartbeats have their own journal, so that busy
+ * lanes do not delay renewals.
  */
 @NullMarked
 package dev.kagzi.engine.worker;

@@ -52,10 +52,10 @@ class DatabaseFailureLogTest {
 
     assertThat(messages())
         .containsExactly(
-            "WARN the database is away",
-            "WARN the database is still away",
-            "WARN the database is still away",
-            "INFO the database is back");
+            "WARN the database is unavailable",
+            "WARN the database is still unavailable",
+            "WARN the database is still unavailable",
+            "INFO the database is available again");
     assertThat(log.lines().get(0))
         .contains("call=claim", "state=08001", "message=connection refused");
     assertThat(log.lines().get(3)).contains("away_ms=150000", "failures=1500");
@@ -77,7 +77,7 @@ class DatabaseFailureLogTest {
     assertThat(log.lines()).hasSize(2);
 
     failures.failed("lane-1", refused(), now);
-    assertThat(messages()).hasSize(3).endsWith("WARN the database is away");
+    assertThat(messages()).hasSize(3).endsWith("WARN the database is unavailable");
   }
 
   /** What was on its way when the others already failed says nothing of how things are now. */
@@ -88,7 +88,7 @@ class DatabaseFailureLogTest {
     failFor(1);
     failures.worked(sent);
 
-    assertThat(messages()).containsExactly("WARN the database is away");
+    assertThat(messages()).containsExactly("WARN the database is unavailable");
   }
 
   @Test
@@ -100,7 +100,7 @@ class DatabaseFailureLogTest {
       failures.worked(now);
     }
 
-    assertThat(messages().stream().filter(line -> line.equals("WARN the database is away")))
+    assertThat(messages().stream().filter(line -> line.equals("WARN the database is unavailable")))
         .hasSizeBetween(9, 13);
     assertThat(log.lines()).hasSizeLessThanOrEqualTo(26);
   }

@@ -59,8 +59,8 @@ class WriteQueueTest {
   void who_gives_up_does_not_block_those_behind() throws Exception {
     WriteQueue<Numbered> intake = new WriteQueue<>(100);
     intake.offer(List.of(new Numbered(0)));
-    WriteQueue.Place first = intake.queueUp();
-    WriteQueue.Place second = intake.queueUp();
+    WriteQueue.Place first = intake.reservePlace();
+    WriteQueue.Place second = intake.reservePlace();
 
     assertThat(intake.offer(first, List.of(new Numbered(1)), 1)).isFalse();
     intake.take(10, 1_000);
@@ -69,7 +69,7 @@ class WriteQueueTest {
   }
 
   private static Thread waiter(WriteQueue<Numbered> intake, Numbered write) {
-    WriteQueue.Place place = intake.queueUp();
+    WriteQueue.Place place = intake.reservePlace();
     Thread thread =
         Thread.ofPlatform()
             .start(

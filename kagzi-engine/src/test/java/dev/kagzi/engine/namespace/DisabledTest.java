@@ -216,7 +216,9 @@ class DisabledTest {
       start(here);
       Task task = await(poll(engine, worker, 20_000).tasks()).get(0);
       here.engine().namespaces().disable(name);
-      await().atMost(Duration.ofSeconds(5)).until(() -> !engine.engine().namespaces().isOpen(name));
+      await()
+          .atMost(Duration.ofSeconds(5))
+          .until(() -> !engine.engine().namespaces().mayDispatch(name));
       // Due again, and known to be so.
       await(
           engine

@@ -56,7 +56,7 @@ class NotifierTest {
   private Notifier started(NotifierKind kind, Consumer<ServerMessage> listener) {
     Notifier made = notifier(kind, listener);
     made.start();
-    made.others(1);
+    made.setOtherServers(1);
     return made;
   }
 
@@ -67,7 +67,7 @@ class NotifierTest {
         .atMost(LIMIT)
         .until(
             () -> {
-              voice.tell(probe);
+              voice.publish(probe);
               return ear.contains(probe);
             });
   }
@@ -106,7 +106,7 @@ class NotifierTest {
     heard.removeIf(ServerMessage.Namespace.class::isInstance);
 
     List<ServerMessage> told = oneOfEach();
-    told.forEach(voice::tell);
+    told.forEach(voice::publish);
 
     Awaitility.await().atMost(LIMIT).until(() -> heard.containsAll(told));
     Awaitility.await().atMost(LIMIT).until(() -> heardToo.containsAll(told));
@@ -128,7 +128,7 @@ class NotifierTest {
     awaitReach(voice, heard);
 
     leaving.close();
-    voice.tell(new ServerMessage.Versions());
+    voice.publish(new ServerMessage.Versions());
     Awaitility.await().atMost(LIMIT).until(() -> heard.contains(new ServerMessage.Versions()));
 
     assertThat(early).isEmpty();
@@ -152,8 +152,8 @@ class NotifierTest {
     Notifier voice = started(kind, notice -> {});
     awaitReach(voice, heard);
 
-    voice.tell(new ServerMessage.Drain(WorkerId.next()));
-    voice.tell(new ServerMessage.Versions());
+    voice.publish(new ServerMessage.Drain(WorkerId.next()));
+    voice.publish(new ServerMessage.Versions());
 
     Awaitility.await().atMost(LIMIT).until(() -> heard.contains(new ServerMessage.Versions()));
   }
@@ -175,14 +175,14 @@ class NotifierTest {
         });
     Notifier voice = started(kind, notice -> {});
     awaitReach(voice, heard);
-    voice.tell(hold);
+    voice.publish(hold);
     Awaitility.await().atMost(LIMIT).until(() -> heard.contains(hold));
 
     RunId last = RunId.next();
     for (int i = 0; i < 20_000; i++) {
-      voice.tell(new ServerMessage.Ended(RunId.next()));
+      voice.publish(new ServerMessage.Ended(RunId.next()));
     }
-    voice.tell(new ServerMessage.Ended(last));
+    voice.publish(new ServerMessage.Ended(last));
     release.countDown();
 
     Awaitility.await()

@@ -31,7 +31,7 @@ class PostgresNotifierTest {
   void open() {
     one = new PostgresNotifier(database.open(), RunId.next().value(), this::hear, threads);
     other = new PostgresNotifier(database.open(), RunId.next().value(), notice -> {}, threads);
-    other.others(1);
+    other.setOtherServers(1);
   }
 
   @AfterEach
@@ -75,7 +75,7 @@ class PostgresNotifierTest {
     Awaitility.await().until(() -> listeners() == 1);
     other.start();
 
-    other.tell(new ServerMessage.Versions());
+    other.publish(new ServerMessage.Versions());
 
     assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
   }
@@ -88,7 +88,7 @@ class PostgresNotifierTest {
     assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Everything());
     other.start();
 
-    other.tell(new ServerMessage.Versions());
+    other.publish(new ServerMessage.Versions());
 
     assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
   }

@@ -248,7 +248,7 @@ class PlanTest {
   void runs_that_workers_hold_are_found_by_their_leases() {
     assertPlan(
             WorkerQueries.held(
-                new WorkerQueries.Place("big", "q2", List.of("t2", "t7")),
+                new WorkerQueries.SearchScope("big", "q2", List.of("t2", "t7")),
                 List.of(WorkerId.next(), WorkerId.next()),
                 60_000))
         .contains("workflow_runs_claim")

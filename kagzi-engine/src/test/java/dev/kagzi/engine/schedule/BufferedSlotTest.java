@@ -300,8 +300,8 @@ class BufferedSlotTest {
         "UPDATE kagzi.workflow_runs SET status = 'COMPLETED', available_at = NULL, finished_at ="
             + " now() WHERE schedule_id IS NOT NULL");
 
-    firing.startForgotten();
-    firing.startForgotten();
+    firing.startOverdueBuffered();
+    firing.startOverdueBuffered();
 
     assertThat(runs(schedule)).containsExactly("0 COMPLETED", "1 PENDING");
     assertThat(view(schedule).waitingSlot()).isNull();
@@ -318,7 +318,7 @@ class BufferedSlotTest {
     engine.report(done(first.claim(), "1"));
     assertThat(runs(schedule)).containsExactly("0 COMPLETED");
     engine.engine().schedules().resume(NAMESPACE, schedule.id());
-    firing.startForgotten();
+    firing.startOverdueBuffered();
 
     assertThat(runs(schedule)).containsExactly("0 COMPLETED", "1 PENDING");
   }

@@ -68,7 +68,7 @@ class CrashTest {
         "UPDATE kagzi.workers SET last_heartbeat_at = now() - interval '1 hour' WHERE worker_id = '"
             + worker
             + "'");
-    engine.engine().workers().buryStale();
+    engine.engine().workers().markStaleOffline();
   }
 
   private void awaitFailed(RunId run) {

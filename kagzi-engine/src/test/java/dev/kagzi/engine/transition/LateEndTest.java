@@ -136,7 +136,7 @@ class LateEndTest {
         "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
             + worker
             + "'");
-    assertThat(engine.engine().workers().buryStale()).isEqualTo(1);
+    assertThat(engine.engine().workers().markStaleOffline()).isEqualTo(1);
   }
 
   private void awaitPending(RunId run) {

@@ -202,11 +202,11 @@ class LeaseTest {
     engine.start(longLease);
     Claim beside = engine.claimOne(other).claim();
 
-    int online = engine.engine().workers().freeForgotten();
+    int online = engine.engine().workers().releaseOrphanedClaims();
     offlineSince(Duration.ofMinutes(59));
-    int justGone = engine.engine().workers().freeForgotten();
+    int justGone = engine.engine().workers().releaseOrphanedClaims();
     offlineSince(Duration.ofMinutes(61));
-    int longGone = engine.engine().workers().freeForgotten();
+    int longGone = engine.engine().workers().releaseOrphanedClaims();
 
     assertThat(List.of(online, justGone, longGone)).containsExactly(0, 0, 1);
     assertThat(engine.claimOne(other).claim()).isEqualTo(new Claim(run, claim.epoch() + 1));
@@ -480,7 +480,7 @@ class LeaseTest {
         "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
             + who
             + "'");
-    assertThat(engine.engine().workers().buryStale()).isEqualTo(1);
+    assertThat(engine.engine().workers().markStaleOffline()).isEqualTo(1);
     Awaitility.await().until(() -> crashes() == before + 1);
   }
 

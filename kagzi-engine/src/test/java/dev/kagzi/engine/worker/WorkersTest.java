@@ -404,9 +404,9 @@ class WorkersTest {
   @Test
   void a_worker_that_is_no_longer_seen_is_forgotten_and_known_again_when_it_comes_back() {
     WorkerId worker = engine.register();
-    int fresh = workers().forgetNotSeenFor(TimeUnit.HOURS.toNanos(1));
+    int fresh = workers().evictNotSeenFor(TimeUnit.HOURS.toNanos(1));
 
-    int left = workers().forgetNotSeenFor(0);
+    int left = workers().evictNotSeenFor(0);
     engine.start();
     Task task = engine.claimOne(worker);
 
