@@ -461,7 +461,7 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  /** Writes of the engine itself: nobody waits for their results. */
+  /** Appends the engine's own writes to the journal; no caller waits for their results. */
   private final class RunWrites {
     void deliverMessages(RunId run) {
       journal.append(new DeliverMessages(run));

@@ -6,12 +6,12 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * As whom PostgreSQL runs. It refuses to run as root, so root's server runs in a user namespace
- * where nobody is root (its files stay root's), or, where the kernel does not allow that, as the
- * user nobody.
+ * The operating system user that runs PostgreSQL. PostgreSQL refuses to run as root. For root it
+ * runs in a user namespace without a root user, where its files still belong to root. If the kernel
+ * does not allow that, it runs as the user nobody.
  *
- * @param prefix goes before each command of PostgreSQL
- * @param uid who owns the data directory; -1 when there is nothing to choose
+ * @param prefix precedes each command of PostgreSQL
+ * @param uid owner of the data directory; -1 for the current user
  */
 record Account(List<String> prefix, int uid) {
 
@@ -21,7 +21,7 @@ record Account(List<String> prefix, int uid) {
     static final Account CURRENT = find();
   }
 
-  /** Found out once per JVM. */
+  /** Returns the account, which is determined once per JVM. */
   static Account current() {
     return Holder.CURRENT;
   }
@@ -50,11 +50,11 @@ record Account(List<String> prefix, int uid) {
           ? Integer.valueOf(0).equals(Files.getAttribute(self, "unix:uid"))
           : "root".equals(System.getProperty("user.name"));
     } catch (IOException e) {
-      throw new EmbeddedPostgresException("cannot find out who we are: " + e, e);
+      throw new EmbeddedPostgresException("cannot determine the current user: " + e, e);
     }
   }
 
-  /** Whether root's server has to live outside of root's home, which nobody may enter. */
+  /** Returns whether the server runs as nobody, who cannot enter root's home directory. */
   boolean isNobody() {
     return uid == NOBODY;
   }
@@ -63,7 +63,7 @@ record Account(List<String> prefix, int uid) {
     return Command.join(prefix, command);
   }
 
-  /** Makes the directory and all in it belong to the server's user. */
+  /** Gives the directory and its content to the server's user. */
   void own(Path directory) throws IOException {
     if (uid < 0) {
       return;

@@ -26,25 +26,25 @@ import org.slf4j.LoggerFactory;
 import org.tukaani.xz.XZInputStream;
 
 /**
- * The programs of PostgreSQL, unpacked once per user. The folder's name carries the archive's
- * checksum, so that versions live side by side and a folder, once there, is never written again.
+ * The programs of PostgreSQL, unpacked once per user. The folder's name contains the archive's
+ * checksum: versions coexist, and an existing folder is never written again.
  *
- * @param home the folder that has {@code bin} in it
+ * @param home the folder that contains {@code bin}
  */
 record Binaries(Path home) {
 
   private static final Logger log = LoggerFactory.getLogger(Binaries.class);
 
-  /** A file lock is held by the whole JVM; its threads take turns by this one. */
+  /** A file lock belongs to the whole JVM; this lock serializes its threads. */
   private static final ReentrantLock UNPACKING = new ReentrantLock();
 
   String program(String name) {
     return home.resolve("bin").resolve(name).toString();
   }
 
-  /** The major version, as data directories carry it in {@code PG_VERSION}. */
+  /** Returns the major version, as in the {@code PG_VERSION} file of data directories. */
   String majorVersion() throws IOException {
-    // The first line of what initdb bootstraps from, "# PostgreSQL 18": cheaper than a process.
+    // The first line of initdb's bootstrap file is "# PostgreSQL 18": cheaper than a process.
     try (Stream<String> lines = Files.lines(home.resolve("share/postgresql/postgres.bki"))) {
       return lines.findFirst().orElse("").replaceAll("\\D", "");
     }
@@ -89,7 +89,7 @@ record Binaries(Path home) {
     return (UserDirs.isMac() ? "darwin" : UserDirs.osName()) + "-" + cpu;
   }
 
-  /** The jar's directory knows the checksum; only a bare file has to be read for it. */
+  /** Returns the CRC of the archive. A jar stores it; only a plain file must be read. */
   private static String fingerprint(URL archive) throws IOException {
     URLConnection connection = archive.openConnection();
     connection.setUseCaches(false);
@@ -117,7 +117,7 @@ record Binaries(Path home) {
             FileChannel.open(
                 cache.resolve("unpack.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock lock = channel.lock()) {
-      // Whoever waited here finds the work done.
+      // Another process may have unpacked it while this one waited for the lock.
       if (lock.isValid() && !Files.isDirectory(home)) {
         unpack(archive, cache, home);
       }
@@ -128,7 +128,7 @@ record Binaries(Path home) {
 
   private static void unpack(URL archive, Path cache, Path home) throws IOException {
     long began = System.nanoTime();
-    // Left by unpackers that were killed; we hold the lock, so nobody is at work in them.
+    // Folders of killed processes; this process holds the lock, so no other one uses them.
     try (DirectoryStream<Path> leftovers = Files.newDirectoryStream(cache, ".unpacking-*")) {
       for (Path leftover : leftovers) {
         Folders.delete(leftover);
@@ -155,7 +155,7 @@ record Binaries(Path home) {
     }
   }
 
-  /** What only people who compile against PostgreSQL want stays packed. */
+  /** Skips static libraries and headers, which only builds against PostgreSQL need. */
   private static boolean isNeeded(String name) {
     return !name.endsWith(".a") && !name.startsWith("include/") && !name.startsWith("./include/");
   }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Short programs that we wait for. */
+/** Runs short commands and waits for them. */
 final class Command {
 
   private static final File NULL = new File("/dev/null");
@@ -16,8 +16,8 @@ final class Command {
   private Command() {}
 
   /**
-   * A process builder whose environment cannot change what PostgreSQL does, and which stands in a
-   * directory that every user may enter.
+   * Creates a process builder whose environment does not affect PostgreSQL. Its working directory
+   * is one that every user can enter.
    */
   static ProcessBuilder of(List<String> command) {
     ProcessBuilder builder = new ProcessBuilder(command).directory(new File("/"));
@@ -35,7 +35,7 @@ final class Command {
     return joined;
   }
 
-  /** Runs without output; answers whether the command exists and ended with 0. */
+  /** Runs the command without output; returns whether it exists and exited with 0. */
   static boolean succeeds(List<String> command) {
     try {
       return run(of(command).redirectErrorStream(true).redirectOutput(NULL), 30) == 0;
@@ -44,7 +44,7 @@ final class Command {
     }
   }
 
-  /** Runs with all output appended to the log; answers the exit code. */
+  /** Runs the command with its output appended to the log; returns the exit code. */
   static int runLogged(List<String> command, Path log, long secondsMax) {
     try {
       var output = ProcessBuilder.Redirect.appendTo(log.toFile());

@@ -25,9 +25,9 @@ import java.util.regex.Pattern;
 
 /**
  * A TCP proxy for tests, between a client and PostgreSQL. It breaks the connection after PostgreSQL
- * has committed and before its answer arrives. It reads just enough of the protocol for that: an
- * answer ends with ReadyForQuery, which says whether a transaction is open, and names what was done
- * in CommandComplete. Thread-safe.
+ * has committed and before its answer arrives. It parses only the needed part of the protocol. An
+ * answer ends with ReadyForQuery, which contains the transaction state, and CommandComplete
+ * contains the command tag. Thread-safe.
  */
 public class CuttingProxy implements AutoCloseable {
   private static final Pattern ADDRESS =
@@ -36,15 +36,15 @@ public class CuttingProxy implements AutoCloseable {
   private final String database;
   private final String host;
   private final int port;
-  private final ServerSocket door;
-  private final Set<Link> links = ConcurrentHashMap.newKeySet();
+  private final ServerSocket serverSocket;
+  private final Set<Tunnel> tunnels = ConcurrentHashMap.newKeySet();
   private final AtomicReference<Predicate<String>> next = new AtomicReference<>();
   private final List<String> cuts = new CopyOnWriteArrayList<>();
   private final AtomicInteger turnedAway = new AtomicInteger();
   private volatile Consumer<String> listener = tag -> {};
   private volatile boolean down;
 
-  /** Listens on the loopback address, for the database that the URL names. */
+  /** Listens on the loopback address, for the database of the URL. */
   public CuttingProxy(String jdbcUrl) {
     Matcher address = ADDRESS.matcher(jdbcUrl);
     if (!address.matches()) {
@@ -54,30 +54,34 @@ public class CuttingProxy implements AutoCloseable {
     this.host = address.group(1);
     this.port = Integer.parseInt(address.group(2));
     try {
-      this.door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+      this.serverSocket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     Thread.ofVirtual().name("cut-proxy").start(this::accept);
   }
 
-  /** The same database by way of this proxy, with a further parameter of the driver or none. */
+  /**
+   * Returns the JDBC URL of the database through this proxy.
+   *
+   * @param parameter one more driver parameter; empty for none
+   */
   public String jdbcUrl(String parameter) {
-    // Without TLS the first thing that PostgreSQL says is a message like all others.
+    // Without TLS the first bytes from PostgreSQL are a regular message.
     return "jdbc:postgresql://127.0.0.1:%d/%s?sslmode=disable%s"
-        .formatted(door.getLocalPort(), database, parameter.isEmpty() ? "" : "&" + parameter);
+        .formatted(serverSocket.getLocalPort(), database, parameter.isEmpty() ? "" : "&" + parameter);
   }
 
   /**
-   * Cuts the connection on which PostgreSQL next commits something of that sort: its answer is
-   * swallowed. The text is what PostgreSQL calls it: COMMIT, or the tag of a statement that commits
-   * itself, such as INSERT 0 1.
+   * Cuts the connection on which PostgreSQL next commits a matching command, and drops the answer.
+   * The predicate gets the command tag: COMMIT, or the tag of an autocommit statement, such as
+   * INSERT 0 1.
    */
   public void cutAnswer(Predicate<String> tag) {
     next.set(tag);
   }
 
-  /** The same, and from then on the database is away. */
+  /** Does the same, and then makes the database unavailable. */
   public void downAfter(Predicate<String> tag) {
     cutAnswer(
         text -> {
@@ -89,33 +93,35 @@ public class CuttingProxy implements AutoCloseable {
         });
   }
 
-  /** Tells of everything that PostgreSQL has done, whether it commits or not, by the same text. */
+  /**
+   * Calls {@code tags} with the tag of every command that PostgreSQL completes, committed or not.
+   */
   public void listen(Consumer<String> tags) {
     listener = tags;
   }
 
-  /** What was cut so far. */
+  /** The tags of the answers that were cut so far. */
   public List<String> cuts() {
     return cuts;
   }
 
-  /** Nothing passes any more on the connections that are open now; nobody is told. */
+  /** Stops forwarding on all open connections without closing them. */
   public void stall() {
-    links.forEach(link -> link.stalled = true);
+    tunnels.forEach(tunnel -> tunnel.stalled = true);
   }
 
-  /** The database is away: open connections break, new ones are turned away. */
+  /** Makes the database unavailable: closes open connections and refuses new ones. */
   public void down() {
     down = true;
-    links.forEach(Link::close);
+    tunnels.forEach(Tunnel::close);
   }
 
-  /** The database is back. */
+  /** Makes the database available again. */
   public void up() {
     down = false;
   }
 
-  /** How many connections were turned away. */
+  /** Number of refused connections. */
   public int turnedAway() {
     return turnedAway.get();
   }
@@ -123,7 +129,7 @@ public class CuttingProxy implements AutoCloseable {
   private void accept() {
     try {
       while (true) {
-        Socket client = door.accept();
+        Socket client = serverSocket.accept();
         if (down) {
           turnedAway.incrementAndGet();
           client.close();
@@ -137,18 +143,18 @@ public class CuttingProxy implements AutoCloseable {
   }
 
   private void open(Socket client) throws IOException {
-    Link link = new Link(client, new Socket(host, port));
-    links.add(link);
-    Thread.ofVirtual().name("cut-proxy-up").start(link::forward);
-    Thread.ofVirtual().name("cut-proxy-down").start(link::answer);
+    Tunnel tunnel = new Tunnel(client, new Socket(host, port));
+    tunnels.add(tunnel);
+    Thread.ofVirtual().name("cut-proxy-up").start(tunnel::forward);
+    Thread.ofVirtual().name("cut-proxy-down").start(tunnel::answer);
   }
 
-  private final class Link {
+  private final class Tunnel {
     private final Socket client;
     private final Socket server;
     private volatile boolean stalled;
 
-    Link(Socket client, Socket server) throws IOException {
+    Tunnel(Socket client, Socket server) throws IOException {
       this.client = client;
       this.server = server;
       client.setTcpNoDelay(true);
@@ -168,7 +174,7 @@ public class CuttingProxy implements AutoCloseable {
       } catch (IOException broken) {
         // Ended below.
       }
-      // PostgreSQL does not learn of a client that is lost in the net.
+      // A stalled client is lost in the network: PostgreSQL must not notice.
       if (!stalled) {
         close();
       }
@@ -187,7 +193,7 @@ public class CuttingProxy implements AutoCloseable {
       close();
     }
 
-    /** False when the answer was the one to cut. */
+    /** Forwards the answer; returns false if it was the one to cut. */
     private boolean pass(Answer answer, OutputStream out) throws IOException {
       if (!answer.tag.isEmpty()) {
         listener.accept(answer.tag);
@@ -207,7 +213,7 @@ public class CuttingProxy implements AutoCloseable {
     }
 
     void close() {
-      links.remove(this);
+      tunnels.remove(this);
       closeQuietly(client);
       closeQuietly(server);
     }
@@ -237,8 +243,8 @@ public class CuttingProxy implements AutoCloseable {
         } else if (type == 'Z') {
           state = (char) body[0];
         }
-        // A request for a password and an unasked-for notification end nothing, and yet the client
-        // waits for them.
+        // The client waits for these messages although they do not end an answer: forward them at
+        // once.
       } while (type != 'Z' && type != 'R' && type != 'A' && type != 'N' && type != 'E');
     }
 
@@ -262,10 +268,10 @@ public class CuttingProxy implements AutoCloseable {
   @Override
   public void close() {
     try {
-      door.close();
+      serverSocket.close();
     } catch (IOException closed) {
       // It is.
     }
-    links.forEach(Link::close);
+    tunnels.forEach(Tunnel::close);
   }
 }

@@ -25,8 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A PostgreSQL server that belongs to this JVM. It accepts connections when {@link Builder#start}
- * returns, and stops at {@link #close} or when the JVM ends, in whatever way. Thread-safe.
- *
+ * returns, and stops at {@link #close} or when the JVM ends, even by a kill. Thread-safe.
  * <pre>{@code
  * try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().dataDir(folder).start()) {
  *   postgres.createDatabaseIfAbsent("orders");
@@ -56,21 +55,24 @@ public final class EmbeddedPostgres implements AutoCloseable {
     this.password = directory.password();
   }
 
-  /** A server is durable unless told otherwise; where its data goes must be said. */
+  /**
+   * Returns a builder. A server is durable by default; set {@link Builder#dataDir} or {@link
+   * Builder#ephemeral}.
+   */
   public static Builder builder() {
     return new Builder();
   }
 
   /**
-   * Where this user's servers keep their data unless told otherwise: {@code name} under {@code
-   * $XDG_DATA_HOME/kagzi} or {@code ~/.local/share/kagzi}. For root it can be {@code
-   * /var/lib/kagzi}, when PostgreSQL has to run as a user who may not enter root's home.
+   * Returns the default data directory: {@code name} under {@code $XDG_DATA_HOME/kagzi} or {@code
+   * ~/.local/share/kagzi}. For root it can be {@code /var/lib/kagzi}, when PostgreSQL has to run as
+   * a user who cannot enter root's home.
    */
   public static Path defaultDataDir(String name) {
     return UserDirs.data(Account.current()).resolve(name);
   }
 
-  /** The major version of the PostgreSQL that is on the class path, such as 18. */
+  /** Returns the major version of the PostgreSQL on the class path, such as 18. */
   public static int majorVersion() {
     try {
       Path cache = UserDirs.cache(Account.current());
@@ -80,12 +82,12 @@ public final class EmbeddedPostgres implements AutoCloseable {
     }
   }
 
-  /** The address of a database, without user and password. */
+  /** Returns the JDBC URL of a database, without user and password. */
   public String jdbcUrl(String database) {
     return "jdbc:postgresql://" + LOOPBACK + ":" + port() + "/" + database;
   }
 
-  /** The superuser, the only user there is. */
+  /** The superuser, the only user of the server. */
   public String user() {
     return ServerDirectory.USER;
   }
@@ -95,42 +97,42 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return password;
   }
 
-  /** The port on the loopback address; the same after a restart unless somebody has taken it. */
+  /** The port on the loopback address; the same after a restart unless another process uses it. */
   public int port() {
     return postmaster.port();
   }
 
-  /** The process that, when killed, takes the server with it. */
+  /** The pid of the server; killing it ends the server. */
   public long pid() {
     return postmaster.pid();
   }
 
-  /** The folder that holds everything of this server. */
+  /** The folder with all files of this server. */
   public Path dataDir() {
     return directory.root();
   }
 
-  /** The file that holds {@link #password}, readable by its owner only. */
+  /** The file that contains {@link #password}, readable by its owner only. */
   public Path passwordFile() {
     return directory.passwordFile();
   }
 
-  /** What the server has to say. */
+  /** The server's log file. */
   public Path logFile() {
     return directory.log();
   }
 
-  /** Whether the server runs; it may have been killed from outside. */
+  /** Returns whether the server is running; it may have been killed from outside. */
   public boolean isRunning() {
     return postmaster.isAlive();
   }
 
-  /** Completes when the server has ended, wanted or not. */
+  /** Completes when the server has ended, by {@link #close} or not. */
   public CompletableFuture<Void> onExit() {
     return postmaster.onExit();
   }
 
-  /** A new connection to a database, which is the caller's to close. */
+  /** Opens a connection to a database; the caller closes it. */
   public Connection connect(String database) throws SQLException {
     return DriverManager.getConnection(jdbcUrl(database), user(), password());
   }
@@ -140,19 +142,19 @@ public final class EmbeddedPostgres implements AutoCloseable {
     execute("CREATE DATABASE " + quoted(name));
   }
 
-  /** Creates a copy of another database, to which nobody may be connected. */
+  /** Creates a copy of another database, which must have no connections. */
   public void createDatabase(String name, String template) {
     execute("CREATE DATABASE " + quoted(name) + " TEMPLATE " + quoted(template));
   }
 
-  /** Creates an empty database unless one of that name is there. */
+  /** Creates an empty database unless the name exists. */
   public void createDatabaseIfAbsent(String name) {
     if (!hasDatabase(name)) {
       createDatabase(name);
     }
   }
 
-  /** Drops a database if it is there, and cuts off who is connected to it. */
+  /** Drops a database if it exists, and closes its connections. */
   public void dropDatabase(String name) {
     execute("DROP DATABASE IF EXISTS " + quoted(name) + " WITH (FORCE)");
   }
@@ -166,7 +168,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
         return row.next();
       }
     } catch (SQLException e) {
-      throw new EmbeddedPostgresException("cannot look for database " + name + ": " + e, e);
+      throw new EmbeddedPostgresException("cannot check for database " + name + ": " + e, e);
     }
   }
 
@@ -183,7 +185,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return '"' + name.replace("\"", "\"\"") + '"';
   }
 
-  /** Stops the server and waits until it has gone; an ephemeral one takes its data along. */
+  /** Stops the server and waits until it has ended; deletes the data of an ephemeral one. */
   @Override
   public void close() {
     try {
@@ -204,7 +206,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     }
   }
 
-  /** Says which server is wanted. Not thread-safe. */
+  /** Configures a server. Not thread-safe. */
   public static final class Builder {
 
     private final Map<String, String> settings = new LinkedHashMap<>();
@@ -219,7 +221,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
       settings.put("unix_socket_directories", "");
       settings.put("max_connections", "200");
       settings.put("shared_buffers", "128MB");
-      // A checkpoint each few seconds under load would dominate every measurement.
+      // A checkpoint every few seconds under load would dominate every measurement.
       settings.put("max_wal_size", "2GB");
       settings.put("min_wal_size", "256MB");
       settings.put("checkpoint_timeout", "15min");
@@ -229,40 +231,42 @@ public final class EmbeddedPostgres implements AutoCloseable {
       settings.put("log_timezone", "UTC");
     }
 
-    /** The folder of the server, made when absent; what is in it stays after the server's end. */
+    /**
+     * Sets the folder of the server, created when absent. Its content stays after the server ends.
+     */
     public Builder dataDir(Path folder) {
       this.dataDir = folder;
       return this;
     }
 
-    /** A folder of its own for this server, deleted with it. */
+    /** Uses a temporary folder, deleted when the server ends. */
     public Builder ephemeral() {
       this.ephemeral = true;
       return this;
     }
 
     /**
-     * With true, the default, what is committed survives a loss of power. With false a crash of the
-     * machine may destroy everything: for tests only.
+     * Sets whether commits survive a power loss; true by default. With false a crash of the machine
+     * may destroy all data: for tests only.
      */
     public Builder durable(boolean durable) {
       this.durable = durable;
       return this;
     }
 
-    /** A fixed port. Without it: the last one of the data directory if it is free, else any. */
+    /** Sets a fixed port. Default: the last port of the data directory if it is free, else any. */
     public Builder port(int port) {
       this.port = port;
       return this;
     }
 
-    /** One more server setting, or another value for one of ours. */
+    /** Sets a server setting, or overrides a default. */
     public Builder setting(String name, String value) {
       settings.put(name, value);
       return this;
     }
 
-    /** Where the binaries are unpacked; by default a folder in the user's cache. */
+    /** Sets where the binaries are unpacked; by default a folder in the user's cache. */
     public Builder cacheDir(Path folder) {
       this.cacheDir = folder;
       return this;
@@ -271,7 +275,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     /**
      * Starts the server and returns when it accepts connections.
      *
-     * @throws EmbeddedPostgresException with a message for people, for instance when the data
+     * @throws EmbeddedPostgresException with a message for users, for example when the data
      *     directory is in use
      */
     public EmbeddedPostgres start() {
@@ -307,7 +311,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
         Postmaster.stopLeftover(directory);
         limitLog(directory.log());
         directory.initialize(binaries, account, durable);
-        Postmaster postmaster = startPatiently(directory, binaries, account);
+        Postmaster postmaster = startWithRetries(directory, binaries, account);
         directory.recordPort(postmaster.port());
         started = true;
         return new EmbeddedPostgres(directory, postmaster, ephemeral);
@@ -328,11 +332,11 @@ public final class EmbeddedPostgres implements AutoCloseable {
     }
 
     /**
-     * A start can fail for reasons that pass: the port was taken a moment ago, or processes of a
-     * killed server have not noticed its death and hold its memory. On PostgreSQL 14 that takes 10
-     * s for one that waits for the statistics collector.
+     * Retries a start that fails for a passing reason: the port was just taken, or processes of a
+     * killed server still hold its shared memory. On PostgreSQL 14 a process that waits for the
+     * statistics collector takes 10 s to notice.
      */
-    private Postmaster startPatiently(ServerDirectory directory, Binaries binaries, Account account)
+    private Postmaster startWithRetries(ServerDirectory directory, Binaries binaries, Account account)
         throws IOException {
       Postmaster.Ending ending = ephemeral ? Postmaster.Ending.DELETE : Postmaster.Ending.KEEP;
       long pauseMs = 50;

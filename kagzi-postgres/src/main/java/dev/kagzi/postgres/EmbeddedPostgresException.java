@@ -2,7 +2,7 @@ package dev.kagzi.postgres;
 
 import org.jspecify.annotations.Nullable;
 
-/** The embedded server could not do what it was asked for. The message is fit to be shown as is. */
+/** An operation of the embedded server failed. The message can be shown to users unchanged. */
 public final class EmbeddedPostgresException extends RuntimeException {
 
   EmbeddedPostgresException(String message) {

@@ -10,12 +10,12 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import org.jspecify.annotations.Nullable;
 
-/** Chores with folders that {@link Files} leaves to its callers. */
+/** Folder operations that {@link Files} does not have. */
 final class Folders {
 
   private Folders() {}
 
-  /** Deletes with all that is inside; what is gone already does not matter. */
+  /** Deletes the folder with its content; ignores files that are already deleted. */
   static void delete(Path folder) throws IOException {
     if (!Files.exists(folder)) {
       return;
@@ -44,7 +44,7 @@ final class Folders {
         });
   }
 
-  /** Makes renames inside the folder survive a loss of power. */
+  /** Makes renames inside the folder survive a power loss. */
   static void sync(Path folder) throws IOException {
     try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
       channel.force(true);

@@ -17,17 +17,19 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A running server process, and the shell that watches over it. */
+/** A running server process, and the shell that supervises it. */
 final class Postmaster {
 
   private static final Logger log = LoggerFactory.getLogger(Postmaster.class);
 
   /**
-   * Arguments: the log, the signal that stops the server, a folder to delete at the end or nothing,
-   * the command. The shell's standard input is a pipe that only this JVM holds: once it closes, the
-   * server is stopped. The signal is repeated since a server that has just been started may not
-   * listen to it yet; a server that does not stop within a minute is stopped the hard way, which
-   * loses nothing either. The server's pid is printed for us.
+   * Arguments: the log file, the signal that stops the server, a folder to delete at the end or an
+   * empty string, the command.
+   *
+   * <p>The shell's standard input is a pipe that only this JVM holds: when it closes, the shell
+   * stops the server. It repeats the signal, because a server that has just started may not handle
+   * it yet. After a minute it uses SIGQUIT, which loses no committed data either. The shell prints
+   * the server's pid.
    */
   private static final String WATCH =
       """
@@ -57,7 +59,9 @@ final class Postmaster {
       [ -z "$delete" ] || rm -rf -- "$delete"
       """;
 
-  /** Crash recovery reads all log since the last checkpoint, so a start may take its time. */
+  /**
+   * Crash recovery reads the write-ahead log since the last checkpoint, so a start may take long.
+   */
   private static final long READY_SECONDS_MAX = 300;
 
   private static final long STOP_SECONDS_MAX = 90;
@@ -74,7 +78,7 @@ final class Postmaster {
     this.port = port;
   }
 
-  /** Returns once connections are accepted; empty when the server gave up before that. */
+  /** Returns when connections are accepted; empty if the server exited before that. */
   static Optional<Postmaster> start(
       ServerDirectory directory, List<String> server, int port, Ending ending) throws IOException {
     Postmaster started = spawn(directory, server, port, ending);
@@ -89,11 +93,11 @@ final class Postmaster {
     return ready ? Optional.of(started) : Optional.empty();
   }
 
-  /** How a server ends once we are gone. */
+  /** How the server ends when this JVM has ended. */
   enum Ending {
-    /** Sessions are cut, a checkpoint is written, the folder stays. */
+    /** Closes sessions, writes a checkpoint and keeps the folder. */
     KEEP,
-    /** The fastest way, and the folder goes. */
+    /** Stops at once and deletes the folder. */
     DELETE
   }
 
@@ -110,7 +114,7 @@ final class Postmaster {
         Command.of(command)
             .redirectError(ProcessBuilder.Redirect.to(new File("/dev/null")))
             .start();
-    // Closed by the shell right after the line, so the reader need not be kept.
+    // The shell closes its output after this line, so the reader is not kept.
     BufferedReader output =
         new BufferedReader(
             new InputStreamReader(watcher.getInputStream(), StandardCharsets.US_ASCII));
@@ -122,8 +126,8 @@ final class Postmaster {
   }
 
   /**
-   * Ctrl-C in a terminal goes to every process of the foreground group. PostgreSQL must not hear
-   * it: it would be gone before its clients have finished.
+   * Ctrl-C in a terminal signals every process of the foreground group. PostgreSQL must not receive
+   * it: it would stop before its clients have finished.
    */
   private static List<String> ownSession() {
     if (Files.isExecutable(Path.of("/usr/bin/setsid"))) {
@@ -155,7 +159,7 @@ final class Postmaster {
             + directory.logTail());
   }
 
-  /** The file that PostgreSQL's own pg_ctl waits on: line 1 is the pid, line 8 the state. */
+  /** Reads the file that pg_ctl waits on: line 1 is the pid, line 8 the state. */
   private boolean isReady(Path status) throws IOException {
     try {
       List<String> lines = Files.readAllLines(status);
@@ -183,7 +187,7 @@ final class Postmaster {
     return watcher.onExit().thenAccept(ended -> {});
   }
 
-  /** Closes the pipe, as our death would, and waits until the server has gone. */
+  /** Closes the pipe, as the end of this JVM would, and waits until the server has ended. */
   void stop() {
     try {
       watcher.getOutputStream().close();
@@ -196,7 +200,7 @@ final class Postmaster {
     }
   }
 
-  /** An interrupt is kept for the caller; a server that is being stopped is waited for anyway. */
+  /** Waits in spite of an interrupt, which is restored for the caller. */
   private boolean ended(long amount, TimeUnit unit) {
     boolean interrupted = false;
     long deadline = System.nanoTime() + unit.toNanos(amount);
@@ -216,8 +220,8 @@ final class Postmaster {
   }
 
   /**
-   * Ends a server whose owner and shell were both killed. A pid that meanwhile belongs to somebody
-   * else is left alone; PostgreSQL would take it for a living server, so the file goes instead.
+   * Stops a server whose JVM and shell were both killed. If another process has its pid now, only
+   * deletes the pid file: PostgreSQL would take that process for a live server.
    */
   static void stopLeftover(ServerDirectory directory) throws IOException {
     Path file = directory.data().resolve("postmaster.pid");
@@ -252,11 +256,15 @@ final class Postmaster {
     if (isZombie(process.pid())) {
       return false;
     }
-    // Unknown counts as ours: better a refused start than two servers on one folder.
+    // An unknown command line counts as a match: a refused start is better than two servers on one
+    // folder.
     return process.info().commandLine().map(line -> line.contains(data.toString())).orElse(true);
   }
 
-  /** Dead, though still listed: in a container nobody may collect an orphan's exit code, ever. */
+  /**
+   * Returns whether the process is dead but still listed: in a container an orphan's exit code may
+   * never be collected.
+   */
   static boolean isZombie(long pid) throws IOException {
     Path stat = Path.of("/proc", Long.toString(pid), "stat");
     try {
@@ -266,7 +274,7 @@ final class Postmaster {
     }
   }
 
-  /** The pid file is what a server deletes last. */
+  /** Waits for the pid file too: a server deletes it last. */
   private static boolean stopped(ProcessHandle process, Path pidFile, String signal)
       throws IOException {
     Command.succeeds(List.of("kill", "-" + signal, Long.toString(process.pid())));

@@ -22,8 +22,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * The folder of one server: its lock, its password, its log, and PostgreSQL's own folder inside.
- * Whoever has one of these is the folder's only owner until {@link #close}.
+ * The folder of one server: its lock, password, log and PostgreSQL's data directory. An instance
+ * owns the folder exclusively until {@link #close}.
  */
 final class ServerDirectory implements AutoCloseable {
 
@@ -32,15 +32,15 @@ final class ServerDirectory implements AutoCloseable {
 
   private static final String LOCK = "server.lock";
 
-  // A file system of its own has this in its root from the beginning.
+  // A mounted file system contains this folder from the beginning.
   private static final String LOST_AND_FOUND = "lost+found";
 
   private static final Set<PosixFilePermission> OWNER_ONLY =
       PosixFilePermissions.fromString("rw-------");
 
   /**
-   * Folders owned by this JVM. The file lock cannot tell: within one process it does not exclude,
-   * and merely closing a second handle of the file would release it.
+   * Folders owned by this JVM. The file lock does not exclude other users in the same process, and
+   * closing a second handle of the file would release it.
    */
   private static final Set<Path> OWNED = ConcurrentHashMap.newKeySet();
 
@@ -70,7 +70,7 @@ final class ServerDirectory implements AutoCloseable {
     }
   }
 
-  /** What is not empty and not ours stays as it is: somebody may have meant another folder. */
+  /** Refuses a folder with foreign files: the user may have named a wrong folder. */
   private static void refuseForeign(Path root) throws IOException {
     if (Files.exists(root.resolve(LOCK)) || Files.isDirectory(root.resolve(DATA))) {
       return;
@@ -96,7 +96,7 @@ final class ServerDirectory implements AutoCloseable {
     FileChannel channel =
         FileChannel.open(
             file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-    // Released with the channel, which lives as long as this object.
+    // Released with the channel, which this object holds.
     FileLock lock = channel.tryLock();
     if (lock == null) {
       channel.close();
@@ -137,7 +137,7 @@ final class ServerDirectory implements AutoCloseable {
     return root.resolve("port");
   }
 
-  /** The port of the last start, or 0. */
+  /** Returns the port of the last start, or 0. */
   int recordedPort() {
     return Files.exists(portFile()) ? Integer.parseInt(read(portFile())) : 0;
   }
@@ -155,8 +155,8 @@ final class ServerDirectory implements AutoCloseable {
   }
 
   /**
-   * Creates the database cluster unless it is there. Nothing half-made is ever found under its
-   * name.
+   * Creates the database cluster unless it exists. It is created under another name and then
+   * renamed, so that a partial one is never used.
    */
   void initialize(Binaries binaries, Account account, boolean durable) throws IOException {
     if (Files.isDirectory(data())) {
@@ -189,7 +189,7 @@ final class ServerDirectory implements AutoCloseable {
                 "--auth=scram-sha-256",
                 "--encoding=UTF8",
                 "--locale=" + (UserDirs.isMac() ? "C" : "C.UTF-8")));
-    // On by default since version 18, and to be refused explicitly there.
+    // Needed before version 18, whose initdb enables checksums by default.
     if (durable) {
       command.add("--data-checksums");
     } else {
@@ -207,7 +207,7 @@ final class ServerDirectory implements AutoCloseable {
     Files.writeString(file, Base64.getUrlEncoder().withoutPadding().encodeToString(random) + "\n");
   }
 
-  /** A copy or a backup may have opened the file to others. */
+  /** Restores the permissions: a copy or backup may have made the file readable to others. */
   private void checkPassword() throws IOException {
     if (!Files.isReadable(passwordFile())) {
       throw new EmbeddedPostgresException(
@@ -232,7 +232,7 @@ final class ServerDirectory implements AutoCloseable {
     }
   }
 
-  /** The last lines of the log, each on a line of its own, for the message of an exception. */
+  /** Returns the last lines of the log, each on its own line, for exception messages. */
   String logTail() {
     try {
       List<String> lines = Files.exists(log()) ? Files.readAllLines(log()) : List.of();

@@ -3,8 +3,8 @@ package dev.kagzi.postgres;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One server for all tests of a JVM: started when first asked for, without care for a loss of
- * power, in a folder of its own, and gone with the JVM. Thread-safe.
+ * One server for all tests of a JVM. It starts at first use, is not durable, uses a temporary
+ * folder and ends with the JVM. Thread-safe.
  */
 public final class SharedPostgres {
 
@@ -17,19 +17,19 @@ public final class SharedPostgres {
         EmbeddedPostgres.builder().ephemeral().durable(false).start();
   }
 
-  /** The server. Nobody closes it. */
+  /** The server. Do not close it. */
   public static EmbeddedPostgres server() {
     return Holder.SERVER;
   }
 
-  /** Creates an empty database with a name that nobody else has, and returns the name. */
+  /** Creates an empty database with a unique name, and returns the name. */
   public static String createDatabase() {
     String name = nextName();
     server().createDatabase(name);
     return name;
   }
 
-  /** Creates a copy of a database with a name that nobody else has, and returns the name. */
+  /** Creates a copy of a database with a unique name, and returns the name. */
   public static String createDatabaseFrom(String template) {
     String name = nextName();
     server().createDatabase(name, template);

@@ -3,12 +3,12 @@ package dev.kagzi.postgres;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Where a user's files belong on this operating system. */
+/** The directories of a user's files on this operating system. */
 final class UserDirs {
 
   private UserDirs() {}
 
-  /** For what can be made again. */
+  /** For files that can be recreated. */
   static Path cache(Account account) {
     if (account.isNobody()) {
       return Path.of("/var/cache/kagzi");
@@ -16,7 +16,7 @@ final class UserDirs {
     return xdg("XDG_CACHE_HOME", isMac() ? "Library/Caches" : ".cache").resolve("kagzi");
   }
 
-  /** For what must not be lost. */
+  /** For files that must not be lost. */
   static Path data(Account account) {
     if (account.isNobody()) {
       return Path.of("/var/lib/kagzi");
@@ -34,7 +34,7 @@ final class UserDirs {
 
   private static Path xdg(String variable, String underHome) {
     String set = System.getenv(variable);
-    // The specification says that relative paths are to be ignored.
+    // The XDG specification requires to ignore relative paths.
     if (set != null && set.startsWith("/")) {
       return Path.of(set);
     }

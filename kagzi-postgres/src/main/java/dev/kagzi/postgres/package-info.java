@@ -1,14 +1,13 @@
 /**
- * A PostgreSQL server that comes along with the program: for {@code kagzi dev}, for tests and for
- * benchmarks. It needs nothing installed; the binaries are a jar on the class path and are unpacked
- * once per user.
+ * An embedded PostgreSQL server: for {@code kagzi dev}, tests and benchmarks. It needs no
+ * installation; the binaries are a jar on the class path and are unpacked once per user.
  *
- * <p>Promises, in this order. What a durable server has committed survives the death of everybody:
- * of this JVM, of PostgreSQL, of the machine. A server never outlives its starter: it runs under a
- * small {@code sh} that holds a pipe from this JVM and stops the server when the pipe closes,
- * however that happens. One directory has one owner; the next start finds and ends what a murdered
- * owner may have left behind. Nobody but the owner of the directory can log in: the server listens
- * on the loopback address only and asks for a random password, kept in a file of the directory.
+ * <p>Promises, in this order. Commits of a durable server survive a crash of this JVM, of
+ * PostgreSQL or of the machine. A server never outlives the JVM that started it: a small {@code sh}
+ * process holds a pipe from the JVM and stops the server when the pipe closes for any reason. One
+ * directory has one owner; the next start stops a server that a killed owner left behind. Only the
+ * owner of the directory can log in: the server listens on the loopback address only and requires a
+ * random password, stored in a file of the directory.
  *
  * <p>Knows JDBC and processes, and nothing of Kagzi.
  */

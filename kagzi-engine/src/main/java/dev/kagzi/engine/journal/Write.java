@@ -51,7 +51,7 @@ public abstract class Write<R> {
   /**
    * Returns the answer that an earlier send of this write staged; null if it was not sent before.
    * The earlier send may have been committed although its answer was lost. For writes that cannot
-   * tell their own effect from another write's.
+   * distinguish their own effect from another write's.
    */
   public final @Nullable R answerBefore() {
     return staged;

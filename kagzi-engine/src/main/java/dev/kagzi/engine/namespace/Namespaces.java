@@ -133,7 +133,7 @@ public final class Namespaces {
   }
 
   /**
-   * Returns true unless the cache has the namespace as disabled, whatever the entry's age. {@link
+   * Returns true unless the cache has the namespace as disabled, of any age. {@link
    * NamespaceListener} reports changes to the caller. Never blocks.
    */
   public boolean mayDispatch(String namespace) {

@@ -106,7 +106,7 @@ final class Cron {
   }
 
   /**
-   * Returns whether the hours are listed without a star or step: such a time fires once per day,
+   * Returns whether the hours are listed without a star or step: these times fire once per day,
    * also when clocks change.
    */
   boolean hoursFixed() {

@@ -4,7 +4,8 @@ import java.time.Duration;
 
 /**
  * Decides which slots are on time: those at most two seconds old when firing begins, and all that
- * become due while it goes on. So many slots due at once do not become late by their number.
+ * become due while it goes on. A large number of slots due at once must not make the last of them
+ * late.
  *
  * <p>Slots at most one coordinator interval old are due now: they become runs regardless of the
  * catch-up limit. The window stays open over ticks that fail or find schedules locked, unless

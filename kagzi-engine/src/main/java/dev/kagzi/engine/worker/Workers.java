@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Registers workers, hears them, and takes from the dead what they held. Thread-safe. */
+/** Registers workers, stores their heartbeats and releases the claims of dead ones. Thread-safe. */
 public final class Workers implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Workers.class);
   private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
