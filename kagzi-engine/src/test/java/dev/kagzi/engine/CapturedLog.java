@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 import org.slf4j.LoggerFactory;
 
-/** What this JVM logs from INFO up while a test looks: level, message and fields on one line. */
+/** Captures log lines of this JVM from INFO up: level, message and fields on one line. */
 @NullMarked
 public final class CapturedLog extends AppenderBase<ILoggingEvent> implements AutoCloseable {
   private final List<String> lines = new CopyOnWriteArrayList<>();
@@ -20,7 +20,7 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Au
     this.logger = (Logger) LoggerFactory.getLogger(from);
   }
 
-  /** Of that class alone. */
+  /** Captures only the logger of this class. */
   public static CapturedLog of(Class<?> from) {
     CapturedLog log = new CapturedLog(from);
     log.start();

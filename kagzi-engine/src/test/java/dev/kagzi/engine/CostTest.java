@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What runs cost PostgreSQL, counted. */
+/** Counts the statements and commits that runs cost. */
 class CostTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -45,7 +45,7 @@ class CostTest {
   @BeforeEach
   void open(TestInfo test) {
     connections = new WatchedConnector(() -> Database.connect(database.config()));
-    // What looks by the clock, and not because of what happens, is out of the count.
+    // Long intervals: timers must not add statements to the count.
     DispatchConfig dispatch =
         DispatchConfig.defaults()
             .withFallbackLook(Duration.ofHours(1))
@@ -65,9 +65,9 @@ class CostTest {
   }
 
   @Test
-  void a_run_that_is_handed_over_costs_two_writes_and_no_look() {
+  void a_directly_dispatched_run_costs_two_writes_and_no_claim_query() {
     WorkerId worker = engine.register();
-    // Until the gate is known to be drained: then nothing is looked for, now or later.
+    // Wait until the task queue is known to be empty: then no claim query is sent.
     engine.settle(worker);
     long looks = engine.engine().meter().dispatch().looks();
     Poll poll = engine.poll(worker, 10);
@@ -131,7 +131,7 @@ class CostTest {
     assertThat(cost).isLessThan(runs);
   }
 
-  /** Each step is durable before the next begins; the last one goes with the end. */
+  /** Each step is durable before the next begins; the last one is sent with the end. */
   private void execute(Claim claim) {
     for (int step = 1; step < 5; step++) {
       engine.report(stepDone(claim, "step#" + step, "\"" + "x".repeat(100) + "\""));
@@ -166,7 +166,7 @@ class CostTest {
     WorkerId other = engine.register();
     connections.forget();
 
-    // Another engine, which knows nothing of the lease, looks as soon as somebody polls.
+    // Another engine, which has no timer for the lease, claims when a worker polls.
     try (TestEngine second =
         TestEngine.start(
             database.config(), engine.queue().queue(), EngineConfig.defaults(), connections)) {

@@ -14,12 +14,12 @@ public final class CutProxy extends CuttingProxy {
     this.behind = behind;
   }
 
-  /** The same database by way of this proxy. */
+  /** The configuration of the database through this proxy. */
   public DatabaseConfig config() {
     return config("");
   }
 
-  /** The same with a further parameter of the driver. */
+  /** Does the same with one more driver parameter. */
   public DatabaseConfig config(String parameter) {
     return new DatabaseConfig(jdbcUrl(parameter), behind.user(), behind.password()).unsafe();
   }

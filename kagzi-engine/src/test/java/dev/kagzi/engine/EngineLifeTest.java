@@ -66,10 +66,10 @@ class EngineLifeTest {
   }
 
   @Test
-  void a_start_while_a_poll_waits_is_handed_over_without_a_look() {
+  void a_start_while_a_poll_waits_is_dispatched_without_a_claim_query() {
     WorkerId worker = engine.register();
 
-    // A look that the gate's own timer began may fall between; not ten times in a row.
+    // A claim query of the timer may fall in between, but not ten times in a row.
     for (int tries = 1; ; tries++) {
       engine.settle(worker);
       Poll poll = engine.poll(worker, 10);
@@ -156,9 +156,9 @@ class EngineLifeTest {
         .satisfies(step -> assertThat(step.output()).isEqualTo(payload("1")));
   }
 
-  /** A call that is sent again may bring a step's announcement behind its result. */
+  /** A repeated call may contain the announcement of a step after its result. */
   @Test
-  void an_announcement_behind_the_result_in_one_report_does_not_undo_it() {
+  void an_announcement_after_the_result_in_one_report_does_not_undo_it() {
     engine.start();
     WorkerId worker = engine.register();
     Task task = engine.claimOne(worker);
@@ -174,7 +174,7 @@ class EngineLifeTest {
         .containsExactly(new RecordedStep.Result.Output(payload("7")));
   }
 
-  /** The scheduler of virtual threads takes none from a core on which it computes. */
+  /** Virtual threads are not preempted: computing code can hold every carrier thread. */
   @Test
   void results_are_written_while_computing_code_holds_every_core_of_the_virtual_threads() {
     engine.start();

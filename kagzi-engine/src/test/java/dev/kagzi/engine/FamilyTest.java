@@ -8,8 +8,8 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What tests of runs that hear of each other have in common: an engine whose statements can be
- * held, whose coordinator is quick, and a worker on a queue that has the test's name.
+ * Base class for tests of runs with children or messages: an engine whose statements can be held
+ * and whose coordinator interval is short, and a worker on a queue with the test's name.
  */
 public abstract class FamilyTest {
   @RegisterExtension protected static final TestDatabase database = new TestDatabase();
@@ -31,7 +31,7 @@ public abstract class FamilyTest {
     worker = engine.register();
   }
 
-  /** An engine on the same database and queue; whoever starts it closes it. */
+  /** Starts an engine on the same database and queue; the caller closes it. */
   protected TestEngine start(Holds connections) {
     EngineConfig config = EngineConfig.defaults().withCoordinatorInterval(Duration.ofMillis(100));
     return TestEngine.start(database.config(), queue, config, connections);

@@ -22,7 +22,7 @@ final class FilledDatabase {
     PENDING,
     /** Claimed by a worker that has died; its first step is recorded. */
     RUNNING,
-    /** Its sleep is over. */
+    /** Its sleep has ended. */
     SLEEPING,
     /** Parked until CHILD ends, whose message was not delivered. */
     PARENT,
@@ -170,12 +170,12 @@ final class FilledDatabase {
               now() - interval '2 minutes');
       """;
 
-  /** What a server of each version can write and one of the version before cannot. */
+  /** Rows that a server of each version can write and one of the version before cannot. */
   private static final TreeMap<Integer, String> ROWS = new TreeMap<>(Map.of(1, V1));
 
   private FilledDatabase() {}
 
-  /** The versions that have an entry, in order. */
+  /** Returns the versions that have an entry, in order. */
   static List<Integer> versions() {
     return List.copyOf(ROWS.keySet());
   }

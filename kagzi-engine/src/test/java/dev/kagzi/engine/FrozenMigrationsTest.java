@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Databases of users have the released migrations, and a server refuses a database whose migrations
- * differ from its own. So a released migration never changes again, not even its comments.
+ * differ from its own. So a released migration never changes, not even its comments.
  */
 class FrozenMigrationsTest {
   /**
@@ -38,7 +38,7 @@ class FrozenMigrationsTest {
   }
 
   private static String sha256(Path file) throws IOException, GeneralSecurityException {
-    // As it is in the repository, whatever line ends a checkout has.
+    // Line endings as in the repository, regardless of the checkout.
     String text = Files.readString(file).replace("\r\n", "\n");
     byte[] hash =
         MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));

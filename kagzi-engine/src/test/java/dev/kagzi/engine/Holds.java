@@ -21,10 +21,10 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections of an engine's writers that a test can hold at a chosen place, so that a race stands
- * open for as long as the test looks at it, or cut. Thread-safe.
+ * Connections of an engine's writers that a test can hold at a chosen statement or commit, to keep
+ * a race open, or cut. Thread-safe.
  *
- * <p>A transaction that is held for more than five seconds is ended by PostgreSQL.
+ * <p>PostgreSQL ends a transaction that is held for more than five seconds.
  */
 @NullMarked
 public final class Holds implements ConnectionFactory {
@@ -38,12 +38,12 @@ public final class Holds implements ConnectionFactory {
     this.config = config;
   }
 
-  /** Holds the next commit of a transaction that has sent a statement with this text in it. */
+  /** Holds the next commit of a transaction that has sent a statement containing this text. */
   public Hold commitAfter(String sql) {
     return add(new Hold(sql, true));
   }
 
-  /** Holds the next statement with this text in it, before it is sent. */
+  /** Holds the next statement containing this text, before it is sent. */
   public Hold statement(String sql) {
     return add(new Hold(sql, false));
   }
@@ -53,7 +53,7 @@ public final class Holds implements ConnectionFactory {
     return hold;
   }
 
-  /** Cuts the connections that have sent a statement with this text in it; answers how many. */
+  /** Cuts the connections that have sent a statement containing this text; returns how many. */
   public int cut(String sql) throws SQLException {
     int count = 0;
     for (Map.Entry<Connection, Set<String>> entry : sentBy.entrySet()) {
@@ -120,7 +120,7 @@ public final class Holds implements ConnectionFactory {
     }
   }
 
-  /** A place where the first to come waits until it is let go. */
+  /** Holds the first thread that arrives until it is released. */
   public final class Hold implements AutoCloseable {
     private final String sql;
     private final boolean atCommit;
@@ -143,14 +143,14 @@ public final class Holds implements ConnectionFactory {
       }
     }
 
-    /** Waits until somebody is held here. */
+    /** Waits until a thread is held here. */
     public void awaitReached() throws InterruptedException {
       if (!reached.await(LIMIT_SECONDS, TimeUnit.SECONDS)) {
         throw new IllegalStateException("hold: nobody came (expected: " + sql + ")");
       }
     }
 
-    /** Lets go whoever is held, and whoever would be. */
+    /** Releases the held thread, and lets later ones pass. */
     public void release() {
       taken.set(true);
       holds.remove(this);

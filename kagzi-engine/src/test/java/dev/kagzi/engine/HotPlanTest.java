@@ -41,8 +41,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The plans that writers' sessions make for hot statements, whatever the tables hold and whatever
- * is known of them. A plan that only suits an empty table must not outlive its emptiness.
+ * The plans of hot statements in writers' sessions, for any table content and statistics. A plan
+ * for an empty table must not be kept while the table grows.
  */
 class HotPlanTest {
   private static final Path SOURCES = Path.of("src/main/java/dev/kagzi/engine");
@@ -53,7 +53,7 @@ class HotPlanTest {
 
   private static final Pattern PARAMETER = Pattern.compile("\\?(?:::(\\w+(?:\\[\\])?))?");
 
-  /** Rows that are looked up one by one; a table of a few live rows may be scanned whole. */
+  /** Tables whose rows are read by key; a table of a few live rows may be scanned. */
   private static final Set<String> LARGE =
       Set.of("workflow_runs", "workflow_payloads", "step_runs", "run_messages", "workers");
 
@@ -62,8 +62,8 @@ class HotPlanTest {
   /**
    * A hot statement.
    *
-   * @param types of parameters that the statement does not cast itself, in their order
-   * @param indexes that its plan goes by, and no others
+   * @param types types of the parameters that the statement does not cast, in order
+   * @param indexes the indexes that its plan uses, and no others
    */
   private record Hot(String name, String sql, String types, Set<String> indexes) {}
 
@@ -192,7 +192,7 @@ class HotPlanTest {
               PKEY),
           hot("WorkerRows.FIND_SQL", constant("worker.WorkerRows", "FIND_SQL"), "uuid", WORKERS));
 
-  /** Once in a worker's life, or once in a while. */
+  /** Executed once per worker, or rarely. */
   private static final Set<String> COLD =
       Set.of(
           "HeartbeatWriter.ASYNC_COMMIT_SQL",
@@ -228,7 +228,7 @@ class HotPlanTest {
     assertThat(statements()).isEqualTo(known);
   }
 
-  /** Among few rows any way is as good as another for these; that it is not kept, see below. */
+  /** With few rows any plan is fine for these; a test below checks that the plan is not kept. */
   private static final Set<String> VARY =
       Set.of(
           "InsertRuns.RIVALS_SQL",
@@ -249,7 +249,9 @@ class HotPlanTest {
     database.forgetRuns();
   }
 
-  /** A function that is called keeps its value from the planner, and costs as often as it is. */
+  /**
+   * A function that is not inlined hides its value from the planner, and is called for every row.
+   */
   @Test
   void the_clock_is_inlined() {
     List<String> plan =
@@ -263,7 +265,7 @@ class HotPlanTest {
   }
 
   @Test
-  void statements_go_by_the_same_indexes_on_empty_small_and_large_tables() throws SQLException {
+  void statements_use_the_same_indexes_on_empty_small_and_large_tables() throws SQLException {
     List<Hot> certain = HOT.stream().filter(hot -> !VARY.contains(hot.name)).toList();
 
     assertPlans("empty tables", certain);
@@ -279,7 +281,7 @@ class HotPlanTest {
 
   @Test
   void a_plan_that_was_made_on_an_empty_table_is_not_kept_while_it_grows() throws SQLException {
-    // That a table is empty can be known, and then everything seems equally good.
+    // The planner can know that a table is empty; then all plans have equal costs.
     database.execute("ANALYZE");
     try (Session session = database.open().open("lane")) {
       for (int i = 0; i < HOT.size(); i++) {
@@ -321,7 +323,7 @@ class HotPlanTest {
       Matcher scan = SCAN.matcher(plan.get(i));
       if (scan.find() && LARGE.contains(scan.group(2))) {
         indexes.add(String.valueOf(scan.group(1)));
-        // A walk over a whole index is no better than one over the table.
+        // A scan of a whole index is no better than a scan of the table.
         String below = i + 1 < plan.size() ? plan.get(i + 1) : "";
         if (!below.contains("Index Cond:")) {
           wrong.add("no index condition in " + text);
@@ -333,7 +335,7 @@ class HotPlanTest {
     }
   }
 
-  /** As the driver has it done: prepared once, with a plan that fits any parameters. */
+  /** As the driver does: prepared once, with a generic plan. */
   private static void prepare(Session session, String name, Hot hot) throws SQLException {
     List<String> types = types(hot);
     StringBuilder sql = new StringBuilder();
@@ -425,7 +427,7 @@ class HotPlanTest {
     }
   }
 
-  /** All constants that hold a statement, in the rooms whose statements run for every run. */
+  /** All SQL constants in the packages whose statements run for every run. */
   private static Set<String> statements() {
     Set<String> names = new TreeSet<>();
     try (Stream<Path> files = Files.walk(SOURCES)) {

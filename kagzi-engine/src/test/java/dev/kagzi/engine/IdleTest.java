@@ -13,7 +13,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What an engine costs that has nothing to do. */
+/** The cost of an idle engine. */
 class IdleTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -21,7 +21,7 @@ class IdleTest {
 
   @Test
   void an_idle_engine_sends_less_than_one_statement_a_second() {
-    // The workers of this test do not beat: they must not be found dead meanwhile.
+    // The workers of this test send no heartbeats: they must not become stale.
     Duration never = Duration.ofHours(1);
     EngineConfig config =
         EngineConfig.defaults()
@@ -44,7 +44,7 @@ class IdleTest {
       }
       StatementMetrics meter = engine.engine().meter().statements();
 
-      // The first looks open their sessions: that is no idle cost, and over soon.
+      // The first queries open their sessions, which is not an idle cost.
       long sent = sentWhileWatched(meter);
       for (int more = 0; more < 2 && sent >= WATCHED.toSeconds(); more++) {
         sent = sentWhileWatched(meter);

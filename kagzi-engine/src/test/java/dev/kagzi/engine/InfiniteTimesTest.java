@@ -39,18 +39,18 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Times that are infinite: of a run that waits for children, and of a schedule that never fires
- * again. PostgreSQL before 17 refuses to subtract them, and every version refuses to make a number
- * of one. The databases of these tests refuse both, whatever their version ({@link TestDatabase}).
+ * Infinite times: of a run that waits for children, and of a schedule that never fires again.
+ * PostgreSQL before 17 cannot subtract them, and no version can convert one to a number. The
+ * databases of these tests refuse both, on any version ({@link TestDatabase}).
  */
 class InfiniteTimesTest extends FamilyTest {
   private static final Path PROJECT = Path.of("..");
 
-  /** The columns that hold {@code infinity}; see the test that looks for others. */
+  /** The columns that can be {@code infinity}; a test below searches for others. */
   private static final Set<String> INFINITE =
       Set.of("workflow_runs.available_at", "workflow_runs.fire_at");
 
-  /** Statements that compute with a slot, by the file they are in, and why it is finite there. */
+  /** Statements that compute with a slot, by file, and why it is finite there. */
   private static final Map<String, String> FINITE =
       Map.of(
           "ScheduleTemplates.java", "locks schedules that are due: these have a next slot",
@@ -87,8 +87,8 @@ class InfiniteTimesTest extends FamilyTest {
               try {
                 operation.run();
               } catch (Refusal refused) {
-                // A claim that is lost, a run that has not ended: what the database refuses is
-                // another matter.
+                // A lost claim or a run that has not ended is expected; a refusal by the database
+                // is not.
                 if (refused.reason() == Refusal.Reason.INTERNAL
                     || String.valueOf(refused.getMessage()).contains("SQLSTATE")) {
                   failures.add(name + ": " + refused.getMessage());
@@ -184,7 +184,7 @@ class InfiniteTimesTest extends FamilyTest {
         "SELECT available_at::text AS value FROM kagzi.workflow_runs WHERE run_id = '" + run + "'");
   }
 
-  /** Every column of every table that holds an infinite time now. */
+  /** Returns every column that contains an infinite time now. */
   private Set<String> columnsWithInfinity() {
     Set<String> found = new TreeSet<>();
     List<String> columns =
@@ -231,7 +231,7 @@ class InfiniteTimesTest extends FamilyTest {
     assertThat(unguarded)
         .as("compare times, or leave infinite ones out: %s < 'infinity'", INFINITE)
         .isEmpty();
-    // The walk sees what is there, in every module and in both ways to write a statement.
+    // Check that the search finds known statements, in every module and both ways to write one.
     assertThat(seen)
         .containsAll(FINITE.keySet())
         .contains("ClaimRuns.java", "LockRuns.java", "ServerHeartbeat.java", "TestDatabase.java");
@@ -261,7 +261,7 @@ class InfiniteTimesTest extends FamilyTest {
     return all;
   }
 
-  /** On one line, without aliases of tables, and the least of a column as the column itself. */
+  /** Normalizes a statement: one line, without table aliases, min(column) as column. */
   private static String plain(String sql) {
     return sql.replaceAll("\\s+", " ")
         .replaceAll("\\b(?!kagzi\\.)\\w+\\.(\\w+)", "$1")

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Engines with one notifier or the other, and with both. */
+/** Engines with each notifier, and with different ones. */
 class NotifierChoiceTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -39,7 +39,7 @@ class NotifierChoiceTest {
             .withDispatch(DispatchConfig.defaults().withFallbackLook(Duration.ofHours(1))));
   }
 
-  /** No fallback looks within an hour: what happens is by notice. */
+  /** The fallbacks run once per hour: only messages can cause the effects. */
   @ParameterizedTest
   @EnumSource(NotifierKind.class)
   void a_run_that_starts_at_one_engine_is_executed_and_awaited_at_another(NotifierKind kind) {
@@ -50,7 +50,7 @@ class NotifierChoiceTest {
 
       one.engine().clockMoved();
 
-      // A server that has just come may not listen yet: the next start reaches it.
+      // A new server may not listen yet: the next start reaches it.
       Awaitility.await()
           .atMost(LIMIT)
           .until(
@@ -79,9 +79,9 @@ class NotifierChoiceTest {
     }
   }
 
-  /** A server that was killed leaves its row behind, and must not keep itself from coming back. */
+  /** A killed server leaves its row behind, which must not prevent its restart. */
   @Test
-  void in_process_starts_after_a_server_that_was_killed_and_forgets_it() {
+  void in_process_starts_after_a_server_was_killed_and_deletes_its_row() {
     database.execute(
         "INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)"
             + " VALUES (gen_random_uuid(), 'killed', kagzi.clock(), kagzi.clock())");
@@ -96,7 +96,7 @@ class NotifierChoiceTest {
   }
 
   @Test
-  void in_process_says_that_another_server_has_come() {
+  void in_process_logs_that_another_server_has_started() {
     try (CapturedLog log = CapturedLog.of(InProcessNotifier.class);
         TestEngine engine = start(NotifierKind.IN_PROCESS, "came")) {
       assertThat(engine.engine().trouble()).isEmpty();

@@ -62,8 +62,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Every kind of write loses its connection after PostgreSQL has committed it and before the answer:
- * what is stored and what the caller hears is the same as without the cut.
+ * Cuts the connection of every kind of write after PostgreSQL has committed it and before the
+ * answer. The stored rows and the caller's answer must be the same as without the cut.
  */
 class ResendTest {
   private static final String ALONE = "SELECT 1";
@@ -86,7 +86,7 @@ class ResendTest {
     JournalConfig oneLane =
         new JournalConfig(
             1, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
-    // Only the lanes go by way of the proxy: what others do must not be cut by mistake.
+    // Only the lanes connect through the proxy, so that no other statement is cut.
     all =
         TestEngine.start(
             database.config(),
@@ -97,9 +97,8 @@ class ResendTest {
                     Thread.currentThread().getName().startsWith("kagzi-lane-")
                         ? proxy.config()
                         : database.config()));
-    // Some writes are the engine's own, and nobody outside of it hears their answer: they are
-    // handed
-    // to a journal of the same make.
+    // No caller gets the answers of the engine's own writes, so they are appended to a separate
+    // journal of the same kind.
     side = Database.open(database.config(), () -> Database.connect(proxy.config()));
     journal =
         new Journal<>(
@@ -133,10 +132,10 @@ class ResendTest {
     proxy.close();
   }
 
-  /** A write about to be sent: sending it gives the answer, without what differs between runs. */
+  /** A prepared write: sending it returns the answer, without values that differ between runs. */
   record Ready(Supplier<Object> send, Supplier<String> state) {}
 
-  /** All kinds of writes, with what PostgreSQL says when it has committed them. */
+  /** All kinds of writes, with the command tag of their commit. */
   enum Kind {
     START_ALONE(ALONE) {
       @Override
@@ -702,7 +701,7 @@ class ResendTest {
     return List.of(result.runId().equals(run), result.existed());
   }
 
-  /** Waits shrink while a write is sent again: they are compared in halves of a minute. */
+  /** Delays shrink while a write is sent again: they are compared in units of 30 seconds. */
   private static Object plain(ReportResult result) {
     return switch (result) {
       case ReportResult.RetryScheduled retry ->
@@ -714,7 +713,7 @@ class ResendTest {
     };
   }
 
-  /** On a queue of its own, where nobody takes it. */
+  /** On a separate queue, where no worker claims it. */
   private static Report child(Claim claim, boolean detached) {
     StartRequest start =
         new StartRequest(NAMESPACE, "", "resend-children", "child", "", payload("1"), null, null);
@@ -734,7 +733,7 @@ class ResendTest {
             .formatted(to, step));
   }
 
-  /** All that is stored of a run, without ids and with times by their distance. */
+  /** All stored values of a run, without ids, and with times relative to now. */
   private static String state(RunId run) {
     return text(
         """

@@ -5,7 +5,7 @@ import dev.kagzi.engine.value.RunId;
 import java.util.Optional;
 import org.jspecify.annotations.NullMarked;
 
-/** What the database of a test holds, read past the engine. */
+/** Reads the database of a test directly, without the engine. */
 @NullMarked
 public final class Stored {
   private final TestDatabase database;
@@ -14,7 +14,7 @@ public final class Stored {
     this.database = database;
   }
 
-  /** A run with its steps and messages, all columns, as one text to compare. */
+  /** Returns a run with its steps and messages, all columns, as one text to compare. */
   public String everythingOf(RunId run) {
     return text(
         "SELECT concat((SELECT row_to_json(r)::text FROM kagzi.workflow_runs r WHERE run_id = id),"
@@ -26,17 +26,17 @@ public final class Stored {
             + "'::uuid)) AS n (id)");
   }
 
-  /** How many rows the query counts, as its column {@code value}. */
+  /** Returns the query's column {@code value} as a number. */
   public long count(String sql) {
     return one(sql, row -> row.bigint("value"));
   }
 
-  /** The query's column {@code value}. */
+  /** Returns the query's column {@code value}. */
   public String text(String sql) {
     return one(sql, row -> row.text("value"));
   }
 
-  /** Milliseconds until the run can be claimed, by the database's clock. */
+  /** Returns the milliseconds until the run can be claimed, by the database's clock. */
   public double dueMs(RunId run) {
     return Double.parseDouble(
         text(
@@ -46,13 +46,13 @@ public final class Stored {
                 + "'"));
   }
 
-  /** The run's lease is over now, whoever holds it. */
+  /** Ends the run's lease now. */
   public void expireLease(RunId run) {
     database.execute(
         "UPDATE kagzi.workflow_runs SET available_at = kagzi.clock() WHERE run_id = '" + run + "'");
   }
 
-  /** True while some session of this database waits for a lock. */
+  /** Returns whether a session of this database waits for a lock. */
   public boolean somebodyWaitsForALock() {
     return count(
             "SELECT count(*) AS value FROM pg_stat_activity"

@@ -5,8 +5,8 @@ import java.time.Instant;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * The clock of a test's database, moved instead of waited for. Timers of an engine are only
- * wake-ups: what a move makes due is found by the next look.
+ * Moves the clock of a test's database, so that tests need not wait. An engine's timers use real
+ * time; the engine finds what a move made due by its next query.
  */
 @NullMarked
 public final class TestClock {
@@ -16,17 +16,17 @@ public final class TestClock {
     this.database = database;
   }
 
-  /** From now on the clock is so far ahead of the true time. */
+  /** Sets the clock ahead of the real time. */
   public void ahead(Duration by) {
     set("now() + interval '" + by.toMillis() + " milliseconds'");
   }
 
-  /** From now on the clock stands still. */
+  /** Stops the clock at this time. */
   public void at(Instant time) {
     set("timestamptz '" + time + "'");
   }
 
-  /** The true time again. */
+  /** Resets the clock to the real time. */
   public void reset() {
     set("now()");
   }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * @RegisterExtension static final TestDatabase database = new TestDatabase();
  * }</pre>
  *
- * <p>Thread-safe. Whoever opens a {@link Database} of its own closes it before the class ends.
+ * <p>Thread-safe. Close any other {@link Database} before the class ends.
  */
 @NullMarked
 public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
@@ -28,7 +28,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   private @Nullable Session session;
 
   // PostgreSQL before 17 refuses to subtract infinite times. A statement that does so must fail in
-  // the tests on any version, not only on the machine of somebody who has an old one.
+  // the tests on any version.
   private static final String BEFORE_17_SQL =
       """
       CREATE SCHEMA before_17;
@@ -89,7 +89,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     }
   }
 
-  /** Where it is. */
+  /** The configuration of the database. */
   public DatabaseConfig config() {
     if (name == null) {
       throw new IllegalStateException("database: none (expected: used within a test)");
@@ -97,7 +97,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     return configOf(name);
   }
 
-  /** The engine's view of it, opened once and closed with the test class. */
+  /** Opens the database as the engine does, once per test class. */
   public synchronized Database open() {
     if (open == null) {
       open = Database.open(config());
@@ -105,7 +105,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     return open;
   }
 
-  /** Runs statements on a connection that the tests of the class share, each by itself. */
+  /** Runs statements in autocommit mode on a connection that the tests of the class share. */
   public synchronized <T> T run(Session.Work<T> work) {
     try {
       if (session == null || !session.isUsable()) {
@@ -127,8 +127,8 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   }
 
   /**
-   * Forgets every run and worker. A claim that a test leaves open is freed by the engine of a later
-   * one, which matters where that one counts writes.
+   * Deletes every run and worker. The engine of a later test would release a claim that a test
+   * leaves open, which matters when that test counts writes.
    */
   public void forgetRuns() {
     execute(

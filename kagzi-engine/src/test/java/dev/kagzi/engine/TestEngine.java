@@ -34,7 +34,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
-/** An engine with the words that tests speak. Closed by the test that opened it. */
+/** An engine with short methods for tests. The test that starts it closes it. */
 @NullMarked
 public final class TestEngine implements AutoCloseable {
   public static final String NAMESPACE = "default";
@@ -67,7 +67,7 @@ public final class TestEngine implements AutoCloseable {
     return engine;
   }
 
-  /** The same engine, with the words for another queue. Only one of them is to be closed. */
+  /** Returns the same engine for another queue. Close only one of them. */
   public TestEngine onQueue(String other) {
     return new TestEngine(engine, other);
   }
@@ -134,16 +134,19 @@ public final class TestEngine implements AutoCloseable {
                 queue(), worker, List.of(new PollRequest.Wanted(TYPE, "", 0)), tasksMax, 10_000));
   }
 
-  /** The next task, waited for. */
+  /** Waits for the next task and returns it. */
   public Task claimOne(WorkerId worker) {
     return await(poll(worker, 1).tasks()).get(0);
   }
 
-  /** Until the gate knows that nothing is due: then starts are handed over, and nobody looks. */
+  /**
+   * Waits until the task queue knows that no run is due: then starts are dispatched directly,
+   * without claim queries.
+   */
   public void settle(WorkerId worker) {
     int quiet = 0;
     long quietSince = System.nanoTime();
-    // A look that met a run in the making comes back after a moment.
+    // A claim query that met an uncommitted run is repeated after a moment.
     while (quiet < 3 || System.nanoTime() - quietSince < QUIET_NANOS) {
       long looks = engine.meter().dispatch().looks();
       long handedOver = engine.meter().dispatch().handedOver();
@@ -168,7 +171,7 @@ public final class TestEngine implements AutoCloseable {
     return engine.queries().run(NAMESPACE, id);
   }
 
-  /** What the run failed with. */
+  /** Returns the failure message of the run. */
   public String error(RunId id) {
     Failure error = run(id).error();
     return error == null ? "" : error.message();

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Several servers on one database: what one writes, the others hear of (R119-R121, W24, C33). */
+/** Several servers on one database: messages carry the changes of one to the others. */
 class TwoEnginesTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -43,8 +43,7 @@ class TwoEnginesTest {
   @BeforeEach
   void open(TestInfo test) {
     String queue = test.getTestMethod().orElseThrow().getName();
-    // What a notice does not tell, nobody finds: the slow look and the looks at the end of leases
-    // are out of the way.
+    // Long fallback intervals: only messages can cause the effects.
     EngineConfig config =
         EngineConfig.defaults()
             .withDispatch(
@@ -62,7 +61,7 @@ class TwoEnginesTest {
     here.close();
   }
 
-  /** A busy machine may spoil a round; a delay of the engine's own would spoil them all. */
+  /** A busy machine may delay one round; a delay by the engine would affect all of them. */
   @Test
   void starts_on_one_are_picked_up_by_a_worker_on_the_other() throws Exception {
     WorkerId worker = there.register();
@@ -77,7 +76,7 @@ class TwoEnginesTest {
     assertThat(there.engine().meter().dispatch().fallbackClaimed()).isZero();
   }
 
-  /** From the call of a start on one server to the task in the hands of a worker on the other. */
+  /** The time from the call of a start on one server to the task at a worker of the other. */
   private Duration medianOfRound(WorkerId worker) throws Exception {
     Map<RunId, Long> startedAt = new ConcurrentHashMap<>();
     List<Long> tookNanos = new ArrayList<>();
@@ -113,7 +112,7 @@ class TwoEnginesTest {
   }
 
   @Test
-  void an_end_on_one_is_heard_by_who_waits_on_the_other() {
+  void an_end_on_one_completes_a_wait_on_the_other() {
     RunId run = here.start();
     var heard = here.end(run);
     Task task = there.claimOne(there.register());
@@ -124,7 +123,7 @@ class TwoEnginesTest {
 
     assertThat(end.status()).isEqualTo(RunStatus.COMPLETED);
     assertThat(end.output()).isEqualTo(payload("\"out\""));
-    // The slow look of whoever waits comes after two seconds.
+    // The fallback query of a waiting caller comes after two seconds.
     assertThat(Duration.ofNanos(System.nanoTime() - endedAt)).isLessThan(Duration.ofMillis(1_900));
   }
 
@@ -189,9 +188,9 @@ class TwoEnginesTest {
     assertThat(await(again.tasks()).get(0).claim()).isEqualTo(new Claim(run, 3));
   }
 
-  /** W24: what was said while nobody listened is looked up once the listener is back. */
+  /** Messages that were sent while the listener was disconnected are replaced by a full refresh. */
   @Test
-  void a_listener_that_lost_its_connection_comes_back_and_looks_at_everything() throws Exception {
+  void a_listener_that_lost_its_connection_reconnects_and_refreshes_everything() throws Exception {
     WorkerId worker = there.register();
     Task warm = warmUp(worker);
     Poll waiting = there.poll(worker, 2);

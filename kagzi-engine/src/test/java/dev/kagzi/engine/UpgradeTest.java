@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** From every schema version to the newest, with data, and with servers that are running. */
+/** Upgrades from every schema version to the newest, with data and with running servers. */
 class UpgradeTest {
   private static final Set<Filled> ENDED =
       EnumSet.of(Filled.COMPLETED, Filled.CHILD, Filled.FAILED, Filled.CANCELLED, Filled.TIMED_OUT);
@@ -176,8 +176,8 @@ class UpgradeTest {
     return runs.stream().map(Filled::id).collect(Collectors.toSet());
   }
 
-  // A server of the version before neither reads nor writes what it does not know. So a migration
-  // may only add what can be left out.
+  // A server of the previous version does not know new columns. So a migration may only add what
+  // can be omitted.
   @Test
   void migrations_only_add_what_an_older_server_can_leave_out() throws Exception {
     List<Integer> versions = VersionedDatabase.versions();
@@ -202,7 +202,7 @@ class UpgradeTest {
     VersionedDatabase database = VersionedDatabase.empty();
     try (TestEngine engine = TestEngine.start(database.config(), "q")) {
       WorkerId worker = engine.register();
-      // Often enough that the statements are prepared on the server's side.
+      // Often enough that the driver uses server-side prepared statements.
       for (int i = 0; i < 10; i++) {
         engine.start();
         finish(engine, worker);

@@ -6,9 +6,9 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Holds statements inside of PostgreSQL, after their snapshot was taken: whoever needs the advisory
- * lock waits until the valve is closed. To be put in the way of a statement by {@link #inClockOf}
- * or by a trigger that calls {@link #WAIT}.
+ * Holds statements inside PostgreSQL, after their snapshot was taken: they wait for an advisory
+ * lock until the valve is closed. {@link #inClockOf}, or a trigger that calls {@link #WAIT}, makes
+ * statements wait.
  */
 @NullMarked
 public final class Valve implements AutoCloseable {
@@ -26,7 +26,7 @@ public final class Valve implements AutoCloseable {
     session.query("SELECT pg_advisory_lock(" + KEY + ")").execute();
   }
 
-  /** From now on statements with this text wait when they ask for the time. */
+  /** Makes statements that contain this text wait when they read the clock. */
   public static void inClockOf(TestDatabase database, String sql) {
     database.execute(
         "CREATE OR REPLACE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$"

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.NullMarked;
 
-/** Writers' connections that tell what is sent over them, and that can be held. Thread-safe. */
+/** Writers' connections that record what is sent over them, and that can be held. Thread-safe. */
 @NullMarked
 public final class WatchedConnector implements ConnectionFactory {
   private static final String COMMIT = "COMMIT";
@@ -29,11 +29,11 @@ public final class WatchedConnector implements ConnectionFactory {
   }
 
   /**
-   * One thing that was sent.
+   * A sent statement or commit.
    *
-   * @param thread whose connection it is: each writer has a thread and a connection of its own
+   * @param thread owner of the connection: each writer has its own thread and connection
    * @param sql the statement, or COMMIT
-   * @param alone the statement commits itself
+   * @param alone whether the statement commits itself
    */
   public record Sent(String thread, String sql, boolean alone) {
     public boolean isByLane() {
@@ -53,12 +53,15 @@ public final class WatchedConnector implements ConnectionFactory {
     }
   }
 
-  /** What lanes have sent since the last {@link #forget}, without the settings of a new session. */
+  /**
+   * Returns what lanes have sent since the last {@link #forget}, without the settings of new
+   * sessions.
+   */
   public List<Sent> byLanes() {
     return sent.stream().filter(Sent::isByLane).toList();
   }
 
-  /** The same of those who look for runs. */
+  /** Returns what claimers have sent since the last {@link #forget}. */
   public List<Sent> byClaimers() {
     return sent.stream().filter(Sent::isByClaimer).toList();
   }
@@ -67,14 +70,14 @@ public final class WatchedConnector implements ConnectionFactory {
     sent.clear();
   }
 
-  /** Stops the next thing of that sort before it is sent, until the hold is closed. */
+  /** Stops the next matching statement or commit before it is sent, until the hold is closed. */
   public Hold holdNext(Predicate<Sent> which) {
     Hold hold = new Hold(which);
     holds.add(hold);
     return hold;
   }
 
-  /** Something that waits to be sent. */
+  /** A held statement or commit. */
   public static final class Hold implements AutoCloseable {
     private final Predicate<Sent> which;
     private final CountDownLatch reached = new CountDownLatch(1);

@@ -69,7 +69,8 @@ public class CuttingProxy implements AutoCloseable {
   public String jdbcUrl(String parameter) {
     // Without TLS the first bytes from PostgreSQL are a regular message.
     return "jdbc:postgresql://127.0.0.1:%d/%s?sslmode=disable%s"
-        .formatted(serverSocket.getLocalPort(), database, parameter.isEmpty() ? "" : "&" + parameter);
+        .formatted(
+            serverSocket.getLocalPort(), database, parameter.isEmpty() ? "" : "&" + parameter);
   }
 
   /**

@@ -26,6 +26,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A PostgreSQL server that belongs to this JVM. It accepts connections when {@link Builder#start}
  * returns, and stops at {@link #close} or when the JVM ends, even by a kill. Thread-safe.
+ *
  * <pre>{@code
  * try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().dataDir(folder).start()) {
  *   postgres.createDatabaseIfAbsent("orders");
@@ -336,8 +337,8 @@ public final class EmbeddedPostgres implements AutoCloseable {
      * killed server still hold its shared memory. On PostgreSQL 14 a process that waits for the
      * statistics collector takes 10 s to notice.
      */
-    private Postmaster startWithRetries(ServerDirectory directory, Binaries binaries, Account account)
-        throws IOException {
+    private Postmaster startWithRetries(
+        ServerDirectory directory, Binaries binaries, Account account) throws IOException {
       Postmaster.Ending ending = ephemeral ? Postmaster.Ending.DELETE : Postmaster.Ending.KEEP;
       long pauseMs = 50;
       long leftoverDeadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LEFTOVER_SECONDS_MAX);

@@ -24,9 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/**
- * Each test has folders and servers of its own, and mostly waits for them: they run side by side.
- */
+/** Each test has its own folders and servers and mostly waits, so the tests run in parallel. */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class EmbeddedPostgresTest {
@@ -103,7 +101,7 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void durable_server_syncs_and_checks_its_pages() throws SQLException {
+  void durable_server_uses_fsync_and_checksums() throws SQLException {
     try (EmbeddedPostgres postgres = durable()) {
       for (String setting :
           List.of("fsync", "synchronous_commit", "full_page_writes", "data_checksums")) {
@@ -156,7 +154,7 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void stale_pid_of_an_innocent_process_is_left_alone() throws Exception {
+  void process_that_reuses_a_stale_pid_is_not_stopped() throws Exception {
     quick().close();
     Process innocent = new ProcessBuilder("sleep", "300").start();
     try {
@@ -171,7 +169,7 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void second_start_in_another_process_is_refused_in_one_line() throws Exception {
+  void second_start_in_another_process_is_refused_with_one_line() throws Exception {
     try (EmbeddedPostgres first = quick();
         Owner second = Owner.start(folder, CACHE)) {
       assertThat(second.answer())
@@ -210,7 +208,7 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void folder_of_somebody_else_is_refused_and_left_as_it_is() throws IOException {
+  void folder_with_foreign_files_is_refused_and_not_changed() throws IOException {
     Files.writeString(folder.resolve("thesis.txt"), "mine");
 
     assertThatThrownBy(this::quick)
@@ -221,7 +219,7 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void password_that_a_backup_has_opened_to_others_is_closed_again() throws Exception {
+  void password_file_that_others_can_read_gets_its_permissions_back() throws Exception {
     quick().close();
     Path password = folder.resolve("password");
     Files.setPosixFilePermissions(password, PosixFilePermissions.fromString("rw-r--r--"));
@@ -233,7 +231,7 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void server_that_cannot_start_says_what_its_log_says() {
+  void server_that_cannot_start_reports_the_end_of_its_log() {
     assertThatThrownBy(
             () ->
                 EmbeddedPostgres.builder()
@@ -268,7 +266,7 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void ephemeral_server_takes_its_folder_along() {
+  void ephemeral_server_deletes_its_folder() {
     EmbeddedPostgres postgres = EmbeddedPostgres.builder().ephemeral().durable(false).start();
     Path used = postgres.dataDir();
     assertThat(used).isDirectory();
@@ -288,7 +286,7 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void database_is_copied_from_a_template_and_dropped_under_its_users() throws SQLException {
+  void database_is_copied_from_a_template_and_dropped_with_open_connections() throws SQLException {
     EmbeddedPostgres postgres = SharedPostgres.server();
     String template = SharedPostgres.createDatabase();
     execute(postgres, template, "CREATE TABLE t AS SELECT 7 AS n");
@@ -332,11 +330,11 @@ class EmbeddedPostgresTest {
     return ProcessHandle.of(pid).isPresent() && !Postmaster.isZombie(pid);
   }
 
-  /** The shell and its helper, so that nobody is left who could stop the server. */
+  /** Kills the shell and its helper, so that no process is left that could stop the server. */
   private static void killShellOf(long postgres) {
     ProcessHandle shell = ProcessHandle.of(postgres).orElseThrow().parent().orElseThrow();
     List<ProcessHandle> helpers = shell.children().filter(p -> p.pid() != postgres).toList();
-    // The helper first: the shell's end closes the pipe, and the helper would act on that.
+    // The helper first: the shell's end closes the pipe, and the helper would stop the server.
     helpers.forEach(ProcessHandle::destroyForcibly);
     shell.destroyForcibly();
   }

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 
-/** A JVM of its own that owns a server until it is killed. */
+/** Another JVM that owns a server until it is killed. */
 final class Owner implements AutoCloseable {
 
   private final Process process;
@@ -22,7 +22,7 @@ final class Owner implements AutoCloseable {
     return new Owner(process, Objects.requireNonNull(process.inputReader().readLine()));
   }
 
-  /** As {@link #start}, without waiting. */
+  /** Does the same as {@link #start}, without waiting. */
   static Process launch(Path dataDir, Path cacheDir) throws IOException {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     return new ProcessBuilder(
@@ -39,7 +39,7 @@ final class Owner implements AutoCloseable {
         .start();
   }
 
-  /** What the other JVM printed: {@code running <pid of PostgreSQL>}, or the refusal. */
+  /** The output of the other JVM: {@code running <pid of PostgreSQL>}, or the refusal. */
   String answer() {
     return answer;
   }
@@ -65,7 +65,7 @@ final class Owner implements AutoCloseable {
             .durable(false)
             .start()) {
       System.out.println("running " + postgres.pid());
-      // Until the parent closes the pipe or kills us.
+      // Runs until the parent closes the pipe or kills this JVM.
       int end = System.in.read();
       System.out.println("ended " + end);
     } catch (EmbeddedPostgresException e) {

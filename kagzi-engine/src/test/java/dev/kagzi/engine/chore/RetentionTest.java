@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What ended long ago goes, and nothing else does. */
+/** Expired runs and workers are deleted, and nothing else. */
 class RetentionTest {
   private static final Duration DAY = Duration.ofDays(1);
 
@@ -44,7 +44,7 @@ class RetentionTest {
 
   @BeforeEach
   void open(TestInfo test) {
-    // The engine's own chore keeps everything; here each test has its own.
+    // The engine's own chore keeps everything; each test runs its own chore.
     engine =
         TestEngine.start(
             database.config(),
@@ -77,7 +77,7 @@ class RetentionTest {
     return run;
   }
 
-  /** On a queue that nobody serves. */
+  /** On a queue without workers. */
   private RunId open() {
     return engine.onQueue("unserved").start();
   }
@@ -111,7 +111,7 @@ class RetentionTest {
   }
 
   @Test
-  void a_run_goes_with_all_its_rows_once_it_ended_long_ago() {
+  void an_expired_run_is_deleted_with_all_its_rows() {
     RunId old = finished(3);
     RunId young = finished(0);
     database.execute(
@@ -128,10 +128,10 @@ class RetentionTest {
   }
 
   @Test
-  void the_steps_of_a_long_run_follow_it_in_slices() {
+  void the_steps_of_a_long_run_are_deleted_in_slices() {
     RunId old = finished(3);
     addSteps(old, 5_000);
-    noteDeletedSteps();
+    recordDeletedSteps();
 
     runUntil(chore(DAY), () -> rows(old) == 0);
 
@@ -142,25 +142,25 @@ class RetentionTest {
   }
 
   @Test
-  void a_run_of_a_hundred_thousand_steps_holds_nothing_for_long() {
+  void deleting_a_run_of_a_hundred_thousand_steps_takes_only_short_transactions() {
     RunId old = finished(3);
     RunId other = finished(3);
     addSteps(old, 100_000);
-    noteDeletedSteps();
+    recordDeletedSteps();
 
     runUntil(chore(DAY), () -> rows(old) + rows(other) == 0);
 
     assertThat(number("SELECT sum(steps) FROM deleted")).isEqualTo(100_002);
     assertThat(number("SELECT max(steps) FROM deleted")).isLessThanOrEqualTo(2_000);
-    // One or the other may have to wait for a machine that is busy; most do not.
+    // Some may be slow on a busy machine; most are not.
     assertThat(number("SELECT percentile_disc(0.8) WITHIN GROUP (ORDER BY held_ms) FROM deleted"))
         .isLessThan(100);
   }
 
   @Test
-  void the_steps_of_a_heavy_run_follow_it_in_slices_however_few_they_are() {
+  void a_few_large_steps_are_deleted_in_slices_too() {
     RunId old = finished(3);
-    // A hundred rows for each output, and nothing of it can be compressed.
+    // Each output takes a hundred TOAST rows; random bytes cannot be compressed.
     database.execute(
         """
         INSERT INTO kagzi.step_runs
@@ -171,7 +171,7 @@ class RetentionTest {
           FROM generate_series(1, 50) i
         """
             .formatted(old));
-    noteDeletedSteps();
+    recordDeletedSteps();
 
     runUntil(chore(DAY), () -> rows(old) == 0);
 
@@ -179,7 +179,7 @@ class RetentionTest {
     assertThat(number("SELECT max(steps) FROM deleted")).isBetween(1L, 20L);
   }
 
-  private static void noteDeletedSteps() {
+  private static void recordDeletedSteps() {
     database.execute("DROP TABLE IF EXISTS deleted");
     database.execute("CREATE TABLE deleted (steps bigint, held_ms bigint)");
     database.execute(
@@ -199,17 +199,17 @@ class RetentionTest {
   }
 
   @AfterEach
-  void noteNothing() {
+  void stopRecording() {
     database.execute("DROP TRIGGER IF EXISTS note ON kagzi.step_runs");
   }
 
   @Test
-  void who_says_that_runs_stay_is_heard_in_the_middle_of_a_pass() {
+  void a_longer_retention_applies_in_the_middle_of_a_pass() {
     Namespaces namespaces = engine.engine().namespaces();
     String regretted = namespaces.create("ns-" + UUID.randomUUID(), "", "", 3_600_000L).namespace();
     RunId run = cancelled(regretted);
     PurgeExpiredRuns chore = chore(Duration.ZERO);
-    // While somebody else deletes, the chore knows what has expired, and waits for its turn.
+    // While another server purges, the chore has found the expired runs and waits for its turn.
     database
         .open()
         .write(
@@ -308,7 +308,7 @@ class RetentionTest {
   }
 
   @Test
-  void a_namespace_keeps_its_runs_as_long_as_it_says_and_zero_is_for_ever() {
+  void a_namespace_keeps_its_runs_for_its_own_retention_and_zero_is_forever() {
     Namespaces namespaces = engine.engine().namespaces();
     String shorter = namespaces.create("ns-" + UUID.randomUUID(), "", "", 3_600_000L).namespace();
     String forEver = namespaces.create("ns-" + UUID.randomUUID(), "", "", 0L).namespace();
@@ -341,7 +341,7 @@ class RetentionTest {
   }
 
   @Test
-  void zero_keeps_all_runs_of_namespaces_that_say_nothing() {
+  void zero_keeps_all_runs_of_namespaces_without_a_retention() {
     RunId old = finished(3_000);
 
     chore(Duration.ZERO).run();
@@ -380,7 +380,7 @@ class RetentionTest {
   }
 
   @Test
-  void a_run_that_somebody_holds_is_left_for_the_next_time() {
+  void a_locked_run_is_left_for_the_next_pass() {
     RunId old = finished(3);
     RunId other = finished(3);
     database
@@ -401,7 +401,7 @@ class RetentionTest {
   }
 
   @Test
-  void workers_go_a_week_after_they_left_with_their_events() {
+  void workers_are_deleted_with_their_events_a_week_after_they_left() {
     WorkerId gone = engine.register();
     WorkerId lately = engine.register();
     await(engine.engine().workers().deregister(null, gone, false));
@@ -418,7 +418,7 @@ class RetentionTest {
   }
 
   @Test
-  void all_workers_that_left_long_ago_go_in_one_pass() {
+  void all_workers_that_left_long_ago_are_deleted_in_one_pass() {
     database.execute(
         """
         INSERT INTO kagzi.workers
@@ -429,7 +429,7 @@ class RetentionTest {
           FROM generate_series(1, 1200)
         """);
 
-    // The first pass, for as many turns as it takes: the next one is far away.
+    // The first pass may take several turns; the next pass is far in the future.
     PurgeExpiredRuns once =
         new PurgeExpiredRuns(
             database.open(),
@@ -440,7 +440,7 @@ class RetentionTest {
         once, () -> number("SELECT count(*) FROM kagzi.workers WHERE task_queue = 'crowd'") == 0);
   }
 
-  /** A turn is short; on a busy machine it takes several. */
+  /** A turn is short; on a busy machine a purge takes several. */
   private static void runUntil(PurgeExpiredRuns chore, BooleanSupplier done) {
     await()
         .atMost(Duration.ofSeconds(20))
@@ -467,7 +467,7 @@ class RetentionTest {
   }
 
   @Test
-  void an_engine_forgets_by_itself() {
+  void an_engine_purges_by_itself() {
     RunId old = finished(31);
 
     try (TestEngine second = TestEngine.start(database.config(), "second")) {

@@ -37,12 +37,12 @@ class DatabaseConfigTest {
         + " jdbc:postgresql://db:5432/k?user=me&password=(hidden)&ssl=true",
     "jdbc:postgresql://db/k?sslPassword=hush, jdbc:postgresql://db/k?sslPassword=(hidden)",
   })
-  void what_is_shown_of_a_url_has_no_password(String url, String shown) {
+  void a_masked_url_has_no_password(String url, String shown) {
     assertThat(DatabaseConfig.masked(url)).isEqualTo(shown);
   }
 
   @Test
-  void what_is_shown_of_a_configuration_has_no_password() {
+  void the_text_of_a_configuration_has_no_password() {
     assertThat(DatabaseConfig.parse("postgres://me:hush@db/k?password=hush", "", "").toString())
         .doesNotContain("hush");
   }

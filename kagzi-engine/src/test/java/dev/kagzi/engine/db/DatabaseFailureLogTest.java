@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How many lines a failing database costs, and what they say. */
+/** The number and text of the log lines of a failing database. */
 class DatabaseFailureLogTest {
   private final CapturedLog log = CapturedLog.of(DatabaseFailureLog.class);
   private long now = -TimeUnit.MINUTES.toNanos(3);
@@ -80,9 +80,9 @@ class DatabaseFailureLogTest {
     assertThat(messages()).hasSize(3).endsWith("WARN the database is unavailable");
   }
 
-  /** What was on its way when the others already failed says nothing of how things are now. */
+  /** A statement that was sent before the outage does not show that the database works now. */
   @Test
-  void an_answer_to_what_was_sent_before_an_outage_does_not_end_it() {
+  void an_answer_to_a_statement_sent_before_an_outage_does_not_end_it() {
     long sent = now;
     pass(1);
     failFor(1);
@@ -92,7 +92,7 @@ class DatabaseFailureLogTest {
   }
 
   @Test
-  void a_database_that_comes_and_goes_costs_a_line_every_ten_seconds_at_most() {
+  void a_flapping_database_logs_at_most_one_line_every_ten_seconds() {
     for (int i = 0; i < 60; i++) {
       pass(1);
       failures.failed("claim", refused(), now);
@@ -125,7 +125,7 @@ class DatabaseFailureLogTest {
   }
 
   @Test
-  void a_race_is_not_worth_a_line() {
+  void a_conflict_between_transactions_is_not_logged() {
     failures.failed("lane-0", new SQLException("deadlock", "40P01"), now);
 
     assertThat(log.lines()).isEmpty();

@@ -16,11 +16,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What the engine's connections have in common. */
+/** Settings of the engine's connections. */
 class DatabaseTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
-  private static String patience(Session session) throws SQLException {
+  private static String timeouts(Session session) throws SQLException {
     return session
         .query(
             """
@@ -32,16 +32,16 @@ class DatabaseTest {
         .orElseThrow();
   }
 
-  /** A server that is paused or cut off must not hold rows for longer than the others can wait. */
+  /** A paused or disconnected server must not hold rows for longer than the others can wait. */
   @Test
   void no_connection_holds_a_lock_without_limit() throws SQLException {
     Database engine = database.open();
 
-    String pooled = engine.read(DatabaseTest::patience);
-    String pooledInTransaction = engine.write(DatabaseTest::patience);
+    String pooled = engine.read(DatabaseTest::timeouts);
+    String pooledInTransaction = engine.write(DatabaseTest::timeouts);
     String writers;
     try (Session session = engine.open("writer")) {
-      writers = patience(session);
+      writers = timeouts(session);
     }
 
     assertThat(pooled).isEqualTo("3s, 5s, 2s");
@@ -49,9 +49,9 @@ class DatabaseTest {
     assertThat(writers).isEqualTo("3s, 5s, 2s");
   }
 
-  /** However many look at things that take long: workers and schedules are looked after. */
+  /** Slow user queries must not delay workers and schedules. */
   @Test
-  void who_asks_leaves_connections_for_the_engines_own_duties() throws Exception {
+  void user_queries_leave_connections_for_the_engines_own_maintenance() throws Exception {
     CountDownLatch gate = new CountDownLatch(1);
     CountDownLatch underWay = new CountDownLatch(2);
     List<Future<Boolean>> answers = new ArrayList<>();
@@ -62,7 +62,7 @@ class DatabaseTest {
       }
       assertThat(underWay.await(10, TimeUnit.SECONDS)).isTrue();
 
-      Future<String> duty = people.submit(() -> engine.read(DatabaseTest::patience));
+      Future<String> duty = people.submit(() -> engine.read(DatabaseTest::timeouts));
       assertThat(duty.get(3, TimeUnit.SECONDS)).isNotEmpty();
 
       gate.countDown();
@@ -82,7 +82,7 @@ class DatabaseTest {
   }
 
   @Test
-  void a_question_that_takes_too_long_is_ended_and_says_what_to_ask_instead() {
+  void a_query_that_takes_too_long_is_cancelled_with_a_hint() {
     Database engine = database.open();
 
     assertThatThrownBy(
@@ -95,6 +95,6 @@ class DatabaseTest {
             Refusal.class,
             refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION))
         .hasMessageContaining("longer than 1 s (expected: ");
-    assertThat(engine.read(DatabaseTest::patience)).isNotEmpty();
+    assertThat(engine.read(DatabaseTest::timeouts)).isNotEmpty();
   }
 }

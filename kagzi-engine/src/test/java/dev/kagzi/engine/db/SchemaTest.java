@@ -98,7 +98,7 @@ class SchemaTest {
   }
 
   @Test
-  void a_schema_whose_history_was_dropped_with_it_is_made_again() throws Exception {
+  void a_dropped_schema_is_created_again() throws Exception {
     VersionedDatabase database = VersionedDatabase.empty();
     database.execute(HISTORY + applied(1, "engine", 17));
     assertThatThrownBy(() -> new Schema(database.config()).migrate())
@@ -125,7 +125,7 @@ class SchemaTest {
   }
 
   @Test
-  void a_migration_that_waits_for_a_backup_does_not_hold_up_the_servers() throws Exception {
+  void a_migration_that_waits_for_a_backup_does_not_block_running_servers() throws Exception {
     VersionedDatabase database = VersionedDatabase.at(1);
     Schema newer = new Schema(database.config(), future());
     CompletableFuture<String> migrated;

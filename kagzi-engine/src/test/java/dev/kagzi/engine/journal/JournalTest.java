@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Group commit, by counting what goes over the lanes' connections. */
+/** Group commit, verified by the statements on the lanes' connections. */
 class JournalTest {
   private static final Predicate<Sent> A_LANES_WRITE =
       sent -> sent.isByLane() && sent.isStatement();
@@ -82,7 +82,7 @@ class JournalTest {
   }
 
   @Test
-  void starts_that_arrive_during_a_commit_go_out_in_one_more() {
+  void starts_that_arrive_during_a_commit_share_the_next_commit() {
     open(lanes(1));
     warmUp();
     List<CompletableFuture<StartResult>> starts = new ArrayList<>();
@@ -105,7 +105,7 @@ class JournalTest {
   }
 
   @Test
-  void with_several_lanes_each_sends_one_more_commit() {
+  void with_several_lanes_each_lane_sends_one_more_commit() {
     JournalConfig config = JournalConfig.defaults();
     open(config);
     warmUp();
@@ -176,7 +176,7 @@ class JournalTest {
       List<Claim> claims = claim(20);
       List<CompletableFuture<List<ReportResult>>> answers = new ArrayList<>();
 
-      // Each is right only after the one before; nobody waits for an answer.
+      // Each report is valid only after the previous one; the test waits for no answer.
       for (Claim claim : claims) {
         answers.add(accept(keepingClaim(claim, "a", 1)));
         answers.add(accept(keepingClaim(claim, "a", 2)));
@@ -196,7 +196,7 @@ class JournalTest {
   }
 
   @Test
-  void a_refused_step_fails_alone_among_its_neighbours() {
+  void a_refused_step_does_not_fail_the_rest_of_its_batch() {
     database.execute(
         """
         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -238,14 +238,14 @@ class JournalTest {
       }
     }
     assertThat(steps("status = 'COMPLETED'")).isEqualTo(99);
-    // The culprit is found by halving: not everybody pays for it with a commit.
+    // The bad write is found by halving, not by one commit per write.
     assertThat(connections.byLanes().stream().filter(Sent::isCommit)).hasSizeLessThan(15);
     assertThat(await(accept(stepDone(claims.get(bad), "a", "1"))))
         .containsExactly(new ReportResult.Accepted(RunStatus.RUNNING));
   }
 
   @Test
-  void a_refused_start_fails_alone_in_a_call_of_many() {
+  void a_refused_start_does_not_fail_the_rest_of_its_call() {
     database.execute(
         """
         CREATE FUNCTION refuse_start() RETURNS trigger LANGUAGE plpgsql AS
@@ -271,7 +271,7 @@ class JournalTest {
   }
 
   @Test
-  void a_full_journal_refuses_after_its_patience_and_recovers() {
+  void a_full_journal_refuses_after_a_timeout_and_recovers() {
     open(
         new JournalConfig(
             1, 20_000, 8 << 20, 2_000, Duration.ofMillis(300), Duration.ofSeconds(10)));
@@ -285,7 +285,7 @@ class JournalTest {
       for (int i = 0; i < 400; i++) {
         starts.add(engine.engine().runs().start(engine.request("", null)));
       }
-      // Some are refused at once, since too many stand before the door; the rest has patience.
+      // Some are refused at once, because the overflow is full; the rest wait for their timeout.
       assertThat(starts.stream().filter(CompletableFuture::isDone).count()).isLessThan(300);
       await().until(() -> starts.stream().filter(CompletableFuture::isDone).count() > 290);
     }
@@ -306,7 +306,7 @@ class JournalTest {
   }
 
   @Test
-  void writes_that_wait_before_a_full_journal_keep_their_order_too() {
+  void writes_that_wait_for_a_full_journal_keep_their_order() {
     open(
         new JournalConfig(
             1, 1_000, 8 << 20, 2_000, Duration.ofSeconds(10), Duration.ofSeconds(10)));
@@ -351,7 +351,7 @@ class JournalTest {
     return engine.engine().reports().accept(TestEngine.NAMESPACE, List.of(reports));
   }
 
-  /** Every lane has its connection, and whatever a first write brings with it. */
+  /** Opens every lane's connection and executes the statements of a first write. */
   private void warmUp() {
     int lanes = JournalConfig.defaults().lanes();
     for (int lane = 0; lane < lanes; lane++) {

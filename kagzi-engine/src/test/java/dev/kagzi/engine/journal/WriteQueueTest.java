@@ -10,7 +10,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What waits for a lane, and who waits before it. */
+/** The queue of a lane, and writes that wait for space in it. */
 class WriteQueueTest {
   private static final class Numbered extends Write<Integer> {
     final int number;
@@ -31,51 +31,51 @@ class WriteQueueTest {
   }
 
   @Test
-  void nobody_overtakes_those_who_wait_for_room() throws Exception {
+  void no_write_overtakes_those_that_wait_for_space() throws Exception {
     for (int round = 0; round < 200; round++) {
-      WriteQueue<Numbered> intake = new WriteQueue<>(100);
-      assertThat(intake.offer(List.of(new Numbered(0)))).isTrue();
+      WriteQueue<Numbered> queue = new WriteQueue<>(100);
+      assertThat(queue.offer(List.of(new Numbered(0)))).isTrue();
       List<Thread> waiting = new ArrayList<>();
       for (int i = 1; i <= 2; i++) {
-        waiting.add(waiter(intake, new Numbered(i)));
+        waiting.add(waiter(queue, new Numbered(i)));
       }
 
-      List<Integer> taken = numbers(intake.take(10, 1_000));
-      boolean overtaken = intake.offer(List.of(new Numbered(3)));
+      List<Integer> taken = numbers(queue.take(10, 1_000));
+      boolean overtaken = queue.offer(List.of(new Numbered(3)));
 
       assertThat(overtaken).isFalse();
       while (taken.size() < 3) {
-        taken.addAll(numbers(intake.take(10, 1_000)));
+        taken.addAll(numbers(queue.take(10, 1_000)));
       }
       assertThat(taken).containsExactly(0, 1, 2);
       for (Thread thread : waiting) {
         assertThat(thread.join(Duration.ofSeconds(10))).isTrue();
       }
-      assertThat(intake.offer(List.of(new Numbered(4)))).isTrue();
+      assertThat(queue.offer(List.of(new Numbered(4)))).isTrue();
     }
   }
 
   @Test
-  void who_gives_up_does_not_block_those_behind() throws Exception {
-    WriteQueue<Numbered> intake = new WriteQueue<>(100);
-    intake.offer(List.of(new Numbered(0)));
-    WriteQueue.Place first = intake.reservePlace();
-    WriteQueue.Place second = intake.reservePlace();
+  void a_write_that_gives_up_does_not_block_those_behind_it() throws Exception {
+    WriteQueue<Numbered> queue = new WriteQueue<>(100);
+    queue.offer(List.of(new Numbered(0)));
+    WriteQueue.Place first = queue.reservePlace();
+    WriteQueue.Place second = queue.reservePlace();
 
-    assertThat(intake.offer(first, List.of(new Numbered(1)), 1)).isFalse();
-    intake.take(10, 1_000);
+    assertThat(queue.offer(first, List.of(new Numbered(1)), 1)).isFalse();
+    queue.take(10, 1_000);
 
-    assertThat(intake.offer(second, List.of(new Numbered(2)), 1)).isTrue();
+    assertThat(queue.offer(second, List.of(new Numbered(2)), 1)).isTrue();
   }
 
-  private static Thread waiter(WriteQueue<Numbered> intake, Numbered write) {
-    WriteQueue.Place place = intake.reservePlace();
+  private static Thread waiter(WriteQueue<Numbered> queue, Numbered write) {
+    WriteQueue.Place place = queue.reservePlace();
     Thread thread =
         Thread.ofPlatform()
             .start(
                 () -> {
                   try {
-                    intake.offer(place, List.of(write), TimeUnit.SECONDS.toNanos(10));
+                    queue.offer(place, List.of(write), TimeUnit.SECONDS.toNanos(10));
                   } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                   }

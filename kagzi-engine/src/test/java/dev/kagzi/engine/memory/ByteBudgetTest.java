@@ -8,7 +8,7 @@ class ByteBudgetTest {
   private final ByteBudget budget = new ByteBudget(100);
 
   @Test
-  void what_does_not_fit_is_refused_until_something_is_released() {
+  void bytes_that_do_not_fit_are_refused_until_some_are_released() {
     assertThat(budget.tryAcquire(60)).isTrue();
     assertThat(budget.tryAcquire(60)).isFalse();
     assertThat(budget.free()).isEqualTo(40);
@@ -19,14 +19,14 @@ class ByteBudgetTest {
   }
 
   @Test
-  void one_is_let_in_whatever_its_size_when_nothing_is_held() {
+  void any_size_is_granted_when_nothing_is_held() {
     assertThat(budget.tryAcquire(1_000)).isTrue();
     assertThat(budget.tryAcquire(1)).isFalse();
     assertThat(budget.free()).isZero();
   }
 
   @Test
-  void what_is_small_goes_on_while_the_budget_is_used_up_but_not_without_bound() {
+  void small_requests_may_exceed_the_budget_but_not_without_bound() {
     assertThat(budget.tryAcquire(100)).isTrue();
 
     assertThat(budget.tryAcquire(50)).isFalse();

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A namespace that is disabled, on the server where that was done and on another. */
+/** A disabled namespace, on the server that disabled it and on another. */
 class DisabledTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -122,7 +122,7 @@ class DisabledTest {
   }
 
   @Test
-  void a_start_that_was_made_before_is_answered_the_same_by_its_run_id_alone() {
+  void a_repeated_start_with_its_run_id_gets_its_first_answer() {
     RunId chosen = RunId.next(Shard.of(name, "mine"));
     RunId retried = RunId.next(chosen.shard());
     assertThat(start(here, chosen, TYPE, "mine")).isEqualTo(StartResult.made(chosen));
@@ -147,7 +147,7 @@ class DisabledTest {
   }
 
   @Test
-  void a_schedule_that_was_triggered_before_is_answered_the_same_by_the_run_id_alone() {
+  void a_repeated_trigger_with_its_run_id_gets_its_first_answer() {
     ScheduleView schedule =
         here.engine()
             .schedules()
@@ -167,7 +167,7 @@ class DisabledTest {
   }
 
   @Test
-  void many_that_are_refused_at_once_each_hear_what_became_of_their_own() {
+  void starts_in_one_call_are_refused_or_repeated_separately() {
     List<RunId> made = Stream.generate(RunId::next).limit(50).toList();
     made.forEach(id -> start(here, id, TYPE, ""));
     here.engine().namespaces().disable(name);
@@ -208,10 +208,10 @@ class DisabledTest {
   }
 
   @Test
-  void a_standing_poll_gets_nothing_while_disabled_and_work_again_once_enabled() {
+  void a_waiting_poll_gets_no_tasks_while_disabled_and_gets_them_once_enabled() {
     for (TestEngine engine : List.of(here, there)) {
       WorkerId worker = register(engine);
-      // The poll makes the namespace known to this server.
+      // The poll adds the namespace to the cache of this server.
       await(poll(engine, worker, 50).tasks());
       start(here);
       Task task = await(poll(engine, worker, 20_000).tasks()).get(0);
@@ -219,7 +219,7 @@ class DisabledTest {
       await()
           .atMost(Duration.ofSeconds(5))
           .until(() -> !engine.engine().namespaces().mayDispatch(name));
-      // Due again, and known to be so.
+      // The run is due again, and the task queue knows it.
       await(
           engine
               .engine()
@@ -237,10 +237,10 @@ class DisabledTest {
   }
 
   @Test
-  void a_run_that_is_on_its_way_to_a_worker_goes_back_when_its_namespace_is_disabled() {
+  void a_dispatched_run_is_released_when_its_namespace_is_disabled() {
     WorkerId worker = register(here);
     await(poll(here, worker, 50).tasks());
-    // Handed over for the slot that the last poll has left, and no poll is there to take it.
+    // Dispatched for the free slot of the last poll, with no poll to receive it.
     RunId run = start(here);
 
     here.engine().namespaces().disable(name);

@@ -33,7 +33,7 @@ class NamespacesTest {
   private final Namespaces namespaces = server(false);
 
   @Test
-  void default_is_there_from_the_beginning() {
+  void the_default_namespace_exists_from_the_beginning() {
     assertThat(namespaces.check("default")).isEqualTo(NamespaceCheck.ENABLED);
     assertThat(namespaces.get("default").displayName()).isEqualTo("Default");
   }
@@ -52,7 +52,7 @@ class NamespacesTest {
   }
 
   @Test
-  void an_update_changes_what_it_names() {
+  void an_update_changes_only_the_fields_that_it_sets() {
     namespaces.create(name, "Name", "Description");
 
     namespaces.update(name, NamespaceUpdate.NONE.withDescription("Other"));
@@ -66,7 +66,7 @@ class NamespacesTest {
   }
 
   @Test
-  void what_is_not_there_is_not_found() {
+  void a_missing_namespace_is_not_found() {
     for (ThrowingCallable call :
         List.<ThrowingCallable>of(
             () -> namespaces.get(name),
@@ -94,7 +94,7 @@ class NamespacesTest {
   }
 
   @Test
-  void a_disabled_namespace_is_known_at_once_where_it_was_disabled() {
+  void a_server_that_disables_a_namespace_knows_it_at_once() {
     namespaces.create(name, "", "");
     namespaces.requireEnabled(name);
 
@@ -107,7 +107,7 @@ class NamespacesTest {
   }
 
   @Test
-  void an_unknown_name_is_created_where_that_is_allowed() {
+  void an_unknown_name_is_created_if_auto_create_is_on() {
     Namespaces creating = server(true);
 
     assertThat(creating.check(name)).isEqualTo(NamespaceCheck.ENABLED);
@@ -116,7 +116,7 @@ class NamespacesTest {
   }
 
   @Test
-  void a_disabled_name_stays_disabled_for_a_server_that_creates() {
+  void auto_create_does_not_enable_a_disabled_namespace() {
     namespaces.create(name, "", "");
     namespaces.disable(name);
 
@@ -138,7 +138,7 @@ class NamespacesTest {
   }
 
   @Test
-  void a_check_of_a_known_name_asks_the_database_nothing() {
+  void a_check_of_a_cached_name_sends_no_query() {
     try (Database own = Database.open(database.config())) {
       Namespaces server =
           new Namespaces(own, Limits.DEFAULT, false, (n, on) -> {}, n -> {}, nanos::get);
@@ -166,7 +166,7 @@ class NamespacesTest {
       assertThat(busy.check(name)).isEqualTo(NamespaceCheck.ENABLED);
 
       nanos.addAndGet(1_000_000_000L);
-      // Nobody waits; the answer changes when the renewal is through.
+      // No caller waits; the answer changes when the refresh has finished.
       await().atMost(10, TimeUnit.SECONDS).until(() -> busy.check(name) == NamespaceCheck.DISABLED);
 
       assertThat(own.meter().statements()).isEqualTo(before + 1);
@@ -175,7 +175,7 @@ class NamespacesTest {
   }
 
   @Test
-  void a_server_that_was_idle_looks_before_it_answers() {
+  void a_server_that_was_idle_refreshes_before_it_answers() {
     namespaces.create(name, "", "");
     Namespaces idle = server(false);
     assertThat(idle.check(name)).isEqualTo(NamespaceCheck.ENABLED);
@@ -187,7 +187,7 @@ class NamespacesTest {
   }
 
   @Test
-  void without_the_database_what_was_known_stays_known() {
+  void without_the_database_cached_entries_stay() {
     Database lost = Database.open(database.config());
     Namespaces server =
         new Namespaces(lost, Limits.DEFAULT, false, (n, on) -> {}, n -> {}, nanos::get);
@@ -200,7 +200,7 @@ class NamespacesTest {
   }
 
   @Test
-  void namespaces_walk_by_name() {
+  void namespaces_are_paged_by_name() {
     Set<String> stored = new HashSet<>();
     for (int i = 0; i < 45; i++) {
       stored.add(namespaces.create("walk-" + UUID.randomUUID(), "", "").namespace());

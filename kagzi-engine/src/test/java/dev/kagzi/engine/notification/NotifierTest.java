@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What every notifier promises, whichever way its notices go. */
+/** The contract of every notifier. */
 class NotifierTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -52,7 +52,7 @@ class NotifierTest {
     return made;
   }
 
-  /** Its notices are heard by those that are returned before. */
+  /** Creates a notifier that reaches the ones that were created before it. */
   private Notifier started(NotifierKind kind, Consumer<ServerMessage> listener) {
     Notifier made = notifier(kind, listener);
     made.start();
@@ -60,15 +60,15 @@ class NotifierTest {
     return made;
   }
 
-  /** LISTEN takes a moment: until the ear hears, the voice repeats itself. */
-  private static void awaitReach(Notifier voice, List<ServerMessage> ear) {
+  /** LISTEN takes a moment: publishes repeatedly until the receiver gets a message. */
+  private static void awaitReach(Notifier sender, List<ServerMessage> received) {
     ServerMessage probe = new ServerMessage.Namespace("probe " + UUID.randomUUID());
     Awaitility.await()
         .atMost(LIMIT)
         .until(
             () -> {
-              voice.publish(probe);
-              return ear.contains(probe);
+              sender.publish(probe);
+              return received.contains(probe);
             });
   }
 
@@ -87,26 +87,26 @@ class NotifierTest {
   }
 
   @Test
-  void these_tests_tell_every_kind_of_notice() {
+  void these_tests_publish_every_kind_of_message() {
     assertThat(oneOfEach().stream().<Class<?>>map(Object::getClass))
         .containsExactlyInAnyOrder(ServerMessage.class.getPermittedSubclasses());
   }
 
   @ParameterizedTest
   @EnumSource(NotifierKind.class)
-  void what_one_tells_all_others_hear_in_order_and_it_does_not_hear_itself(NotifierKind kind) {
+  void all_others_receive_messages_in_order_and_the_sender_does_not(NotifierKind kind) {
     List<ServerMessage> heard = new CopyOnWriteArrayList<>();
     List<ServerMessage> heardToo = new CopyOnWriteArrayList<>();
     List<ServerMessage> own = new CopyOnWriteArrayList<>();
     started(kind, heard::add);
     started(kind, heardToo::add);
-    Notifier voice = started(kind, own::add);
-    awaitReach(voice, heard);
-    awaitReach(voice, heardToo);
+    Notifier sender = started(kind, own::add);
+    awaitReach(sender, heard);
+    awaitReach(sender, heardToo);
     heard.removeIf(ServerMessage.Namespace.class::isInstance);
 
     List<ServerMessage> told = oneOfEach();
-    told.forEach(voice::publish);
+    told.forEach(sender::publish);
 
     Awaitility.await().atMost(LIMIT).until(() -> heard.containsAll(told));
     Awaitility.await().atMost(LIMIT).until(() -> heardToo.containsAll(told));
@@ -116,30 +116,30 @@ class NotifierTest {
 
   @ParameterizedTest
   @EnumSource(NotifierKind.class)
-  void nothing_is_heard_before_the_start_and_after_the_close(NotifierKind kind) {
+  void nothing_is_received_before_start_and_after_close(NotifierKind kind) {
     List<ServerMessage> early = new CopyOnWriteArrayList<>();
     List<ServerMessage> closed = new CopyOnWriteArrayList<>();
     List<ServerMessage> heard = new CopyOnWriteArrayList<>();
     Notifier notStarted = notifier(kind, early::add);
     Notifier leaving = started(kind, closed::add);
     started(kind, heard::add);
-    Notifier voice = started(kind, notice -> {});
-    awaitReach(voice, closed);
-    awaitReach(voice, heard);
+    Notifier sender = started(kind, notice -> {});
+    awaitReach(sender, closed);
+    awaitReach(sender, heard);
 
     leaving.close();
-    voice.publish(new ServerMessage.Versions());
+    sender.publish(new ServerMessage.Versions());
     Awaitility.await().atMost(LIMIT).until(() -> heard.contains(new ServerMessage.Versions()));
 
     assertThat(early).isEmpty();
     assertThat(closed).doesNotContain(new ServerMessage.Versions());
     notStarted.start();
-    awaitReach(voice, early);
+    awaitReach(sender, early);
   }
 
   @ParameterizedTest
   @EnumSource(NotifierKind.class)
-  void a_listener_that_fails_hears_what_comes_next(NotifierKind kind) {
+  void a_listener_that_throws_receives_the_next_message(NotifierKind kind) {
     List<ServerMessage> heard = new CopyOnWriteArrayList<>();
     started(
         kind,
@@ -149,19 +149,19 @@ class NotifierTest {
             throw new IllegalStateException("a listener may fail");
           }
         });
-    Notifier voice = started(kind, notice -> {});
-    awaitReach(voice, heard);
+    Notifier sender = started(kind, notice -> {});
+    awaitReach(sender, heard);
 
-    voice.publish(new ServerMessage.Drain(WorkerId.next()));
-    voice.publish(new ServerMessage.Versions());
+    sender.publish(new ServerMessage.Drain(WorkerId.next()));
+    sender.publish(new ServerMessage.Versions());
 
     Awaitility.await().atMost(LIMIT).until(() -> heard.contains(new ServerMessage.Versions()));
   }
 
-  /** Whoever cannot follow is told to look at everything, and memory stays bounded. */
+  /** A slow receiver gets one message to refresh everything, so that memory stays bounded. */
   @ParameterizedTest
   @EnumSource(NotifierKind.class)
-  void what_is_too_much_at_once_is_told_as_everything(NotifierKind kind) throws Exception {
+  void too_many_messages_are_replaced_by_one_for_everything(NotifierKind kind) throws Exception {
     List<ServerMessage> heard = new CopyOnWriteArrayList<>();
     CountDownLatch release = new CountDownLatch(1);
     ServerMessage hold = new ServerMessage.Namespace("hold");
@@ -173,16 +173,16 @@ class NotifierTest {
             awaitQuietly(release);
           }
         });
-    Notifier voice = started(kind, notice -> {});
-    awaitReach(voice, heard);
-    voice.publish(hold);
+    Notifier sender = started(kind, notice -> {});
+    awaitReach(sender, heard);
+    sender.publish(hold);
     Awaitility.await().atMost(LIMIT).until(() -> heard.contains(hold));
 
     RunId last = RunId.next();
     for (int i = 0; i < 20_000; i++) {
-      voice.publish(new ServerMessage.Ended(RunId.next()));
+      sender.publish(new ServerMessage.Ended(RunId.next()));
     }
-    voice.publish(new ServerMessage.Ended(last));
+    sender.publish(new ServerMessage.Ended(last));
     release.countDown();
 
     Awaitility.await()

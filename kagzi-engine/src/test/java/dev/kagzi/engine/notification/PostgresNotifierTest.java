@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What servers hear of each other. */
+/** Messages over LISTEN and NOTIFY. */
 class PostgresNotifierTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -29,8 +29,8 @@ class PostgresNotifierTest {
 
   @BeforeEach
   void open() {
-    one = new PostgresNotifier(database.open(), RunId.next().value(), this::hear, threads);
-    other = new PostgresNotifier(database.open(), RunId.next().value(), notice -> {}, threads);
+    one = new PostgresNotifier(database.open(), RunId.next().value(), this::onMessage, threads);
+    other = new PostgresNotifier(database.open(), RunId.next().value(), message -> {}, threads);
     other.setOtherServers(1);
   }
 
@@ -38,11 +38,11 @@ class PostgresNotifierTest {
   void close() {
     one.close();
     other.close();
-    // Who listens notices otherwise only after a while that it is closed.
+    // Otherwise the listener notices only after a while that it is closed.
     database.execute("SELECT pg_terminate_backend(pid) " + LISTENERS);
     Awaitility.await().until(() -> listeners() == 0);
     Awaitility.await().until(() -> !isAnyThreadAlive());
-    // The loops end because their notifier was closed: nothing to report.
+    // The loops end because their notifier was closed, which is no failure.
     assertThat(threads.failure()).isEmpty();
   }
 
@@ -51,9 +51,9 @@ class PostgresNotifierTest {
         .anyMatch(thread -> thread.getName().startsWith("kagzi-notice-"));
   }
 
-  private void hear(ServerMessage notice) {
-    heard.add(notice);
-    if (notice instanceof ServerMessage.Everything) {
+  private void onMessage(ServerMessage message) {
+    heard.add(message);
+    if (message instanceof ServerMessage.Everything) {
       throw new IllegalStateException("whoever looks at everything may fail");
     }
   }
@@ -67,9 +67,9 @@ class PostgresNotifierTest {
                 .orElseThrow());
   }
 
-  /** Whoever it tells may not be there yet. */
+  /** The receivers of its messages may not exist yet. */
   @Test
-  void nothing_is_heard_before_it_is_started() throws Exception {
+  void nothing_is_received_before_start() throws Exception {
     assertThat(listeners()).isZero();
     one.start();
     Awaitility.await().until(() -> listeners() == 1);
@@ -81,7 +81,8 @@ class PostgresNotifierTest {
   }
 
   @Test
-  void one_that_fails_to_look_at_everything_after_a_break_hears_what_comes_next() throws Exception {
+  void a_listener_that_fails_to_refresh_after_a_reconnect_receives_the_next_message()
+      throws Exception {
     one.start();
     Awaitility.await().until(() -> listeners() == 1);
     database.execute("SELECT pg_terminate_backend(pid) " + LISTENERS);

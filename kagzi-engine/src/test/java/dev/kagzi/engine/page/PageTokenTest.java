@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class PageTokenTest {
   @Test
-  void a_token_comes_back_with_its_direction_and_place() {
+  void a_parsed_token_has_its_direction_and_position() {
     for (Direction direction : Direction.values()) {
       for (Cursor cursor :
           new Cursor[] {
@@ -25,7 +25,7 @@ class PageTokenTest {
   }
 
   @Test
-  void the_prefix_shows_the_direction_and_without_one_the_way_is_forward() {
+  void the_prefix_shows_the_direction_and_a_token_without_one_leads_forward() {
     String next = new PageToken(Direction.NEXT, Cursor.of("1")).encode("list");
     String prev = new PageToken(Direction.PREV, Cursor.of("1")).encode("list");
 
@@ -70,7 +70,7 @@ class PageTokenTest {
     String letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     for (int round = 0; round < 1_000; round++) {
       StringBuilder altered = new StringBuilder(token);
-      // The last letter carries bits that no byte uses.
+      // The last letter has bits that no byte uses.
       int at = random.nextInt(5, token.length() - 1);
       altered.setCharAt(at, letters.charAt(random.nextInt(letters.length())));
       if (!altered.toString().equals(token)) {
@@ -80,7 +80,7 @@ class PageTokenTest {
   }
 
   @Test
-  void a_cursor_that_is_not_ours_is_refused_by_its_reader() {
+  void a_cursor_with_a_wrong_key_is_refused_when_it_is_read() {
     Cursor cursor = Cursor.of("x");
 
     assertThatExceptionOfType(Refusal.class).isThrownBy(() -> cursor.number(0));
@@ -89,7 +89,7 @@ class PageTokenTest {
   }
 
   @Test
-  void times_keep_their_microseconds_and_stay_within_the_calendar() {
+  void times_keep_their_microseconds_and_are_limited() {
     Instant time = Instant.parse("2026-01-01T00:00:00.123456Z");
 
     assertThat(EpochMicros.micros(time)).isEqualTo(1_767_225_600_123_456L);

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 
-/** Walks a list page by page and checks what holds for every page of every list. */
+/** Reads a list page by page and checks the invariants of every page. */
 public final class Walk<T> {
   private final Function<PageSpec, Page<T>> list;
   private final IntSupplier size;
@@ -15,10 +15,10 @@ public final class Walk<T> {
   private Page<T> last;
 
   /**
-   * Stands before the list.
+   * Starts before the first page.
    *
-   * @param size how many rows the next page may have
-   * @param between happens before each page but the first
+   * @param size supplies the maximum size of the next page
+   * @param between called before each page but the first
    */
   public Walk(Function<PageSpec, Page<T>> list, IntSupplier size, Runnable between) {
     this.list = list;
@@ -27,7 +27,7 @@ public final class Walk<T> {
     this.last = new Page<>(List.of(), "", "", false, 0);
   }
 
-  /** All rows from the first page on. */
+  /** Returns all rows from the first page on. */
   public List<T> forward() {
     List<T> all = new ArrayList<>(load("").items());
     assertThat(last.prevToken()).isEmpty();
@@ -40,7 +40,7 @@ public final class Walk<T> {
     return all;
   }
 
-  /** All rows before the page that was walked to last, in the order of the list. */
+  /** Returns all rows before the last page that was read, in the order of the list. */
   public List<T> backward() {
     List<T> all = new ArrayList<>();
     while (!last.prevToken().isEmpty()) {

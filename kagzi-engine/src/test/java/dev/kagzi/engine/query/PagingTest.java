@@ -62,7 +62,7 @@ class PagingTest {
   }
 
   @Test
-  void walking_back_from_the_last_page_meets_every_run_before_it() {
+  void reading_backward_from_the_last_page_returns_every_run_before_it() {
     for (int i = 0; i < 50; i++) {
       insertRun();
     }
@@ -78,7 +78,7 @@ class PagingTest {
   }
 
   @Test
-  void runs_that_come_during_a_walk_change_nothing_for_those_that_were_there() {
+  void runs_that_start_while_a_list_is_read_do_not_affect_older_ones() {
     Set<RunId> stored = new HashSet<>();
     for (int i = 0; i < 100; i++) {
       stored.add(insertRun());
@@ -104,7 +104,7 @@ class PagingTest {
   }
 
   @Test
-  void a_walk_ends_exactly_with_the_last_run() {
+  void a_list_ends_exactly_with_the_last_run() {
     for (int count = 0; count <= 6; count++) {
       Page<RunView> exact = runs(new PageSpec(Math.max(1, count), "", false, false));
       assertThat(exact.items()).hasSize(count);
@@ -123,7 +123,7 @@ class PagingTest {
   }
 
   @Test
-  void filtered_lists_walk_the_same() {
+  void filtered_lists_are_paged_completely() {
     List<Rows.Run> stored = new ArrayList<>();
     for (int i = 0; i < 300; i++) {
       Rows.Run run =
@@ -171,7 +171,7 @@ class PagingTest {
   }
 
   @Test
-  void the_same_external_id_many_times_walks_the_same() {
+  void many_runs_of_one_external_id_are_paged_completely() {
     Set<RunId> stored = new HashSet<>();
     for (int i = 0; i < 60; i++) {
       Rows.Run run = Rows.Run.of(namespace, time()).status(RunStatus.COMPLETED);
@@ -188,7 +188,7 @@ class PagingTest {
   }
 
   @Test
-  void steps_walk_in_the_order_in_which_they_were_recorded() {
+  void steps_are_paged_in_the_order_in_which_they_were_recorded() {
     RunId run = insertRun();
     Set<String> stored = new HashSet<>();
     for (int i = 0; i < 80; i++) {
@@ -218,7 +218,7 @@ class PagingTest {
   }
 
   @Test
-  void workers_walk_by_queue_and_registration() {
+  void workers_are_paged_by_queue_and_registration_time() {
     Set<WorkerId> stored = new HashSet<>();
     Set<WorkerId> online = new HashSet<>();
     for (int i = 0; i < 90; i++) {
@@ -262,7 +262,7 @@ class PagingTest {
   }
 
   @Test
-  void a_token_leads_on_only_in_the_list_that_gave_it() {
+  void a_token_is_accepted_only_by_the_list_that_returned_it() {
     RunId run = insertRun();
     insertRun();
     rows.step(run, "a", 1, new byte[0], time());
@@ -287,7 +287,7 @@ class PagingTest {
   }
 
   @Test
-  void a_page_whose_rows_are_gone_is_empty_and_leads_nowhere() {
+  void a_page_whose_rows_were_deleted_is_empty_and_has_no_tokens() {
     RunId older = insertRun();
     RunId newer = insertRun();
     String token = runs(new PageSpec(1, "", false, false)).nextToken();
@@ -323,7 +323,7 @@ class PagingTest {
     rows.insert(Rows.Run.of("other-" + namespace, time()));
   }
 
-  // Twenty different microseconds, so that many rows share one.
+  // Only twenty different microseconds, so that many rows share one.
   private Instant time() {
     return START.plus(random.nextInt(20), ChronoUnit.MICROS);
   }

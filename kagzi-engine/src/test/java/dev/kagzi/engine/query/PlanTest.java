@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Which index each question takes when there is much to look through. */
+/** The index that each query uses on large tables. */
 class PlanTest {
   private static final RunId LONG_RUN = new RunId(new UUID(0, 1));
   private static final Cursor RUN_CURSOR =
@@ -28,8 +28,8 @@ class PlanTest {
 
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
-  // Of a hundred one failed, one waits, the rest completed; one external id was used often. Of a
-  // hundred that wait ten are blocked.
+  // Of a hundred runs one failed, one is pending and the rest completed; one external id has many
+  // runs. Of a hundred pending runs ten are blocked.
   private static final String RUNS =
       """
       INSERT INTO kagzi.workflow_runs
@@ -64,7 +64,7 @@ class PlanTest {
         FROM generate_series(%d, %d) i
       """;
 
-  // Of ten one is online; of a thousand one died, the others left by themselves.
+  // Of ten workers one is online; of a thousand one died, the others deregistered.
   private static final String WORKERS =
       """
       INSERT INTO kagzi.workers
@@ -78,7 +78,7 @@ class PlanTest {
 
   @BeforeAll
   static void fill() {
-    // In pieces: a writer's connection gives up on a statement that takes too long.
+    // In several statements: a writer's connection has a statement timeout.
     for (String sql : List.of(RUNS, PAYLOADS, STEPS, WORKERS)) {
       for (int from = 1; from < 100_000; from += 10_000) {
         database.execute(sql.formatted(from, from + 9_999));
@@ -94,7 +94,7 @@ class PlanTest {
   }
 
   @Test
-  void runs_are_walked_by_time_in_both_directions() {
+  void runs_are_read_by_time_in_both_directions() {
     for (String namespace : List.of("big", "small", "nobody")) {
       RunFilter all = RunFilter.all(namespace);
       assertList(all, null, true, "workflow_runs_list");
@@ -112,7 +112,7 @@ class PlanTest {
   }
 
   @Test
-  void filters_that_match_many_are_walked_by_time() {
+  void filters_that_match_many_runs_are_read_by_time() {
     RunFilter typed = new RunFilter("big", Set.of(), "t1", "q1", null, null, null, null);
     RunFilter dated =
         new RunFilter(
@@ -130,7 +130,7 @@ class PlanTest {
   }
 
   @Test
-  void runs_that_came_to_a_bad_end_are_found_by_their_own_index_each_status_for_itself() {
+  void unsuccessful_runs_are_found_by_their_own_index_each_status_separately() {
     RunFilter failed =
         new RunFilter("big", Set.of(RunStatus.FAILED), null, null, null, null, null, null);
     RunFilter unsuccessful =
@@ -154,7 +154,7 @@ class PlanTest {
   }
 
   @Test
-  void few_active_runs_among_many_are_found_by_the_index_of_claims() {
+  void few_active_runs_among_many_are_found_by_the_claim_index() {
     RunFilter active =
         new RunFilter(
             "big",
@@ -189,7 +189,7 @@ class PlanTest {
   }
 
   @Test
-  void an_external_id_is_found_by_its_index_however_often_it_was_used() {
+  void an_external_id_is_found_by_its_index_even_with_many_runs() {
     for (String externalId : List.of("nightly", "order-17", "nobody")) {
       RunFilter filter = new RunFilter("big", Set.of(), null, null, null, null, null, externalId);
 
@@ -231,7 +231,7 @@ class PlanTest {
   }
 
   @Test
-  void workers_are_walked_by_queue() {
+  void workers_are_read_by_queue() {
     Cursor cursor = Cursor.of("q2", Cursor.micros(Instant.EPOCH), UUID.randomUUID().toString());
     for (WorkerQueries.Filter filter :
         List.of(
@@ -255,9 +255,9 @@ class PlanTest {
         .contains("workflow_runs_own_lease");
   }
 
-  /** Asked for each health check: neither old workers nor old runs may make it slow. */
+  /** Executed at each health check: neither old workers nor old runs may make it slow. */
   @Test
-  void workers_that_died_are_found_by_their_own_index_and_their_runs_by_the_index_of_claims() {
+  void dead_workers_are_found_by_their_own_index_and_their_runs_by_the_claim_index() {
     for (String namespace : new String[] {"big", "small", "nobody", null}) {
       assertPlan(dead(namespace)).contains("workers_died").contains("workflow_runs_claim");
     }
@@ -285,7 +285,7 @@ class PlanTest {
     return assertThat(plan(sql)).doesNotContain("Seq Scan");
   }
 
-  // On a connection for reading: writers' sessions would not scan in any case.
+  // On a pooled connection: writers' sessions disable sequential scans.
   private static String plan(SqlBuilder sql) {
     return database
         .open()

@@ -99,7 +99,7 @@ class QueriesTest {
   }
 
   @Test
-  void a_run_that_waits_for_a_time_shows_when_it_goes_on() {
+  void a_run_that_waits_for_a_time_shows_when_it_continues() {
     RunId run = rows.insert(Rows.Run.of(namespace, TIME));
 
     assertThat(wakeUp(run, "PENDING", "kagzi.clock() - interval '1 s'")).isNull();
@@ -115,7 +115,7 @@ class QueriesTest {
   }
 
   @Test
-  void what_belongs_to_another_namespace_is_not_found() {
+  void rows_of_another_namespace_are_not_found() {
     RunId run = rows.insert(Rows.Run.of(namespace, TIME).externalId("mine"));
     rows.step(run, "a", 1, new byte[0], TIME);
     StepRef step = new StepRef(run, "a", 1, 1);
@@ -130,7 +130,7 @@ class QueriesTest {
   }
 
   @Test
-  void what_is_nowhere_is_not_found() {
+  void missing_rows_are_not_found() {
     RunId nobody = RunId.next();
 
     assertNotFound(() -> queries.run(namespace, nobody));
@@ -141,7 +141,7 @@ class QueriesTest {
   }
 
   @Test
-  void strings_that_cannot_be_stored_are_refused_before_they_are_asked_for() {
+  void strings_that_cannot_be_stored_are_refused_before_the_query() {
     String bad = "a\u0000";
 
     assertInvalid(() -> queries.run(bad, RunId.next()));
@@ -159,7 +159,7 @@ class QueriesTest {
 
   @Test
   void an_external_id_leads_to_the_latest_run_whether_it_has_ended_or_not() {
-    // Ids of callers' choice say nothing about time: the latest run has the smallest.
+    // Ids chosen by callers are not ordered by time: here the latest run has the smallest id.
     Rows.Run ended = Rows.Run.of(namespace, TIME).externalId("nightly").status(RunStatus.COMPLETED);
     rows.insert(new RunId(new UUID(-1, -1)), ended);
     RunId latest =
@@ -311,7 +311,7 @@ class QueriesTest {
   }
 
   @Test
-  void times_beyond_the_calendar_are_filters_like_any_other() {
+  void extreme_times_are_valid_filters() {
     rows.insert(Rows.Run.of(namespace, TIME));
     RunFilter all =
         new RunFilter(namespace, Set.of(), null, null, Instant.MIN, Instant.MAX, null, null);
@@ -323,7 +323,7 @@ class QueriesTest {
   }
 
   @Test
-  void lists_leave_large_payloads_out_unless_asked() {
+  void lists_omit_large_payloads_unless_requested() {
     RunId run = rows.insert(Rows.Run.of(namespace, TIME));
     byte[] large = new byte[4_097];
     byte[] small = new byte[4_096];
@@ -348,7 +348,7 @@ class QueriesTest {
   }
 
   @Test
-  void a_page_ends_early_rather_than_outgrow_a_message() {
+  void a_page_ends_before_it_exceeds_a_grpc_message() {
     for (int i = 0; i < 8; i++) {
       RunId run = rows.insert(Rows.Run.of(namespace, TIME.plusSeconds(i)));
       rows.payload(run, "INPUT", new byte[1 << 20], null);
@@ -374,7 +374,7 @@ class QueriesTest {
   }
 
   @Test
-  void a_row_that_is_too_heavy_by_itself_comes_alone() {
+  void a_row_above_the_page_limit_is_returned_alone() {
     RunId run = rows.insert(Rows.Run.of(namespace, TIME));
     for (int i = 0; i < 3; i++) {
       rows.step(run, "s" + i, 1, new byte[4 << 20], TIME);

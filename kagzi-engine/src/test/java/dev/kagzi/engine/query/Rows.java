@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Puts rows into the tables as the engine would leave them. */
+/** Inserts rows as the engine would store them. */
 final class Rows {
   private static final String RUN =
       """
@@ -54,7 +54,7 @@ final class Rows {
     this.database = database;
   }
 
-  /** A run that can be varied before it is stored. */
+  /** The values of a run, to be changed before it is stored. */
   record Run(
       String namespace,
       String externalId,

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class RunFilterTest {
   @Test
-  void filters_have_one_text_whatever_the_order_of_their_parts() {
+  void equal_filters_have_equal_texts_in_any_order_of_their_parts() {
     RunFilter one = filter(EnumSet.of(RunStatus.FAILED, RunStatus.PENDING, RunStatus.RUNNING));
     RunFilter other = filter(Set.of(RunStatus.RUNNING, RunStatus.PENDING, RunStatus.FAILED));
 

@@ -32,11 +32,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A slot that waits becomes a run in the transaction that ends the run before it. */
+/** A buffered slot becomes a run in the transaction that ends the earlier run. */
 class BufferedSlotTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
-  /** Only this statement of an end has that text. */
+  /** Only this statement of an end contains this text. */
   private static final String LOCKS_TEMPLATE = "OR t.buffered_at IS NOT NULL)";
 
   private final Stored stored = new Stored(database);
@@ -45,7 +45,7 @@ class BufferedSlotTest {
   private TestEngine engine;
   private String queue;
   private WorkerId worker;
-  private ScheduleFirer firing;
+  private ScheduleFirer firer;
   private int days;
 
   @BeforeEach
@@ -54,7 +54,7 @@ class BufferedSlotTest {
     days = 0;
     queue = test.getTestMethod().orElseThrow().getName();
     holds = new Holds(database.config());
-    // Nothing fires by itself, so that a test says when.
+    // The engine does not fire by itself; each test calls the firer.
     engine =
         TestEngine.start(
             database.config(),
@@ -62,14 +62,14 @@ class BufferedSlotTest {
             EngineConfig.defaults().withCoordinatorInterval(Duration.ofMinutes(1)),
             holds);
     worker = engine.register();
-    firing =
+    firer =
         new ScheduleFirer(
             database.open(), ScheduleConfig.defaults(), Duration.ofSeconds(1), new SilentEvents());
   }
 
   @AfterEach
   void close() {
-    firing.close();
+    firer.close();
     engine.close();
     clock.reset();
   }
@@ -103,11 +103,11 @@ class BufferedSlotTest {
                     "")));
   }
 
-  /** One more slot is due, and fired. */
+  /** Makes one more slot due and fires it. */
   private void nextDay() {
     days++;
     clock.ahead(Duration.ofDays(days));
-    firing.tick();
+    firer.tick();
   }
 
   private ScheduleView view(ScheduleView schedule) {
@@ -127,7 +127,7 @@ class BufferedSlotTest {
   }
 
   @Test
-  void a_waiting_slot_whose_external_id_is_taken_is_counted_as_missed() {
+  void a_buffered_slot_whose_external_id_is_taken_is_counted_as_missed() {
     ScheduleView schedule = create(Overlap.BUFFER_ONE);
     nextDay();
     Task first = engine.claimOne(worker);
@@ -151,7 +151,7 @@ class BufferedSlotTest {
   }
 
   @Test
-  void the_first_slot_waits_the_others_are_missed_and_the_end_starts_it() {
+  void the_first_slot_is_buffered_the_others_are_missed_and_the_end_starts_it() {
     ScheduleView schedule = create(Overlap.BUFFER_ONE);
     nextDay();
     Task first = engine.claimOne(worker);
@@ -210,7 +210,7 @@ class BufferedSlotTest {
   }
 
   @Test
-  void a_run_out_of_time_starts_it_too() {
+  void a_timeout_starts_it_too() {
     ScheduleView schedule = create(Overlap.BUFFER_ONE, 7_200_000L);
     engine.close();
     engine = TestEngine.start(database.config(), queue);
@@ -224,7 +224,7 @@ class BufferedSlotTest {
   }
 
   @Test
-  void a_slot_that_begins_to_wait_while_the_run_ends_is_started_by_that_end() throws Exception {
+  void a_slot_that_is_buffered_while_the_run_ends_is_started_by_that_end() throws Exception {
     ScheduleView schedule = create(Overlap.BUFFER_ONE);
     nextDay();
     Task first = engine.claimOne(worker);
@@ -233,7 +233,7 @@ class BufferedSlotTest {
           CompletableFuture.supplyAsync(() -> engine.report(done(first.claim(), "1")));
       hold.awaitReached();
 
-      // The end is written and not durable: to the fire the run is open.
+      // The end is written but not committed: the firer sees the run as open.
       nextDay();
       assertThat(view(schedule).waitingSlot()).isNotNull();
       hold.release();
@@ -245,7 +245,7 @@ class BufferedSlotTest {
   }
 
   @Test
-  void a_slot_that_is_due_while_an_end_is_committed_comes_after_it() throws Exception {
+  void a_slot_that_is_due_while_an_end_commits_fires_after_it() throws Exception {
     ScheduleView schedule = create(Overlap.BUFFER_ONE);
     nextDay();
     Task first = engine.claimOne(worker);
@@ -260,7 +260,7 @@ class BufferedSlotTest {
       hold.release();
       await(end);
     }
-    firing.tick();
+    firer.tick();
 
     assertThat(runs(schedule)).containsExactly("0 COMPLETED", "1 PENDING");
   }
@@ -276,7 +276,7 @@ class BufferedSlotTest {
       CompletableFuture<?> end =
           CompletableFuture.supplyAsync(() -> engine.report(done(first.claim(), "1")));
       hold.awaitReached();
-      // Another lane, or another server: it waits for the template.
+      // Another lane or server: it waits for the template's lock.
       try (TestEngine other = TestEngine.start(database.config(), queue)) {
         CompletableFuture<CancelResult> cancel = other.engine().runs().cancel(NAMESPACE, asked);
         Awaitility.await().until(stored::somebodyWaitsForALock);
@@ -291,24 +291,24 @@ class BufferedSlotTest {
   }
 
   @Test
-  void an_end_that_somebody_else_wrote_is_made_up_for() {
+  void a_slot_whose_run_was_ended_by_an_older_server_is_started_later() {
     ScheduleView schedule = create(Overlap.BUFFER_ONE);
     nextDay();
     nextDay();
-    // As a server from before there were schedules would.
+    // As an older server without schedule support would.
     database.execute(
         "UPDATE kagzi.workflow_runs SET status = 'COMPLETED', available_at = NULL, finished_at ="
             + " now() WHERE schedule_id IS NOT NULL");
 
-    firing.startOverdueBuffered();
-    firing.startOverdueBuffered();
+    firer.startOverdueBuffered();
+    firer.startOverdueBuffered();
 
     assertThat(runs(schedule)).containsExactly("0 COMPLETED", "1 PENDING");
     assertThat(view(schedule).waitingSlot()).isNull();
   }
 
   @Test
-  void a_paused_schedule_keeps_its_slot_waiting() {
+  void a_paused_schedule_keeps_its_buffered_slot() {
     ScheduleView schedule = create(Overlap.BUFFER_ONE);
     nextDay();
     Task first = engine.claimOne(worker);
@@ -318,13 +318,13 @@ class BufferedSlotTest {
     engine.report(done(first.claim(), "1"));
     assertThat(runs(schedule)).containsExactly("0 COMPLETED");
     engine.engine().schedules().resume(NAMESPACE, schedule.id());
-    firing.startOverdueBuffered();
+    firer.startOverdueBuffered();
 
     assertThat(runs(schedule)).containsExactly("0 COMPLETED", "1 PENDING");
   }
 
   @Test
-  void a_resumed_run_counts_no_longer_as_failed() {
+  void a_resumed_run_no_longer_counts_as_failed() {
     ScheduleView schedule = create(Overlap.ALLOW);
     nextDay();
     Task first = engine.claimOne(worker);

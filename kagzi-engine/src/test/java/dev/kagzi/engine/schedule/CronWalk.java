@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * A random expression that knows by itself what it means: which values each field has. Its slots
- * are found by walking over all seconds, or minutes, of a time and looking at each.
+ * A random cron expression with the values of each field. It finds its slots by testing every
+ * second, or minute, of a period.
  */
 @NullMarked
 final class CronWalk {
@@ -101,7 +101,7 @@ final class CronWalk {
     }
   }
 
-  /** All slots from the first second on and before the second. */
+  /** Returns all slots from {@code from} up to but not including {@code before}. */
   List<Long> slots(ZoneId zone, long from, long before) {
     ZoneRules rules = zone.getRules();
     int step = seconds.equals(Set.of(0)) ? 60 : 1;
@@ -115,7 +115,7 @@ final class CronWalk {
       }
     }
     for (long second = from; second < before; second++) {
-      // Offsets are whole minutes in all times that are walked over.
+      // Zone offsets are whole minutes in all tested periods.
       if (second % step == 0 && (gapEnds.contains(second) || isSlot(rules, second))) {
         found.add(second);
       }
@@ -154,12 +154,12 @@ final class CronWalk {
         && (bothDays ? day || weekday : day && weekday);
   }
 
-  /** So many hours can be walked over on either side. */
+  /** Number of hours that can be tested on either side. */
   int hoursToWalk() {
     return seconds.equals(Set.of(0)) ? 30 : 4;
   }
 
-  /** A time near a change of the zone's offset, or any when it has none. */
+  /** Returns a time near a change of the zone's offset, or any time if it has none. */
   static long near(RandomGenerator random, ZoneId zone) {
     long any =
         LocalDateTime.of(1975 + random.nextInt(100), 1 + random.nextInt(12), 1, 0, 0)

@@ -6,14 +6,14 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of slots that are due (C16, C46). */
+/** Decisions on due slots. */
 class FirePlanTest {
   private static final FireTimes EVERY_MINUTE = FireTimes.of("* * * * *", "UTC");
   private static final FireTimes EVERY_SECOND = FireTimes.of("* * * * * *", "UTC");
   private static final long NOW = 6_030;
 
   private static FirePlan plan(Overlap overlap, int maxCatchup, boolean open, long buffered) {
-    // 5400, 5460, … 6000 are due: eleven.
+    // Eleven slots are due: 5400, 5460, … 6000.
     return FirePlan.of(
         new FirePlan.Due(EVERY_MINUTE, overlap, maxCatchup, 5_400, buffered, open),
         NOW,
@@ -22,7 +22,7 @@ class FirePlanTest {
   }
 
   @Test
-  void all_that_is_missed_fires_oldest_first_as_long_as_it_is_caught_up_with() {
+  void missed_slots_within_the_catch_up_limit_fire_oldest_first() {
     FirePlan plan = plan(Overlap.ALLOW, 11, true, FireTimes.NONE);
 
     assertThat(plan.slots()).hasSize(11).isSorted().startsWith(5_400L).endsWith(6_000L);
@@ -31,7 +31,7 @@ class FirePlanTest {
   }
 
   @Test
-  void of_more_the_newest_fire_and_the_others_are_counted() {
+  void beyond_the_catch_up_limit_the_newest_fire_and_the_others_are_counted() {
     FirePlan plan = plan(Overlap.ALLOW, 3, false, FireTimes.NONE);
 
     assertThat(plan.slots()).containsExactly(5_880L, 5_940L, 6_000L);
@@ -68,7 +68,7 @@ class FirePlanTest {
   }
 
   @Test
-  void without_catch_up_a_slot_that_waits_for_the_end_of_a_run_is_not_missed() {
+  void without_catch_up_a_buffered_slot_is_not_missed() {
     FirePlan plan = plan(Overlap.BUFFER_ONE, 0, false, 5_340);
 
     assertThat(plan.slots()).containsExactly(5_340L);
@@ -90,7 +90,7 @@ class FirePlanTest {
   }
 
   @Test
-  void what_does_not_fit_stays_due() {
+  void slots_beyond_the_batch_limit_stay_due() {
     FirePlan plan =
         FirePlan.of(
             new FirePlan.Due(EVERY_MINUTE, Overlap.ALLOW, 100, 5_400, FireTimes.NONE, false),
@@ -104,7 +104,7 @@ class FirePlanTest {
   }
 
   @Test
-  void a_slot_that_somebody_set_fires_although_the_expression_does_not_name_it() {
+  void a_slot_set_by_a_user_fires_although_the_expression_does_not_match_it() {
     FirePlan plan =
         FirePlan.of(
             new FirePlan.Due(EVERY_MINUTE, Overlap.ALLOW, 100, 5_950, FireTimes.NONE, false),
@@ -128,7 +128,7 @@ class FirePlanTest {
   }
 
   @Test
-  void buffer_one_lets_one_wait() {
+  void buffer_one_buffers_one_slot() {
     FirePlan free = plan(Overlap.BUFFER_ONE, 100, false, FireTimes.NONE);
     FirePlan open = plan(Overlap.BUFFER_ONE, 100, true, FireTimes.NONE);
     FirePlan full = plan(Overlap.BUFFER_ONE, 100, true, 5_340);
@@ -149,7 +149,7 @@ class FirePlanTest {
   }
 
   @Test
-  void a_year_of_seconds_costs_no_more_than_a_minute_of_them() {
+  void counting_a_year_of_seconds_is_as_quick_as_a_minute() {
     long year = 365L * 86_400;
     FirePlan plan =
         FirePlan.of(
@@ -163,7 +163,7 @@ class FirePlanTest {
   }
 
   @Test
-  void to_find_the_newest_slots_after_a_night_is_quick() {
+  void finding_the_newest_slots_after_a_night_is_quick() {
     FireTimes slots = FireTimes.of("* * * * *", "Europe/Berlin");
     long morning = 1_800_000_000;
     long begun = System.nanoTime();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** When a schedule fires (C5, C47). */
+/** The times at which a schedule fires. */
 class FireTimesTest {
   private static final List<String> ZONES =
       List.of(
@@ -31,7 +31,7 @@ class FireTimesTest {
           "Antarctica/Troll");
 
   @Test
-  void random_expressions_fire_when_a_walk_over_all_seconds_says_so() {
+  void random_expressions_fire_at_the_times_that_testing_every_second_finds() {
     Random random = new Random(47);
     int slots = 0;
     for (int i = 0; i < 400; i++) {
@@ -85,16 +85,16 @@ class FireTimesTest {
         "0 12 */2 * FRI  | UTC           | 2026-11-13T12:00:00Z | 2026-11-27T12:00:00Z",
         "0 12 ? * 7      | UTC           | 2026-11-15T12:00:00Z | 2026-11-22T12:00:00Z",
         "0 22-1 * * *    | UTC           | 2026-11-15T23:00:00Z | 2026-11-16T00:00:00Z",
-        // The gap: once, at its end.
+        // Gap: fires once, at its end.
         "30 2 * * *      | Europe/Berlin | 2026-03-28T12:00:00Z | 2026-03-29T01:00:00Z",
         "0,30 2,3 * * *  | Europe/Berlin | 2026-03-29T01:00:00Z | 2026-03-29T01:30:00Z",
-        // The overlap: once, the first time.
+        // Overlap: fires once, the first time.
         "30 2 * * *      | Europe/Berlin | 2026-10-24T12:00:00Z | 2026-10-25T00:30:00Z",
         "30 2 * * *      | Europe/Berlin | 2026-10-25T00:30:00Z | 2026-10-26T01:30:00Z",
         // Elapsed time: the second 02:30 fires too.
         "30 * * * *      | Europe/Berlin | 2026-10-25T00:30:00Z | 2026-10-25T01:30:00Z",
         "30 */2 * * *    | Europe/Berlin | 2026-03-28T23:30:00Z | 2026-03-29T02:30:00Z",
-        // A day that never was, on the other side of the date line.
+        // A day that the zone skipped when it crossed the date line.
         "0 9 30 12 *     | Pacific/Apia  | 2011-12-30T00:00:00Z | 2011-12-30T10:00:00Z",
       })
   void the_next_slot_is(String cron, String zone, Instant after, Instant expected) {
@@ -123,7 +123,7 @@ class FireTimesTest {
         "* * * * * * * *  | has 8 fields",
         "@reboot          | @reboot (expected: @yearly",
       })
-  void what_is_wrong_is_named(String cron, String message) {
+  void the_message_names_the_wrong_field(String cron, String message) {
     assertThatThrownBy(() -> FireTimes.of(cron, "UTC"))
         .isInstanceOf(Refusal.class)
         .hasMessageStartingWith("cron_expr: ")
@@ -146,7 +146,7 @@ class FireTimesTest {
   }
 
   @Test
-  void a_second_cron_of_a_century_is_counted_without_walking() {
+  void a_century_of_seconds_is_counted_quickly() {
     FireTimes slots = FireTimes.of("* * * * * *", "Europe/Berlin");
     long begun = System.nanoTime();
 

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Schedules and how they fire, without an engine around them: nothing happens by itself. */
+/** Schedules and the firer without an engine: nothing fires by itself. */
 class ScheduleFirerTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -44,13 +44,13 @@ class ScheduleFirerTest {
 
   private final Stored stored = new Stored(database);
   private final TestClock clock = new TestClock(database);
-  private final Told told = new Told();
+  private final RecordedEvents events = new RecordedEvents();
   private Schedules schedules;
   private Namespaces namespaces;
-  private ScheduleFirer firing;
+  private ScheduleFirer firer;
 
-  /** What was told after commits. */
-  private static final class Told extends SilentEvents {
+  /** The events that were published after commits. */
+  private static final class RecordedEvents extends SilentEvents {
     final List<QueueName> due = new ArrayList<>();
     final List<Long> expires = new ArrayList<>();
     Runnable then = () -> {};
@@ -81,14 +81,14 @@ class ScheduleFirerTest {
             namespaces,
             Limits.DEFAULT,
             new LargePayloads(Limits.DEFAULT),
-            told,
+            events,
             ms -> {});
-    firing = new ScheduleFirer(database.open(), new ScheduleConfig(100, 1_000), INTERVAL, told);
+    firer = new ScheduleFirer(database.open(), new ScheduleConfig(100, 1_000), INTERVAL, events);
   }
 
   @AfterEach
   void close() {
-    firing.close();
+    firer.close();
     clock.reset();
   }
 
@@ -159,7 +159,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void a_slot_becomes_a_run_that_has_all_that_the_schedule_says() {
+  void a_slot_becomes_a_run_with_all_values_of_the_schedule() {
     ScheduleView schedule =
         create(
             new ScheduleSpec(
@@ -180,7 +180,7 @@ class ScheduleFirerTest {
                 "repairs"));
     ahead(Duration.ofSeconds(60));
 
-    Long nextMs = firing.tick();
+    Long nextMs = firer.tick();
 
     assertThat(
             stored.text(
@@ -202,8 +202,8 @@ class ScheduleFirerTest {
     assertThat(view(schedule).nextFireAt()).isEqualTo(next(schedule).plusSeconds(60));
     assertThat(view(schedule).totalRuns()).isEqualTo(1);
     assertThat(view(schedule).lastFiredAt()).isNotNull();
-    assertThat(told.due).containsExactly(new QueueName(NAMESPACE, "q"));
-    assertThat(told.expires).containsExactly(60_000L);
+    assertThat(events.due).containsExactly(new QueueName(NAMESPACE, "q"));
+    assertThat(events.expires).containsExactly(60_000L);
     assertThat(nextMs).isBetween(1L, 60_000L);
   }
 
@@ -215,7 +215,7 @@ class ScheduleFirerTest {
             + " 'report', 'v8', now())");
     ahead(Duration.ofMinutes(1));
 
-    firing.tick();
+    firer.tick();
     schedules.trigger(NAMESPACE, schedule.id(), null);
 
     assertThat(
@@ -227,11 +227,11 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void a_slot_is_not_fired_in_the_last_moment_of_the_second_before() {
+  void a_slot_does_not_fire_in_the_second_before() {
     ScheduleView schedule = create(ScheduleSpec.of("s", "q", "report", "* * * * * *"));
     clock.at(BEGIN.plusMillis(2_999).plusNanos(700_000));
 
-    firing.tick();
+    firer.tick();
 
     assertThat(slots(schedule)).containsExactly(BEGIN.plusSeconds(1), BEGIN.plusSeconds(2));
   }
@@ -241,7 +241,7 @@ class ScheduleFirerTest {
     ScheduleView schedule = create(with("late", Overlap.ALLOW, 3));
     ahead(Duration.ofMinutes(10));
 
-    firing.tick();
+    firer.tick();
 
     assertThat(slots(schedule)).isEqualTo(minutes(next(schedule).plusSeconds(7 * 60), 3));
     assertThat(view(schedule).missedRuns()).isEqualTo(7);
@@ -271,7 +271,7 @@ class ScheduleFirerTest {
                 ""));
     clock.at(next(hourly).plus(Duration.ofMinutes(150)).plusSeconds(1));
 
-    firing.tick();
+    firer.tick();
 
     assertThat(slots(hourly)).isEmpty();
     assertThat(view(hourly).missedRuns()).isEqualTo(3);
@@ -281,18 +281,18 @@ class ScheduleFirerTest {
 
   @Test
   void without_catch_up_a_slot_fires_within_one_coordinator_interval() {
-    firing.close();
-    firing =
+    firer.close();
+    firer =
         new ScheduleFirer(
-            database.open(), new ScheduleConfig(100, 1_000), Duration.ofMillis(4_500), told);
+            database.open(), new ScheduleConfig(100, 1_000), Duration.ofMillis(4_500), events);
     ScheduleView schedule = create(with("none", Overlap.ALLOW, 0));
     Instant first = next(schedule);
 
     clock.at(first.plusSeconds(5));
-    firing.tick();
+    firer.tick();
     List<Instant> withinInterval = slots(schedule);
     clock.at(first.plusSeconds(66));
-    firing.tick();
+    firer.tick();
 
     assertThat(withinInterval).containsExactly(first);
     assertThat(slots(schedule)).containsExactly(first);
@@ -301,21 +301,21 @@ class ScheduleFirerTest {
 
   @Test
   void without_catch_up_a_slot_is_not_delayed_by_the_limit_on_missed_ones() {
-    firing.close();
-    firing = new ScheduleFirer(database.open(), new ScheduleConfig(2, 1), INTERVAL, told);
+    firer.close();
+    firer = new ScheduleFirer(database.open(), new ScheduleConfig(2, 1), INTERVAL, events);
     ScheduleView late = create(minutely("late"));
     ScheduleView none = create(with("none", Overlap.ALLOW, 0));
     Instant now = next(none).plus(Duration.ofMinutes(30));
     clock.at(now);
 
-    firing.tick();
+    firer.tick();
 
     assertThat(slots(late)).hasSize(1);
     assertThat(slots(none)).containsExactly(now);
     assertThat(view(none).missedRuns()).isEqualTo(30);
   }
 
-  /** A run that is not of the schedule, with an external id as the schedule's runs have it. */
+  /** Starts a run outside of the schedule, with the external id of one of its slots. */
   private void take(ScheduleView schedule, Instant slot) {
     database.execute(
         """
@@ -335,7 +335,7 @@ class ScheduleFirerTest {
     take(schedule, first.plusSeconds(60));
     clock.at(first.plusSeconds(120));
 
-    firing.tick();
+    firer.tick();
     ScheduleView fired = view(schedule);
     Schedules.Backfilled whileTaken =
         schedules.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120));
@@ -354,7 +354,7 @@ class ScheduleFirerTest {
   void a_slot_that_has_its_run_already_is_not_counted_as_missed() {
     ScheduleView schedule = create(minutely("again"));
     clock.at(next(schedule).plusSeconds(60));
-    firing.tick();
+    firer.tick();
     schedules.update(
         NAMESPACE,
         schedule.id(),
@@ -378,7 +378,7 @@ class ScheduleFirerTest {
             null,
             next(schedule)));
 
-    firing.tick();
+    firer.tick();
 
     assertThat(slots(schedule)).hasSize(2);
     assertThat(view(schedule).missedRuns()).isZero();
@@ -391,10 +391,10 @@ class ScheduleFirerTest {
     schedules.pause(NAMESPACE, schedule.id());
     ahead(Duration.ofMinutes(5));
 
-    Long nextMs = firing.tick();
+    Long nextMs = firer.tick();
     List<Instant> whilePaused = slots(schedule);
     ScheduleView resumed = schedules.resume(NAMESPACE, schedule.id());
-    firing.tick();
+    firer.tick();
 
     assertThat(nextMs).isNull();
     assertThat(whilePaused).isEmpty();
@@ -421,7 +421,7 @@ class ScheduleFirerTest {
                             database.open(),
                             new ScheduleConfig(7, 100_000),
                             INTERVAL,
-                            new Told())) {
+                            new RecordedEvents())) {
                       go.await();
                       one.tick();
                     } catch (InterruptedException e) {
@@ -433,7 +433,7 @@ class ScheduleFirerTest {
     for (Thread server : servers) {
       assertThat(server.join(Duration.ofSeconds(30))).isTrue();
     }
-    firing.tick();
+    firer.tick();
 
     for (ScheduleView schedule : all) {
       assertThat(slots(schedule)).isEqualTo(minutes(next(schedule), 50));
@@ -443,10 +443,10 @@ class ScheduleFirerTest {
 
   @Test
   void late_slots_are_limited_in_each_interval_and_those_on_time_are_not() {
-    firing.close();
-    firing =
-        new ScheduleFirer(database.open(), new ScheduleConfig(2, 5), Duration.ofHours(1), told);
-    // As many as a batch has: they must not fill it.
+    firer.close();
+    firer =
+        new ScheduleFirer(database.open(), new ScheduleConfig(2, 5), Duration.ofHours(1), events);
+    // As many as a batch takes: they must not fill it.
     ScheduleView late = create(minutely("late"));
     ScheduleView later = create(minutely("later"));
     database.execute(
@@ -459,7 +459,7 @@ class ScheduleFirerTest {
     Instant first = next(onTime.getFirst());
     ahead(Duration.between(BEGIN, first).plusMillis(200));
 
-    Long nextMs = firing.tick();
+    Long nextMs = firer.tick();
 
     assertThat(slots(late).size() + slots(later).size()).isEqualTo(5);
     assertThat(onTime).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(first));
@@ -467,32 +467,32 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void what_is_on_time_when_it_begins_to_fire_stays_so_however_long_that_takes() {
-    firing.close();
-    firing =
-        new ScheduleFirer(database.open(), new ScheduleConfig(2, 1), Duration.ofHours(1), told);
+  void slots_on_time_when_firing_begins_stay_on_time_however_long_it_takes() {
+    firer.close();
+    firer =
+        new ScheduleFirer(database.open(), new ScheduleConfig(2, 1), Duration.ofHours(1), events);
     List<ScheduleView> all = new ArrayList<>();
     for (int i = 0; i < 9; i++) {
       all.add(create(minutely("s" + i)));
     }
     Instant slot = next(all.getFirst());
     clock.at(slot);
-    told.then = () -> clock.at(slot.plusSeconds(told.due.size() * 4L));
+    events.then = () -> clock.at(slot.plusSeconds(events.due.size() * 4L));
 
-    firing.tick();
+    firer.tick();
 
     assertThat(all).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(slot));
   }
 
   @Test
-  void slots_that_come_up_while_others_are_fired_are_not_missed() {
-    firing.close();
-    firing =
-        new ScheduleFirer(database.open(), new ScheduleConfig(1, 1), Duration.ofHours(1), told);
+  void slots_that_become_due_while_others_fire_are_not_missed() {
+    firer.close();
+    firer =
+        new ScheduleFirer(database.open(), new ScheduleConfig(1, 1), Duration.ofHours(1), events);
     ScheduleView minutely = create(minutely("minutely"));
     ScheduleView seconds = create(secondly("seconds"));
     Instant slot = next(minutely);
-    // The newest comes first.
+    // The newest fires first.
     database.execute(
         "UPDATE kagzi.workflow_runs SET fire_at = timestamptz '"
             + slot.minusSeconds(1)
@@ -500,9 +500,9 @@ class ScheduleFirerTest {
             + slot.minusSeconds(1)
             + "' WHERE schedule_name = 'seconds'");
     clock.at(slot);
-    told.then = () -> clock.at(slot.plusSeconds(5));
+    events.then = () -> clock.at(slot.plusSeconds(5));
 
-    firing.tick();
+    firer.tick();
 
     assertThat(slots(minutely)).containsExactly(slot);
     assertThat(slots(seconds)).hasSize(7).startsWith(slot.minusSeconds(1));
@@ -510,20 +510,20 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void whoever_was_away_is_late() {
-    firing.close();
-    firing =
-        new ScheduleFirer(database.open(), new ScheduleConfig(2, 1), Duration.ofHours(1), told);
+  void slots_are_late_after_a_pause() {
+    firer.close();
+    firer =
+        new ScheduleFirer(database.open(), new ScheduleConfig(2, 1), Duration.ofHours(1), events);
     for (int i = 0; i < 9; i++) {
       create(minutely("s" + i));
     }
     Instant slot = next(schedules.byName(NAMESPACE, "s0"));
     clock.at(slot);
-    told.then = () -> clock.at(slot.plusSeconds(30));
+    events.then = () -> clock.at(slot.plusSeconds(30));
 
-    firing.tick();
+    firer.tick();
 
-    assertThat(told.due).hasSize(2);
+    assertThat(events.due).hasSize(2);
     assertThat(stored.count("SELECT sum(total_runs) AS value FROM kagzi.workflow_runs"))
         .isEqualTo(3);
   }
@@ -538,30 +538,30 @@ class ScheduleFirerTest {
 
   @Test
   void slots_that_a_failed_tick_left_are_not_missed() {
-    firing.close();
-    firing = new ScheduleFirer(database.open(), new ScheduleConfig(2, 1_000), INTERVAL, told);
+    firer.close();
+    firer = new ScheduleFirer(database.open(), new ScheduleConfig(2, 1_000), INTERVAL, events);
     List<ScheduleView> all = withoutCatchUp(9);
     Instant slot = next(all.getFirst());
     database.execute(
         "CREATE FUNCTION kagzi.fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE"
             + " EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END $$");
     clock.at(slot);
-    told.then =
+    events.then =
         () -> {
           clock.at(slot.plusSeconds(3));
           database.execute(
               "CREATE TRIGGER fails BEFORE INSERT ON kagzi.workflow_runs FOR EACH ROW EXECUTE"
                   + " FUNCTION kagzi.fails()");
-          told.then = () -> {};
+          events.then = () -> {};
         };
     try {
-      assertThatThrownBy(firing::tick).isInstanceOf(Refusal.class);
+      assertThatThrownBy(firer::tick).isInstanceOf(Refusal.class);
     } finally {
       database.execute("DROP FUNCTION kagzi.fails() CASCADE");
     }
     clock.at(slot.plusSeconds(4));
 
-    firing.tick();
+    firer.tick();
 
     assertThat(all).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(slot));
     assertThat(all).allSatisfy(schedule -> assertThat(view(schedule).missedRuns()).isZero());
@@ -578,25 +578,25 @@ class ScheduleFirerTest {
             tx.query("SELECT run_id FROM kagzi.workflow_runs FOR UPDATE").list(row -> row);
             for (int late = 0; late <= 12; late += 3) {
               clock.at(slot.plusSeconds(late));
-              waitMs.add(firing.tick());
+              waitMs.add(firer.tick());
             }
             return true;
           });
     }
     clock.at(slot.plusSeconds(13));
 
-    firing.tick();
+    firer.tick();
 
     assertThat(waitMs).hasSize(5).containsOnly(50L);
     assertThat(slots(schedule)).containsExactly(slot);
     assertThat(view(schedule).missedRuns()).isZero();
   }
 
-  /** Also while late slots wait for their budget: those are no reason to keep the window open. */
+  /** Also while late slots wait for the catch-up budget: they must not keep the window open. */
   @Test
   void slots_are_missed_between_two_ticks_of_which_the_first_left_none_on_time() {
-    firing.close();
-    firing = new ScheduleFirer(database.open(), new ScheduleConfig(100, 1), INTERVAL, told);
+    firer.close();
+    firer = new ScheduleFirer(database.open(), new ScheduleConfig(100, 1), INTERVAL, events);
     ScheduleView late = create(minutely("late"));
     database.execute(
         "UPDATE kagzi.workflow_runs SET fire_at = fire_at - interval '1 hour',"
@@ -605,9 +605,9 @@ class ScheduleFirerTest {
     Instant slot = next(none);
     clock.at(slot);
 
-    firing.tick();
+    firer.tick();
     clock.at(slot.plusSeconds(7));
-    firing.tick();
+    firer.tick();
 
     assertThat(slots(late)).hasSizeLessThan(10);
     assertThat(slots(none))
@@ -641,7 +641,7 @@ class ScheduleFirerTest {
     create(minutely("small"));
     ahead(Duration.ofMinutes(6));
 
-    firing.tick();
+    firer.tick();
     Schedules.Backfilled filled =
         schedules.backfill(NAMESPACE, schedule.id(), BEGIN.minus(Duration.ofMinutes(6)), BEGIN);
 
@@ -655,24 +655,24 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void no_batch_begins_after_the_end() {
-    firing.close();
-    firing = new ScheduleFirer(database.open(), new ScheduleConfig(2, 1_000), INTERVAL, told);
+  void no_batch_begins_after_stop() {
+    firer.close();
+    firer = new ScheduleFirer(database.open(), new ScheduleConfig(2, 1_000), INTERVAL, events);
     for (int i = 0; i < 9; i++) {
       create(minutely("s" + i));
     }
     ahead(Duration.ofMinutes(1));
-    told.then = firing::stop;
+    events.then = firer::stop;
 
-    firing.tick();
-    firing.helper().help();
+    firer.tick();
+    firer.helper().help();
 
     assertThat(stored.count("SELECT sum(total_runs) AS value FROM kagzi.workflow_runs"))
         .isEqualTo(2);
   }
 
   @Test
-  void one_of_an_unknown_policy_holds_up_no_other() {
+  void a_schedule_with_an_unknown_policy_does_not_delay_others() {
     create(minutely("newer"));
     ScheduleView good = create(minutely("good"));
     database.execute(
@@ -680,7 +680,7 @@ class ScheduleFirerTest {
             + " 'newer'");
     ahead(Duration.ofMinutes(1));
 
-    firing.tick();
+    firer.tick();
 
     assertThat(slots(good)).hasSize(1);
     assertThat(
@@ -691,7 +691,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void one_that_cannot_be_read_holds_up_no_other() {
+  void an_unreadable_schedule_does_not_delay_others() {
     ScheduleView broken = create(minutely("broken"));
     ScheduleView elsewhere = create(minutely("elsewhere"));
     ScheduleView good = create(minutely("good"));
@@ -701,7 +701,7 @@ class ScheduleFirerTest {
         "UPDATE kagzi.workflow_runs SET time_zone = 'Mars' WHERE schedule_name = 'elsewhere'");
     ahead(Duration.ofMinutes(1));
 
-    Long nextMs = firing.tick();
+    Long nextMs = firer.tick();
 
     assertThat(slots(good)).hasSize(1);
     assertThat(view(broken).problem()).startsWith("cron_expr: \"soon\" has 1 fields");
@@ -711,19 +711,19 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void one_that_the_database_refuses_holds_up_no_other() {
+  void a_schedule_that_the_database_refuses_does_not_delay_others() {
     List<ScheduleView> good = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       good.add(create(minutely("good" + i)));
     }
     ScheduleView refused = create(minutely("refused"));
-    // A run's queue is in an index, whose entries have a limit; a template's is not.
+    // A run's queue is in an index with a size limit; a template's is not.
     database.execute(
         "UPDATE kagzi.workflow_runs SET task_queue = (SELECT string_agg(md5(n::text), '') FROM"
             + " generate_series(1, 500) n) WHERE schedule_name = 'refused'");
     ahead(Duration.ofMinutes(1));
 
-    firing.tick();
+    firer.tick();
 
     assertThat(good).allSatisfy(schedule -> assertThat(slots(schedule)).hasSize(1));
     assertThat(slots(refused)).isEmpty();
@@ -737,10 +737,10 @@ class ScheduleFirerTest {
     namespaces.disable("shut");
     ahead(Duration.ofMinutes(2));
 
-    Long nextMs = firing.tick();
+    Long nextMs = firer.tick();
     List<Instant> whileShut = slots(schedule);
     namespaces.enable("shut");
-    firing.tick();
+    firer.tick();
 
     assertThat(nextMs).isNull();
     assertThat(whileShut).isEmpty();
@@ -748,12 +748,12 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void skip_fires_when_nothing_runs_and_counts_what_it_skips() {
+  void skip_fires_when_no_run_is_open_and_counts_skipped_slots() {
     ScheduleView schedule = create(with("skip", Overlap.SKIP, 100));
     ahead(Duration.ofMinutes(3));
-    firing.tick();
+    firer.tick();
     ahead(Duration.ofMinutes(5));
-    firing.tick();
+    firer.tick();
 
     assertThat(slots(schedule)).containsExactly(next(schedule));
     assertThat(view(schedule).missedRuns()).isEqualTo(4);
@@ -762,7 +762,7 @@ class ScheduleFirerTest {
         "UPDATE kagzi.workflow_runs SET status = 'COMPLETED', available_at = NULL, finished_at ="
             + " now() WHERE schedule_id IS NOT NULL");
     ahead(Duration.ofMinutes(6));
-    firing.tick();
+    firer.tick();
 
     assertThat(slots(schedule)).hasSize(2);
   }
@@ -775,7 +775,7 @@ class ScheduleFirerTest {
     RunId run = schedules.trigger(NAMESPACE, schedule.id(), chosen);
     schedules.trigger(NAMESPACE, schedule.id(), chosen);
     ahead(Duration.ofMinutes(1));
-    firing.tick();
+    firer.tick();
 
     assertThat(run).isEqualTo(chosen);
     assertThat(
@@ -785,14 +785,14 @@ class ScheduleFirerTest {
         .isEqualTo("schedule:" + schedule.id() + ":trigger:" + run + "  PENDING");
     assertThat(view(schedule).totalRuns()).isEqualTo(1);
     assertThat(view(schedule).missedRuns()).isEqualTo(1);
-    assertThat(told.due).hasSize(1);
+    assertThat(events.due).hasSize(1);
   }
 
   @Test
-  void a_back_fill_makes_the_runs_that_are_missing() {
+  void a_back_fill_creates_the_missing_runs() {
     ScheduleView schedule = create(minutely("again"));
     ahead(Duration.ofMinutes(3));
-    firing.tick();
+    firer.tick();
     Instant from = next(schedule).minusSeconds(600);
     Instant before = next(schedule).plusSeconds(120);
 
@@ -813,7 +813,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void a_repeated_back_fill_is_answered_as_the_first_whatever_became_of_the_schedule() {
+  void a_repeated_back_fill_gets_its_first_answer_even_if_the_schedule_changed() {
     ScheduleView schedule = create(ScheduleSpec.of("hourly", "q", "report", "0 * * * *"));
     Instant from = BEGIN.minus(Duration.ofDays(1));
     UUID day = UUID.randomUUID();
@@ -842,19 +842,19 @@ class ScheduleFirerTest {
 
   /** The first server dies between two batches, and the schedule is changed before the retry. */
   @Test
-  void a_back_fill_that_was_cut_off_counts_each_slot_once_when_it_is_repeated() {
+  void an_interrupted_back_fill_counts_each_slot_once_when_it_is_repeated() {
     Payload large = new Payload(new byte[(2 << 20) - 100], Map.of());
     ScheduleView schedule = create(with("large", Overlap.ALLOW, 100, large));
     Instant from = BEGIN.minus(Duration.ofMinutes(12));
     UUID request = UUID.randomUUID();
-    told.then =
+    events.then =
         () -> {
           throw new IllegalStateException("cut off");
         };
     assertThatThrownBy(() -> schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, request))
         .hasMessage("cut off");
     int before = slots(schedule).size();
-    told.then = () -> {};
+    events.then = () -> {};
     schedules.create(
         new Schedules.Creation(
             NAMESPACE, with("large", Overlap.ALLOW, 100, payload("1")), null, null, true));
@@ -868,7 +868,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void jitter_delays_the_runs_of_a_schedule_always_by_the_same() {
+  void jitter_delays_all_runs_of_a_schedule_by_the_same_time() {
     List<Long> delays = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       create(
@@ -890,7 +890,7 @@ class ScheduleFirerTest {
               ""));
     }
     ahead(Duration.ofMinutes(2));
-    firing.tick();
+    firer.tick();
 
     database.run(
         session ->
@@ -912,7 +912,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void a_name_is_taken_once_and_create_or_update_makes_it_so() {
+  void a_name_is_unique_and_create_or_update_updates_it() {
     ScheduleView first = create(minutely("daily"));
 
     assertThat(create(minutely("daily"))).isEqualTo(first);
@@ -945,7 +945,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void create_or_update_with_the_id_that_it_has_is_an_update() {
+  void create_or_update_with_an_existing_id_is_an_update() {
     RunId id = RunId.next(Shard.of(NAMESPACE, "mine"));
     schedules.create(new Schedules.Creation(NAMESPACE, minutely("mine"), id, null, true));
 
@@ -970,7 +970,7 @@ class ScheduleFirerTest {
 
     assertThat(changed.nextFireAt()).isEqualTo(slot);
     assertThat(later.nextFireAt()).isEqualTo(slot.plusSeconds(60));
-    firing.tick();
+    firer.tick();
     assertThat(schedules.update(NAMESPACE, schedule.id(), cron("* * * * *")).nextFireAt())
         .isEqualTo(slot.plusSeconds(60));
   }
@@ -998,7 +998,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void an_input_that_stays_is_not_written_again() {
+  void an_unchanged_input_is_not_written_again() {
     ScheduleView schedule = create(with("input", Overlap.ALLOW, 7));
     String written = inputVersion();
 
@@ -1022,12 +1022,12 @@ class ScheduleFirerTest {
   void a_deleted_schedule_leaves_its_runs_as_they_are() {
     ScheduleView schedule = create(minutely("gone"));
     ahead(Duration.ofMinutes(2));
-    firing.tick();
+    firer.tick();
 
     boolean deleted = schedules.delete(NAMESPACE, schedule.id());
     boolean again = schedules.delete(NAMESPACE, schedule.id());
     ahead(Duration.ofMinutes(4));
-    firing.tick();
+    firer.tick();
 
     assertThat(List.of(deleted, again)).containsExactly(true, false);
     assertThat(slots(schedule)).hasSize(2);
@@ -1036,7 +1036,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void runs_and_other_namespaces_are_no_schedules() {
+  void runs_and_schedules_of_other_namespaces_are_not_found() {
     ScheduleView schedule = create(minutely("mine"));
     RunId run = schedules.trigger(NAMESPACE, schedule.id(), null);
 
@@ -1056,7 +1056,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void what_never_fires_again_is_refused() {
+  void an_expression_that_never_fires_again_is_refused() {
     assertThatThrownBy(() -> create(ScheduleSpec.of("n", "q", "t", "0 0 30 2 *")))
         .hasMessageContaining("never fires again");
     assertThatThrownBy(() -> schedules.preview("0 0 0 1 1 * 2020", "UTC", 3, null))
@@ -1069,14 +1069,14 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void one_that_has_fired_for_the_last_time_is_at_rest() {
+  void a_schedule_after_its_last_slot_is_never_due() {
     Instant soon = BEGIN.plus(Duration.ofDays(400));
     int year = Integer.parseInt(soon.toString().substring(0, 4));
     ScheduleView schedule = create(ScheduleSpec.of("once", "q", "t", "0 0 0 1 1 * " + year));
     ahead(Duration.ofDays(800));
 
-    firing.tick();
-    Long nextMs = firing.tick();
+    firer.tick();
+    Long nextMs = firer.tick();
 
     assertThat(slots(schedule)).hasSize(1);
     assertThat(view(schedule).nextFireAt()).isNull();
@@ -1085,7 +1085,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void an_update_changes_what_it_names_and_nothing_else() {
+  void an_update_changes_only_the_fields_that_it_sets() {
     ScheduleView schedule = create(with("daily", Overlap.ALLOW, 7));
     Instant wanted = Instant.parse("2030-05-05T05:05:05Z");
     Instant asked = Instant.parse("2030-05-05T05:05:04.1Z");
@@ -1157,7 +1157,7 @@ class ScheduleFirerTest {
   @Test
   void lists_are_paged_and_filtered() {
     for (int i = 0; i < 5; i++) {
-      // One after the other also by the clock, which stands still otherwise.
+      // The test clock stands still: move it, so that creation times differ.
       ahead(Duration.ofMillis(i));
       create(ScheduleSpec.of("s" + i, i % 2 == 0 ? "even" : "odd", "t" + i, "@daily"));
     }
@@ -1191,7 +1191,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void ten_thousand_idle_ones_cost_a_tick_nothing() {
+  void ten_thousand_idle_schedules_do_not_slow_a_tick() {
     create(minutely("due"));
     database.execute(
         """
@@ -1204,7 +1204,7 @@ class ScheduleFirerTest {
           FROM generate_series(1, 10000) n
         """);
     ahead(Duration.ofMinutes(1));
-    firing.tick();
+    firer.tick();
 
     String plan =
         database.run(
@@ -1219,7 +1219,7 @@ class ScheduleFirerTest {
     assertThat(plan).contains("workflow_runs_schedules_due");
     long begun = System.nanoTime();
     for (int i = 0; i < 20; i++) {
-      firing.tick();
+      firer.tick();
     }
     assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun)).isLessThan(1_000);
   }

@@ -10,7 +10,7 @@ import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import org.jspecify.annotations.NullMarked;
 
-/** Tells nobody. */
+/** Ignores all events. */
 @NullMarked
 class SilentEvents implements RunEvents {
   @Override

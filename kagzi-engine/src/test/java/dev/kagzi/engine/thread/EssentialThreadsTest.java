@@ -96,7 +96,7 @@ class EssentialThreadsTest {
   }
 
   @Test
-  void an_exception_of_a_single_task_harms_no_other() throws Exception {
+  void an_exception_of_a_single_task_does_not_affect_others() throws Exception {
     CountDownLatch next = new CountDownLatch(2);
     try (ScheduledThreadPoolExecutor timer = threads.timer("timer");
         ThreadPoolExecutor pool = threads.pool("pool", 1)) {

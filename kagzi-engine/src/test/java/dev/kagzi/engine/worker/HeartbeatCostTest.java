@@ -19,20 +19,20 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a heartbeat asks of the database: most workers send one every few seconds, for ever. */
+/** The cost of a heartbeat in the database: every worker sends one every few seconds. */
 class HeartbeatCostTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
   @Test
-  void the_heartbeat_of_an_idle_worker_is_one_statement_that_commits_itself() {
+  void the_heartbeat_of_an_idle_worker_is_one_autocommit_statement() {
     WatchedConnector watched = new WatchedConnector(() -> Database.connect(database.config()));
     try (TestEngine engine =
         TestEngine.start(database.config(), "idle", EngineConfig.defaults(), watched)) {
       WorkerId worker = engine.register();
-      beat(engine, worker);
+      heartbeat(engine, worker);
       watched.forget();
 
-      beat(engine, worker);
+      heartbeat(engine, worker);
 
       assertThat(watched.byLanes())
           .singleElement()
@@ -57,7 +57,7 @@ class HeartbeatCostTest {
               writers.add(opened);
               return opened;
             })) {
-      beat(engine, engine.register());
+      heartbeat(engine, engine.register());
       engine.start();
 
       List<String> settings = new ArrayList<>();
@@ -71,7 +71,7 @@ class HeartbeatCostTest {
     }
   }
 
-  private static void beat(TestEngine engine, WorkerId worker) {
+  private static void heartbeat(TestEngine engine, WorkerId worker) {
     HeartbeatResult result =
         await(engine.engine().workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 0, 0, 0)));
     assertThat(result.lost()).isEmpty();

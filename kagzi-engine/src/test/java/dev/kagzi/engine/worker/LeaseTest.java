@@ -42,7 +42,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** How long a claim lasts, and what becomes of one that nobody keeps up (W5, W6, C1, C12, C15). */
+/** How long a claim lasts, and what happens when its lease ends. */
 class LeaseTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -79,7 +79,7 @@ class LeaseTest {
     engine.close();
   }
 
-  private HeartbeatResult beat(WorkerId who, @Nullable List<Claim> claims) {
+  private HeartbeatResult heartbeat(WorkerId who, @Nullable List<Claim> claims) {
     return await(engine.engine().workers().heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0)));
   }
 
@@ -92,18 +92,18 @@ class LeaseTest {
             + "'");
   }
 
-  /** W5: every beat sets the lease to now plus its length; a long run does not pile it up. */
+  /** Every heartbeat sets the lease to now plus its length; a long run does not accumulate time. */
   @Test
   void a_heartbeat_sets_the_lease_and_never_adds_to_it() {
     RunId run = engine.start();
     List<Claim> claims = List.of(engine.claimOne(worker).claim());
     double first = stored.dueMs(run);
 
-    beat(worker, claims);
+    heartbeat(worker, claims);
     double renewed = stored.dueMs(run);
     for (int minute = 1; minute <= 5; minute++) {
       clock.ahead(Duration.ofSeconds(40L * minute));
-      beat(worker, claims);
+      heartbeat(worker, claims);
     }
 
     assertThat(first).isBetween(FIRST_LEASE_MS - 5_000.0, (double) FIRST_LEASE_MS);
@@ -118,18 +118,18 @@ class LeaseTest {
     leaveOnLease(run, Duration.ofSeconds(45));
     String before = stored.everythingOf(run);
 
-    beat(worker, claims);
+    heartbeat(worker, claims);
     String half = stored.everythingOf(run);
     leaveOnLease(run, Duration.ofSeconds(29));
-    beat(worker, claims);
+    heartbeat(worker, claims);
 
     assertThat(half).isEqualTo(before);
     assertThat(stored.dueMs(run)).isBetween(LEASE_MS - 5_000.0, (double) LEASE_MS);
   }
 
-  /** One row that somebody holds must neither cost the others their leases nor lose its own. */
+  /** One locked run must not delay the renewals of others, and must be renewed itself. */
   @Test
-  void a_locked_run_keeps_no_other_from_being_renewed_and_is_renewed_once_it_is_free()
+  void a_locked_run_does_not_delay_other_renewals_and_is_renewed_once_it_is_unlocked()
       throws Exception {
     List<RunId> runs = List.of(engine.start(), engine.start(), engine.start());
     Claim locked = engine.claimOne(worker).claim();
@@ -145,9 +145,9 @@ class LeaseTest {
             tx.query("SELECT FROM kagzi.workflow_runs WHERE run_id = ? FOR UPDATE")
                 .bind(locked.runId().value())
                 .execute();
-            for (int beat = 0; beat < 3; beat++) {
-              assertThat(beating(worker, List.of(locked, beside))).succeedsWithin(soon);
-              assertThat(beating(other, List.of(foreign))).succeedsWithin(soon);
+            for (int heartbeat = 0; heartbeat < 3; heartbeat++) {
+              assertThat(heartbeatAsync(worker, List.of(locked, beside))).succeedsWithin(soon);
+              assertThat(heartbeatAsync(other, List.of(foreign))).succeedsWithin(soon);
             }
             assertThat(stored.dueMs(beside.runId())).isGreaterThan(LEASE_MS - 10_000.0);
             assertThat(stored.dueMs(foreign.runId())).isGreaterThan(LEASE_MS - 10_000.0);
@@ -160,15 +160,16 @@ class LeaseTest {
     assertThat(engine.run(locked.runId()).epoch()).isEqualTo(locked.epoch());
   }
 
-  /** One worker's row that somebody holds must not silence all the others. */
+  /** One locked worker row must not delay the heartbeats of all others. */
   @Test
-  void a_locked_worker_keeps_no_other_from_being_heard_and_is_heard_itself() throws Exception {
+  void a_locked_worker_row_does_not_delay_other_heartbeats_and_its_own_is_accepted()
+      throws Exception {
     engine.start();
     Claim claim = engine.claimOne(worker).claim();
     leaveOnLease(claim.runId(), Duration.ofSeconds(20));
     Duration soon = Duration.ofSeconds(2);
-    String before = lastHeard(worker);
-    String otherBefore = lastHeard(other);
+    String before = lastHeartbeat(worker);
+    String otherBefore = lastHeartbeat(other);
 
     try (Session holder = database.open().open("holder")) {
       holder.query("SET idle_in_transaction_session_timeout = 0").execute();
@@ -177,25 +178,25 @@ class LeaseTest {
             tx.query("SELECT FROM kagzi.workers WHERE worker_id = ? FOR UPDATE")
                 .bind(worker.value())
                 .execute();
-            assertThat(beating(worker, List.of(claim)))
+            assertThat(heartbeatAsync(worker, List.of(claim)))
                 .succeedsWithin(soon)
                 .isEqualTo(new HeartbeatResult(false, List.of(), List.of()));
-            assertThat(beating(other, List.of())).succeedsWithin(soon);
+            assertThat(heartbeatAsync(other, List.of())).succeedsWithin(soon);
             return true;
           });
     }
-    String locked = lastHeard(worker);
-    beat(worker, List.of(claim));
+    String locked = lastHeartbeat(worker);
+    heartbeat(worker, List.of(claim));
 
-    assertThat(lastHeard(other)).isGreaterThan(otherBefore);
+    assertThat(lastHeartbeat(other)).isGreaterThan(otherBefore);
     assertThat(stored.dueMs(claim.runId())).isGreaterThan(LEASE_MS - 10_000.0);
     assertThat(locked).isEqualTo(before);
-    assertThat(lastHeard(worker)).isGreaterThan(before);
+    assertThat(lastHeartbeat(worker)).isGreaterThan(before);
   }
 
-  /** Ten seconds after a worker is offline nobody is about to free its claims any more. */
+  /** Ten seconds after a worker went offline its server has released its claims or has died. */
   @Test
-  void claims_under_a_long_lease_are_forgotten_only_when_their_worker_has_long_been_offline() {
+  void claims_with_a_long_lease_are_released_only_after_their_worker_has_long_been_offline() {
     StartOptions longLease = StartOptions.NONE.withHeartbeatTimeoutMs(10_800_000);
     RunId run = engine.start(longLease);
     Claim claim = engine.claimOne(worker).claim();
@@ -223,7 +224,7 @@ class LeaseTest {
             + "'");
   }
 
-  private String lastHeard(WorkerId who) {
+  private String lastHeartbeat(WorkerId who) {
     return stored.text(
         "SELECT to_char(last_heartbeat_at, 'YYYY-MM-DD HH24:MI:SS.US') AS value"
             + " FROM kagzi.workers WHERE worker_id = '"
@@ -231,11 +232,11 @@ class LeaseTest {
             + "'");
   }
 
-  private CompletableFuture<HeartbeatResult> beating(WorkerId who, List<Claim> claims) {
+  private CompletableFuture<HeartbeatResult> heartbeatAsync(WorkerId who, List<Claim> claims) {
     return engine.engine().workers().heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0));
   }
 
-  /** W6: what a worker no longer executes is not kept alive by it. */
+  /** A worker does not renew claims that it no longer executes. */
   @Test
   void only_what_is_listed_is_renewed() {
     RunId listed = engine.start();
@@ -243,7 +244,7 @@ class LeaseTest {
     RunId dropped = engine.start();
     engine.claimOne(worker);
 
-    HeartbeatResult result = beat(worker, List.of(kept));
+    HeartbeatResult result = heartbeat(worker, List.of(kept));
 
     assertThat(result).isEqualTo(new HeartbeatResult(false, List.of(), List.of()));
     assertThat(stored.dueMs(listed)).isGreaterThan(FIRST_LEASE_MS);
@@ -251,7 +252,7 @@ class LeaseTest {
   }
 
   @Test
-  void a_heartbeat_hears_which_claims_are_lost_and_which_are_cancelled() {
+  void a_heartbeat_returns_which_claims_are_lost_and_which_are_cancelled() {
     engine.start();
     Claim held = engine.claimOne(worker).claim();
     RunId taken = engine.start();
@@ -264,7 +265,7 @@ class LeaseTest {
     await(engine.engine().runs().cancel(NAMESPACE, ended));
     Claim unknown = new Claim(RunId.next(), 1);
 
-    HeartbeatResult result = beat(worker, List.of(held, lost, cancelled, unknown));
+    HeartbeatResult result = heartbeat(worker, List.of(held, lost, cancelled, unknown));
 
     assertThat(result.lost()).containsExactlyInAnyOrder(lost, unknown);
     assertThat(result.cancelled()).containsExactly(cancelled);
@@ -272,16 +273,16 @@ class LeaseTest {
     assertThat(stored.everythingOf(taken)).isEqualTo(before);
   }
 
-  /** W6: a younger claim may still be on its way to the worker; an older one it has dropped. */
+  /** A younger claim may still be in transit to the worker; an older one was dropped by it. */
   @Test
-  void an_unlisted_claim_is_free_only_if_it_is_older_than_the_previous_heartbeat() {
+  void an_unlisted_claim_is_released_only_if_it_is_older_than_the_previous_heartbeat() {
     RunId run = engine.start();
-    beat(worker, List.of());
+    heartbeat(worker, List.of());
     Claim claim = engine.claimOne(worker).claim();
 
-    beat(worker, List.of());
+    heartbeat(worker, List.of());
     RunView afterFirst = engine.run(run);
-    beat(worker, List.of());
+    heartbeat(worker, List.of());
     Task again = engine.claimOne(other);
 
     assertThat(afterFirst.status()).isEqualTo(RunStatus.RUNNING);
@@ -291,19 +292,19 @@ class LeaseTest {
   }
 
   @Test
-  void a_claim_that_was_listed_and_is_no_longer_is_free() {
+  void a_claim_that_is_no_longer_listed_is_released() {
     RunId run = engine.start();
     Claim claim = engine.claimOne(worker).claim();
-    beat(worker, List.of(claim));
-    beat(worker, List.of(claim));
+    heartbeat(worker, List.of(claim));
+    heartbeat(worker, List.of(claim));
 
-    beat(worker, List.of());
+    heartbeat(worker, List.of());
 
     assertThat(engine.claimOne(other).claim()).isEqualTo(new Claim(run, 2));
     assertThat(engine.run(run).crashes()).isZero();
   }
 
-  /** C1: clients that do not list what they execute keep all that they hold. */
+  /** Clients that do not list their claims keep all of them. */
   @Test
   void a_heartbeat_without_a_list_renews_all_that_the_worker_holds() {
     RunId one = engine.start();
@@ -313,7 +314,7 @@ class LeaseTest {
     engine.claimOne(worker);
     engine.claimOne(other);
 
-    HeartbeatResult result = beat(worker, null);
+    HeartbeatResult result = heartbeat(worker, null);
 
     assertThat(result.lost()).isEmpty();
     assertThat(stored.dueMs(one)).isGreaterThan(FIRST_LEASE_MS);
@@ -323,19 +324,19 @@ class LeaseTest {
 
   /** The answer to a poll may be lost: then no worker executes the run. */
   @Test
-  void a_run_about_which_its_worker_never_called_lapses_later_each_time() {
+  void the_lease_of_a_run_about_which_its_worker_never_called_ends_later_each_time() {
     RunId run = engine.start();
     List<Long> leases = new ArrayList<>();
     for (WorkerId holder : List.of(worker, other, worker, other, worker, other)) {
       Poll poll = engine.poll(holder, 1);
-      // A run that is taken over again and again waits in between.
+      // A run that is taken over repeatedly waits in between.
       Awaitility.await()
           .atMost(Duration.ofSeconds(60))
           .pollInterval(Duration.ofMillis(200))
           .until(() -> poll.tasks().isDone() || !pass(Duration.ofSeconds(2)));
       assertThat(await(poll.tasks())).hasSize(1);
       for (int beats = 0; beats < 200 && stored.dueMs(run) > 0; beats++) {
-        beat(holder, null);
+        heartbeat(holder, null);
         assertThat(pass(Duration.ofSeconds(5))).isTrue();
       }
       leases.add(
@@ -356,29 +357,30 @@ class LeaseTest {
     return true;
   }
 
-  /** How a worker shows that it has a run. */
-  enum Sign {
+  /** Ways in which a worker shows that it has received a run. */
+  enum ProofOfReceipt {
     NEW_STEP,
     RECORDED_STEP,
     REPORT
   }
 
   @ParameterizedTest
-  @EnumSource(Sign.class)
-  void a_run_about_which_its_worker_has_called_is_kept_for_as_long_as_the_worker_lives(Sign sign) {
+  @EnumSource(ProofOfReceipt.class)
+  void a_run_about_which_its_worker_has_called_is_kept_for_as_long_as_the_worker_lives(
+      ProofOfReceipt proof) {
     RunId run = engine.start();
     Claim first = engine.claimOne(worker).claim();
     engine.report(stepDone(first, "done", "1"));
     engine.report(new Report.Released(first, 0, null));
     Claim claim = engine.claimOne(worker).claim();
-    switch (sign) {
+    switch (proof) {
       case NEW_STEP -> assertThat(begin(run, "new").execute()).isTrue();
       case RECORDED_STEP -> assertThat(begin(run, "done").execute()).isFalse();
       case REPORT -> engine.report(stepDone(claim, "new", "1"));
     }
 
     for (int seconds = 20; seconds < 1_000; seconds += 20) {
-      beat(worker, null);
+      heartbeat(worker, null);
       clock.ahead(Duration.ofSeconds(seconds));
       assertThat(stored.dueMs(run)).isGreaterThan(0);
     }
@@ -413,7 +415,7 @@ class LeaseTest {
         .hasMessageContaining("claim lost");
   }
 
-  /** C15, C12: the first take-over is immediate, the next in a row waits. */
+  /** The first take-over is immediate, the next consecutive one is delayed. */
   @Test
   void an_expired_lease_is_taken_over_and_the_second_in_a_row_waits() {
     RunId run = engine.start();
@@ -461,11 +463,11 @@ class LeaseTest {
   void a_worker_that_dies_again_and_again_leaves_the_run_waiting() {
     RunId run = engine.start();
     engine.claimOne(worker);
-    bury(worker);
+    markOffline(worker);
     RunView first = engine.run(run);
     engine.claimOne(other);
 
-    bury(other);
+    markOffline(other);
     RunView second = engine.run(run);
 
     assertThat(first.status()).isEqualTo(RunStatus.PENDING);
@@ -474,7 +476,7 @@ class LeaseTest {
     assertThat(stored.dueMs(run)).isBetween(1.0, 1_250.0);
   }
 
-  private void bury(WorkerId who) {
+  private void markOffline(WorkerId who) {
     long before = crashes();
     database.execute(
         "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
@@ -491,9 +493,9 @@ class LeaseTest {
             + "'");
   }
 
-  /** C12: a release counts nowhere, neither for the run nor against it. */
+  /** A release is neither a crash nor an attempt. */
   @Test
-  void a_release_counts_nowhere() {
+  void a_release_counts_neither_as_crash_nor_as_attempt() {
     RunId run = engine.start();
     engine.claimOne(worker);
     stored.expireLease(run);
@@ -509,7 +511,10 @@ class LeaseTest {
     assertThat(again.claim().epoch()).isEqualTo(3);
   }
 
-  /** W8: a worker that drains keeps its leases until it is done, and what it leaves is free. */
+  /**
+   * A draining worker keeps its leases until it is done; its remaining claims are released when it
+   * leaves.
+   */
   @Test
   void a_draining_worker_keeps_its_claims_and_gives_back_the_rest_when_it_leaves() {
     RunId finished = engine.start();
@@ -518,12 +523,12 @@ class LeaseTest {
     engine.claimOne(worker);
     await(engine.engine().workers().deregister(null, worker, true));
 
-    HeartbeatResult beat = beat(worker, null);
+    HeartbeatResult heartbeat = heartbeat(worker, null);
     ReportResult done = engine.report(done(task.claim(), "1"));
     boolean gone = await(engine.engine().workers().deregister(null, worker, false));
     Task again = engine.claimOne(other);
 
-    assertThat(beat.shouldDrain()).isTrue();
+    assertThat(heartbeat.shouldDrain()).isTrue();
     assertThat(done).isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
     assertThat(gone).isTrue();
     assertThat(engine.run(finished).status()).isEqualTo(RunStatus.COMPLETED);

@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a heartbeat in which the database refuses something. */
+/** Heartbeats of which the database refuses a part. */
 class RefusedHeartbeatTest extends FamilyTest {
   private final CapturedLog log = CapturedLog.of(DatabaseFailureLog.class);
 
@@ -23,7 +23,7 @@ class RefusedHeartbeatTest extends FamilyTest {
     log.close();
   }
 
-  private HeartbeatResult beat(List<Claim> claims) {
+  private HeartbeatResult heartbeat(List<Claim> claims) {
     return await(engine.engine().workers().heartbeat(new WorkerHeartbeat(worker, claims, 2, 0, 0)));
   }
 
@@ -36,8 +36,8 @@ class RefusedHeartbeatTest extends FamilyTest {
             + "'");
   }
 
-  /** A lease so long that no time is at its end. */
-  private void spoil(RunId run) {
+  /** Sets a lease so long that its end is not a valid time. */
+  private void makeUnrenewable(RunId run) {
     database.execute(
         "UPDATE kagzi.workflow_runs SET heartbeat_timeout_ms = 9000000000000000000"
             + " WHERE run_id = '"
@@ -46,16 +46,16 @@ class RefusedHeartbeatTest extends FamilyTest {
   }
 
   @Test
-  void one_bad_row_costs_its_worker_neither_its_other_runs_nor_its_life() {
+  void one_bad_run_does_not_stop_the_renewal_of_the_worker_and_its_other_runs() {
     engine.start();
     engine.start();
     Claim bad = engine.claimOne(worker).claim();
     Claim good = engine.claimOne(worker).claim();
     leaveSecondsOnLease(good.runId(), 5);
-    spoil(bad.runId());
+    makeUnrenewable(bad.runId());
     Claim gone = new Claim(RunId.next(), 1);
 
-    HeartbeatResult result = beat(List.of(bad, gone, good));
+    HeartbeatResult result = heartbeat(List.of(bad, gone, good));
 
     assertThat(result.lost()).containsExactly(gone);
     assertThat(stored.dueMs(good.runId())).isGreaterThan(30_000);
@@ -75,7 +75,7 @@ class RefusedHeartbeatTest extends FamilyTest {
         CREATE TRIGGER refuse BEFORE UPDATE ON kagzi.workers EXECUTE FUNCTION kagzi.refuse()
         """);
     try {
-      assertThatThrownBy(() -> beat(List.of())).isInstanceOf(Refusal.class);
+      assertThatThrownBy(() -> heartbeat(List.of())).isInstanceOf(Refusal.class);
     } finally {
       database.execute("DROP TRIGGER refuse ON kagzi.workers; DROP FUNCTION kagzi.refuse()");
     }

@@ -36,7 +36,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The life of workers: they register, are heard, break, go silent, drain and leave. */
+/**
+ * The life cycle of workers: registration, heartbeats, broken streams, staleness, drain and
+ * deregistration.
+ */
 class WorkersTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -74,7 +77,7 @@ class WorkersTest {
     return engine.engine().queries().worker(null, worker);
   }
 
-  private CompletableFuture<HeartbeatResult> beat(WorkerId who, @Nullable List<Claim> claims) {
+  private CompletableFuture<HeartbeatResult> heartbeat(WorkerId who, @Nullable List<Claim> claims) {
     return workers().heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0));
   }
 
@@ -111,9 +114,8 @@ class WorkersTest {
     assertThat(view(worker).status()).isEqualTo(WorkerStatus.OFFLINE);
   }
 
-  /** R97, R109: what a worker says of itself is kept. */
   @Test
-  void a_registered_worker_is_online_and_shows_what_it_said() {
+  void a_registered_worker_is_online_and_has_the_values_of_its_registration() {
     WorkerId worker = register("");
 
     WorkerView view = view(worker);
@@ -126,7 +128,7 @@ class WorkersTest {
     assertThat(view.workflowTypeConcurrency()).containsEntry(TYPE, 3);
   }
 
-  /** W7, C36: the same host and pid are no identity. */
+  /** Host and pid do not identify a worker: they are reused. */
   @Test
   void two_registrations_with_the_same_host_and_pid_are_two_workers() {
     WorkerId one = register("");
@@ -134,7 +136,7 @@ class WorkersTest {
     RunId run = engine.start();
     Claim claim = engine.claimOne(one).claim();
 
-    await(beat(two, null));
+    await(heartbeat(two, null));
     boolean gone = await(workers().deregister(null, two, false));
 
     assertThat(one).isNotEqualTo(two);
@@ -142,7 +144,7 @@ class WorkersTest {
     assertThat(view(one).status()).isEqualTo(WorkerStatus.ONLINE);
     assertThat(stored.dueMs(run)).isLessThanOrEqualTo(6_000);
     assertThat(engine.run(run).workerId()).isEqualTo(one);
-    assertThat(await(beat(one, List.of(claim))).lost()).isEmpty();
+    assertThat(await(heartbeat(one, List.of(claim))).lost()).isEmpty();
   }
 
   @Test
@@ -155,27 +157,26 @@ class WorkersTest {
     assertOffline(one);
     assertThat(view(two).status()).isEqualTo(WorkerStatus.ONLINE);
     assertThat(view(elsewhere).status()).isEqualTo(WorkerStatus.ONLINE);
-    assertRefused(beat(one, null), Refusal.Reason.NOT_FOUND);
+    assertRefused(heartbeat(one, null), Refusal.Reason.NOT_FOUND);
     assertRefused(engine.poll(one, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
   }
 
   @Test
-  void a_worker_that_registered_anew_keeps_the_claims_that_it_lists() {
+  void a_worker_that_registered_again_keeps_the_claims_that_it_lists() {
     WorkerId before = register("nonce");
     RunId run = engine.start();
     Claim claim = engine.claimOne(before).claim();
     WorkerId now = register("nonce");
 
-    HeartbeatResult result = await(beat(now, List.of(claim)));
+    HeartbeatResult result = await(heartbeat(now, List.of(claim)));
 
     assertThat(result.lost()).isEmpty();
     assertThat(engine.run(run).workerId()).isEqualTo(now);
     assertThat(stored.dueMs(run)).isGreaterThan(6_000);
   }
 
-  /** R104, R144, C42: silence is noticed, and what the worker held goes to others. */
   @Test
-  void a_silent_worker_goes_offline_and_its_claims_are_free() {
+  void a_worker_without_heartbeats_goes_offline_and_its_claims_are_released() {
     WorkerId silent = engine.register();
     WorkerId alive = engine.register();
     RunId run = engine.start();
@@ -186,7 +187,7 @@ class WorkersTest {
         .pollInterval(Duration.ofMillis(200))
         .until(
             () -> {
-              await(beat(alive, List.of()));
+              await(heartbeat(alive, List.of()));
               return poll.tasks().isDone();
             });
 
@@ -195,7 +196,7 @@ class WorkersTest {
     assertThat(engine.run(run).crashes()).isEqualTo(1);
     assertOffline(silent);
     assertThat(view(alive).status()).isEqualTo(WorkerStatus.ONLINE);
-    assertRefused(beat(silent, null), Refusal.Reason.NOT_FOUND);
+    assertRefused(heartbeat(silent, null), Refusal.Reason.NOT_FOUND);
     assertRefused(engine.poll(silent, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
     assertThat(
             stored.text(
@@ -206,9 +207,9 @@ class WorkersTest {
         .isEqualTo("ONLINE: registered, OFFLINE: no heartbeat");
   }
 
-  /** W9: being declared offline is not the end, the worker registers again and goes on. */
+  /** A worker that was marked offline by mistake must recover. */
   @Test
-  void a_worker_that_was_declared_offline_registers_again_and_works() {
+  void a_worker_that_was_marked_offline_registers_again_and_works() {
     WorkerId before = engine.register();
     engine.start();
     Claim claim = engine.claimOne(before).claim();
@@ -221,9 +222,9 @@ class WorkersTest {
     assertThat(task.claim()).isEqualTo(new Claim(claim.runId(), 2));
   }
 
-  /** C31: a broken stream is noticed sooner than silence. */
+  /** A broken stream is detected sooner than missing heartbeats. */
   @Test
-  void a_broken_stream_frees_the_workers_claims_after_its_time() {
+  void a_broken_stream_releases_the_workers_claims_after_a_delay() {
     WorkerId broken = engine.register();
     WorkerId other = engine.register();
     RunId run = engine.start();
@@ -248,7 +249,7 @@ class WorkersTest {
     await(stream.attached);
 
     attachment.close();
-    await(beat(worker, List.of()));
+    await(heartbeat(worker, List.of()));
 
     Awaitility.await()
         .during(DETACHED.plusMillis(400))
@@ -283,7 +284,7 @@ class WorkersTest {
     attachment.close();
 
     Awaitility.await().until(() -> view(worker).status() == WorkerStatus.OFFLINE);
-    // Forgotten a moment after its end was written.
+    // The entry is removed shortly after the end of the stream was stored.
     Claim any = new Claim(RunId.next(), 1);
     Awaitility.await().until(() -> !workers().stopAttached(worker, any, RunStatus.CANCELLED));
   }
@@ -297,7 +298,7 @@ class WorkersTest {
     assertThat(await(stream.closed).reason()).isEqualTo(Refusal.Reason.NOT_FOUND);
   }
 
-  /** R100, R105: a worker that drains gets no more work; a poll of it that waits is answered. */
+  /** Its waiting poll is answered as well. */
   @Test
   void a_draining_worker_gets_no_more_work() {
     WorkerId worker = engine.register();
@@ -311,7 +312,7 @@ class WorkersTest {
     assertThat(await(waiting.tasks())).isEmpty();
     await(stream.drained);
     assertThat(view(worker).status()).isEqualTo(WorkerStatus.DRAINING);
-    assertThat(await(beat(worker, List.of())).shouldDrain()).isTrue();
+    assertThat(await(heartbeat(worker, List.of())).shouldDrain()).isTrue();
     assertRefused(engine.poll(worker, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
   }
 
@@ -327,17 +328,16 @@ class WorkersTest {
     assertRefused(engine.poll(worker, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
   }
 
-  /** R98, R100, R102. */
   @Test
-  void workers_that_are_not_there_are_refused() {
+  void unknown_workers_are_refused() {
     WorkerId left = engine.register();
     await(workers().deregister(null, left, false));
     WorkerId unknown = WorkerId.next();
 
     assertRefused(engine.poll(left, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
     assertRefused(engine.poll(unknown, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
-    assertRefused(beat(left, null), Refusal.Reason.NOT_FOUND);
-    assertRefused(beat(unknown, null), Refusal.Reason.NOT_FOUND);
+    assertRefused(heartbeat(left, null), Refusal.Reason.NOT_FOUND);
+    assertRefused(heartbeat(unknown, null), Refusal.Reason.NOT_FOUND);
     assertRefused(workers().drain(null, unknown), Refusal.Reason.NOT_FOUND);
     assertRefused(workers().drain("elsewhere", left), Refusal.Reason.NOT_FOUND);
     assertThat(await(workers().drain(null, left))).isFalse();
@@ -361,7 +361,9 @@ class WorkersTest {
         .hasMessageContaining("workflow_types");
   }
 
-  /** Another server has buried the worker: this one learns of it by the heartbeat. */
+  /**
+   * Another server has marked the worker offline: this one learns it from the refused heartbeat.
+   */
   @Test
   void a_worker_whose_heartbeat_was_refused_gets_no_work() {
     WorkerId worker = engine.register();
@@ -369,18 +371,18 @@ class WorkersTest {
     database.execute(
         "UPDATE kagzi.workers SET status = 'OFFLINE' WHERE worker_id = '" + worker + "'");
 
-    assertRefused(beat(worker, List.of()), Refusal.Reason.NOT_FOUND);
+    assertRefused(heartbeat(worker, List.of()), Refusal.Reason.NOT_FOUND);
 
     assertThat(waiting.tasks()).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(List.of());
     assertRefused(engine.poll(worker, 1).tasks(), Refusal.Reason.FAILED_PRECONDITION);
   }
 
-  /** The server that buried the worker was killed before it could free the claims. */
+  /** The server that marked the worker offline died before it released the claims. */
   @Test
-  void a_run_with_a_long_lease_is_freed_though_the_release_of_its_dead_worker_was_lost() {
+  void a_run_with_a_long_lease_is_released_although_its_server_died_before_the_release() {
     WorkerId dead = engine.register();
     RunId run = engine.start(StartOptions.NONE.withHeartbeatTimeoutMs(3_600_000));
-    await(beat(dead, List.of(engine.claimOne(dead).claim())));
+    await(heartbeat(dead, List.of(engine.claimOne(dead).claim())));
     database.execute(
         "UPDATE kagzi.workers SET status = 'OFFLINE', deregistered_at = kagzi.clock()"
             + " WHERE worker_id = '"
@@ -393,16 +395,16 @@ class WorkersTest {
         .pollInterval(Duration.ofMillis(200))
         .until(
             () -> {
-              await(beat(alive, List.of()));
+              await(heartbeat(alive, List.of()));
               return poll.tasks().isDone();
             });
 
     assertThat(await(poll.tasks())).extracting(Task::claim).containsExactly(new Claim(run, 2));
   }
 
-  /** Workers come and go, also to other servers: those must not be remembered for ever. */
+  /** Workers move to other servers: their cache entries must not stay forever. */
   @Test
-  void a_worker_that_is_no_longer_seen_is_forgotten_and_known_again_when_it_comes_back() {
+  void a_worker_without_calls_is_evicted_from_the_cache_and_cached_again_when_it_returns() {
     WorkerId worker = engine.register();
     int fresh = workers().evictNotSeenFor(TimeUnit.HOURS.toNanos(1));
 
@@ -415,7 +417,6 @@ class WorkersTest {
     assertThat(task.claim().epoch()).isEqualTo(1);
   }
 
-  /** C19: heartbeats that are written together all count. */
   @Test
   void heartbeats_of_one_worker_in_one_batch_are_all_counted() throws Exception {
     WorkerId worker = engine.register();
@@ -438,7 +439,7 @@ class WorkersTest {
     assertThat(view(worker).activeWorkflowCount()).isEqualTo(7);
   }
 
-  /** The far end of a stream, as far as tests look at it. */
+  /** Records the events of a stream. */
   private static final class Stream implements AttachListener {
     final CompletableFuture<Boolean> attached = new CompletableFuture<>();
     final CompletableFuture<Boolean> drained = new CompletableFuture<>();

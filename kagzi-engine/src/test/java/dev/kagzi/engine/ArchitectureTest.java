@@ -36,18 +36,18 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The walls between the engine's rooms. A room is a package; whatever is not said here is shut. */
-class RoomsTest {
+/** The allowed dependencies between the engine's packages; all others are forbidden. */
+class ArchitectureTest {
   private static final String ROOT = "dev.kagzi.engine";
   private static final Path SOURCES = Path.of("src/main/java/dev/kagzi/engine");
   private static final Path MIGRATIONS = Path.of("src/main/resources/dev/kagzi/engine/migration");
 
-  // From where the engine's own classes lie: tests live in the same packages, elsewhere.
+  // Only from the main classes: tests are in the same packages, in another folder.
   private static final JavaClasses ENGINE =
       new ClassFileImporter()
           .importUrl(Engine.class.getProtectionDomain().getCodeSource().getLocation());
 
-  /** Which rooms each room may know. */
+  /** The packages that each package may depend on. */
   private static final Map<String, Set<String>> MAY_KNOW =
       Map.ofEntries(
           Map.entry("value", Set.of()),
@@ -101,7 +101,7 @@ class RoomsTest {
                   "worker")),
           Map.entry("query", Set.of("db", "page", "retry", "step", "value")));
 
-  /** The room to which each table belongs. */
+  /** The package that owns each table. */
   private static final Map<String, String> OWNERS =
       Map.ofEntries(
           Map.entry("namespaces", "namespace"),
@@ -119,9 +119,8 @@ class RoomsTest {
           Map.entry("servers", "chore"),
           Map.entry("maintenance_tasks", "chore"));
 
-  // A claim and a renewal are what the queue and the leases are; a lone report is one statement
-  // that commits itself, so that it has to say in one breath what several rooms would say. A fire
-  // is one statement, in which the database copies a template.
+  // Dispatch claims runs, and workers renew leases. A single report is one autocommit statement, so
+  // it writes the tables of several packages. Firing is one statement that copies a template.
   private static final Map<String, Set<String>> MAY_ALSO_WRITE =
       Map.of(
           "workflow_runs", Set.of("transition", "schedule", "dispatch", "worker"),
@@ -129,7 +128,7 @@ class RoomsTest {
           "run_changes", Set.of("transition", "schedule", "dispatch"),
           "step_runs", Set.of("transition"));
 
-  private static final Set<String> SPEAK_SQL =
+  private static final Set<String> MAY_USE_SQL =
       Set.of(
           "chore",
           "db",
@@ -146,29 +145,29 @@ class RoomsTest {
           "worker");
 
   @Test
-  void every_room_knows_only_the_rooms_below_it() {
-    assertThat(MAY_KNOW.keySet()).isEqualTo(rooms());
+  void every_package_depends_only_on_allowed_packages() {
+    assertThat(MAY_KNOW.keySet()).isEqualTo(packages());
 
     MAY_KNOW.forEach(
-        (room, known) ->
+        (packageName, known) ->
             classes()
                 .that()
-                .resideInAPackage(ROOT + "." + room)
+                .resideInAPackage(ROOT + "." + packageName)
                 .should()
                 .onlyDependOnClassesThat(
                     not(resideInAPackage(ROOT + ".."))
-                        .or(resideInAPackage(ROOT + "." + room))
+                        .or(resideInAPackage(ROOT + "." + packageName))
                         .or(resideInAnyPackage(names(known))))
                 .check(ENGINE));
   }
 
   @Test
-  void rooms_do_not_know_each_other_in_a_circle() {
+  void packages_have_no_cycles() {
     slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(ENGINE);
   }
 
   @Test
-  void the_journal_knows_neither_runs_nor_steps() {
+  void the_journal_depends_on_neither_runs_nor_steps() {
     noClasses()
         .that()
         .resideInAPackage(ROOT + ".journal")
@@ -180,7 +179,7 @@ class RoomsTest {
   }
 
   @Test
-  void the_engine_knows_no_wire_no_web_and_no_users_json() {
+  void the_engine_depends_on_no_grpc_no_http_and_no_json_library() {
     noClasses()
         .should()
         .dependOnClassesThat()
@@ -202,7 +201,7 @@ class RoomsTest {
   }
 
   @Test
-  void jdbc_stays_behind_the_door_of_db() {
+  void only_the_db_package_uses_jdbc() {
     noClasses()
         .that()
         .resideOutsideOfPackage(ROOT + ".db")
@@ -214,10 +213,10 @@ class RoomsTest {
   }
 
   @Test
-  void only_rooms_with_tables_speak_sql() {
+  void only_listed_packages_use_sql() {
     noClasses()
         .that()
-        .resideInAnyPackage(names(without(rooms(), SPEAK_SQL)))
+        .resideInAnyPackage(names(without(packages(), MAY_USE_SQL)))
         .and(not(named("journal.Lane", "journal.BatchWriter", "page.Pager")))
         .should()
         .dependOnClassesThat(type(SQLException.class))
@@ -225,7 +224,7 @@ class RoomsTest {
 
     Map<String, Set<String>> named = tables(Pattern.compile("kagzi\\.([a-z]+(?:_[a-z]+)*)\\b"));
 
-    assertThat(SPEAK_SQL).containsAll(named.keySet());
+    assertThat(MAY_USE_SQL).containsAll(named.keySet());
   }
 
   @Test
@@ -233,10 +232,12 @@ class RoomsTest {
     Map<String, Set<String>> allowed = new HashMap<>();
     OWNERS.forEach(
         (table, owner) -> {
-          allowed.computeIfAbsent(owner, room -> new TreeSet<>()).add(table);
+          allowed.computeIfAbsent(owner, packageName -> new TreeSet<>()).add(table);
           MAY_ALSO_WRITE
               .getOrDefault(table, Set.of())
-              .forEach(room -> allowed.computeIfAbsent(room, r -> new TreeSet<>()).add(table));
+              .forEach(
+                  packageName ->
+                      allowed.computeIfAbsent(packageName, r -> new TreeSet<>()).add(table));
         });
 
     Map<String, Set<String>> written =
@@ -245,7 +246,7 @@ class RoomsTest {
     assertThat(written).isEqualTo(allowed);
   }
 
-  /** Two clocks never agree, and tests could move only one of them. */
+  /** Two clocks differ, and tests can move only one of them. */
   @Test
   void the_database_s_clock_is_the_only_one() {
     Pattern clocks =
@@ -261,7 +262,7 @@ class RoomsTest {
         .startsWith("CREATE FUNCTION kagzi.clock()");
   }
 
-  /** A thread that ends without anybody noticing leaves a server that accepts and does nothing. */
+  /** A thread that ends unnoticed leaves a server that accepts calls and does nothing. */
   @Test
   void only_one_class_starts_platform_threads() {
     noClasses()
@@ -273,16 +274,16 @@ class RoomsTest {
   }
 
   @Test
-  void rooms_are_named_after_what_they_are() {
-    assertThat(rooms())
+  void packages_are_named_after_concepts() {
+    assertThat(packages())
         .doesNotContain("util", "utils", "common", "model", "dao", "impl", "helper", "internal");
     noClasses().should().haveSimpleNameEndingWith("Impl").check(ENGINE);
   }
 
   @Test
-  void every_room_has_a_plate_on_its_door() {
-    for (String room : rooms()) {
-      assertThat(SOURCES.resolve(room).resolve("package-info.java"))
+  void every_package_has_a_package_comment() {
+    for (String packageName : packages()) {
+      assertThat(SOURCES.resolve(packageName).resolve("package-info.java"))
           .content()
           .contains("@NullMarked")
           .startsWith("/**");
@@ -311,14 +312,14 @@ class RoomsTest {
         });
   }
 
-  private static Set<String> rooms() {
-    Set<String> rooms = new TreeSet<>();
+  private static Set<String> packages() {
+    Set<String> packages = new TreeSet<>();
     for (JavaClass type : ENGINE) {
       if (type.getPackageName().startsWith(ROOT + ".")) {
-        rooms.add(type.getPackageName().substring(ROOT.length() + 1));
+        packages.add(type.getPackageName().substring(ROOT.length() + 1));
       }
     }
-    return rooms;
+    return packages;
   }
 
   private static DescribedPredicate<JavaClass> named(String... names) {
@@ -334,11 +335,11 @@ class RoomsTest {
     return rest;
   }
 
-  private static String[] names(Set<String> rooms) {
-    return rooms.stream().map(room -> ROOT + "." + room).toArray(String[]::new);
+  private static String[] names(Set<String> packages) {
+    return packages.stream().map(packageName -> ROOT + "." + packageName).toArray(String[]::new);
   }
 
-  /** All lines of the files below in which the pattern is found. */
+  /** Returns all lines below the folder that match the pattern. */
   private static List<String> lines(Path folder, Pattern pattern) {
     List<String> found = new ArrayList<>();
     try (Stream<Path> files = Files.walk(folder)) {
@@ -351,7 +352,7 @@ class RoomsTest {
     return found;
   }
 
-  /** What the pattern finds of tables, by room; the rest of the schema is not counted. */
+  /** Returns the tables that the pattern matches, by package. */
   private static Map<String, Set<String>> tables(Pattern pattern) {
     Map<String, Set<String>> found = new TreeMap<>();
     try (Stream<Path> files = Files.walk(SOURCES)) {
@@ -359,8 +360,8 @@ class RoomsTest {
         Matcher matcher = pattern.matcher(Files.readString(file));
         while (matcher.find()) {
           if (OWNERS.containsKey(matcher.group(1))) {
-            String room = SOURCES.relativize(file).getName(0).toString();
-            found.computeIfAbsent(room, name -> new TreeSet<>()).add(matcher.group(1));
+            String packageName = SOURCES.relativize(file).getName(0).toString();
+            found.computeIfAbsent(packageName, name -> new TreeSet<>()).add(matcher.group(1));
           }
         }
       }

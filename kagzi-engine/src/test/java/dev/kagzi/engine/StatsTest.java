@@ -41,8 +41,8 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The numbers against what a full scan finds. */
-class NumbersTest {
+/** Compares the statistics with a full scan. */
+class StatsTest {
   private static final RetryPolicy TWICE = new RetryPolicy(2, 1, 1.0, 1, 0, List.of());
 
   @RegisterExtension static final TestDatabase database = new TestDatabase();
@@ -52,7 +52,7 @@ class NumbersTest {
   private final List<Claim> held = new ArrayList<>();
 
   @Test
-  void numbers_are_what_a_full_scan_finds_whatever_two_servers_did_to_the_runs() {
+  void statistics_equal_a_full_scan_after_random_changes_by_two_servers() {
     try (TestEngine here = TestEngine.start(database.config(), "walk");
         TestEngine there = TestEngine.start(database.config(), "walk")) {
       List<TestEngine> engines = List.of(here, there, here.onQueue("other"));
@@ -103,7 +103,7 @@ class NumbersTest {
         default -> takeOver();
       }
     } catch (Refusal notNow) {
-      // A claim that was lost, a run that has ended: part of the walk.
+      // Lost claims and ended runs are expected in a random sequence.
     }
   }
 
@@ -124,7 +124,7 @@ class NumbersTest {
     engine.engine().runs().startAll(requests).forEach(started -> runs.add(await(started).runId()));
   }
 
-  /** Some of these insert a run and take it back. */
+  /** Some of these insert a run and roll it back. */
   private void startAgain(TestEngine engine) {
     StartOptions any = StartOptions.NONE.withIfExists(IfExists.USE_EXISTING_ANY);
     List<StartRequest> requests = new ArrayList<>();
@@ -161,21 +161,21 @@ class NumbersTest {
     }
   }
 
-  private interface Saying {
+  private interface OneReport {
     Report of(Claim claim);
   }
 
-  private void report(TestEngine engine, Saying saying) {
-    reportAll(engine, claim -> List.of(saying.of(claim)));
+  private void report(TestEngine engine, OneReport reports) {
+    reportAll(engine, claim -> List.of(reports.of(claim)));
   }
 
-  private interface SayingMuch {
+  private interface ManyReports {
     List<Report> of(Claim claim);
   }
 
-  private void reportAll(TestEngine engine, SayingMuch saying) {
+  private void reportAll(TestEngine engine, ManyReports reports) {
     if (!held.isEmpty()) {
-      engine.report(saying.of(held.remove(random.nextInt(held.size()))));
+      engine.report(reports.of(held.remove(random.nextInt(held.size()))));
     }
   }
 
@@ -189,7 +189,7 @@ class NumbersTest {
     }
   }
 
-  /** As if a lease had ended: the next look takes the run over, or puts it aside. */
+  /** Lets a lease end: the next claim query takes the run over or delays it. */
   private void takeOver() {
     if (!held.isEmpty()) {
       database.execute(
@@ -198,7 +198,7 @@ class NumbersTest {
     }
   }
 
-  /** The servers go on meanwhile: both are asked until nothing changed between the questions. */
+  /** The servers continue meanwhile: reads both until nothing changed in between. */
   private void assertExact(TestEngine engine) {
     await()
         .atMost(Duration.ofSeconds(20))
@@ -303,7 +303,7 @@ class NumbersTest {
   }
 
   @Test
-  void a_fold_leaves_no_change_behind_and_no_number_different() {
+  void a_fold_removes_all_changes_and_keeps_all_counts() {
     try (TestEngine engine = TestEngine.start(database.config(), "fold")) {
       for (int i = 0; i < 30; i++) {
         engine.start();

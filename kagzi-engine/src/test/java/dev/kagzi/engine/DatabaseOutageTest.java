@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What callers hear while PostgreSQL is away, and how lanes find back to it. */
-class DatabaseAwayTest {
+/** What callers get while PostgreSQL is unavailable, and how lanes recover. */
+class DatabaseOutageTest {
   private static final String WAITING_FOR_A_LOCK =
       """
       SELECT pid FROM pg_stat_activity
@@ -48,7 +48,7 @@ class DatabaseAwayTest {
     proxy = new CutProxy(database.config());
   }
 
-  /** Only the lanes go by way of the proxy. */
+  /** Only the lanes connect through the proxy. */
   private void open(Duration databasePatience) {
     open(databasePatience, "");
   }
@@ -77,7 +77,7 @@ class DatabaseAwayTest {
   }
 
   @Test
-  void callers_hear_that_the_database_is_away_and_the_engine_recovers_by_itself() {
+  void callers_are_refused_while_the_database_is_unavailable_and_the_engine_recovers() {
     open(Duration.ofMillis(300));
     List<CompletableFuture<StartResult>> starts = new ArrayList<>();
 
@@ -85,7 +85,7 @@ class DatabaseAwayTest {
     for (int i = 0; i < 20; i++) {
       starts.add(engine.engine().runs().start(engine.request("", null)));
     }
-    List<Refusal.Reason> reasons = starts.stream().map(DatabaseAwayTest::reason).toList();
+    List<Refusal.Reason> reasons = starts.stream().map(DatabaseOutageTest::reason).toList();
     Refusal.Reason still = reason(engine.engine().runs().start(engine.request("", null)));
     proxy.up();
 
@@ -96,7 +96,7 @@ class DatabaseAwayTest {
   }
 
   @Test
-  void an_absence_within_the_patience_is_not_heard_of() {
+  void an_outage_shorter_than_the_patience_is_not_visible_to_callers() {
     open(Duration.ofSeconds(15));
     List<CompletableFuture<StartResult>> starts = new ArrayList<>();
 
@@ -112,7 +112,7 @@ class DatabaseAwayTest {
   }
 
   @Test
-  void reports_are_refused_as_a_whole_while_the_database_is_away() {
+  void reports_are_refused_as_a_whole_while_the_database_is_unavailable() {
     open(Duration.ofMillis(300));
     Task task = engine.claimOne(engine.register());
 
@@ -133,7 +133,7 @@ class DatabaseAwayTest {
     Task task = engine.claimOne(engine.register());
     CompletableFuture<List<ReportResult>> answer;
 
-    // The report waits for a lock inside PostgreSQL when its connection falls silent.
+    // The report waits for a lock inside PostgreSQL when its connection is stalled.
     try (Connection other = Database.connect(database.config())) {
       other.setAutoCommit(false);
       try (PreparedStatement lock =
