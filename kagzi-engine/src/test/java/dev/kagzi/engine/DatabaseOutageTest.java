@@ -117,12 +117,12 @@ class DatabaseOutageTest {
     Task task = engine.claimOne(engine.register());
 
     proxy.down();
-    Refusal.Reason away =
+    Refusal.Reason reason =
         reason(
             engine.engine().reports().accept(NAMESPACE, List.of(stepDone(task.claim(), "a", "1"))));
     proxy.up();
 
-    assertThat(away).isEqualTo(Refusal.Reason.UNAVAILABLE);
+    assertThat(reason).isEqualTo(Refusal.Reason.UNAVAILABLE);
     assertThat(engine.report(stepDone(task.claim(), "a", "1")))
         .isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
   }

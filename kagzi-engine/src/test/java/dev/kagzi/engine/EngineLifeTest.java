@@ -80,9 +80,9 @@ class EngineLifeTest {
       List<Task> tasks = await(poll.tasks());
 
       assertThat(tasks).extracting(t -> t.claim().runId()).containsExactly(run);
-      boolean looked = engine.engine().meter().dispatch().looks() != looks;
-      if (!looked || tries == 10) {
-        assertThat(looked).isFalse();
+      boolean queried = engine.engine().meter().dispatch().looks() != looks;
+      if (!queried || tries == 10) {
+        assertThat(queried).isFalse();
         assertThat(engine.engine().meter().dispatch().handedOver()).isEqualTo(handedOver + 1);
         return;
       }

@@ -146,7 +146,7 @@ public final class Holds implements ConnectionFactory {
     /** Waits until a thread is held here. */
     public void awaitReached() throws InterruptedException {
       if (!reached.await(LIMIT_SECONDS, TimeUnit.SECONDS)) {
-        throw new IllegalStateException("hold: nobody came (expected: " + sql + ")");
+        throw new IllegalStateException("hold: no thread arrived (expected: " + sql + ")");
       }
     }
 

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 class HotPlanTest {
   private static final Path SOURCES = Path.of("src/main/java/dev/kagzi/engine");
-  private static final Set<String> ROOMS =
+  private static final Set<String> PACKAGES =
       Set.of("run", "step", "transition", "dispatch", "message", "worker");
   private static final Pattern SCAN =
       Pattern.compile("\\w+ Scan(?: Backward)?(?: using (\\w+))? on (\\w+)");
@@ -432,11 +432,11 @@ class HotPlanTest {
     Set<String> names = new TreeSet<>();
     try (Stream<Path> files = Files.walk(SOURCES)) {
       for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
-        String room = SOURCES.relativize(file).getName(0).toString();
+        String packageName = SOURCES.relativize(file).getName(0).toString();
         String type = file.getFileName().toString().replace(".java", "");
-        if (ROOMS.contains(room) && !type.equals("package-info")) {
+        if (PACKAGES.contains(packageName) && !type.equals("package-info")) {
           for (Field field :
-              Class.forName("dev.kagzi.engine." + room + "." + type).getDeclaredFields()) {
+              Class.forName("dev.kagzi.engine." + packageName + "." + type).getDeclaredFields()) {
             if (Modifier.isStatic(field.getModifiers()) && field.getName().endsWith("SQL")) {
               names.add(type + "." + field.getName());
             }

@@ -107,9 +107,9 @@ class InfiniteTimesTest extends FamilyTest {
     Engine e = engine.engine();
     Map<String, Operation> all = new LinkedHashMap<>();
     List<Claim> both = List.of(former, held);
-    all.put("heartbeat that lists it", () -> beat(both));
-    all.put("heartbeat that lists nothing", () -> beat(List.of()));
-    all.put("heartbeat of a simple client", () -> beat(null));
+    all.put("heartbeat that lists it", () -> heartbeat(both));
+    all.put("heartbeat that lists nothing", () -> heartbeat(List.of()));
+    all.put("heartbeat of a simple client", () -> heartbeat(null));
     all.put("poll", () -> engine.poll(worker, 1).cancel());
     all.put("history", () -> e.tasks().history(NAMESPACE, former, page -> {}));
     all.put("step done late", () -> engine.report(stepDone(former, "b", "1")));
@@ -129,7 +129,7 @@ class InfiniteTimesTest extends FamilyTest {
     all.put("retry", () -> await(e.runs().retry(NAMESPACE, parent, null)));
     all.put("chores", e::clockMoved);
     all.put("stale workers", () -> e.workers().markStaleOffline());
-    all.put("forgotten claims", () -> e.workers().releaseOrphanedClaims());
+    all.put("orphaned claims", () -> e.workers().releaseOrphanedClaims());
     all.put("schedule get", () -> e.schedules().get(NAMESPACE, schedule));
     all.put("schedule pause", () -> e.schedules().pause(NAMESPACE, schedule));
     all.put("schedule resume", () -> e.schedules().resume(NAMESPACE, schedule));
@@ -138,14 +138,14 @@ class InfiniteTimesTest extends FamilyTest {
         "schedule backfill",
         () -> e.schedules().backfill(NAMESPACE, schedule, Instant.EPOCH, Instant.EPOCH));
     all.put("drain", () -> await(e.workers().drain(NAMESPACE, worker)));
-    all.put("heartbeat while draining", () -> beat(both));
+    all.put("heartbeat while draining", () -> heartbeat(both));
     all.put("offline", () -> await(e.workers().forceOffline(NAMESPACE, worker, "test")));
     all.put("cancel", () -> await(e.runs().cancel(NAMESPACE, parent)));
     all.put("schedule delete", () -> e.schedules().delete(NAMESPACE, schedule));
     return all;
   }
 
-  private void beat(@Nullable List<Claim> claims) {
+  private void heartbeat(@Nullable List<Claim> claims) {
     await(engine.engine().workers().heartbeat(new WorkerHeartbeat(worker, claims, 1, 0, 0)));
   }
 

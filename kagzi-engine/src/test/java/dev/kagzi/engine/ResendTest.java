@@ -649,13 +649,13 @@ class ResendTest {
   void heartbeats_of_one_worker_that_arrive_together_are_all_counted() {
     TestEngine engine = onNewQueue();
     WorkerId worker = engine.register();
-    List<WorkerHeartbeat> beats = new ArrayList<>();
+    List<WorkerHeartbeat> heartbeats = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
-      beats.add(new WorkerHeartbeat(worker, List.of(), i, 2, 1));
+      heartbeats.add(new WorkerHeartbeat(worker, List.of(), i, 2, 1));
     }
 
-    beats.stream()
-        .map(beat -> engine.engine().workers().heartbeat(beat))
+    heartbeats.stream()
+        .map(heartbeat -> engine.engine().workers().heartbeat(heartbeat))
         .toList()
         .forEach(TestEngine::await);
 

@@ -153,8 +153,8 @@ public final class TestEngine implements AutoCloseable {
       Poll poll = poll(worker, 2);
       start();
       await(poll.tasks()).forEach(task -> report(done(task.claim(), "1")));
-      boolean looked = engine.meter().dispatch().looks() > looks;
-      quiet = looked || engine.meter().dispatch().handedOver() == handedOver ? 0 : quiet + 1;
+      boolean queried = engine.meter().dispatch().looks() > looks;
+      quiet = queried || engine.meter().dispatch().handedOver() == handedOver ? 0 : quiet + 1;
       quietSince = quiet == 0 ? System.nanoTime() : quietSince;
     }
   }

@@ -114,12 +114,12 @@ class TwoEnginesTest {
   @Test
   void an_end_on_one_completes_a_wait_on_the_other() {
     RunId run = here.start();
-    var heard = here.end(run);
+    var completion = here.end(run);
     Task task = there.claimOne(there.register());
 
     long endedAt = System.nanoTime();
     there.report(done(task.claim(), "\"out\""));
-    var end = await(heard).orElseThrow();
+    var end = await(completion).orElseThrow();
 
     assertThat(end.status()).isEqualTo(RunStatus.COMPLETED);
     assertThat(end.output()).isEqualTo(payload("\"out\""));
@@ -196,7 +196,7 @@ class TwoEnginesTest {
     Poll waiting = there.poll(worker, 2);
     RunId awaited = here.start();
     Task task = await(waiting.tasks()).get(0);
-    var heard = there.end(awaited);
+    var completion = there.end(awaited);
     Poll next = there.poll(worker, 2);
 
     int cut = holds.cut("LISTEN");
@@ -209,7 +209,7 @@ class TwoEnginesTest {
     assertThat(cut).isEqualTo(1);
     assertThat(warm.claim().epoch()).isEqualTo(1);
     assertThat(found).extracting(t -> t.claim().runId()).containsExactly(unheard);
-    assertThat(await(heard).orElseThrow().status()).isEqualTo(RunStatus.COMPLETED);
+    assertThat(await(completion).orElseThrow().status()).isEqualTo(RunStatus.COMPLETED);
     assertThat(await(last.tasks())).extracting(t -> t.claim().runId()).containsExactly(after);
     assertThat(there.engine().meter().dispatch().fallbackClaimed()).isZero();
   }

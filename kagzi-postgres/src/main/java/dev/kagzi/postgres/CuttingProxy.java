@@ -173,7 +173,7 @@ public class CuttingProxy implements AutoCloseable {
           }
         }
       } catch (IOException broken) {
-        // Ended below.
+        // Both sockets are closed below.
       }
       // A stalled client is lost in the network: PostgreSQL must not notice.
       if (!stalled) {
@@ -189,7 +189,7 @@ public class CuttingProxy implements AutoCloseable {
           out.flush();
         }
       } catch (IOException broken) {
-        // Ended below.
+        // Both sockets are closed below.
       }
       close();
     }
@@ -262,7 +262,7 @@ public class CuttingProxy implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException closed) {
-      // It is.
+      // It is closed.
     }
   }
 
@@ -271,7 +271,7 @@ public class CuttingProxy implements AutoCloseable {
     try {
       serverSocket.close();
     } catch (IOException closed) {
-      // It is.
+      // It is closed.
     }
     tunnels.forEach(Tunnel::close);
   }

@@ -257,8 +257,9 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * Does the same for idempotent work, and repeats it when its connection broke. Whether PostgreSQL
-   * has committed is then unknown, so the work must detect its own earlier commit.
+   * Does the same for idempotent work, and repeats it when its connection broke or it lost a race.
+   * After a broken connection it is unknown whether PostgreSQL has committed, so the work must
+   * detect its own earlier commit.
    */
   public <T> T writeRepeatable(Session.Work<T> work) {
     for (int repeats = 0; ; repeats++) {

@@ -22,7 +22,7 @@ public final class DatabaseFailureLog {
 
   static final long REPEAT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  /** An outage that begins so soon after the last log line is reported as the same one. */
+  /** The first log line of a new outage comes at least this long after the previous line. */
   static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private static final String PACKAGE = DatabaseFailureLog.class.getPackageName();

@@ -16,7 +16,7 @@ public record NamespaceUpdate(
     @Nullable Long retentionMs,
     boolean clearRetention) {
 
-  /** Changes nothing yet. */
+  /** An update without changes; add changes with the {@code with} methods. */
   public static final NamespaceUpdate NONE = new NamespaceUpdate(null, null, false, null, false);
 
   public NamespaceUpdate withDisplayName(String name) {

@@ -152,13 +152,13 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       long failedTotal) {
     static final Counts NONE = new Counts(null, 0, 0, 0, 0);
 
-    static Counts of(WorkerHeartbeat store) {
+    static Counts of(WorkerHeartbeat heartbeat) {
       return new Counts(
-          store.activeCount(),
-          store.completedDelta(),
-          store.failedDelta(),
-          store.completedTotal(),
-          store.failedTotal());
+          heartbeat.activeCount(),
+          heartbeat.completedDelta(),
+          heartbeat.failedDelta(),
+          heartbeat.completedTotal(),
+          heartbeat.failedTotal());
     }
 
     Counts plus(Counts later) {

@@ -95,22 +95,22 @@ class NotifierTest {
   @ParameterizedTest
   @EnumSource(NotifierKind.class)
   void all_others_receive_messages_in_order_and_the_sender_does_not(NotifierKind kind) {
-    List<ServerMessage> heard = new CopyOnWriteArrayList<>();
-    List<ServerMessage> heardToo = new CopyOnWriteArrayList<>();
+    List<ServerMessage> received = new CopyOnWriteArrayList<>();
+    List<ServerMessage> receivedToo = new CopyOnWriteArrayList<>();
     List<ServerMessage> own = new CopyOnWriteArrayList<>();
-    started(kind, heard::add);
-    started(kind, heardToo::add);
+    started(kind, received::add);
+    started(kind, receivedToo::add);
     Notifier sender = started(kind, own::add);
-    awaitReach(sender, heard);
-    awaitReach(sender, heardToo);
-    heard.removeIf(ServerMessage.Namespace.class::isInstance);
+    awaitReach(sender, received);
+    awaitReach(sender, receivedToo);
+    received.removeIf(ServerMessage.Namespace.class::isInstance);
 
-    List<ServerMessage> told = oneOfEach();
-    told.forEach(sender::publish);
+    List<ServerMessage> published = oneOfEach();
+    published.forEach(sender::publish);
 
-    Awaitility.await().atMost(LIMIT).until(() -> heard.containsAll(told));
-    Awaitility.await().atMost(LIMIT).until(() -> heardToo.containsAll(told));
-    assertThat(heard.stream().filter(told::contains)).containsExactlyElementsOf(told);
+    Awaitility.await().atMost(LIMIT).until(() -> received.containsAll(published));
+    Awaitility.await().atMost(LIMIT).until(() -> receivedToo.containsAll(published));
+    assertThat(received.stream().filter(published::contains)).containsExactlyElementsOf(published);
     assertThat(own).isEmpty();
   }
 
@@ -119,17 +119,17 @@ class NotifierTest {
   void nothing_is_received_before_start_and_after_close(NotifierKind kind) {
     List<ServerMessage> early = new CopyOnWriteArrayList<>();
     List<ServerMessage> closed = new CopyOnWriteArrayList<>();
-    List<ServerMessage> heard = new CopyOnWriteArrayList<>();
+    List<ServerMessage> received = new CopyOnWriteArrayList<>();
     Notifier notStarted = notifier(kind, early::add);
     Notifier leaving = started(kind, closed::add);
-    started(kind, heard::add);
-    Notifier sender = started(kind, notice -> {});
+    started(kind, received::add);
+    Notifier sender = started(kind, message -> {});
     awaitReach(sender, closed);
-    awaitReach(sender, heard);
+    awaitReach(sender, received);
 
     leaving.close();
     sender.publish(new ServerMessage.Versions());
-    Awaitility.await().atMost(LIMIT).until(() -> heard.contains(new ServerMessage.Versions()));
+    Awaitility.await().atMost(LIMIT).until(() -> received.contains(new ServerMessage.Versions()));
 
     assertThat(early).isEmpty();
     assertThat(closed).doesNotContain(new ServerMessage.Versions());
@@ -140,43 +140,43 @@ class NotifierTest {
   @ParameterizedTest
   @EnumSource(NotifierKind.class)
   void a_listener_that_throws_receives_the_next_message(NotifierKind kind) {
-    List<ServerMessage> heard = new CopyOnWriteArrayList<>();
+    List<ServerMessage> received = new CopyOnWriteArrayList<>();
     started(
         kind,
-        notice -> {
-          heard.add(notice);
-          if (notice instanceof ServerMessage.Drain) {
+        message -> {
+          received.add(message);
+          if (message instanceof ServerMessage.Drain) {
             throw new IllegalStateException("a listener may fail");
           }
         });
-    Notifier sender = started(kind, notice -> {});
-    awaitReach(sender, heard);
+    Notifier sender = started(kind, message -> {});
+    awaitReach(sender, received);
 
     sender.publish(new ServerMessage.Drain(WorkerId.next()));
     sender.publish(new ServerMessage.Versions());
 
-    Awaitility.await().atMost(LIMIT).until(() -> heard.contains(new ServerMessage.Versions()));
+    Awaitility.await().atMost(LIMIT).until(() -> received.contains(new ServerMessage.Versions()));
   }
 
   /** A slow receiver gets one message to refresh everything, so that memory stays bounded. */
   @ParameterizedTest
   @EnumSource(NotifierKind.class)
   void too_many_messages_are_replaced_by_one_for_everything(NotifierKind kind) throws Exception {
-    List<ServerMessage> heard = new CopyOnWriteArrayList<>();
+    List<ServerMessage> received = new CopyOnWriteArrayList<>();
     CountDownLatch release = new CountDownLatch(1);
     ServerMessage hold = new ServerMessage.Namespace("hold");
     started(
         kind,
-        notice -> {
-          heard.add(notice);
-          if (notice.equals(hold)) {
+        message -> {
+          received.add(message);
+          if (message.equals(hold)) {
             awaitQuietly(release);
           }
         });
-    Notifier sender = started(kind, notice -> {});
-    awaitReach(sender, heard);
+    Notifier sender = started(kind, message -> {});
+    awaitReach(sender, received);
     sender.publish(hold);
-    Awaitility.await().atMost(LIMIT).until(() -> heard.contains(hold));
+    Awaitility.await().atMost(LIMIT).until(() -> received.contains(hold));
 
     RunId last = RunId.next();
     for (int i = 0; i < 20_000; i++) {
@@ -189,9 +189,9 @@ class NotifierTest {
         .atMost(LIMIT)
         .until(
             () ->
-                heard.contains(new ServerMessage.Ended(last))
-                    || heard.contains(new ServerMessage.Everything()));
-    assertThat(heard.size() > 20_000 || heard.contains(new ServerMessage.Everything())).isTrue();
+                received.contains(new ServerMessage.Ended(last))
+                    || received.contains(new ServerMessage.Everything()));
+    assertThat(received.size() > 20_000 || received.contains(new ServerMessage.Everything())).isTrue();
   }
 
   private static void awaitQuietly(CountDownLatch latch) {

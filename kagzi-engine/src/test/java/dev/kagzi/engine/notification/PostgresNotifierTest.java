@@ -22,7 +22,7 @@ class PostgresNotifierTest {
       "FROM pg_stat_activity WHERE datname = current_database() AND query IN"
           + " ('LISTEN kagzi_work', 'SELECT 1') AND pid <> pg_backend_pid()";
 
-  private final BlockingQueue<ServerMessage> heard = new LinkedBlockingQueue<>();
+  private final BlockingQueue<ServerMessage> received = new LinkedBlockingQueue<>();
   private final EssentialThreads threads = new EssentialThreads();
   private PostgresNotifier one;
   private PostgresNotifier other;
@@ -52,9 +52,9 @@ class PostgresNotifierTest {
   }
 
   private void onMessage(ServerMessage message) {
-    heard.add(message);
+    received.add(message);
     if (message instanceof ServerMessage.Everything) {
-      throw new IllegalStateException("whoever looks at everything may fail");
+      throw new IllegalStateException("a refresh may fail");
     }
   }
 
@@ -77,7 +77,7 @@ class PostgresNotifierTest {
 
     other.publish(new ServerMessage.Versions());
 
-    assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
+    assertThat(received.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
   }
 
   @Test
@@ -86,11 +86,11 @@ class PostgresNotifierTest {
     one.start();
     Awaitility.await().until(() -> listeners() == 1);
     database.execute("SELECT pg_terminate_backend(pid) " + LISTENERS);
-    assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Everything());
+    assertThat(received.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Everything());
     other.start();
 
     other.publish(new ServerMessage.Versions());
 
-    assertThat(heard.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
+    assertThat(received.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
   }
 }

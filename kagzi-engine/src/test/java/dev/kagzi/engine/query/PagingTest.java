@@ -188,7 +188,7 @@ class PagingTest {
   }
 
   @Test
-  void steps_are_paged_in_the_order_in_which_they_were_recorded() {
+  void steps_are_paged_in_the_order_in_which_they_began() {
     RunId run = insertRun();
     Set<String> stored = new HashSet<>();
     for (int i = 0; i < 80; i++) {

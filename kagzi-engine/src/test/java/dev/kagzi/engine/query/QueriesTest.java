@@ -131,12 +131,12 @@ class QueriesTest {
 
   @Test
   void missing_rows_are_not_found() {
-    RunId nobody = RunId.next();
+    RunId missing = RunId.next();
 
-    assertNotFound(() -> queries.run(namespace, nobody));
+    assertNotFound(() -> queries.run(namespace, missing));
     assertNotFound(() -> queries.byExternalId(namespace, "nobody"));
-    assertNotFound(() -> queries.steps(namespace, nobody, null, PageSpec.FIRST));
-    assertNotFound(() -> queries.step(namespace, new StepRef(nobody, "a", 1, 1)));
+    assertNotFound(() -> queries.steps(namespace, missing, null, PageSpec.FIRST));
+    assertNotFound(() -> queries.step(namespace, new StepRef(missing, "a", 1, 1)));
     assertNotFound(() -> queries.worker(null, WorkerId.next()));
   }
 

@@ -132,7 +132,7 @@ class FirePlanTest {
     FirePlan free = plan(Overlap.BUFFER_ONE, 100, false, FireTimes.NONE);
     FirePlan open = plan(Overlap.BUFFER_ONE, 100, true, FireTimes.NONE);
     FirePlan full = plan(Overlap.BUFFER_ONE, 100, true, 5_340);
-    FirePlan forgotten = plan(Overlap.BUFFER_ONE, 100, false, 5_340);
+    FirePlan withoutOpenRun = plan(Overlap.BUFFER_ONE, 100, false, 5_340);
 
     assertThat(free.slots()).containsExactly(5_400L);
     assertThat(free.buffered()).isEqualTo(5_460);
@@ -143,9 +143,9 @@ class FirePlanTest {
     assertThat(full.slots()).isEmpty();
     assertThat(full.buffered()).isEqualTo(5_340);
     assertThat(full.missed()).isEqualTo(11);
-    assertThat(forgotten.slots()).containsExactly(5_340L);
-    assertThat(forgotten.buffered()).isEqualTo(5_400);
-    assertThat(forgotten.missed()).isEqualTo(10);
+    assertThat(withoutOpenRun.slots()).containsExactly(5_340L);
+    assertThat(withoutOpenRun.buffered()).isEqualTo(5_400);
+    assertThat(withoutOpenRun.missed()).isEqualTo(10);
   }
 
   @Test

@@ -335,7 +335,7 @@ class LeaseTest {
           .pollInterval(Duration.ofMillis(200))
           .until(() -> poll.tasks().isDone() || !pass(Duration.ofSeconds(2)));
       assertThat(await(poll.tasks())).hasSize(1);
-      for (int beats = 0; beats < 200 && stored.dueMs(run) > 0; beats++) {
+      for (int heartbeats = 0; heartbeats < 200 && stored.dueMs(run) > 0; heartbeats++) {
         heartbeat(holder, null);
         assertThat(pass(Duration.ofSeconds(5))).isTrue();
       }

@@ -420,19 +420,19 @@ class WorkersTest {
   @Test
   void heartbeats_of_one_worker_in_one_batch_are_all_counted() throws Exception {
     WorkerId worker = engine.register();
-    List<CompletableFuture<HeartbeatResult>> beats;
+    List<CompletableFuture<HeartbeatResult>> heartbeats;
     try (Holds.Hold hold = holds.commitAfter("UPDATE kagzi.workers w")) {
       CompletableFuture<HeartbeatResult> first =
           workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 9, 1, 0));
       hold.awaitReached();
-      beats =
+      heartbeats =
           List.of(
               first,
               workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 8, 10, 1)),
               workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 7, 100, 2)));
     }
 
-    beats.forEach(TestEngine::await);
+    heartbeats.forEach(TestEngine::await);
 
     assertThat(view(worker).totalCompleted()).isEqualTo(111);
     assertThat(view(worker).totalFailed()).isEqualTo(3);
