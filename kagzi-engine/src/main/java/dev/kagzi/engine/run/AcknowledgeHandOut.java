@@ -5,8 +5,7 @@ import java.sql.SQLException;
 import java.util.Collection;
 
 /**
- * Marks claims whose worker has called about its run. Workers that list their claims in heartbeats
- * need no mark, so only the calls of simple clients write one: once per claim.
+ * Records that a worker has received its task, because it has made a call about the run. Workers that list their claims in heartbeats do not need this, so only calls of simple clients write it, once per claim.
  */
 public final class AcknowledgeHandOut {
   public static final String SQL =

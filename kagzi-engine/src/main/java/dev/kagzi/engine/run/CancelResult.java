@@ -3,9 +3,9 @@ package dev.kagzi.engine.run;
 import dev.kagzi.engine.value.RunStatus;
 
 /**
- * What became of a wish to cancel or to terminate.
+ * The result of a cancel or terminate call.
  *
- * @param cancelled false when the run had ended before in another way
- * @param status the run's status now
+ * @param cancelled false if the run had already ended in another way
+ * @param status the run's current status
  */
 public record CancelResult(boolean cancelled, RunStatus status) {}

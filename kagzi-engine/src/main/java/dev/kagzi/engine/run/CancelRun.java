@@ -5,12 +5,12 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import org.jspecify.annotations.Nullable;
 
-/** The write that ends a run from outside, whoever executes it. */
+/** Cancels or terminates a run, whether or not a worker executes it. */
 public final class CancelRun extends RunWrite<CancelResult> {
   private final String namespace;
   private final @Nullable Failure why;
 
-  /** Without a reason the run is cancelled; with one it is terminated, which is a failure. */
+  /** Without a failure the run becomes CANCELLED; with one it is terminated and becomes FAILED. */
   public CancelRun(String namespace, RunId runId, @Nullable Failure why) {
     super(runId, why == null ? 0 : why.bytes());
     this.namespace = namespace;
@@ -25,7 +25,7 @@ public final class CancelRun extends RunWrite<CancelResult> {
     return why;
   }
 
-  /** How the run ends. */
+  /** The final status of the run. */
   public RunStatus end() {
     return why == null ? RunStatus.CANCELLED : RunStatus.FAILED;
   }

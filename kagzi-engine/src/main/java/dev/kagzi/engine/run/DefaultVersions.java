@@ -13,8 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The default versions of all types, in memory: they are few, and every start asks for one. They
- * are read anew when somebody changes one, here or on another server. Thread-safe.
+ * Caches the default versions of all workflow types, because every start needs one. The cache is read again after a change on this or another server. Thread-safe.
  */
 public final class DefaultVersions implements Versions {
   private static final Logger log = LoggerFactory.getLogger(DefaultVersions.class);
@@ -44,40 +43,39 @@ public final class DefaultVersions implements Versions {
 
   private final Database database;
   private final Limits limits;
-  private final Runnable tellOthers;
+  private final Runnable publishChange;
   private final ReentrantLock reading = new ReentrantLock();
-  private volatile Map<Key, String> known = Map.of();
+  private volatile Map<Key, String> cached = Map.of();
   private volatile boolean stale;
 
   private record Key(String namespace, String type) {}
 
-  public DefaultVersions(Database database, Limits limits, Runnable tellOthers) {
+  public DefaultVersions(Database database, Limits limits, Runnable publishChange) {
     this.database = database;
     this.limits = limits;
-    this.tellOthers = tellOthers;
+    this.publishChange = publishChange;
   }
 
   @Override
   public String resolve(String namespace, String type, String version) {
-    return version.isEmpty() ? known.getOrDefault(new Key(namespace, type), "") : version;
+    return version.isEmpty() ? cached.getOrDefault(new Key(namespace, type), "") : version;
   }
 
   /**
-   * New runs of the type have this version if they ask for none; the empty one is a version like
-   * any other. What has started stays as it is. Blocks.
+   * Sets the version of new runs of the type that are started without a version. The empty version is a version like any other. Existing runs keep their version. Blocks.
    *
-   * @return what it was before
+   * @return the previous default version
    */
   public String set(String namespace, String type, String version) {
     return set(namespace, type, version, null);
   }
 
-  /** The same; a call with the same request id is executed once. */
+  /** The same; a repeated call with the same request id takes effect once. */
   public String set(String namespace, String type, String version, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     limits.checkName("workflow_type", type);
     limits.checkOptionalName("version", version);
-    String former =
+    String previous =
         IdempotentCalls.once(
             database,
             IdempotentCall.of(requestId, "SetDefaultVersion", namespace, type, version),
@@ -94,13 +92,12 @@ public final class DefaultVersions implements Versions {
             before -> before,
             (tx, before) -> before);
     read();
-    tellOthers.run();
-    return former;
+    publishChange.run();
+    return previous;
   }
 
   /**
-   * Somebody has changed something, perhaps: reads anew, on a thread of its own. If that fails, a
-   * chore sees that it is still to be done.
+   * Reads the versions again on a new thread, after a possible change on another server. If that fails, {@link #isStale} stays true and a chore tries again.
    */
   public void renew() {
     stale = true;
@@ -110,34 +107,34 @@ public final class DefaultVersions implements Versions {
             () -> {
               try {
                 read();
-              } catch (RuntimeException away) {
+              } catch (RuntimeException unavailable) {
                 log.atDebug()
-                    .addKeyValue("cause", away.getMessage())
+                    .addKeyValue("cause", unavailable.getMessage())
                     .log("default versions could not be read");
               }
             });
   }
 
-  /** Whether what is in memory may be old. */
+  /** Whether the cached versions may be outdated. */
   public boolean isStale() {
     return stale;
   }
 
-  /** Reads all of them. Blocks. */
+  /** Reads all default versions. Blocks. */
   public void read() {
     reading.lock();
     try {
       stale = false;
-      known = all();
-    } catch (RuntimeException away) {
+      cached = readAll();
+    } catch (RuntimeException unavailable) {
       stale = true;
-      throw away;
+      throw unavailable;
     } finally {
       reading.unlock();
     }
   }
 
-  private Map<Key, String> all() {
+  private Map<Key, String> readAll() {
     Map<Key, String> all = new HashMap<>();
     database.read(
         session ->

@@ -10,15 +10,13 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Finds and deletes runs that ended long ago. They are found by a walk through the runs of a
- * namespace in the order of their creation, since a run that has ended so long ago was created even
- * longer ago: an index by the time of the end would cost every run an insert.
+ * Finds and deletes runs whose retention has passed. It scans the runs of a namespace in the order of creation, because a run that ended long ago was created even earlier. An index on the end time would cost every run an index insert.
  *
  * <p>A run stays as long as its parent or one of its children is open.
  */
 public final class ExpiredRuns {
-  // Asked by subqueries that yield a value: in place of an EXISTS the planner would gather all open
-  // runs there are, to look through a handful.
+  // Scalar subqueries instead of EXISTS: for an EXISTS the planner would hash all open runs to
+  // check a few.
   private static final String EXPIRED =
       """
       r.finished_at < kagzi.clock() - ? * interval '1 millisecond'
@@ -45,10 +43,10 @@ public final class ExpiredRuns {
       """
           .formatted(EXPIRED);
 
-  /** One server at a time deletes; the other comes back later. */
+  /** Only one server deletes at a time; the others try again later. */
   static final String TURN_SQL = "SELECT pg_try_advisory_xact_lock(5422903174) AS turn";
 
-  /** Looks again under the lock; one that somebody has is left for the next time. */
+  /** Checks the condition again under the lock; skips runs that are locked by others. */
   static final String LOCK_SQL =
       """
       SELECT r.run_id
@@ -60,7 +58,7 @@ public final class ExpiredRuns {
       """
           .formatted(EXPIRED);
 
-  // A large payload lies in rows of its own, of about 2 KB each, which all go with it.
+  // A large payload is stored in TOAST rows of about 2 KB each, which are deleted with it.
   static final String WEIGH_SQL =
       """
       SELECT p.run_id, sum(1 + pg_column_size(p.data) / 2000)::int AS weight
@@ -74,15 +72,15 @@ public final class ExpiredRuns {
 
   private ExpiredRuns() {}
 
-  /** A place in the walk: behind this run. */
+  /** The position of the scan: after this run. */
   public record Place(long createdUs, UUID runId) {
     public static final Place BEGIN = new Place(0, new UUID(0, 0));
   }
 
-  /** A run that the walk came by. */
+  /** A run that the scan has read. */
   public record Found(RunId runId, Place place, boolean expired) {}
 
-  /** The next so many runs that are old enough to have expired, whether they have or not. */
+  /** Reads the next runs that were created early enough to be expired, and whether they are. */
   public static List<Found> walk(
       Session session, String namespace, long keepMs, Place from, int max) throws SQLException {
     return session
@@ -101,12 +99,12 @@ public final class ExpiredRuns {
                     row.bool("expired")));
   }
 
-  /** True when nobody else deletes at the moment; until the end of the transaction. */
+  /** Takes the deletion lock until the end of the transaction; false if another server has it. */
   public static boolean takeTurn(Session tx) throws SQLException {
     return tx.query(TURN_SQL).first(row -> row.bool("turn")).orElse(false);
   }
 
-  /** How many rows go with the payloads of each. */
+  /** Returns the number of stored rows of each run's payloads, including TOAST rows. */
   public static Map<RunId, Integer> weigh(Session session, Collection<RunId> runs)
       throws SQLException {
     Map<RunId, Integer> weights = new HashMap<>();
@@ -117,7 +115,7 @@ public final class ExpiredRuns {
     return weights;
   }
 
-  /** Locks those that have expired indeed. */
+  /** Locks the given runs that are still expired. */
   public static List<RunId> lock(Session tx, Collection<RunId> runs, long keepMs)
       throws SQLException {
     return tx.query(LOCK_SQL)

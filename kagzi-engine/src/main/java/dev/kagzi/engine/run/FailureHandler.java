@@ -3,19 +3,19 @@ package dev.kagzi.engine.run;
 import dev.kagzi.engine.value.Refusal;
 import org.jspecify.annotations.Nullable;
 
-/** Names that failure handlers go by. */
+/** Reserved names of failure handlers. */
 public final class FailureHandler {
-  /** Whoever registers this type handles all failures of its namespace. */
+  /** A worker that registers this type handles all failures of its namespace. */
   public static final String TYPE = "__kagzi_failure_handler";
 
-  /** Under this key the metadata of a handler's input say what it is. */
+  /** Metadata key that marks the input of a handler as a failure event. */
   public static final String EVENT_KEY = "event";
 
   public static final String EVENT = "kagzi/workflow.failed";
 
   private FailureHandler() {}
 
-  /** Refuses the reserved type to clients: only the server starts runs of it. */
+  /** Refuses the reserved type, which only the server may start. */
   public static void refuse(String field, @Nullable String type) {
     if (type != null && type.equals(TYPE)) {
       throw Refusal.invalid(

@@ -1,11 +1,11 @@
 package dev.kagzi.engine.run;
 
-/** What a start does when a run with its external id is there. */
+/** What a start does if a run with its external id exists. */
 public enum IfExists {
-  /** The active run is answered; one that has ended does not count. */
+  /** Returns the active run; an ended run is ignored. */
   USE_EXISTING,
-  /** The start is refused while a run is active. */
+  /** Refuses the start while a run is active. */
   REJECT,
-  /** The latest run is answered, whether it is active or has ended. */
+  /** Returns the latest run, active or ended. */
   USE_EXISTING_ANY
 }

@@ -7,7 +7,7 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Stores inputs and outputs of runs. */
+/** Inserts the inputs and outputs of runs. */
 public final class InsertPayloads {
   public static final String SQL =
       """
@@ -19,7 +19,7 @@ public final class InsertPayloads {
 
   private InsertPayloads() {}
 
-  /** Which of a run's two payloads. */
+  /** The kind of a run's payload. */
   public enum Kind {
     INPUT,
     OUTPUT

@@ -20,17 +20,16 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Inserts new runs, and finds what stood in their way. */
+/** Inserts new runs and finds the existing runs that they conflict with. */
 public final class InsertRuns {
-  // Whoever inserts several runs does so in this order, so that two servers that start runs with
-  // the
-  // same external ids wait for each other and never in a circle.
+  // Every batch inserts in this order. Two servers that start runs with the same external ids then
+  // wait for each other without a deadlock.
   private static final Comparator<StartRun> ORDER =
       Comparator.comparing((StartRun s) -> s.request().namespace())
           .thenComparing(s -> s.request().externalId())
           .thenComparing(s -> s.runId().value(), Uuids.ORDER);
 
-  // What was inserted is counted by the statement that inserts it.
+  // The inserting statement also writes run_changes, so that the counts stay exact.
   private static final String COUNTED =
       """
       c AS (
@@ -67,7 +66,7 @@ public final class InsertRuns {
       """
           + COUNTED;
 
-  /** The same for runs that ask for more. */
+  /** The same for runs with options or a lineage beyond parent and step. */
   public static final String OPTIONS_SQL =
       """
       WITH r AS (
@@ -110,7 +109,7 @@ public final class InsertRuns {
       """
           + COUNTED;
 
-  /** Takes back what was inserted in the same transaction. */
+  /** Deletes runs and writes the change to run_changes. */
   static final String DELETE_SQL =
       """
       WITH d AS (
@@ -123,7 +122,7 @@ public final class InsertRuns {
        GROUP BY namespace, task_queue, workflow_type, version, status
       """;
 
-  /** One run with its input, by a statement that commits itself. */
+  /** One run with its input, as a single autocommit statement. */
   public static final String ALONE_SQL =
       """
       WITH r AS (
@@ -157,7 +156,7 @@ public final class InsertRuns {
       SELECT run_id, created_at FROM r
       """;
 
-  /** The run that has the id, and the active run that has the external id. */
+  /** The run with the same run id, and the active run with the same external id. */
   public static final String RIVALS_SQL =
       """
       SELECT n.run_id AS wanted, r.run_id, r.namespace, r.external_id, r.workflow_type, r.locked_by,
@@ -174,7 +173,7 @@ public final class InsertRuns {
              ) AS r ON true
       """;
 
-  /** The latest run that has ended with the external id, unless another with it is active. */
+  /** The latest ended run with the same external id, unless another run with it is active. */
   public static final String ENDED_SQL =
       """
       SELECT n.run_id AS wanted, r.run_id, r.namespace, r.external_id, r.workflow_type, r.locked_by,
@@ -198,7 +197,7 @@ public final class InsertRuns {
                   AND a.run_id <> n.run_id)
       """;
 
-  /** Which of these are runs of these namespaces. */
+  /** The given runs that exist in the given namespaces. */
   public static final String PARENTS_SQL =
       """
       SELECT r.run_id
@@ -209,7 +208,7 @@ public final class InsertRuns {
 
   private InsertRuns() {}
 
-  /** The parents of these starts that are there. */
+  /** Returns the parents of these starts that exist. */
   public static Set<RunId> parents(Session tx, List<StartRun> starts) throws SQLException {
     return new HashSet<>(
         tx.query(PARENTS_SQL)
@@ -218,8 +217,8 @@ public final class InsertRuns {
             .list(row -> new RunId(row.uuid("run_id"))));
   }
 
-  /** What stands where a run was to be inserted. */
-  public record Rival(
+  /** An existing run that keeps run {@code wanted} from being inserted. */
+  public record ConflictingRun(
       RunId wanted,
       RunId runId,
       String namespace,
@@ -230,12 +229,12 @@ public final class InsertRuns {
       String status,
       Instant createdAt) {}
 
-  /** Inserts those that can be; answers when each was created. */
+  /** Inserts the runs that have no conflict. Returns the creation time of each inserted run. */
   public static Map<RunId, Instant> insert(Session tx, List<StartRun> starts) throws SQLException {
     List<StartRun> ordered = new ArrayList<>(starts);
     ordered.sort(ORDER);
-    // All by one statement: by two, servers that start runs with the same external ids could wait
-    // for each other in a circle.
+    // One statement for all: with two, servers that start runs with the same external ids could
+    // deadlock.
     boolean plain = ordered.stream().allMatch(StartRun::isPlain);
     Map<RunId, Instant> created = new HashMap<>();
     Query query = tx.query(plain ? SQL : OPTIONS_SQL);
@@ -281,12 +280,12 @@ public final class InsertRuns {
     return text.isEmpty() ? null : text;
   }
 
-  /** Takes runs back that this transaction has inserted. */
-  public static void takeBack(Session tx, List<StartRun> starts) throws SQLException {
+  /** Deletes runs that this transaction has inserted. */
+  public static void deleteInserted(Session tx, List<StartRun> starts) throws SQLException {
     tx.query(DELETE_SQL).bindUuids(starts, s -> s.runId().value()).update();
   }
 
-  /** Inserts one run with its input; null when something stood in its way. */
+  /** Inserts one run with its input. Returns its creation time, or null if there was a conflict. */
   public static @Nullable Instant insertAlone(Session session, StartRun start) throws SQLException {
     StartRequest request = start.request();
     boolean input = !request.input().isEmpty();
@@ -307,35 +306,35 @@ public final class InsertRuns {
         .orElse(null);
   }
 
-  /** Looks for what stood in the way of these. */
-  public static Map<RunId, List<Rival>> rivals(Session tx, List<StartRun> starts)
+  /** Finds the existing runs that these starts conflict with. */
+  public static Map<RunId, List<ConflictingRun>> conflicts(Session tx, List<StartRun> starts)
       throws SQLException {
-    return rivals(tx, RIVALS_SQL, starts);
+    return conflicts(tx, RIVALS_SQL, starts);
   }
 
-  /** Looks for the latest run that has ended with the external id of each. */
-  public static Map<RunId, List<Rival>> ended(Session tx, List<StartRun> starts)
+  /** Finds the latest ended run with the external id of each start. */
+  public static Map<RunId, List<ConflictingRun>> ended(Session tx, List<StartRun> starts)
       throws SQLException {
-    return rivals(tx, ENDED_SQL, starts);
+    return conflicts(tx, ENDED_SQL, starts);
   }
 
-  private static Map<RunId, List<Rival>> rivals(Session tx, String sql, List<StartRun> starts)
+  private static Map<RunId, List<ConflictingRun>> conflicts(Session tx, String sql, List<StartRun> starts)
       throws SQLException {
-    Map<RunId, List<Rival>> found = new HashMap<>();
-    List<Rival> rivals =
+    Map<RunId, List<ConflictingRun>> found = new HashMap<>();
+    List<ConflictingRun> conflicts =
         tx.query(sql)
             .bindUuids(starts, s -> s.runId().value())
             .bindTexts(starts, s -> s.request().namespace())
             .bindTexts(starts, InsertRuns::externalId)
-            .list(InsertRuns::rival);
-    for (Rival rival : rivals) {
-      found.computeIfAbsent(rival.wanted(), id -> new ArrayList<>()).add(rival);
+            .list(InsertRuns::conflict);
+    for (ConflictingRun conflict : conflicts) {
+      found.computeIfAbsent(conflict.wanted(), id -> new ArrayList<>()).add(conflict);
     }
     return found;
   }
 
-  private static Rival rival(Row row) throws SQLException {
-    return new Rival(
+  private static ConflictingRun conflict(Row row) throws SQLException {
+    return new ConflictingRun(
         new RunId(row.uuid("wanted")),
         new RunId(row.uuid("run_id")),
         row.text("namespace"),
@@ -353,11 +352,11 @@ public final class InsertRuns {
   }
 
   private static @Nullable UUID lockedBy(StartRun start) {
-    return start.handover() == null ? null : start.handover().worker().value();
+    return start.reservation() == null ? null : start.reservation().worker().value();
   }
 
   private static long leaseMs(StartRun start) {
-    return start.handover() == null ? 0 : start.handover().leaseMs();
+    return start.reservation() == null ? 0 : start.reservation().leaseMs();
   }
 
   private static @Nullable UUID id(@Nullable RunId run) {

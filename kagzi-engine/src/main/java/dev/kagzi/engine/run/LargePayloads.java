@@ -10,13 +10,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs payloads that are accepted and large, at most once an hour for each workflow type, so that
- * they are noticed before they grow beyond the limit. Thread-safe.
+ * Logs accepted payloads above the warning size, at most once an hour per workflow type, before they reach the limit. Thread-safe.
  */
 public final class LargePayloads {
   private static final Logger log = LoggerFactory.getLogger(LargePayloads.class);
-  private static final long AGAIN_NANOS = TimeUnit.HOURS.toNanos(1);
-  // Type names come from clients: the memory that they take is bounded.
+  private static final long INTERVAL_NANOS = TimeUnit.HOURS.toNanos(1);
+  // Type names come from clients, so the map must be bounded.
   private static final int TYPES_MAX = 1_000;
 
   private final Limits limits;
@@ -31,9 +30,9 @@ public final class LargePayloads {
   }
 
   /**
-   * Logs the payload if it is large and no other of the type was logged lately.
+   * Logs the payload if it is large and none of the type was logged in the last hour.
    *
-   * @param what the payload is, such as "output of step pay"
+   * @param what which payload it is, for example "output of step pay"
    */
   public void warn(String workflowType, String what, @Nullable Payload payload) {
     if (payload == null || !limits.isLarge(payload)) {
@@ -46,7 +45,7 @@ public final class LargePayloads {
     Long marked =
         warnedNanos.compute(
             workflowType,
-            (type, before) -> before == null || now - before > AGAIN_NANOS ? now : before);
+            (type, before) -> before == null || now - before > INTERVAL_NANOS ? now : before);
     if (marked == now) {
       log.atWarn()
           .addKeyValue("type", workflowType)

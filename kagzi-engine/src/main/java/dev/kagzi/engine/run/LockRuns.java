@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Locks existing runs, always in the order of their ids, and reads what they are now. */
+/** Locks existing runs in the order of their ids and reads their current state. */
 public final class LockRuns {
-  /** What every transaction that changes runs begins with. */
+  /** The first statement of every transaction that changes existing runs. */
   public static final String SQL =
       """
       SELECT run_id, namespace, task_queue, workflow_type, version, parent_run_id, parent_step_id,
@@ -35,7 +35,7 @@ public final class LockRuns {
 
   private LockRuns() {}
 
-  /** Locks those that exist. Waits for whoever has one; nobody waits the other way round. */
+  /** Locks the runs that exist, waiting for other transactions. The id order prevents deadlocks. */
   public static Map<RunId, RunRow> lock(Session tx, Collection<RunId> ids) throws SQLException {
     Map<RunId, RunRow> rows = new HashMap<>();
     for (RunRow row : tx.query(SQL).bindUuids(ids, RunId::value).list(LockRuns::map)) {

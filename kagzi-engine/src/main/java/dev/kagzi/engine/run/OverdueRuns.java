@@ -5,7 +5,7 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Finds the runs whose time is over. */
+/** Finds active runs whose deadline has passed. */
 public final class OverdueRuns {
   public static final String SQL =
       """

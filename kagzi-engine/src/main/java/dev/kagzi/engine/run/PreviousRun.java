@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A run as it was started, to be started once more. */
+/** The start request of an existing run, for a retry as a new run. */
 record PreviousRun(RunStatus status, @Nullable RunId failedRun, StartRequest request) {
-  // The namespace is compared in a form that no index has: the primary key is to be taken.
+  // "namespace || ''" keeps the planner from the namespace index, so that it uses the primary key.
   static final String SQL =
       """
       SELECT r.namespace, r.external_id, r.task_queue, r.workflow_type, r.version, r.retry_policy,

@@ -9,8 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs that this server has seen start, and how they ended, for as long as memory allows: it spares
- * whoever awaits a young run a read. What it forgets is read from the database. Thread-safe.
+ * A bounded cache of runs that started on this server, and of their completions. It saves callers that await a recent run a read from the database. Thread-safe.
  */
 final class RecentCompletions {
   private static final int RUNS_MAX = 50_000;
@@ -37,14 +36,14 @@ final class RecentCompletions {
     }
   }
 
-  /** The namespace of the run, if this server has seen it start. */
+  /** Returns the namespace of the run if it is cached, else null. */
   synchronized @Nullable String ended(RunEnd end) {
     Entry before = entries.get(end.runId());
     if (before == null) {
       return null;
     }
     if (end.status() == RunStatus.FAILED || end.status() == RunStatus.TIMED_OUT) {
-      // Somebody may resume it, on any server: such an end is read where it is stored.
+      // Any server may resume the run, so this completion may become outdated and is not cached.
       forget(end.runId());
       return before.namespace;
     }

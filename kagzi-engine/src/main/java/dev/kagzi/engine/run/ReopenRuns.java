@@ -6,9 +6,9 @@ import java.sql.SQLException;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/** What a run needs beside its row when it goes on after its end. */
+/** Renews the deadlines of runs that are resumed. */
 public final class ReopenRuns {
-  /** The run's time begins anew. */
+  /** Sets the deadline again, from now. */
   public static final String RENEW_DEADLINES_SQL =
       """
       UPDATE kagzi.workflow_runs
@@ -21,7 +21,7 @@ public final class ReopenRuns {
 
   private ReopenRuns() {}
 
-  /** Answers after how many milliseconds the first of them has to be over; null when none has. */
+  /** Returns the milliseconds to the earliest new deadline; null if no run has one. */
   public static @Nullable Long renewDeadlines(Session tx, Collection<RunId> runs)
       throws SQLException {
     return tx

@@ -4,20 +4,19 @@ import dev.kagzi.engine.value.Refusal;
 import java.util.List;
 
 /**
- * Prefixes of the external ids that the engine gives to runs which it starts by itself. A client
- * may not use them: a run with such an id would keep the engine's own run from starting.
+ * Prefixes of the external ids of runs that the engine starts itself. Clients may not use them: a client's run with the same id would keep the engine's run from starting.
  */
 public final class ReservedIds {
   /** Runs of schedules. */
   public static final String SCHEDULE = "schedule:";
 
-  /** The failure handler that a start names. */
+  /** The failure handler that is set in a start. */
   public static final String FAILURE_HANDLER = "failure-";
 
   /** The failure handler of a namespace. */
   public static final String NAMESPACE_FAILURE_HANDLER = "system-failure-";
 
-  /** All of them. */
+  /** All reserved prefixes. */
   public static final List<String> PREFIXES =
       List.of(SCHEDULE, FAILURE_HANDLER, NAMESPACE_FAILURE_HANDLER);
 

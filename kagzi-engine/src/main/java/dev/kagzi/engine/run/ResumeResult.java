@@ -3,9 +3,9 @@ package dev.kagzi.engine.run;
 import dev.kagzi.engine.value.RunStatus;
 
 /**
- * What became of a wish to resume.
+ * The result of a resume call.
  *
- * @param resumed false when the run had not failed
- * @param status the run's status now
+ * @param resumed false if the run had not failed
+ * @param status the run's current status
  */
 public record ResumeResult(boolean resumed, RunStatus status) {}

@@ -3,14 +3,14 @@ package dev.kagzi.engine.run;
 import dev.kagzi.engine.value.RunId;
 import org.jspecify.annotations.Nullable;
 
-/** The write that lets a run that has failed go on where it was. */
+/** Resumes a failed run from its recorded steps. */
 public final class ResumeRun extends RunWrite<ResumeResult> {
   private final String namespace;
   private final boolean force;
   private @Nullable Integer attempt;
 
   /**
-   * @param attempt the run's attempt that failed; null: the present one
+   * @param attempt the run's attempt that failed; null: the current one
    * @param force see {@link Runs#resume}
    */
   public ResumeRun(String namespace, RunId runId, @Nullable Integer attempt, boolean force) {
@@ -29,18 +29,17 @@ public final class ResumeRun extends RunWrite<ResumeResult> {
   }
 
   /**
-   * Whether the attempt is over that was to be resumed. What is said first holds: a write that is
-   * sent again must not take its own effect for something to be resumed.
+   * Whether the run is still in the attempt that is to be resumed. The first call fixes that attempt, so that a repeated write does not resume the attempt that it has started itself.
    */
-  public boolean isAbout(int presentAttempt) {
+  public boolean concernsAttempt(int currentAttempt) {
     if (attempt == null) {
-      attempt = presentAttempt;
+      attempt = currentAttempt;
     }
-    return attempt == presentAttempt;
+    return attempt == currentAttempt;
   }
 
-  /** Whether the run is in the attempt that a resumption has begun. */
-  public boolean hasHappened(int presentAttempt) {
-    return attempt != null && attempt + 1 == presentAttempt;
+  /** Whether the run is in the attempt that this resume starts. */
+  public boolean hasResumed(int currentAttempt) {
+    return attempt != null && attempt + 1 == currentAttempt;
   }
 }

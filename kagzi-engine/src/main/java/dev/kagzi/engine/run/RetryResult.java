@@ -3,9 +3,9 @@ package dev.kagzi.engine.run;
 import dev.kagzi.engine.value.RunId;
 
 /**
- * What became of a wish to repeat a run.
+ * The result of a retry call.
  *
- * @param runId the new run, or the one that is active in its place
- * @param alreadyRunning no new run was made
+ * @param runId the new run, or the active run that prevented it
+ * @param alreadyRunning true if no new run was started
  */
 public record RetryResult(RunId runId, boolean alreadyRunning) {}

@@ -8,15 +8,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** So many runs changed from one status to another: what a counter has to know of a batch. */
-record RunChange(QueueName queue, TypeVersion type, RunStatus was, RunStatus became, int runs) {
+/** The number of runs that a batch moved from one status to another; a row of run_changes. */
+record RunChange(QueueName queue, TypeVersion type, RunStatus from, RunStatus to, int runs) {
 
-  /** What a transaction has made of these, folded; nothing for those whose status stays. */
+  /** Groups the status changes of these rows. Rows with an unchanged status are left out. */
   static List<RunChange> of(Collection<RunRow> rows) {
     Map<RunChange, Integer> changes = new LinkedHashMap<>();
     for (RunRow row : rows) {
-      if (row.was() != row.status()) {
-        RunChange one = new RunChange(row.queue(), row.type(), row.was(), row.status(), 1);
+      if (row.previousStatus() != row.status()) {
+        RunChange one = new RunChange(row.queue(), row.type(), row.previousStatus(), row.status(), 1);
         changes.merge(one, 1, Integer::sum);
       }
     }
@@ -26,6 +26,6 @@ record RunChange(QueueName queue, TypeVersion type, RunStatus was, RunStatus bec
   }
 
   private RunChange times(int count) {
-    return new RunChange(queue, type, was, became, count);
+    return new RunChange(queue, type, from, to, count);
   }
 }

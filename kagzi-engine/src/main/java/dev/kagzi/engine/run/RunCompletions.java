@@ -26,17 +26,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whoever awaits the end of a run. A run that ends through this server is told from memory; others
- * are read, many at a time, when a notice says so and from time to time in any case. Thread-safe.
+ * Notifies callers that await the completion of runs. Completions on this server are delivered from memory. Completions on other servers are read in batches after a server message, and every two seconds in case a message was lost. Thread-safe.
  */
 public final class RunCompletions implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RunCompletions.class);
   private static final int READ_MAX = 1_000;
-  private static final long LOOK_MS = 2_000;
+  private static final long FALLBACK_READ_MS = 2_000;
 
   /**
-   * Which of these have ended, and how; a run that is not there has no row. Outputs come up to a
-   * sum of bytes and one more; those after it are to be asked for later.
+   * The status and result of the given runs. Outputs are read up to a sum of bytes, plus one; the other runs are marked {@code later} and have to be read again.
    */
   public static final String SQL =
       """
@@ -57,7 +55,7 @@ public final class RunCompletions implements AutoCloseable {
   private final RecentCompletions recent = new RecentCompletions();
   private final Map<RunId, List<Waiter>> waiters = new ConcurrentHashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition filled = lock.newCondition();
+  private final Condition notEmpty = lock.newCondition();
   private Map<RunId, Boolean> toRead = new LinkedHashMap<>();
   private final Thread reader;
   private volatile boolean closed;
@@ -65,11 +63,11 @@ public final class RunCompletions implements AutoCloseable {
   public RunCompletions(Database database, long readBytesMax, EssentialThreads threads) {
     this.database = database;
     this.readBytesMax = readBytesMax;
-    this.reader = threads.loop("kagzi-endings", this::readLoop);
+    this.reader = threads.loop("kagzi-completions", this::readLoop);
     reader.start();
   }
 
-  /** A wish to hear of an end; closed when nobody listens any more. */
+  /** A subscription to the completion of a run; close it to unsubscribe. */
   public interface Watch extends AutoCloseable {
     @Override
     void close();
@@ -78,7 +76,7 @@ public final class RunCompletions implements AutoCloseable {
   private static final class Waiter {
     private final String namespace;
     private final Consumer<Optional<RunEnd>> onEnd;
-    private volatile long lookedAtNanos = System.nanoTime();
+    private volatile long lastReadNanos = System.nanoTime();
 
     Waiter(String namespace, Consumer<Optional<RunEnd>> onEnd) {
       this.namespace = namespace;
@@ -87,18 +85,19 @@ public final class RunCompletions implements AutoCloseable {
 
     /** True once per fallback interval. */
     boolean isDue(long nowNanos) {
-      if (nowNanos - lookedAtNanos < TimeUnit.MILLISECONDS.toNanos(LOOK_MS)) {
+      if (nowNanos - lastReadNanos < TimeUnit.MILLISECONDS.toNanos(FALLBACK_READ_MS)) {
         return false;
       }
-      lookedAtNanos = nowNanos;
+      lastReadNanos = nowNanos;
       return true;
     }
   }
 
-  /** Calls back once: with the end, or with nothing when the namespace has no such run. */
+  /** Calls {@code onEnd} once: with the completion, or empty if the namespace has no such run. */
   public Watch watch(String namespace, RunId run, Consumer<Optional<RunEnd>> onEnd) {
     Waiter waiter = new Waiter(namespace, onEnd);
-    // Stand first, then look: an end in between is told twice, and the second time finds nobody.
+    // Register before the lookup, or a completion in between would be missed. If it is delivered
+    // twice, the second delivery finds no waiter.
     waiters.compute(
         run,
         (id, list) -> {
@@ -108,14 +107,14 @@ public final class RunCompletions implements AutoCloseable {
         });
     RunEnd end = recent.end(run, namespace);
     if (end != null) {
-      tell(end, namespace);
+      notifyWaiters(end, namespace);
     } else if (!recent.isActive(run, namespace)) {
       read(run);
     }
-    return () -> forget(run, waiter);
+    return () -> removeWaiter(run, waiter);
   }
 
-  private void forget(RunId run, Waiter waiter) {
+  private void removeWaiter(RunId run, Waiter waiter) {
     waiters.computeIfPresent(
         run,
         (id, list) -> {
@@ -124,22 +123,22 @@ public final class RunCompletions implements AutoCloseable {
         });
   }
 
-  /** A run has started through this server: it need not be looked up. */
+  /** A run has started on this server, so its state is known without a read. */
   public void started(String namespace, RunId run) {
     recent.started(namespace, run);
   }
 
-  /** A run has ended through this server. */
+  /** A run has ended on this server. */
   public void ended(RunEnd end) {
     String namespace = recent.ended(end);
     if (namespace != null) {
-      tell(end, namespace);
+      notifyWaiters(end, namespace);
     } else if (waiters.containsKey(end.runId())) {
       read(end.runId());
     }
   }
 
-  /** A run has ended elsewhere: how must be read. */
+  /** A run has ended on another server: its completion must be read. */
   public void endedElsewhere(RunId run) {
     recent.forget(run);
     if (waiters.containsKey(run)) {
@@ -147,18 +146,18 @@ public final class RunCompletions implements AutoCloseable {
     }
   }
 
-  /** Notices may be lost: read all that is awaited. */
+  /** Reads all awaited runs, because server messages may have been lost. */
   public void lookAtEverything() {
     lock.lock();
     try {
       waiters.keySet().forEach(run -> toRead.put(run, true));
-      filled.signal();
+      notEmpty.signal();
     } finally {
       lock.unlock();
     }
   }
 
-  private void tell(RunEnd end, String namespace) {
+  private void notifyWaiters(RunEnd end, String namespace) {
     List<Waiter> list = waiters.remove(end.runId());
     if (list == null) {
       return;
@@ -172,7 +171,7 @@ public final class RunCompletions implements AutoCloseable {
     try {
       waiter.onEnd.accept(end);
     } catch (RuntimeException bug) {
-      log.atError().setCause(bug).log("telling of an end failed");
+      log.atError().setCause(bug).log("completion callback failed");
     }
   }
 
@@ -180,36 +179,36 @@ public final class RunCompletions implements AutoCloseable {
     lock.lock();
     try {
       toRead.put(run, true);
-      filled.signal();
+      notEmpty.signal();
     } finally {
       lock.unlock();
     }
   }
 
   private void readLoop() {
-    long lastLook = System.nanoTime();
+    long lastFallback = System.nanoTime();
     while (!closed) {
       try {
         List<RunId> batch = take();
         if (batch.isEmpty()
-            || System.nanoTime() - lastLook > TimeUnit.MILLISECONDS.toNanos(LOOK_MS)) {
-          lastLook = System.nanoTime();
-          lookAtSome();
+            || System.nanoTime() - lastFallback > TimeUnit.MILLISECONDS.toNanos(FALLBACK_READ_MS)) {
+          lastFallback = System.nanoTime();
+          addDueForFallback();
         }
         if (!batch.isEmpty()) {
-          readAndTell(batch);
+          readAndNotify(batch);
         }
       } catch (InterruptedException stopped) {
         return;
-      } catch (RuntimeException away) {
-        // The waiters stay; the next look finds them again.
-        log.atDebug().addKeyValue("cause", away.getMessage()).log("ends could not be read");
+      } catch (RuntimeException unavailable) {
+        // The waiters stay registered; the fallback reads them again.
+        log.atDebug().addKeyValue("cause", unavailable.getMessage()).log("run completions could not be read");
       }
     }
   }
 
-  /** The slow fallback for notices that were lost. */
-  private void lookAtSome() {
+  /** Adds runs whose waiters were not read for a while, in case a server message was lost. */
+  private void addDueForFallback() {
     lock.lock();
     try {
       long now = System.nanoTime();
@@ -228,9 +227,9 @@ public final class RunCompletions implements AutoCloseable {
   private List<RunId> take() throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      long left = TimeUnit.MILLISECONDS.toNanos(LOOK_MS);
+      long left = TimeUnit.MILLISECONDS.toNanos(FALLBACK_READ_MS);
       while (toRead.isEmpty() && left > 0) {
-        left = filled.awaitNanos(left);
+        left = notEmpty.awaitNanos(left);
       }
       List<RunId> batch = new ArrayList<>();
       var all = toRead.keySet().iterator();
@@ -244,7 +243,7 @@ public final class RunCompletions implements AutoCloseable {
     }
   }
 
-  private void readAndTell(List<RunId> batch) {
+  private void readAndNotify(List<RunId> batch) {
     Map<RunId, Found> found = new HashMap<>();
     database
         .read(
@@ -258,28 +257,28 @@ public final class RunCompletions implements AutoCloseable {
     for (RunId run : batch) {
       Found row = found.get(run);
       if (row == null) {
-        tell(new RunEnd(run, RunStatus.PENDING, null, null), "");
+        notifyWaiters(new RunEnd(run, RunStatus.PENDING, null, null), "");
       } else if (row.later) {
         read(run);
       } else if (row.end.status().isFinal()) {
-        tell(row.end, row.namespace);
+        notifyWaiters(row.end, row.namespace);
       } else {
-        tellStrangers(run, row.namespace);
+        answerOtherNamespaces(run, row.namespace);
       }
     }
   }
 
-  /** A run of another namespace is not there for whoever asks. */
-  private void tellStrangers(RunId run, String namespace) {
+  /** Answers waiters of other namespaces: for them the run does not exist. */
+  private void answerOtherNamespaces(RunId run, String namespace) {
     for (Waiter waiter : waiters.getOrDefault(run, List.of())) {
       if (!waiter.namespace.equals(namespace)) {
-        forget(run, waiter);
+        removeWaiter(run, waiter);
         call(waiter, Optional.empty());
       }
     }
   }
 
-  /** With {@code later} the output was not read. */
+  /** {@code later}: the output was not read because of the byte limit. */
   private record Found(String namespace, RunEnd end, boolean later) {}
 
   private static Found map(Row row) throws SQLException {
@@ -295,7 +294,7 @@ public final class RunCompletions implements AutoCloseable {
         row.bool("later"));
   }
 
-  /** How a run ended, if it has. */
+  /** Reads one run; null if it does not exist. */
   static @Nullable RunEnd read(Session session, RunId run) throws SQLException {
     return session
         .query(SQL)

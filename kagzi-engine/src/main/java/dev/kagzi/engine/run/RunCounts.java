@@ -4,12 +4,10 @@ import dev.kagzi.engine.db.Session;
 import java.sql.SQLException;
 
 /**
- * How many runs there are of each status. Whatever changes a run's status says so by the same
- * statement, as a row of its own; here the rows are folded into the counts. Counts and rows
- * together are exact at any moment, and a reader adds both up.
+ * Numbers of runs by status. Every statement that changes a run's status also inserts a row into {@code run_changes}. This class adds those rows to {@code run_counts} and deletes them. Counts and pending changes together are exact at any moment, so a reader sums both.
  */
 public final class RunCounts {
-  /** Takes what nobody else takes. In the order of the key: two servers may fold at once. */
+  /** Skips rows that another server has locked; updates in key order, so that two servers cannot deadlock. */
   static final String FOLD_SQL =
       """
       WITH taken AS (
@@ -33,7 +31,7 @@ public final class RunCounts {
       SELECT count(*) AS rows FROM taken
       """;
 
-  /** Of what once was there and is no more. A count that somebody is changing is left alone. */
+  /** Deletes counts of zero, except those that another transaction is changing. */
   static final String FORGET_SQL =
       """
       DELETE FROM kagzi.run_counts
@@ -43,12 +41,12 @@ public final class RunCounts {
 
   private RunCounts() {}
 
-  /** Folds so many changes at most; answers how many there were. */
+  /** Folds up to {@code max} changes into the counts. Returns how many changes were folded. */
   public static int fold(Session session, int max) throws SQLException {
     return session.query(FOLD_SQL).bind(max).first(row -> row.integer("rows")).orElse(0);
   }
 
-  /** Forgets counts of nothing. */
+  /** Deletes up to {@code max} counts that are zero. */
   public static int forgetZeros(Session session, int max) throws SQLException {
     return session.query(FORGET_SQL).bind(max).update();
   }

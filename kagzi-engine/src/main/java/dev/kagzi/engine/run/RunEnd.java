@@ -7,10 +7,10 @@ import dev.kagzi.engine.value.RunStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a run ended.
+ * The completion of a run: its final status and result.
  *
- * @param output what a completed run gave; null for one that gave nothing
- * @param failure why a run did not complete
+ * @param output the output of a completed run; null for none
+ * @param failure why the run did not complete; null if it did
  */
 public record RunEnd(
     RunId runId, RunStatus status, @Nullable Payload output, @Nullable Failure failure) {}

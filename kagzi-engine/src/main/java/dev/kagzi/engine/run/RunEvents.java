@@ -7,18 +7,18 @@ import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 
-/** What is told after a commit. Called on a lane's thread: quick, without blocking or throwing. */
+/** Events that are published after a commit. Called on a lane's thread: must not block or throw. */
 public interface RunEvents {
-  /** A run has started; told before anything else of it. */
+  /** A run has started. Published before any other event of the run. */
   void started(String namespace, RunId run);
 
-  /** One run can be claimed after so many milliseconds. */
+  /** One run can be claimed after the delay. */
   void due(QueueName queue, TypeVersion type, long delayMs);
 
-  /** Any number of runs of a type can be claimed, the first of them after so many milliseconds. */
+  /** Several runs of a type can be claimed, the first of them after the delay. */
   void someDue(QueueName queue, TypeVersion type, long delayMs);
 
-  /** Something is over after so many milliseconds: a run's time, or a step's. */
+  /** The deadline of a run or the timeout of a step passes after the delay. */
   void expires(long delayMs);
 
   /** A run has ended. */
@@ -27,15 +27,15 @@ public interface RunEvents {
   /** A claim is no longer held. */
   void claimEnded(Claim claim);
 
-  /** A worker executes a run that was taken from it or has ended. */
+  /** A worker must stop a run that was taken from it or has ended. */
   void stop(WorkerId worker, Claim claim, RunStatus status);
 
-  /** A step of a run that is being executed was ended by a message: its worker may ask. */
+  /** A message has ended a step of a running run: its worker can ask for the result. */
   void wake(WorkerId worker, Claim claim);
 
-  /** A run has messages to read. */
+  /** A run has new messages. */
   void messages(RunId to);
 
-  /** All of a commit is told: what was gathered meanwhile can go out. */
+  /** All events of a commit were published; buffered messages can be sent. */
   void committed();
 }

@@ -11,12 +11,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run as its lock returned it, and what the present transaction makes of it. All writes of a
- * batch that concern one run are judged against the same row, one after the other, so that the last
- * word is written once. Times are microseconds since 1970 by the database's clock. Not thread-safe.
+ * A locked run with the pending changes of the current transaction. All writes of a batch that concern one run are decided one after the other on the same row, which is then written once. Times are microseconds since 1970 by the database's clock. Not thread-safe.
  */
 public final class RunRow {
-  /** The due time of a run that waits for something else than time. */
+  /** The due time of a run that waits for a message, without a timeout. */
   public static final long NEVER = Long.MAX_VALUE;
 
   private final RunId runId;
@@ -31,12 +29,12 @@ public final class RunRow {
   private final boolean detached;
   private final long nowUs;
 
-  private final RunStatus was;
+  private final RunStatus previousStatus;
   private RunStatus status;
   private final int epoch;
   private int endedEpoch;
   private final @Nullable Integer freeEpoch;
-  private final @Nullable Integer heardEpoch;
+  private final @Nullable Integer acknowledgedEpoch;
   private final @Nullable Integer lostEpoch;
   private @Nullable WorkerId lockedBy;
   private @Nullable WorkerId takenFrom;
@@ -61,12 +59,12 @@ public final class RunRow {
     this.stepTimeoutMs = identity.stepTimeoutMs();
     this.leaseMs = identity.leaseMs();
     this.detached = identity.detached();
-    this.was = state.status();
+    this.previousStatus = state.status();
     this.status = state.status();
     this.epoch = state.epoch();
     this.endedEpoch = state.endedEpoch();
     this.freeEpoch = state.freeEpoch();
-    this.heardEpoch = state.heardEpoch();
+    this.acknowledgedEpoch = state.acknowledgedEpoch();
     this.lostEpoch = state.lostEpoch();
     this.lockedBy = state.lockedBy();
     this.takenFrom = state.takenFrom();
@@ -96,7 +94,7 @@ public final class RunRow {
       int epoch,
       int endedEpoch,
       @Nullable Integer freeEpoch,
-      @Nullable Integer heardEpoch,
+      @Nullable Integer acknowledgedEpoch,
       @Nullable Integer lostEpoch,
       @Nullable WorkerId lockedBy,
       @Nullable WorkerId takenFrom,
@@ -107,104 +105,104 @@ public final class RunRow {
       List<String> waitsFor,
       boolean waitsForAll) {}
 
-  /** Whether a claim still gives the right to write. */
+  /** Whether a claim still permits writes. */
   public enum Fence {
     HELD,
-    /** The claim gave the run back itself: what it says now, it has probably said before. */
-    ENDED_BY_ITSELF,
+    /** The holder has ended the claim itself, so this report is probably a repeat. */
+    ENDED_BY_HOLDER,
     LOST
   }
 
-  /** Compares a claim with the row; an epoch of {@link Claim#ANY} is held by whoever holds it. */
+  /** Compares a claim with the row. The epoch {@link Claim#ANY} matches the current claim. */
   public Fence fence(Claim claim) {
     if (status == RunStatus.RUNNING && (claim.epoch() == epoch || claim.epoch() == Claim.ANY)) {
       return Fence.HELD;
     }
     boolean ended = claim.epoch() == Claim.ANY ? endedEpoch == epoch : endedEpoch == claim.epoch();
-    return ended ? Fence.ENDED_BY_ITSELF : Fence.LOST;
+    return ended ? Fence.ENDED_BY_HOLDER : Fence.LOST;
   }
 
-  /** The claim ends here: the run has reached its end. */
+  /** The holder ends the run with this status. */
   public void finish(RunStatus end, @Nullable Failure why) {
-    giveBack(end, null);
+    endClaim(end, null);
     this.failure = why;
     this.endedEpoch = epoch;
     this.waitsFor = List.of();
   }
 
-  /** The claim ends here: the run has failed, and is tried again as a whole. */
+  /** The holder has failed the run, and the whole run is retried. */
   public void retry(long untilUs, Failure why) {
-    giveBack(RunStatus.PENDING, untilUs);
+    endClaim(RunStatus.PENDING, untilUs);
     this.failure = why;
     this.endedEpoch = epoch;
     this.attempts++;
     this.crashes = 0;
   }
 
-  /** A run that has failed goes on where it was. */
+  /** Makes a failed run claimable again, in a new attempt. */
   public void resume() {
-    giveBack(RunStatus.PENDING, nowUs);
+    endClaim(RunStatus.PENDING, nowUs);
     this.attempts++;
     this.crashes = 0;
   }
 
-  /** The run is ended by somebody who does not hold it. */
+  /** Ends the run without its holder: cancel, timeout or crashes. */
   public void endFromOutside(RunStatus end, @Nullable Failure why) {
-    giveBack(end, null);
+    endClaim(end, null);
     this.failure = why;
     this.waitsFor = List.of();
   }
 
-  /** The claim ends here: the run waits until its time, and for messages to the steps named. */
+  /** The holder ends its claim; the run waits until the given time or for the given steps. */
   public void park(RunStatus waiting, long untilUs, List<String> steps, boolean all) {
-    giveBack(waiting, untilUs);
+    endClaim(waiting, untilUs);
     this.endedEpoch = epoch;
     this.crashes = 0;
     this.waitsFor = steps;
     this.waitsForAll = all;
   }
 
-  /** The claim ends here, unfinished; that counts nowhere. */
+  /** The holder releases the unfinished run. Counts neither as a failure nor as a crash. */
   public void release(long untilUs, @Nullable Failure why) {
-    giveBack(RunStatus.PENDING, untilUs);
+    endClaim(RunStatus.PENDING, untilUs);
     this.endedEpoch = epoch;
     this.blockedBy = why;
   }
 
-  /** The claim is taken from a worker that is gone. */
+  /** Takes the claim from a crashed or silent worker. Counts as a crash. */
   public void takeFromDeadWorker(long untilUs) {
     takeFromAbsentWorker(untilUs);
     countCrash();
   }
 
-  /** The claim is taken from a worker that has left; that counts nowhere. */
+  /** Takes the claim from a worker that has deregistered. Does not count as a crash. */
   public void takeFromAbsentWorker(long untilUs) {
     WorkerId worker = lockedBy;
-    giveBack(RunStatus.PENDING, untilUs);
+    endClaim(RunStatus.PENDING, untilUs);
     this.takenFrom = worker;
     this.takenEpoch = worker == null ? null : epoch;
   }
 
-  /** One more worker died with the run; what follows says what becomes of the run. */
+  /** Counts a crash. The caller also changes the status. */
   public void countCrash() {
     this.crashes++;
     this.changed = true;
   }
 
-  /** The claim is taken from a worker that hangs; that counts nowhere. */
+  /** Takes the claim from a worker whose code hangs. Does not count as a crash. */
   public void takeFromHungWorker(long untilUs) {
-    giveBack(RunStatus.PENDING, untilUs);
+    endClaim(RunStatus.PENDING, untilUs);
     this.takenEpoch = epoch;
   }
 
-  /** The claim lasts longer; it is the given worker's, who has registered anew perhaps. */
+  /** Extends the lease. The worker id may be new if the worker has registered again. */
   public void renew(WorkerId worker, long untilUs) {
     this.lockedBy = worker;
     this.availableUs = untilUs;
     this.changed = true;
   }
 
-  /** What the run waited for has come. */
+  /** Makes a waiting run claimable because the awaited steps have ended. */
   public void wake() {
     this.status = RunStatus.PENDING;
     this.availableUs = nowUs;
@@ -213,15 +211,15 @@ public final class RunRow {
     this.changed = true;
   }
 
-  /** A step was recorded: the run makes progress. */
-  public void progress() {
+  /** Resets the crash count because a step previousStatus recorded. */
+  public void recordProgress() {
     if (crashes != 0) {
       crashes = 0;
       changed = true;
     }
   }
 
-  private void giveBack(RunStatus next, @Nullable Long untilUs) {
+  private void endClaim(RunStatus next, @Nullable Long untilUs) {
     this.status = next;
     this.availableUs = untilUs;
     this.lockedBy = null;
@@ -251,27 +249,27 @@ public final class RunRow {
     return parentStep;
   }
 
-  /** The schedule that the run was started by. */
+  /** The schedule that started the run; null for none. */
   public @Nullable RunId schedule() {
     return schedule;
   }
 
-  /** Its end is told to nobody. */
+  /** True if the parent is not notified of the completion. */
   public boolean isDetached() {
     return detached;
   }
 
-  /** As stored; decoded only by who needs it. */
+  /** The stored JSON; decode it with RetryPolicyJson. */
   public @Nullable String retryPolicy() {
     return retryPolicy;
   }
 
-  /** How long an attempt of a step may take; null: the server's default. */
+  /** Timeout of a step attempt; null: the server's default. */
   public @Nullable Long stepTimeoutMs() {
     return stepTimeoutMs;
   }
 
-  /** The run's own lease; null: the server's. */
+  /** The run's lease duration; null: the server's. */
   public @Nullable Long leaseMs() {
     return leaseMs;
   }
@@ -280,14 +278,14 @@ public final class RunRow {
     return nowUs;
   }
 
-  /** Whether it has come to its end, and had done so before this transaction. */
-  public boolean hasEndedBefore() {
-    return was.isFinal() && status.isFinal();
+  /** Whether the run is ended and previousStatus so before this transaction. */
+  public boolean hadEndedBefore() {
+    return previousStatus.isFinal() && status.isFinal();
   }
 
   /** The status before this transaction. */
-  public RunStatus was() {
-    return was;
+  public RunStatus previousStatus() {
+    return previousStatus;
   }
 
   public RunStatus status() {
@@ -302,40 +300,39 @@ public final class RunRow {
     return endedEpoch;
   }
 
-  /** True unless the last claim took the run over from one that had not given it back. */
+  /** True unless the last claim followed one that its holder had not ended. */
   public boolean isOnlyClaim() {
     return freeEpoch == null || lastClaim() == freeEpoch + 1;
   }
 
-  /** True when the worker of the present claim has called about the run before. */
-  public boolean isHeard() {
-    return heardEpoch != null && heardEpoch == epoch;
+  /** True if it is stored that the worker of the current claim has received the task. */
+  public boolean isHandOutAcknowledged() {
+    return acknowledgedEpoch != null && acknowledgedEpoch == epoch;
   }
 
-  /** True when a claim before the last one was taken from its worker. */
+  /** True if a claim before the last one previousStatus taken from its worker. */
   public boolean isTakenOver() {
     return lostEpoch != null && lostEpoch < lastClaim();
   }
 
-  /** The epoch of the last claim that a worker had, whether or not it still has it. */
+  /** The epoch of the last claim, whether or not a worker still holds it. */
   public int lastClaim() {
     return takenEpoch == null ? epoch : takenEpoch;
   }
 
   /**
-   * True while the run waits because its last claim was taken from its worker, and nobody has
-   * claimed it since.
+   * True if the last claim previousStatus taken from its worker and no other worker has claimed the run since.
    */
   public boolean isTaken() {
     return status == RunStatus.PENDING && takenFrom != null;
   }
 
-  /** The worker whose claim was taken; null unless the run waits for its next claim since then. */
+  /** The worker whose claim previousStatus taken; null unless the run waits for its next claim. */
   public @Nullable WorkerId takenFrom() {
     return takenFrom;
   }
 
-  /** The epoch of the claim that was taken; null unless the run waits for its next claim since. */
+  /** The epoch of the claim that previousStatus taken; null unless the run waits for its next claim. */
   public @Nullable Integer takenEpoch() {
     return takenEpoch;
   }

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Starts and cancels runs. Thread-safe; nothing blocks. */
+/** Starts, cancels, retries and resumes runs. Thread-safe; only {@link #retry} blocks. */
 public final class Runs {
   private final Database database;
   private final Journal<RunWrite<?>> journal;
@@ -29,10 +29,10 @@ public final class Runs {
   private final BiFunction<QueueName, TypeVersion, @Nullable SlotReservation> slots;
 
   /**
-   * Starts nothing yet.
+   * Creates the service.
    *
-   * @param versions of runs that are started without one
-   * @param slots finds a waiting worker for a run that is about to start
+   * @param versions resolves the version of starts without one
+   * @param slots reserves a slot of a polling worker for a run that is about to start; null if there is none
    */
   public Runs(
       Database database,
@@ -51,26 +51,25 @@ public final class Runs {
     this.slots = slots;
   }
 
-  /** Completes when the run is durable. */
+  /** Starts a run. The future completes when the run is durable. */
   public CompletableFuture<StartResult> start(StartRequest request) {
     return startAll(List.of(request)).get(0);
   }
 
-  /** One future for each, in order. Each start stands for itself. */
+  /** Starts runs independently of each other. Returns one future per request, in order. */
   public List<CompletableFuture<StartResult>> startAll(List<StartRequest> requests) {
     for (StartRequest request : requests) {
       if (!namespaces.isAtHand(request.namespace())) {
-        return startAside(requests);
+        return startOnNewThread(requests);
       }
     }
     return startNow(requests);
   }
 
   /**
-   * A namespace must be asked for: on a thread that may wait, since the caller's may be one that
-   * moves everybody's bytes.
+   * A namespace must be read from the database. The caller may be a Netty event loop, so this does not block here but on a new thread.
    */
-  private List<CompletableFuture<StartResult>> startAside(List<StartRequest> requests) {
+  private List<CompletableFuture<StartResult>> startOnNewThread(List<StartRequest> requests) {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>(requests.size());
     requests.forEach(request -> answers.add(new CompletableFuture<>()));
     Thread.ofVirtual()
@@ -78,9 +77,9 @@ public final class Runs {
         .start(
             () -> {
               try {
-                List<CompletableFuture<StartResult>> begun = startNow(requests);
-                for (int i = 0; i < begun.size(); i++) {
-                  pass(begun.get(i), answers.get(i));
+                List<CompletableFuture<StartResult>> started = startNow(requests);
+                for (int i = 0; i < started.size(); i++) {
+                  forward(started.get(i), answers.get(i));
                 }
               } catch (RuntimeException bug) {
                 answers.forEach(answer -> answer.completeExceptionally(bug));
@@ -89,7 +88,7 @@ public final class Runs {
     return answers;
   }
 
-  private static void pass(CompletableFuture<StartResult> from, CompletableFuture<StartResult> to) {
+  private static void forward(CompletableFuture<StartResult> from, CompletableFuture<StartResult> to) {
     from.whenComplete(
         (result, failure) -> {
           if (failure != null) {
@@ -103,20 +102,20 @@ public final class Runs {
   private List<CompletableFuture<StartResult>> startNow(List<StartRequest> requests) {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>(requests.size());
     List<RunWrite<?>> writes = new ArrayList<>(requests.size());
-    for (StartRequest wish : requests) {
+    for (StartRequest requested : requests) {
       try {
-        StartChecks.checkReserved(wish);
-        check(wish);
-        ReservedIds.check(wish.externalId());
-        checkShard(wish);
+        StartChecks.checkReserved(requested);
+        check(requested);
+        ReservedIds.check(requested.externalId());
+        checkShard(requested);
         StartRequest request =
-            wish.withVersion(
-                versions.resolve(wish.namespace(), wish.workflowType(), wish.version()));
+            requested.withVersion(
+                versions.resolve(requested.namespace(), requested.workflowType(), requested.version()));
         StartRun start = write(request, lineage(request));
         writes.add(start);
         answers.add(start.done());
       } catch (Refusal refusal) {
-        StartRun repeated = repeated(wish, refusal);
+        StartRun repeated = repeated(requested, refusal);
         if (repeated == null) {
           answers.add(CompletableFuture.failedFuture(refusal));
         } else {
@@ -131,7 +130,7 @@ public final class Runs {
     return answers;
   }
 
-  /** Starts a run that comes from another. */
+  /** Starts a run that is linked to another run, for example a retry. */
   public CompletableFuture<StartResult> startFor(StartRequest request, StartRun.Lineage lineage) {
     StartRun start;
     try {
@@ -148,9 +147,7 @@ public final class Runs {
   }
 
   /**
-   * A disabled namespace refuses new starts, but a client that lost the answer to an accepted start
-   * must get that answer when it repeats the call with the same run id. Returns null if the refused
-   * start cannot be such a repeat.
+   * A disabled namespace refuses new starts. But a client that lost the answer to an accepted start must get it when it repeats the call with the same run id. Returns null if the refused start cannot be a repeat.
    */
   private static @Nullable StartRun repeated(StartRequest request, Refusal refusal) {
     RunId runId = request.runId();
@@ -201,7 +198,7 @@ public final class Runs {
             new TypeVersion(request.workflowType(), request.version()));
     StartRun start = new StartRun(runId, request, lineage, slot);
     if (slot != null) {
-      // A start that never reaches the database must not keep a worker's slot.
+      // A start that fails before the database must release the worker's slot.
       start
           .done()
           .whenComplete(
@@ -214,57 +211,56 @@ public final class Runs {
     return start;
   }
 
-  /** Completes when the run has ended, or has been found to have ended before. */
+  /** Cancels a run. The future completes when the run is cancelled, or is found to have ended before. */
   public CompletableFuture<CancelResult> cancel(String namespace, RunId run) {
-    return end(new CancelRun(namespace, run, null));
+    return append(new CancelRun(namespace, run, null));
   }
 
-  /** The same, and the run counts as failed for the given reason; nobody handles that failure. */
+  /** Ends a run as FAILED with the given reason. Its failure handlers are not started. */
   public CompletableFuture<CancelResult> terminate(String namespace, RunId run, String reason) {
     limits.checkText("reason", reason);
     String message = reason.isEmpty() ? "terminated" : "terminated: " + reason;
     Failure why =
         new Failure(ErrorCode.UNSPECIFIED, message, true, 0, "", "", Map.of("type", "terminated"));
-    return end(new CancelRun(namespace, run, why));
+    return append(new CancelRun(namespace, run, why));
   }
 
-  private CompletableFuture<CancelResult> end(CancelRun write) {
+  private CompletableFuture<CancelResult> append(CancelRun write) {
     journal.append(write);
     return write.done();
   }
 
   /**
-   * Starts a run that has ended once more, as it was started then: a new run, unless the old one or
-   * another with its external id is active. Blocks.
+   * Starts an ended run again as a new run, with the request of the first start. If the old run, or another one with its external id, is active, that run is returned instead. Blocks.
    *
-   * @param newId chosen by the caller, who may then repeat the call safely; null for a new one
-   * @param version of the new run; null for that of the old one, empty for the type's default
+   * @param newId chosen by the caller to make the call idempotent; null for a new id
+   * @param version version of the new run; null: the version of the old run, empty: the type's default
    */
   public CompletableFuture<RetryResult> retry(
       String namespace, RunId run, @Nullable RunId newId, @Nullable String version) {
     limits.checkOptionalName("version", version);
     RunId id = newId == null ? RunId.next(run.shard()) : newId;
-    PreviousRun former =
+    PreviousRun previous =
         database
             .read(session -> PreviousRun.find(session, namespace, run, id))
             .orElseThrow(() -> Refusal.notFound("run", run));
-    if (!former.status().isFinal()) {
+    if (!previous.status().isFinal()) {
       return CompletableFuture.completedFuture(new RetryResult(run, true));
     }
-    if (!former.request().externalId().isEmpty()) {
+    if (!previous.request().externalId().isEmpty()) {
       run.shard().require("new_run_id", id, "the run's id");
     }
     return startFor(
-            inVersion(former.request(), version), StartRun.Lineage.retryOf(run, former.failedRun()))
+            withVersion(previous.request(), version), StartRun.Lineage.retryOf(run, previous.failedRun()))
         .thenApply(result -> new RetryResult(result.runId(), result.existed()));
   }
 
-  /** The same in the version of the old run. */
+  /** The same, with the version of the old run. */
   public CompletableFuture<RetryResult> retry(String namespace, RunId run, @Nullable RunId newId) {
     return retry(namespace, run, newId, null);
   }
 
-  private StartRequest inVersion(StartRequest request, @Nullable String version) {
+  private StartRequest withVersion(StartRequest request, @Nullable String version) {
     return version == null
         ? request
         : request.withVersion(
@@ -272,13 +268,10 @@ public final class Runs {
   }
 
   /**
-   * Lets a run that has failed go on where it was. A failure that its code had caught stays; a run
-   * that undid its work and ended with that failure has nothing left to do and is refused, and so
-   * is one that was terminated.
+   * Resumes a failed run from its recorded steps. Failures that its code has caught stay final. Refuses a run that undid its work and ended with that failure, because nothing is left to execute, and a run that was terminated.
    *
-   * @param attempt the one that failed, if the caller knows: then the call may be repeated safely
-   * @param force refuses neither: what was terminated goes on, and where the run failed by itself
-   *     every failed step is executed again, also one whose failure was caught
+   * @param attempt the failed attempt, which makes the call idempotent; null: the current one
+   * @param force resumes in both cases: a terminated run continues, and in a run that failed by itself all failed steps are executed again, even those whose failures were caught
    */
   public CompletableFuture<ResumeResult> resume(
       String namespace, RunId run, @Nullable Integer attempt, boolean force) {

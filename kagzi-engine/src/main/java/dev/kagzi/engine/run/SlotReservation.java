@@ -4,19 +4,18 @@ import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 
 /**
- * A waiting worker's slot, kept for a run that is about to start: the run is inserted as claimed
- * and goes to the worker from memory.
+ * A polling worker's slot, reserved for a run that is about to start. The run is inserted as claimed and dispatched to the worker from memory.
  */
 public interface SlotReservation {
-  /** Who gets the run. */
+  /** The worker that gets the run. */
   WorkerId worker();
 
-  /** How long its first lease is. */
+  /** The duration of the first lease. */
   long leaseMs();
 
-  /** The run is durable, claimed by the worker with epoch 1. */
+  /** The run is durable and claimed by the worker with epoch 1. Dispatches it. */
   void started(StartRun run, Instant createdAt);
 
-  /** There is no run to hand over after all. */
+  /** No run was inserted for the worker. Releases the slot. */
   void notStarted();
 }

@@ -6,9 +6,9 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** What is wrong with a wish to start a run, whoever has it. */
+/** Validates start requests of clients, workflows and the server. */
 public final class StartChecks {
-  private static final int BEATS_MIN = 3;
+  private static final int HEARTBEATS_MIN = 3;
   private static final long TIME_MS_MAX = Duration.ofDays(100L * 366).toMillis();
   private static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
 
@@ -16,7 +16,7 @@ public final class StartChecks {
   private final LargePayloads large;
   private final long heartbeatMs;
 
-  /** {@code heartbeatMs} is how often workers beat. */
+  /** {@code heartbeatMs} is the heartbeat interval of workers. */
   public StartChecks(Limits limits, LargePayloads large, long heartbeatMs) {
     this.limits = limits;
     this.large = large;
@@ -27,23 +27,23 @@ public final class StartChecks {
     limits.checkName("namespace", request.namespace());
     limits.checkName("task_queue", request.taskQueue());
     limits.checkExternalId("external_id", request.externalId());
-    checkWhat(request);
+    checkContent(request);
   }
 
-  /** What clients may not start, and the server may. */
+  /** Refuses workflow types that only the server may start. */
   static void checkReserved(StartRequest request) {
     FailureHandler.refuse("workflow_type", request.workflowType());
     FailureHandler.refuse("on_failure_workflow", request.options().onFailureWorkflow());
   }
 
-  /** A child has its parent's namespace, and its queue if it names none. */
+  /** Validates a child start. The child takes its parent's namespace and, by default, task queue. */
   public void checkChild(StartRequest request) {
     checkReserved(request);
     limits.checkOptionalName("task_queue", request.taskQueue());
-    checkWhat(request);
+    checkContent(request);
   }
 
-  private void checkWhat(StartRequest request) {
+  private void checkContent(StartRequest request) {
     limits.checkName("workflow_type", request.workflowType());
     limits.checkOptionalName("version", request.version());
     limits.checkPayload("input", request.input());
@@ -54,8 +54,8 @@ public final class StartChecks {
   private void check(StartOptions options) {
     checkTime("execution_timeout_ms", options.executionTimeoutMs(), 1);
     checkTime("step_timeout_ms", options.stepTimeoutMs(), 1);
-    // Fewer beats than this, and a single lost one costs the run its worker.
-    checkTime("heartbeat_timeout_ms", options.heartbeatTimeoutMs(), BEATS_MIN * heartbeatMs);
+    // With a shorter lease a single lost heartbeat could cost the worker its claim.
+    checkTime("heartbeat_timeout_ms", options.heartbeatTimeoutMs(), HEARTBEATS_MIN * heartbeatMs);
     Instant deadline = options.deadline();
     if (deadline != null && (deadline.isBefore(Instant.EPOCH) || deadline.isAfter(LATEST))) {
       throw Refusal.invalid("deadline", deadline, Instant.EPOCH + " to " + LATEST);
@@ -70,9 +70,9 @@ public final class StartChecks {
     }
   }
 
-  private static void checkTime(String field, @Nullable Long millis, long leastMs) {
-    if (millis != null && (millis < leastMs || millis > TIME_MS_MAX)) {
-      throw Refusal.invalid(field, millis + " ms", leastMs + " to " + TIME_MS_MAX + " ms");
+  private static void checkTime(String field, @Nullable Long millis, long minMs) {
+    if (millis != null && (millis < minMs || millis > TIME_MS_MAX)) {
+      throw Refusal.invalid(field, millis + " ms", minMs + " to " + TIME_MS_MAX + " ms");
     }
   }
 }

@@ -5,15 +5,15 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a start may ask for beyond the ordinary.
+ * Optional settings of a start.
  *
- * @param executionTimeoutMs how long the run may take; null: as long as it takes
- * @param deadline when it has to be over; with both, whichever comes first
- * @param stepTimeoutMs how long an attempt of a step may take; null: the server's default
- * @param heartbeatTimeoutMs the run's own lease; null: the server's
- * @param onFailureWorkflow the workflow to start when the run fails; empty for none
- * @param onFailureTaskQueue its queue; empty for the run's own
- * @param parent where the start is made; null for none of Kagzi's business
+ * @param executionTimeoutMs timeout of the whole run; null: none
+ * @param deadline latest end of the run; if a timeout is set too, the earlier one applies
+ * @param stepTimeoutMs timeout of a step attempt; null: the server's default
+ * @param heartbeatTimeoutMs the run's lease duration; null: the server's
+ * @param onFailureWorkflow the workflow type to start if the run fails; empty for none
+ * @param onFailureTaskQueue the task queue of that workflow; empty for the run's own
+ * @param parent the step that makes this start; null if the caller is not a workflow
  */
 public record StartOptions(
     @Nullable Long executionTimeoutMs,
@@ -25,13 +25,13 @@ public record StartOptions(
     IfExists ifExists,
     @Nullable Parent parent) {
 
-  /** A step of another run within which a run is started. */
+  /** The step of another run that makes the start. */
   public record Parent(RunId run, String stepKey) {}
 
   public static final StartOptions NONE =
       new StartOptions(null, null, null, null, "", "", IfExists.USE_EXISTING, null);
 
-  /** True when nothing of it is stored with the run. */
+  /** True if no option has to be stored with the run. */
   public boolean isPlain() {
     return executionTimeoutMs == null
         && deadline == null

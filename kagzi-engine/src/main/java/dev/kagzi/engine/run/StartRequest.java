@@ -6,14 +6,13 @@ import dev.kagzi.engine.value.RunId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wish to start a run.
+ * A request to start a run.
  *
- * @param externalId the caller's own name for the run; empty for none
+ * @param externalId the caller's own id of the run; empty for none
  * @param version empty for the type's default
- * @param retryPolicy for steps that have none of their own, and for the run as a whole; null: steps
- *     follow the server's default, and the run is not tried again
- * @param runId chosen by the caller, who may then repeat the call safely; null for a new one
- * @param options what most starts do not ask for
+ * @param retryPolicy policy of the run and of steps without their own; null: steps use the server's default, and the run is not retried
+ * @param runId chosen by the caller to make the call idempotent; null for a new id
+ * @param options optional settings
  */
 public record StartRequest(
     String namespace,
@@ -26,7 +25,7 @@ public record StartRequest(
     @Nullable RunId runId,
     StartOptions options) {
 
-  /** An ordinary start. */
+  /** A start without options. */
   public StartRequest(
       String namespace,
       String externalId,

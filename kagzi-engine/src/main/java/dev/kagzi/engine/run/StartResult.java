@@ -3,10 +3,10 @@ package dev.kagzi.engine.run;
 import dev.kagzi.engine.value.RunId;
 
 /**
- * What became of a wish to start.
+ * The result of a start.
  *
- * @param existed true when a run with the same external id was there before, and is the answer
- * @param workflowType of the run that was there, which may be another; empty when there was none
+ * @param existed true if {@code runId} is an existing run with the same external id
+ * @param workflowType the type of the existing run, which may differ from the requested one; empty for a new run
  */
 public record StartResult(RunId runId, boolean existed, String workflowType) {
 
@@ -14,13 +14,13 @@ public record StartResult(RunId runId, boolean existed, String workflowType) {
     return new StartResult(run, true, workflowType);
   }
 
-  /** A new run; or this very start, sent before. */
+  /** A run that this start has created, now or at an earlier try. */
   public static StartResult made(RunId run) {
     return new StartResult(run, false, "");
   }
 
-  /** The run that stood where this one was to be. */
-  public static StartResult existing(InsertRuns.Rival rival) {
-    return existing(rival.runId(), rival.workflowType());
+  /** An existing run with the same external id. */
+  public static StartResult existing(InsertRuns.ConflictingRun run) {
+    return existing(run.runId(), run.workflowType());
   }
 }

@@ -9,19 +9,19 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The write that brings a run into being. */
+/** Inserts a new run. */
 public final class StartRun extends RunWrite<StartResult> {
   private final StartRequest request;
   private final Lineage lineage;
-  private final @Nullable SlotReservation handover;
+  private final @Nullable SlotReservation reservation;
   private final @Nullable Refusal refusal;
 
   /**
-   * Where the run comes from, and where it reports its end.
+   * The origin of a run and its links to other runs.
    *
-   * @param retryOf the run that it repeats
-   * @param failedRun the run whose failure it handles
-   * @param detached its end is told to nobody, although it has a parent
+   * @param retryOf the run that this run retries
+   * @param failedRun the run whose failure this run handles
+   * @param detached the parent is not notified of the completion
    */
   public record Lineage(
       Origin origin,
@@ -37,12 +37,12 @@ public final class StartRun extends RunWrite<StartResult> {
       this(origin, parent, parentStep, null, null, false);
     }
 
-    /** A run that goes its own way, though it was started by a step of another. */
+    /** A run that was started by a step of another run, which does not await it. */
     public static Lineage detachedFrom(RunId parent, String parentStep) {
       return new Lineage(Origin.CHILD, parent, parentStep, null, null, true);
     }
 
-    /** A repetition of a run; one of a handler handles what that did. */
+    /** A retry of a run. The retry of a failure handler handles the same failed run. */
     public static Lineage retryOf(RunId run, @Nullable RunId failedRun) {
       return new Lineage(Origin.RETRY, null, null, run, failedRun, false);
     }
@@ -52,26 +52,26 @@ public final class StartRun extends RunWrite<StartResult> {
     }
   }
 
-  /** The request's run id is the caller's, or a new one. */
+  /** {@code runId} is the id chosen by the caller, or a new one. */
   public StartRun(
-      RunId runId, StartRequest request, Lineage lineage, @Nullable SlotReservation handover) {
-    this(runId, request, lineage, handover, null);
+      RunId runId, StartRequest request, Lineage lineage, @Nullable SlotReservation reservation) {
+    this(runId, request, lineage, reservation, null);
   }
 
   private StartRun(
       RunId runId,
       StartRequest request,
       Lineage lineage,
-      @Nullable SlotReservation handover,
+      @Nullable SlotReservation reservation,
       @Nullable Refusal refusal) {
     super(runId, request.input().bytes() + request.externalId().length());
     this.request = request;
     this.lineage = lineage;
-    this.handover = handover;
+    this.reservation = reservation;
     this.refusal = refusal;
   }
 
-  /** Inserts nothing: returns the run if the same start has made it before, else refuses. */
+  /** Inserts nothing: returns the run if the same start was accepted before, else refuses. */
   static StartRun repeated(RunId runId, StartRequest request, Refusal refusal) {
     return new StartRun(runId, request, Lineage.CLIENT, null, refusal);
   }
@@ -84,8 +84,8 @@ public final class StartRun extends RunWrite<StartResult> {
     return lineage;
   }
 
-  public @Nullable SlotReservation handover() {
-    return handover;
+  public @Nullable SlotReservation reservation() {
+    return reservation;
   }
 
   /** Why no new run may be inserted; null if one may. */
@@ -93,7 +93,7 @@ public final class StartRun extends RunWrite<StartResult> {
     return refusal;
   }
 
-  /** True when it needs only the columns that every run has. */
+  /** True if the run needs only the columns of {@link InsertRuns#SQL}. */
   public boolean isPlain() {
     return request.options().isPlain()
         && lineage.retryOf() == null
@@ -101,7 +101,7 @@ public final class StartRun extends RunWrite<StartResult> {
         && !lineage.detached();
   }
 
-  /** After how many milliseconds the run has to be over; null: never. */
+  /** Milliseconds from the creation to the deadline of the run; null: no deadline. */
   public @Nullable Long expiresMs(Instant createdAt) {
     Long timeoutMs = request.options().executionTimeoutMs();
     Instant deadline = request.options().deadline();

@@ -12,11 +12,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run ended with, or failed with last. A caller that ends a run again is told so only if
- * this is what it sends.
+ * The stored result of a run: its output, or its last failure. A repeated report of the end is accepted only if it contains the same result.
  *
- * @param output null when none was given
- * @param failure null when the run has not failed
+ * @param output null for none
+ * @param failure null if the run has not failed
  */
 public record StoredEnd(@Nullable Payload output, @Nullable Failure failure) {
   public static final String SQL =
@@ -46,7 +45,7 @@ public record StoredEnd(@Nullable Payload output, @Nullable Failure failure) {
     return ends;
   }
 
-  /** No output and an empty one are the same. */
+  /** Whether the run has this output; null and an empty payload are equal. */
   public boolean hasOutput(@Nullable Payload other) {
     Payload own = output == null ? Payload.EMPTY : output;
     return own.equals(other == null ? Payload.EMPTY : other);

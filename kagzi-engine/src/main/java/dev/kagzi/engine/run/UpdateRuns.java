@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Writes back the runs that a batch has locked and changed: one statement, whatever happened. */
+/** Writes the runs that a batch has locked and changed, with one statement for all changes. */
 public final class UpdateRuns {
-  /** The epoch is compared although the rows are locked: no statement writes a run without it. */
+  /** Compares the epoch although the rows are locked: every statement that writes a run does. */
   public static final String SQL =
       """
       WITH c AS (
@@ -59,8 +59,8 @@ public final class UpdateRuns {
             .bindTexts(changes, c -> c.queue().queue())
             .bindTexts(changes, c -> c.type().type())
             .bindTexts(changes, c -> c.type().version())
-            .bindTexts(changes, c -> c.was().name())
-            .bindTexts(changes, c -> c.became().name())
+            .bindTexts(changes, c -> c.from().name())
+            .bindTexts(changes, c -> c.to().name())
             .bindInts(changes, RunChange::runs)
             .bindUuids(rows, r -> r.runId().value())
             .bindInts(rows, RunRow::epoch)

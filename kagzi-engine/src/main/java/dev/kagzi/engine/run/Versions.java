@@ -1,11 +1,11 @@
 package dev.kagzi.engine.run;
 
-/** Which version a run has that is started without one. Thread-safe; never waits. */
+/** Resolves the version of runs that are started without one. Thread-safe; does not block. */
 @FunctionalInterface
 public interface Versions {
-  /** No type has a default. */
+  /** No type has a default version. */
   Versions NONE = (namespace, type, version) -> version;
 
-  /** The version asked for; without one, the type's default. */
+  /** Returns {@code version}, or the type's default version if it is empty. */
   String resolve(String namespace, String type, String version);
 }

@@ -1,9 +1,12 @@
 /**
- * Runs: one execution of a workflow each, with its state, its payloads and its end.
+ * Runs: executions of workflows, with their state, payloads and completion.
  *
- * <p>Owns {@code workflow_runs} and {@code workflow_payloads}. Whoever wants to change a run hands
- * a write to the journal, whose lane locks the row first and judges on what the lock returned
- * ({@link dev.kagzi.engine.run.RunRow}); nothing changes a run by a snapshot.
+ * <p>Owns {@code workflow_runs}, {@code workflow_payloads}, {@code workflow_types}, {@code
+ * run_changes} and {@code run_counts}.
+ *
+ * <p>Every change of an existing run is a {@link dev.kagzi.engine.run.RunWrite} in the journal. The
+ * journal's lane locks the row first and decides on the values that the lock returned ({@link
+ * dev.kagzi.engine.run.RunRow}). No change is based on an unlocked snapshot.
  */
 @NullMarked
 package dev.kagzi.engine.run;

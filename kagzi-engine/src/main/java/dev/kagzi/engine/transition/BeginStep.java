@@ -7,7 +7,7 @@ import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.StepKind;
 import org.jspecify.annotations.Nullable;
 
-/** The write by which a simple client asks whether a step is to be executed. */
+/** Begins a step attempt of a simple client. Returns whether to execute it or the recorded output. */
 final class BeginStep extends RunWrite<BegunStep> {
   private final String namespace;
   private final Claim claim;
@@ -66,7 +66,7 @@ final class BeginStep extends RunWrite<BegunStep> {
     return policy;
   }
 
-  /** How long the attempt may take; 0: the run's time-out, else the server's. */
+  /** Timeout of the attempt; 0: the run's, else the server's. */
   long timeoutMs() {
     return timeoutMs;
   }

@@ -5,9 +5,9 @@ import dev.kagzi.engine.value.Payload;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a simple client is told when it begins a step.
+ * The result of a simple client's BeginStep call.
  *
- * @param execute false when the step has its result already
- * @param cachedOutput that result
+ * @param execute false if the step has a recorded result
+ * @param cachedOutput the recorded result
  */
 public record BegunStep(StepRef ref, boolean execute, @Nullable Payload cachedOutput) {}

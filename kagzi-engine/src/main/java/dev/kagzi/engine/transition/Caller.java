@@ -10,23 +10,22 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who makes a call about a run, as far as the call shows it. Clients of the first contract name
- * neither an epoch nor, in most messages, a worker; then the connection decides.
+ * Identifies the caller of a simple client's call. Most of these calls name neither an epoch nor a worker; then the connection identifies the caller.
  *
- * @param epoch the claim that the call names; null when it names none
- * @param worker the worker that a call without an epoch names; null when it names none
- * @param connection the workers that are known to use the connection over which the call came
+ * @param epoch the epoch in the call; null for none
+ * @param worker the worker in a call without an epoch; null for none
+ * @param connection the workers that have used the connection of the call
  */
 public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<WorkerId> connection) {
-  /** Names nothing, over a connection that no worker has used. */
+  /** A call without epoch and worker, over a connection that no worker has used. */
   public static final Caller UNKNOWN = new Caller(null, null, Set.of());
 
-  /** Names its claim. */
+  /** A call that contains its epoch. */
   public static Caller ofEpoch(int epoch) {
     return new Caller(epoch, null, Set.of());
   }
 
-  /** The claim of a call that names the run alone. */
+  /** The claim of a call that contains only the run id. */
   Claim claim(RunId run) {
     if (epoch == null) {
       return new Claim(run, Claim.ANY);
@@ -37,18 +36,16 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
     return new Claim(run, epoch);
   }
 
-  /** Whether the claim is held, and by this caller. */
+  /** Checks that the claim is held, and by this caller. */
   Fence fence(RunRow row, Claim claim) {
     Fence fence = row.fence(claim);
     return fence == Fence.HELD && !isHolder(row.lockedBy(), row, claim) ? Fence.LOST : fence;
   }
 
   /**
-   * Like {@link #fence}, for the end of the run. A worker that was slow or cut off lost its claim,
-   * and the run waits for its next one: until then the end that the worker reports makes a repeated
-   * execution unnecessary. A call that names its claim is told that the claim is over.
+   * Like {@link #fence}, for a report that ends the run. If a slow or disconnected worker lost its claim and nobody has claimed the run since, accepting the end avoids a second execution. A call that contains its epoch is still refused.
    */
-  Fence fenceOfEnd(RunRow row, Claim claim) {
+  Fence fenceOfCompletion(RunRow row, Claim claim) {
     return claim.epoch() == Claim.ANY && row.isTaken() && isHolder(row.takenFrom(), row, claim)
         ? Fence.HELD
         : fence(row, claim);
@@ -61,12 +58,13 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
     if (claim.epoch() != Claim.ANY || connection.contains(holder)) {
       return true;
     }
-    // Behind a proxy the holder may come over any connection. Nobody else executes the run unless
-    // an earlier claim was taken from its worker: then a connection of other workers is not enough.
+    // Behind a proxy the holder's calls may arrive over any connection. That is safe unless an
+    // earlier claim was taken from its worker, which may still be executing the run: then a
+    // connection that other workers use is refused.
     return row.isOnlyClaim() && (connection.isEmpty() || !row.isTakenOver());
   }
 
-  /** Why {@link #fence} did not find the claim held. */
+  /** The refusal for a claim that {@link #fence} did not find held. */
   Refusal claimLost(RunRow row, Claim claim) {
     String found =
         claim.epoch() == Claim.ANY

@@ -24,29 +24,29 @@ import dev.kagzi.engine.value.WorkerId;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Decides what runs do to each other: children start, and messages tell of ends. */
+/** Decides transitions between runs: child starts, waits for children, and messages. */
 final class ChildTransitions {
   private static final long US_PER_MS = 1_000;
 
-  /** What one answer holds of ended steps; one step that is larger is answered alone. */
-  static final int CAME_BYTES_MAX = 2 << 20;
+  /** Limit of the step results in one answer; a single larger step is returned alone. */
+  static final int AWAITED_BYTES_MAX = 2 << 20;
 
   private final RunBatch batch;
   private final Versions versions;
-  private final RunMutations moves;
+  private final RunMutations mutations;
   private final RunEvents events;
 
-  ChildTransitions(RunBatch batch, Versions versions, RunMutations moves, RunEvents events) {
+  ChildTransitions(RunBatch batch, Versions versions, RunMutations mutations, RunEvents events) {
     this.batch = batch;
     this.versions = versions;
-    this.moves = moves;
+    this.mutations = mutations;
     this.events = events;
   }
 
   /**
-   * The child's id follows from its parent and the step: it starts once, whatever is sent again.
+   * Starts a child run. Its id is derived from parent, step and attempt, so a repeated report starts it once.
    */
-  ReportResult started(RunRow row, Report.ChildStarted r) {
+  ReportResult startChild(RunRow row, Report.ChildStarted r) {
     Fence fence = row.fence(r.claim());
     if (fence == Fence.LOST) {
       return new ClaimLost(row.status());
@@ -83,7 +83,7 @@ final class ChildTransitions {
             .child(child)
             .row());
     batch.start(new StartRun(child, request(row, r, child), lineage(row, r), null));
-    row.progress();
+    row.recordProgress();
     return new ChildAccepted(child);
   }
 
@@ -110,61 +110,61 @@ final class ChildTransitions {
 
   ReportResult awaited(RunRow row, Report.Awaited r) {
     if (!row.status().isFinal()) {
-      // Whoever asks: the messages are taken, and must not be lost.
+      // The batch has deleted the messages, so they must be applied even if the claim is lost.
       readInbox(row);
     }
     return switch (row.fence(r.claim())) {
       case HELD -> {
-        List<StepRow> over = over(row, r.steps());
+        List<StepRow> ended = endedSteps(row, r.steps());
         boolean enough =
-            !r.steps().isEmpty() && (r.all() ? over.size() == r.steps().size() : !over.isEmpty());
+            !r.steps().isEmpty() && (r.all() ? ended.size() == r.steps().size() : !ended.isEmpty());
         if (enough || r.keepClaim()) {
-          yield new Came(asManyAsFit(row, over), true);
+          yield new Came(upToByteLimit(row, ended), true);
         }
         long untilUs =
             r.durationMs() == null ? RunRow.NEVER : row.nowUs() + r.durationMs() * US_PER_MS;
-        moves.park(row, RunStatus.SLEEPING, untilUs, r.steps(), r.all());
+        mutations.park(row, RunStatus.SLEEPING, untilUs, r.steps(), r.all());
         yield new Came(List.of(), false);
       }
-      case ENDED_BY_ITSELF -> new Came(List.of(), false);
+      case ENDED_BY_HOLDER -> new Came(List.of(), false);
       case LOST -> new ClaimLost(row.status());
     };
   }
 
-  private List<StepRow> over(RunRow row, List<String> steps) {
-    List<StepRow> over = new ArrayList<>();
+  private List<StepRow> endedSteps(RunRow row, List<String> steps) {
+    List<StepRow> ended = new ArrayList<>();
     for (String step : steps) {
-      StepRow last = batch.last(row.runId(), step);
-      if (last != null && isOver(row, last)) {
-        over.add(last);
+      StepRow last = batch.lastAttempt(row.runId(), step);
+      if (last != null && hasEnded(row, last)) {
+        ended.add(last);
       }
     }
-    return over;
+    return ended;
   }
 
-  private List<RecordedStep> asManyAsFit(RunRow row, List<StepRow> over) {
-    List<RecordedStep> some = new ArrayList<>();
+  private List<RecordedStep> upToByteLimit(RunRow row, List<StepRow> ended) {
+    List<RecordedStep> page = new ArrayList<>();
     int bytes = 0;
-    for (StepRow step : over) {
+    for (StepRow step : ended) {
       RecordedStep recorded = step.recorded(row.nowUs(), row.attempts());
       bytes += recorded.bytes();
-      if (batch.isWithheld(step) || (!some.isEmpty() && bytes > CAME_BYTES_MAX)) {
+      if (batch.isWithheld(step) || (!page.isEmpty() && bytes > AWAITED_BYTES_MAX)) {
         break;
       }
-      some.add(recorded);
+      page.add(recorded);
     }
-    return some;
+    return page;
   }
 
   void deliver(DeliverMessages write) {
     RunRow row = batch.row(write.runId());
     int count = batch.inbox(write.runId()).size();
     if (row != null && !row.status().isFinal()) {
-      boolean news = readInbox(row);
+      boolean recorded = readInbox(row);
       WorkerId worker = row.lockedBy();
-      if (news && row.status() == RunStatus.RUNNING && worker != null) {
+      if (recorded && row.status() == RunStatus.RUNNING && worker != null) {
         Claim claim = new Claim(row.runId(), row.epoch());
-        batch.then(() -> events.wake(worker, claim));
+        batch.afterCommit(() -> events.wake(worker, claim));
       }
     }
     Integer before = write.answerBefore();
@@ -172,43 +172,42 @@ final class ChildTransitions {
   }
 
   /**
-   * Does what the messages say: records results of steps, and wakes the run if it waited for them;
-   * ends the run if its parent was ended. Answers whether steps were recorded.
+   * Applies the messages to the run: records step results, wakes the run if it waits for them, and cancels it if its parent was cancelled. Returns whether steps were recorded.
    */
   private boolean readInbox(RunRow row) {
-    boolean news = false;
+    boolean recorded = false;
     for (RunMessage message : batch.inbox(row.runId())) {
       if (row.status().isFinal()) {
-        return news;
+        return recorded;
       }
-      if (message.isFromAbove()) {
-        moves.cancel(row, message.failure());
+      if (message.isFromParent()) {
+        mutations.cancel(row, message.failure());
       } else {
-        news |= record(row, message);
+        recorded |= record(row, message);
       }
     }
-    if (row.status() == RunStatus.SLEEPING && !row.waitsFor().isEmpty() && hasWhatItWaitsFor(row)) {
+    if (row.status() == RunStatus.SLEEPING && !row.waitsFor().isEmpty() && hasAwaitedSteps(row)) {
       row.wake();
-      batch.then(() -> events.due(row.queue(), row.type(), 0));
+      batch.afterCommit(() -> events.due(row.queue(), row.type(), 0));
     }
-    return news;
+    return recorded;
   }
 
-  /** The attempt that this very child carries out; what another says comes too late. */
+  /** Records the result only if this child executes the open attempt; others are outdated. */
   private boolean record(RunRow row, RunMessage message) {
-    StepRow open = batch.last(row.runId(), message.stepKey());
-    boolean known =
+    StepRow open = batch.lastAttempt(row.runId(), message.stepKey());
+    boolean expected =
         open == null
             || (open.status() == StepStatus.RUNNING
                 && (open.child() == null || open.child().equals(message.from())));
-    if (known) {
+    if (expected) {
       batch.add(messageStep(row, message, open == null ? 1 : open.attempt()));
     }
-    return known;
+    return expected;
   }
 
   private static StepRow messageStep(RunRow row, RunMessage message, int attempt) {
-    boolean good = message.what() == RunMessage.What.COMPLETED;
+    boolean completed = message.type() == RunMessage.Type.COMPLETED;
     StepRowBuilder step =
         StepTransitions.step(
                 row,
@@ -216,19 +215,19 @@ final class ChildTransitions {
                 message.stepKey(),
                 attempt,
                 StepKind.CHILD_WORKFLOW,
-                good ? StepStatus.COMPLETED : StepStatus.FAILED)
+                completed ? StepStatus.COMPLETED : StepStatus.FAILED)
             .child(message.from());
-    return good
+    return completed
         ? step.output(message.output()).row()
         : step.failure(message.failure()).isFinal().row();
   }
 
-  private static boolean isOver(RunRow row, StepRow step) {
+  private static boolean hasEnded(RunRow row, StepRow step) {
     return step.status() == StepStatus.COMPLETED || step.isFinalIn(row.attempts());
   }
 
-  private boolean hasWhatItWaitsFor(RunRow row) {
-    int over = over(row, row.waitsFor()).size();
-    return row.waitsForAll() ? over == row.waitsFor().size() : over > 0;
+  private boolean hasAwaitedSteps(RunRow row) {
+    int ended = endedSteps(row, row.waitsFor()).size();
+    return row.waitsForAll() ? ended == row.waitsFor().size() : ended > 0;
   }
 }

@@ -3,7 +3,7 @@ package dev.kagzi.engine.transition;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.value.RunId;
 
-/** The write that ends a run whose time is over; answers whether it did. */
+/** Times out a run whose deadline has passed. Returns whether the run was timed out. */
 public final class ExpireRun extends RunWrite<Boolean> {
   public ExpireRun(RunId runId) {
     super(runId, 0);

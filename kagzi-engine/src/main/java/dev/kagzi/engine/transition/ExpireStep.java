@@ -4,8 +4,7 @@ import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.step.StepRef;
 
 /**
- * The write that ends an attempt of a step which its worker should have ended; answers whether it
- * did. The run is taken from the worker, whose code hangs.
+ * Fails a step attempt that its worker should have timed out, and takes the run from that worker, whose code hangs. Returns whether the attempt was failed.
  */
 public final class ExpireStep extends RunWrite<Boolean> {
   private final StepRef step;

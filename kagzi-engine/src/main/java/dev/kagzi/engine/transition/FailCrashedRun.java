@@ -3,7 +3,7 @@ package dev.kagzi.engine.transition;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.value.RunId;
 
-/** The write that fails a run which was taken over too often; answers whether it did. */
+/** Fails a run whose workers crashed too often in a row. Returns whether the run was failed. */
 public final class FailCrashedRun extends RunWrite<Boolean> {
   public FailCrashedRun(RunId runId) {
     super(runId, 0);

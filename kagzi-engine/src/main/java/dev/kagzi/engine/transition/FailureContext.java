@@ -17,20 +17,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has to be known of a run that is about to fail: who handles it, and whether it may be tried
- * again. Read only for such runs; all others do without.
+ * What {@link RunTransitions} needs to know about a run that is about to fail: its failure handlers, and whether it may be retried. Read only for these runs.
  *
- * @param origin of whatever handles a failure, also as a repetition: FAILURE_HANDLER
- * @param deadlineUs when its time is over; null: never
- * @param handlerType the run's own handler; empty for none
- * @param handlerQueue where that is; empty for the run's queue
- * @param globalQueue where the handler of all failures is; null for none
- * @param input as far as a handler gets it
- * @param lastStep of a run whose workers died: what was recorded last; null: nothing
- * @param seenUs when the code was first told a final failure in this attempt; null: it was not
- * @param seenStep the step that failed then
- * @param compensated in this attempt or an earlier one, steps began after the code was told a final
- *     failure
+ * @param origin FAILURE_HANDLER for a handler run and for a retry of one
+ * @param deadlineUs null: no deadline
+ * @param handlerType workflow type of the run's own handler; empty for none
+ * @param handlerQueue task queue of the run's own handler; empty for the run's queue
+ * @param globalQueue task queue of the namespace's failure handler; null for none
+ * @param input the run's input, if a handler gets a copy of it
+ * @param lastStep the step that was recorded last, of a run whose workers crashed; null: none
+ * @param seenUs when the workflow code first received a final step failure in this attempt; null: never
+ * @param seenStep the step of that failure
+ * @param compensated steps began after a final step failure, in this attempt or an earlier one: the code has begun to undo its work
  */
 record FailureContext(
     Origin origin,
@@ -48,19 +46,21 @@ record FailureContext(
     @Nullable String seenStep,
     boolean compensated) {
 
-  /** A larger input is not copied; the handler finds it with the run. */
+  /** A larger input is not copied to the handler, which can read it from the failed run. */
   private static final int INPUT_BYTES_MAX = 1 << 20;
 
-  /** What one transaction may copy of inputs; a batch with more is to be written in parts. */
+  /** Limit of the inputs that one transaction copies; the journal splits a batch with more. */
   private static final long INPUTS_BYTES_MAX = 4L << 20;
 
-  // What was caught goes along when a run is resumed, and what undid it stays in its attempt.
+  // A resume mutations caught failures into the new attempt, but their compensating steps keep the
+  // attempt in which they were recorded: hence "s.run_attempt <= c.run_attempt".
   //
-  // A handler of all failures runs on the queue of the failed run if somebody there has it, else
-  // where it was registered last. The worker's status is compared in a form that no index has: the
-  // index of queues is to be taken.
-  // A branch beside the failed one knows nothing of it: only what begins in the branch itself, or
-  // around it, can be meant to undo something.
+  // The namespace's handler runs on the task queue of the failed run if an online worker there has
+  // registered it, else on the queue of its last registration. "w.status || ''" keeps the planner
+  // from the index on status; the index on queues is the right one.
+  //
+  // kagzi.went_on: parallel branches do not see each other's failures, so only steps of the same or
+  // an enclosing branch can be compensation.
   static final String SQL =
       """
       SELECT r.run_id,
@@ -112,9 +112,9 @@ record FailureContext(
       """;
 
   /**
-   * Reads it, and all inputs that handlers get.
+   * Reads the contexts, including the inputs that handlers get.
    *
-   * @throws SQLException of the class of exceeded limits if that is too much for one transaction
+   * @throws SQLException with {@link SqlErrors#LIMIT_EXCEEDED} if the inputs are too large for one transaction
    */
   static Map<RunId, FailureContext> read(Session tx, Collection<RunId> runs) throws SQLException {
     Map<RunId, FailureContext> found = new HashMap<>();

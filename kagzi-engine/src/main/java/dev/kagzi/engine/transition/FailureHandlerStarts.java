@@ -19,34 +19,32 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The runs that a failure starts: the run's own handler and the handler of all failures. Their ids
- * follow from the failed run and its attempt, so that a failure that is written twice has them
- * once.
+ * Creates the failure handler runs of a failed run: its own handler and the namespace's handler. Run ids are derived from the failed run and its attempt, so a failure that is written twice starts each handler once.
  */
 final class FailureHandlerStarts {
   private FailureHandlerStarts() {}
 
   static List<StartRun> of(
-      RunRow row, RunStatus status, Failure why, FailureContext news, Versions versions) {
+      RunRow row, RunStatus status, Failure why, FailureContext context, Versions versions) {
     List<StartRun> starts = new ArrayList<>(2);
-    // A handler that fails has no handler: nothing here may go on for ever.
-    if (news.origin() == Origin.FAILURE_HANDLER) {
+    // A failing handler has no handler itself, or failures could start handlers endlessly.
+    if (context.origin() == Origin.FAILURE_HANDLER) {
       return starts;
     }
-    if (!news.handlerType().isEmpty()) {
-      String queue = news.handlerQueue().isEmpty() ? row.queue().queue() : news.handlerQueue();
+    if (!context.handlerType().isEmpty()) {
+      String queue = context.handlerQueue().isEmpty() ? row.queue().queue() : context.handlerQueue();
       starts.add(
           start(
               ReservedIds.FAILURE_HANDLER,
               row,
               queue,
-              news.handlerType(),
+              context.handlerType(),
               status,
               why,
-              news,
+              context,
               versions));
     }
-    String globalQueue = news.globalQueue();
+    String globalQueue = context.globalQueue();
     if (globalQueue != null) {
       starts.add(
           start(
@@ -56,7 +54,7 @@ final class FailureHandlerStarts {
               FailureHandler.TYPE,
               status,
               why,
-              news,
+              context,
               versions));
     }
     return starts;
@@ -69,7 +67,7 @@ final class FailureHandlerStarts {
       String type,
       RunStatus status,
       Failure why,
-      FailureContext news,
+      FailureContext context,
       Versions versions) {
     RunId id = row.runId().derived(prefix + row.attempts());
     String externalId =
@@ -81,13 +79,13 @@ final class FailureHandlerStarts {
             queue,
             type,
             versions.resolve(row.queue().namespace(), type, ""),
-            event(row, status, why, news),
+            event(row, status, why, context),
             null,
             id);
     return new StartRun(id, request, StartRun.Lineage.handlerOf(row.runId()), null);
   }
 
-  private static Payload event(RunRow row, RunStatus status, Failure why, FailureContext news) {
+  private static Payload event(RunRow row, RunStatus status, Failure why, FailureContext context) {
     String json =
         Json.object(
             object -> {
@@ -96,7 +94,7 @@ final class FailureHandlerStarts {
               object.writeStringProperty("workflow_type", row.type().type());
               object.writeStringProperty("task_queue", row.queue().queue());
               object.writeStringProperty("error", why.message());
-              Payload input = news.input();
+              Payload input = context.input();
               if (input != null) {
                 object.writeStringProperty(
                     "original_input", Base64.getEncoder().encodeToString(input.data()));
@@ -105,15 +103,15 @@ final class FailureHandlerStarts {
                 object.writeEndObject();
               }
               object.writeNumberProperty("attempts", row.attempts());
-              if (news.startedAt() != null) {
-                object.writeStringProperty("started_at", news.startedAt().toString());
+              if (context.startedAt() != null) {
+                object.writeStringProperty("started_at", context.startedAt().toString());
               }
-              object.writeStringProperty("failed_at", news.now().toString());
+              object.writeStringProperty("failed_at", context.now().toString());
               object.writeStringProperty("status", status.name());
               object.writeName("error_detail");
               object.writeRawValue(Json.encode(why));
-              if (!news.externalId().isEmpty()) {
-                object.writeStringProperty("external_id", news.externalId());
+              if (!context.externalId().isEmpty()) {
+                object.writeStringProperty("external_id", context.externalId());
               }
             });
     return new Payload(

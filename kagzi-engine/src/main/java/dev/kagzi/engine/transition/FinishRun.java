@@ -8,13 +8,11 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Completes one run, with the step before its end, by a statement that commits itself: the update
- * is its own fence, since it waits for whoever has the row and compares again. A run with a parent
- * or of a schedule is left to the long way, which also writes what follows for those.
+ * Completes one run, together with its last step, with a single autocommit statement. The update is its own fence: it waits for the row lock and compares the epoch again. Runs with a parent or a schedule take the batch path, which also notifies those.
  */
 final class FinishRun {
-  // The namespace is compared in a form that no index has. On an empty table the planner finds the
-  // index of lists as good as the primary key, keeps that plan, and walks all runs of the
+  // "namespace || ''" keeps the planner from the namespace index. On an empty table it considers
+  // that index as good as the primary key, caches the plan, and later scans all runs of the
   // namespace.
   static final String SQL =
       """
@@ -54,7 +52,7 @@ final class FinishRun {
       SELECT (SELECT count(*) FROM s) AS steps FROM u
       """;
 
-  /** The same for a run that ends without a step of which nobody has heard yet. */
+  /** The same for a run without an unreported last step. */
   static final String WITHOUT_STEP_SQL =
       """
       WITH u AS (
@@ -79,16 +77,16 @@ final class FinishRun {
 
   private FinishRun() {}
 
-  /** The step that was recorded just before the end, if there is one. */
+  /** The step that was reported together with the completion. */
   record LastStep(String stepKey, Payload output, long ranMs) {}
 
-  /** What happened. */
+  /** What the statement changed. */
   enum Outcome {
-    /** All of it. */
+    /** Run and step were written. */
     FINISHED,
-    /** The run has ended; the step had a result before. */
+    /** The run was completed; the step had a result already. */
     FINISHED_WITHOUT_STEP,
-    /** Nothing: the claim is not held as it should be. */
+    /** Nothing: the claim is not held, or the run needs the batch path. */
     NOTHING
   }
 

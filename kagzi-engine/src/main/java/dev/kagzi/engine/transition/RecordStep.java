@@ -8,13 +8,11 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records one plain result by a statement that commits itself. The run's lock is taken inside: a
- * join alone would judge by a snapshot, and a stale result could commit after the next claim. A run
- * that was taken over is left to the long way, which also resets its count of crashes.
+ * Records one plain result with a single autocommit statement. It locks the run itself: a join without a lock would compare the epoch of a snapshot, and a stale result could commit after the next claim. A run with crashes takes the batch path, which also resets the crash count.
  */
 final class RecordStep {
-  // The namespace is compared in a form that no index has. On an empty table the planner finds the
-  // index of lists as good as the primary key, keeps that plan, and walks all runs of the
+  // "namespace || ''" keeps the planner from the namespace index. On an empty table it considers
+  // that index as good as the primary key, caches the plan, and later scans all runs of the
   // namespace.
   static final String SQL =
       """
@@ -37,7 +35,7 @@ final class RecordStep {
            WHERE step_runs.status = 'RUNNING'
       """;
 
-  /** The same for a simple client, whose call to begin the step has opened the attempt. */
+  /** The same for a simple client, whose BeginStep call has opened the attempt. */
   static final String OPEN_SQL =
       """
       WITH r AS MATERIALIZED (
@@ -56,7 +54,7 @@ final class RecordStep {
 
   private RecordStep() {}
 
-  /** False when no such attempt was open under the claim; then nothing was changed. */
+  /** Returns false, without a change, if the attempt is not open under the claim. */
   static boolean complete(
       Session session, String namespace, Report.StepDone done, @Nullable WorkerId worker)
       throws SQLException {
@@ -76,7 +74,7 @@ final class RecordStep {
         == 1;
   }
 
-  /** False when it was not recorded, for whatever reason; then nothing was changed. */
+  /** Returns false if nothing was recorded. */
   static boolean apply(Session session, String namespace, Report.StepDone done)
       throws SQLException {
     Claim claim = done.claim();

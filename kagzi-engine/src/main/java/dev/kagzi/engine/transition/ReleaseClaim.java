@@ -4,20 +4,19 @@ import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.value.Claim;
 
 /**
- * The write that takes a claim from a worker that is gone, or that no longer knows of it; answers
- * whether the claim was held.
+ * Takes a claim from a worker that is gone or no longer knows the claim. Returns whether the claim was held.
  */
 public final class ReleaseClaim extends RunWrite<Boolean> {
   private final Claim claim;
   private final Cause cause;
 
-  /** Why the claim is free. */
+  /** Why the claim is released. */
   public enum Cause {
-    /** The worker is gone: counts as a crash of the run. */
+    /** The worker crashed or went silent. Counts as a crash of the run. */
     WORKER_GONE,
-    /** The worker has deregistered: counts nowhere, but its code may still be executing. */
+    /** The worker deregistered. No crash, but its code may still be executing. */
     WORKER_LEFT,
-    /** The worker never got the task, or has dropped it: counts nowhere. */
+    /** The worker never received the task, or dropped it. No crash. */
     NOT_TAKEN
   }
 

@@ -5,8 +5,7 @@ import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.WorkerId;
 
 /**
- * The write that makes a lease full, for a run that was locked when its worker's heartbeat came:
- * its own lane has the lock. Answers whether the claim was held.
+ * Renews the lease of a run that another transaction had locked when the heartbeat arrived; the run's own lane takes the lock in turn. Returns whether the claim was held.
  */
 public final class RenewLease extends RunWrite<Boolean> {
   private final WorkerId worker;

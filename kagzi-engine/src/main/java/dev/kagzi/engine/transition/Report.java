@@ -10,18 +10,18 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One thing that a worker says happened in a run that it holds. */
+/** One event that a worker reports about a run whose claim it holds. */
 public sealed interface Report {
-  /** By which right. */
+  /** The claim that gives the right to report. */
   Claim claim();
 
   /**
-   * A step takes its time: it shows as running.
+   * A step attempt is running. Sent only for steps that take longer, so that queries show them.
    *
-   * @param timeoutMs how long it may take in all; 0: the run's time-out, else the server's
-   * @param inputHash of the step's input, as its worker computes it; empty for none
-   * @param progress how far it is, as its code says; such a report may come again
-   * @param policy the step's own, for the case that the server ends the attempt
+   * @param timeoutMs timeout of the whole attempt; 0: the run's, else the server's
+   * @param inputHash hash of the step's input, computed by the worker; empty for none
+   * @param progress progress that the step's code recorded; the report is repeated for new progress
+   * @param policy the step's own policy, used if the server fails the attempt
    */
   record StepStarted(
       Claim claim,
@@ -36,7 +36,7 @@ public sealed interface Report {
       @Nullable Payload progress)
       implements Report {
 
-    /** With the time-out and the policy of the run. */
+    /** With the timeout and the policy of the run. */
     public StepStarted(
         Claim claim,
         String stepKey,
@@ -61,7 +61,7 @@ public sealed interface Report {
     }
   }
 
-  /** A step gave a result. */
+  /** A step attempt completed. */
   record StepDone(
       Claim claim,
       String stepKey,
@@ -73,7 +73,7 @@ public sealed interface Report {
       String inputHash)
       implements Report {
 
-    /** Without an input that is compared. */
+    /** Without an input hash. */
     public StepDone(
         Claim claim,
         String stepKey,
@@ -89,8 +89,8 @@ public sealed interface Report {
   /**
    * An attempt of a step failed.
    *
-   * @param policy the step's own; null: the run's, else the server's
-   * @param keepClaim the run goes on elsewhere in its code, whatever the delay
+   * @param policy the step's own policy; null: the run's, else the server's
+   * @param keepClaim other branches of the run continue, so the claim is kept during any delay
    */
   record StepFailed(
       Claim claim,
@@ -119,7 +119,7 @@ public sealed interface Report {
     }
   }
 
-  /** The run sleeps, for a duration or until an instant; exactly one of them is set. */
+  /** The run sleeps. Exactly one of {@code durationMs} and {@code until} is set. */
   record Sleep(
       Claim claim,
       String stepKey,
@@ -129,10 +129,9 @@ public sealed interface Report {
       implements Report {}
 
   /**
-   * The run is done.
+   * The run completed.
    *
-   * @param openSteps steps may be shown as running that the run's code has left behind: they are
-   *     closed. Only the worker knows that for nothing; to look for them costs each run a statement
+   * @param openSteps the code left steps behind that are stored as RUNNING; they are closed. The worker reports this because a check in the database would cost every run a statement
    */
   record Done(Claim claim, @Nullable Payload output, boolean openSteps) implements Report {
     public Done(Claim claim, @Nullable Payload output) {
@@ -140,34 +139,33 @@ public sealed interface Report {
     }
   }
 
-  /** The run's code gave up. */
+  /** The workflow code failed. */
   record Failed(Claim claim, Failure failure) implements Report {}
 
   /**
-   * The run is given back unfinished; that counts nowhere.
+   * The worker releases the run unfinished. This counts neither as a failure nor as a crash.
    *
-   * @param blockedBy why it cannot go on with the worker's code, if that is so
+   * @param blockedBy why the worker's code cannot continue the run; null if it can
    */
   record Released(Claim claim, long delayMs, @Nullable Failure blockedBy) implements Report {}
 
   /**
-   * The run starts another as one of its steps.
+   * The run starts a child run as one of its steps.
    *
-   * @param start what to start; it gets its id and its namespace here
-   * @param detached the step is done with the start
+   * @param start the child; its id and namespace are set by the engine
+   * @param detached the step completes with the start; the parent does not await the child
    */
   record ChildStarted(
       Claim claim, String stepKey, int attempt, StartRequest start, boolean detached)
       implements Report {}
 
   /**
-   * The run waits for messages to its steps, and at most for a while: it is given back until then,
-   * unless they are there.
+   * The run waits for child steps. The claim ends until enough of them have ended or the wait times out; if enough have ended already, the claim is kept.
    *
-   * @param steps the steps that it waits for
-   * @param all whether it waits for all of them, or for any
-   * @param durationMs how long at most; null: as long as it takes
-   * @param keepClaim parts of the run are at work: it only asks
+   * @param steps the awaited steps
+   * @param all true to wait for all steps, false for any
+   * @param durationMs timeout of the wait; null: none
+   * @param keepClaim other branches of the run continue, so the report only asks for results
    */
   record Awaited(
       Claim claim, List<String> steps, boolean all, @Nullable Long durationMs, boolean keepClaim)
@@ -181,7 +179,7 @@ public sealed interface Report {
     }
   }
 
-  /** How much of a budget this report takes. */
+  /** Approximate size, for the byte limits of the journal. */
   default int bytes() {
     return switch (this) {
       case StepStarted r -> r.stepKey.length() + size(r.input) + size(r.progress);

@@ -7,37 +7,37 @@ import dev.kagzi.engine.value.RunStatus;
 import java.time.Instant;
 import java.util.List;
 
-/** What the engine answers to a report. All of them are normal. */
+/** The result of a report. All of them are normal outcomes. */
 public sealed interface ReportResult {
-  /** It is so, durably; the status is the run's after the report. */
+  /** The report is durable. {@code status} is the run's status after it. */
   record Accepted(RunStatus status) implements ReportResult {}
 
-  /** The step is a run of its own from now on. */
+  /** The child run was started. */
   record ChildAccepted(RunId child) implements ReportResult {}
 
-  /** What has come of what the run waits for; the run is given back if the claim is not kept. */
+  /** The awaited steps that have ended. Without {@code claimKept} the claim has ended. */
   record Came(List<RecordedStep> steps, boolean claimKept) implements ReportResult {
     public Came {
       steps = List.copyOf(steps);
     }
   }
 
-  /** The step had a result before: this one. */
+  /** The step already had this result; the reported one was dropped. */
   record AlreadyRecorded(RecordedStep step) implements ReportResult {}
 
-  /** Another attempt is due; the worker waits in place if it kept the claim. */
+  /** Another attempt is scheduled. With {@code claimKept} the worker waits and executes it itself. */
   record RetryScheduled(int nextAttempt, long delayMs, Instant at, boolean claimKept)
       implements ReportResult {}
 
-  /** No attempt is left: the failure belongs to the workflow's code now. */
+  /** No attempt is left: the workflow code receives the failure. */
   record FinalFailure() implements ReportResult {}
 
-  /** The sleep is recorded; the worker waits in place if it kept the claim. */
+  /** The sleep is recorded. With {@code claimKept} the worker waits itself. */
   record Sleeping(long remainingMs, boolean claimKept) implements ReportResult {}
 
-  /** Somebody else holds the run, or it has ended; nothing was changed. */
+  /** Another worker holds the run, or the run has ended. Nothing was changed. */
   record ClaimLost(RunStatus status) implements ReportResult {}
 
-  /** The report itself is wrong; nothing was stored. */
+  /** The report is invalid. Nothing was stored. */
   record Refused(Refusal refusal) implements ReportResult {}
 }

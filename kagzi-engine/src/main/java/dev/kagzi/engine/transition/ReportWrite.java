@@ -3,13 +3,13 @@ package dev.kagzi.engine.transition;
 import dev.kagzi.engine.run.RunWrite;
 import org.jspecify.annotations.Nullable;
 
-/** A report on its way to the database. */
+/** Writes one report. */
 public final class ReportWrite extends RunWrite<ReportResult> {
   private final String namespace;
   private final Report report;
   private final @Nullable Caller caller;
 
-  /** A report whose claim alone says who sent it. */
+  /** A report of a worker that uses the task protocol; its claim identifies the sender. */
   public ReportWrite(String namespace, Report report) {
     this(namespace, report, null);
   }
@@ -35,14 +35,13 @@ public final class ReportWrite extends RunWrite<ReportResult> {
     return report;
   }
 
-  /** The simple client that sent it; null for others. */
+  /** The simple client that sent the report; null for other workers. */
   @Nullable Caller caller() {
     return caller;
   }
 
   /**
-   * Short waits are waited for in place by workers that can; a simple client gives its run back
-   * whatever the wait.
+   * Whether the worker can keep its claim during a short wait. A simple client cannot.
    */
   boolean waitsInPlace() {
     return caller == null;

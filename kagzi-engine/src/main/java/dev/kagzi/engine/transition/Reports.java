@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Accepts what workers report. Thread-safe; nothing blocks. */
+/** Accepts the reports of workers and the step calls of simple clients. Thread-safe; no method blocks. */
 public final class Reports {
   private static final long WAIT_MS_MAX = Duration.ofDays(100L * 366).toMillis();
   private static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
@@ -41,7 +41,7 @@ public final class Reports {
     this.steps = steps;
   }
 
-  /** One result for each, in order; completes when all of them are durable. */
+  /** Returns one result per report, in order. The future completes when all reports are durable. */
   public CompletableFuture<List<ReportResult>> accept(String namespace, List<Report> reports) {
     List<CompletableFuture<ReportResult>> answers = new ArrayList<>(reports.size());
     List<RunWrite<?>> writes = new ArrayList<>(reports.size());
@@ -49,7 +49,8 @@ public final class Reports {
     for (Report report : reports) {
       Refusal before = refusedBefore(refused.getOrDefault(report.claim(), Map.of()), report);
       if (before != null) {
-        // It was said in the belief that what came before is stored: a run must not end without it.
+        // The worker assumed that its earlier report was stored. A run must not complete without
+        // it.
         answers.add(CompletableFuture.completedFuture(new ReportResult.Refused(before)));
         continue;
       }
@@ -72,7 +73,7 @@ public final class Reports {
         .handle((ignored, failure) -> results(answers));
   }
 
-  /** What was refused of the same branch of the run; of any branch, if the run waits or ends. */
+  /** An earlier refusal in the same branch of the run; in any branch for reports about the run itself. */
   private static @Nullable Refusal refusedBefore(Map<String, Refusal> refused, Report report) {
     if (refused.isEmpty()) {
       return null;
@@ -84,7 +85,7 @@ public final class Reports {
     return stepKey(report) != null;
   }
 
-  /** A step's key begins with the branch that it belongs to. */
+  /** The branch prefix of the step key; empty outside of branches. */
   private static String scope(Report report) {
     String key = stepKey(report);
     return key == null ? "" : key.substring(0, key.lastIndexOf('/') + 1);
@@ -104,7 +105,7 @@ public final class Reports {
     };
   }
 
-  /** A refused item is its own; a database that is away concerns the whole call. */
+  /** A refusal is the result of its report; an unavailable database fails the whole call. */
   private static List<ReportResult> results(List<CompletableFuture<ReportResult>> answers) {
     List<ReportResult> results = new ArrayList<>(answers.size());
     for (CompletableFuture<ReportResult> answer : answers) {
@@ -209,9 +210,10 @@ public final class Reports {
     }
   }
 
-  // ---- simple clients: one call per thing, the claim named by the step id or not at all
+  // Simple clients: one call per step or run. The step id contains the claim; other calls may name
+  // none.
 
-  /** Asks whether a step is to be executed. */
+  /** Begins a step attempt. The result tells whether to execute it or contains the recorded output. */
   public CompletableFuture<BegunStep> begin(
       String namespace,
       RunId run,
@@ -232,8 +234,7 @@ public final class Reports {
   }
 
   /**
-   * Records the result of a step that {@link #begin} opened. A result that the same attempt has
-   * recorded before is kept, and that is no error.
+   * Records the result of a step that {@link #begin} opened. If the attempt already has a result, that result is kept and the call succeeds.
    */
   public CompletableFuture<StepRef> completeStep(
       String namespace, StepRef ref, Payload output, Caller caller) {
@@ -244,15 +245,14 @@ public final class Reports {
   }
 
   /**
-   * What became of a failed step.
+   * The result of {@link #failStep}.
    *
-   * @param retryAt when it is tried again; null when it is not
+   * @param retryAt when the step is retried; null if it is not
    */
   public record FailedStep(boolean retryScheduled, @Nullable Instant retryAt) {}
 
   /**
-   * Records the failure of a step that {@link #begin} opened; if it is retried, the run is given
-   * back until then.
+   * Records the failure of a step that {@link #begin} opened. If the step is retried, the claim ends and the run is due again at the retry time.
    */
   public CompletableFuture<FailedStep> failStep(
       String namespace, StepRef ref, Failure failure, Caller caller) {
@@ -269,7 +269,7 @@ public final class Reports {
                 : new FailedStep(false, null));
   }
 
-  /** Puts the run to sleep; a sleep that was begun before goes on. */
+  /** Puts the run to sleep. A sleep that has already begun keeps its wake time. */
   public CompletableFuture<Void> sleep(
       String namespace, StepRef ref, Duration duration, Caller caller) {
     long millis = Math.ceilDiv(duration.toNanos(), 1_000_000L);
@@ -280,7 +280,7 @@ public final class Reports {
   /** Completes the run that the caller holds. */
   public CompletableFuture<RunStatus> completeRun(
       String namespace, RunId run, @Nullable Payload output, Caller caller) {
-    // Each step of a simple client is shown as running from its beginning: some may be left so.
+    // Every step of a simple client is stored as RUNNING when it begins, so some may still be open.
     return simple(
         namespace, new Report.Done(caller.claim(run), output, true), caller, Reports::status);
   }
@@ -295,7 +295,7 @@ public final class Reports {
   private static RunStatus status(ReportResult result) {
     return switch (result) {
       case ReportResult.Accepted(RunStatus status) -> status;
-      // The run as a whole is retried: it waits for its next attempt.
+      // The whole run is retried: it is PENDING until its next attempt.
       case ReportResult.RetryScheduled ignored -> RunStatus.PENDING;
       default -> throw new IllegalStateException("result of a run's end: " + result);
     };
@@ -326,7 +326,7 @@ public final class Reports {
                 });
   }
 
-  /** A step id names the claim under which the step was begun; an epoch beside it must agree. */
+  /** The claim in the step id. An epoch in the call must be the same. */
   private static Claim claim(StepRef ref, Caller caller) {
     Integer epoch = caller.epoch();
     if (epoch != null && epoch != 0 && epoch != ref.epoch()) {

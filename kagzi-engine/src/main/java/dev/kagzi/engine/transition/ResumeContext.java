@@ -11,13 +11,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has to be known of a run that is about to go on after its end.
+ * What {@link RunTransitions} needs to know about an ended run that is to be resumed.
  *
- * @param successor the active run that has taken the external id meanwhile
- * @param terminatedWith the message with which somebody has ended it on purpose; null: nobody has
- * @param failedStep the step whose failure the run has ended with; null: none
- * @param undoneBy the first step that was recorded after that failure: the code had caught it
- * @param hasMore a step failed, or was cut short, that no other follows: it would be executed again
+ * @param successor another active run that now has the same external id
+ * @param terminatedWith the message of the terminate call; null: the run was not terminated
+ * @param failedStep the step whose failure the run ended with; null: none
+ * @param undoneBy the first step that began after that failure, because the code caught it
+ * @param hasMore a step failed or was interrupted and no other step followed: a resume executes it again
  */
 record ResumeContext(
     @Nullable RunId successor,
@@ -26,8 +26,8 @@ record ResumeContext(
     @Nullable String undoneBy,
     boolean hasMore) {
 
-  // What follows a failure may be older than the present attempt: a failure that was caught goes
-  // along when its run is resumed, and what undid it stays where it was recorded.
+  // Steps after a failure may belong to an earlier attempt: a resume mutations caught failures into the
+  // new attempt, but not the steps that followed them.
   static final String SQL =
       """
       SELECT r.run_id, b.run_id AS successor,

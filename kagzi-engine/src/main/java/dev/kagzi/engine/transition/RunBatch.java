@@ -47,8 +47,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one transaction knows of its runs and makes of them. Changes gather in memory, folded by
- * key, and are flushed with one statement per kind: steps, messages, runs, payloads.
+ * The locked rows and the pending changes of one transaction. Changes are collected in memory, merged by key, and flushed with one statement per kind: steps, messages, runs, payloads.
  */
 final class RunBatch {
   private static final Logger log = LoggerFactory.getLogger(RunBatch.class);
@@ -59,25 +58,25 @@ final class RunBatch {
   private final LargePayloads large;
   private final List<Effects> effects = new ArrayList<>();
   private final Map<StepRow.Key, Map<Integer, StepRow>> steps = new LinkedHashMap<>();
-  private final List<ReportWrite> unseen = new ArrayList<>();
+  private final List<ReportWrite> writtenWithoutRead = new ArrayList<>();
   private final List<RunMessage> messages = new ArrayList<>();
   private final List<InsertPayloads.Item> payloads = new ArrayList<>();
 
-  /** Runs that end with open steps, and whether they end well. */
+  /** Runs that end and may have open steps; true for completed runs. */
   private final Map<RunId, Boolean> endedWithOpenSteps = new LinkedHashMap<>();
 
   private final List<StartRun> starts = new ArrayList<>();
   private final Set<RunId> reopened = new LinkedHashSet<>();
-  private final Map<RunId, RunRow> heard = new LinkedHashMap<>();
+  private final Map<RunId, RunRow> handOutsToAcknowledge = new LinkedHashMap<>();
   private final Map<UUID, Integer> carriedOver = new LinkedHashMap<>();
-  private final Map<RunId, Optional<Failure>> endedFromOutside = new LinkedHashMap<>();
+  private final Map<RunId, Optional<Failure>> cancelledParents = new LinkedHashMap<>();
   private Map<RunId, RunRow> rows = Map.of();
-  private Map<StepRow.Key, List<StepRow>> known = Map.of();
+  private Map<StepRow.Key, List<StepRow>> storedSteps = Map.of();
   private ReadSteps.Awaited awaited = ReadSteps.Awaited.NONE;
   private Map<RunId, List<RunMessage>> inbox = Map.of();
-  private Map<RunId, FailureContext> news = Map.of();
-  private Map<RunId, ResumeContext> resumeNews = Map.of();
-  private Map<RunId, StoredEnd> ends = Map.of();
+  private Map<RunId, FailureContext> failureContexts = Map.of();
+  private Map<RunId, ResumeContext> resumeContexts = Map.of();
+  private Map<RunId, StoredEnd> storedEnds = Map.of();
 
   RunBatch(Session tx, LargePayloads large) {
     this.tx = tx;
@@ -92,14 +91,14 @@ final class RunBatch {
 
   void readSteps(Collection<StepRow.Key> keys) throws SQLException {
     if (!keys.isEmpty()) {
-      known = ReadSteps.byKey(tx, keys);
+      storedSteps = ReadSteps.byKey(tx, keys);
     }
   }
 
   /**
    * Reads steps that runs wait for.
    *
-   * @param wanted whether what has come of a step is to be told
+   * @param wanted the steps; true if the result of the step is returned to the worker
    */
   void readAwaited(Map<StepRow.Key, Boolean> wanted, long bytesMax) throws SQLException {
     if (!wanted.isEmpty()) {
@@ -113,30 +112,30 @@ final class RunBatch {
     }
   }
 
-  /** Reads what is needed of runs that may fail in this batch. */
-  void readNews(Collection<RunId> ids) throws SQLException {
+  /** Reads the contexts of runs that may fail in this batch. */
+  void readFailureContexts(Collection<RunId> ids) throws SQLException {
     if (!ids.isEmpty()) {
-      news = FailureContext.read(tx, ids);
+      failureContexts = FailureContext.read(tx, ids);
     }
   }
 
-  /** Reads what is needed of runs that are to go on after their end. */
-  void readResumeNews(Collection<RunId> ids) throws SQLException {
+  /** Reads the contexts of runs that are to be resumed. */
+  void readResumeContexts(Collection<RunId> ids) throws SQLException {
     if (!ids.isEmpty()) {
-      resumeNews = ResumeContext.read(tx, ids);
+      resumeContexts = ResumeContext.read(tx, ids);
     }
   }
 
-  /** Reads what runs ended with that somebody ends again. */
-  void readEnds(Collection<RunId> ids) throws SQLException {
+  /** Reads the stored results of runs whose end is reported again. */
+  void readStoredEnds(Collection<RunId> ids) throws SQLException {
     if (!ids.isEmpty()) {
-      ends = StoredEnd.read(tx, ids);
+      storedEnds = StoredEnd.read(tx, ids);
     }
   }
 
-  /** What the run has ended with, before this batch or in it. */
+  /** The result that the run ended with, before this batch or in it. */
   StoredEnd storedEnd(RunRow row) {
-    StoredEnd before = ends.getOrDefault(row.runId(), new StoredEnd(null, null));
+    StoredEnd before = storedEnds.getOrDefault(row.runId(), new StoredEnd(null, null));
     Payload output = before.output();
     for (InsertPayloads.Item item : payloads) {
       if (item.runId().equals(row.runId()) && item.kind() == InsertPayloads.Kind.OUTPUT) {
@@ -146,17 +145,17 @@ final class RunBatch {
     return new StoredEnd(output, row.failure() == null ? before.failure() : row.failure());
   }
 
-  /** Null when it was not read, or there is no such run. */
-  @Nullable FailureContext news(RunId id) {
-    return news.get(id);
+  /** Null if it was not read, or the run does not exist. */
+  @Nullable FailureContext context(RunId id) {
+    return failureContexts.get(id);
   }
 
-  /** Null when it was not read, or there is no such run. */
-  @Nullable ResumeContext resumeNews(RunId id) {
-    return resumeNews.get(id);
+  /** Null if it was not read, or the run does not exist. */
+  @Nullable ResumeContext resumeContext(RunId id) {
+    return resumeContexts.get(id);
   }
 
-  /** The locked run; null when there is none. */
+  /** The locked run; null if it does not exist. */
   @Nullable RunRow row(RunId id) {
     return rows.get(id);
   }
@@ -165,11 +164,11 @@ final class RunBatch {
     return inbox.getOrDefault(id, List.of());
   }
 
-  /** All attempts of a step as they are now, what this batch adds included, in order. */
+  /** All attempts of a step in order, including those that this batch has added. */
   List<StepRow> attempts(RunId runId, String stepKey) {
     StepRow.Key key = new StepRow.Key(runId, stepKey);
     Map<Integer, StepRow> added = steps.get(key);
-    List<StepRow> before = known.getOrDefault(key, List.of());
+    List<StepRow> before = storedSteps.getOrDefault(key, List.of());
     if (added == null) {
       return before;
     }
@@ -179,37 +178,36 @@ final class RunBatch {
     return List.copyOf(all.values());
   }
 
-  /** The last attempt of a step that a run waits for, as it is now; null when there is none. */
-  @Nullable StepRow last(RunId runId, String stepKey) {
+  /** The last attempt of an awaited step, including this batch; null if there is none. */
+  @Nullable StepRow lastAttempt(RunId runId, String stepKey) {
     List<StepRow> attempts = attempts(runId, stepKey);
     StepRow before = awaited.last().get(new StepRow.Key(runId, stepKey));
     StepRow last = attempts.isEmpty() ? null : attempts.getLast();
     return last == null || (before != null && before.attempt() > last.attempt()) ? before : last;
   }
 
-  /** True when the step's result is stored and was not read: there was enough to tell. */
+  /** True if the step's stored result was not read because the byte limit was reached. */
   boolean isWithheld(StepRow step) {
     return awaited.withheld().contains(step.key())
         && !hasAdded(step.runId(), step.stepKey(), step.attempt());
   }
 
-  /** True when this batch says something of that attempt already. */
+  /** True if this batch already writes that attempt. */
   boolean hasAdded(RunId runId, String stepKey, int attempt) {
     Map<Integer, StepRow> added = steps.get(new StepRow.Key(runId, stepKey));
     return added != null && added.containsKey(attempt);
   }
 
   /**
-   * True when this batch says something of an attempt of the run that began after the time, in the
-   * branch of the given step or around it.
+   * True if this batch writes a step attempt of the run that began after the given time, in the branch of the failed step or in an enclosing one.
    */
-  boolean hasAddedSince(RunRow run, long us, String failed) {
+  boolean hasAddedSince(RunRow run, long sinceUs, String failedStep) {
     for (Map<Integer, StepRow> attempts : steps.values()) {
       for (StepRow step : attempts.values()) {
         String scope = step.stepKey().substring(0, step.stepKey().lastIndexOf('/') + 1);
         if (step.runId().equals(run.runId())
-            && run.nowUs() - step.ranMs() * 1_000 > us
-            && failed.startsWith(scope)) {
+            && run.nowUs() - step.ranMs() * 1_000 > sinceUs
+            && failedStep.startsWith(scope)) {
           return true;
         }
       }
@@ -217,24 +215,24 @@ final class RunBatch {
     return false;
   }
 
-  /** Adds an attempt, or what has become of one that this batch opened before. */
+  /** Adds an attempt, or replaces the row of one that this batch has added before. */
   void add(StepRow row) {
-    warn(row.runId(), row.stepKey(), "input", row.input());
-    warn(row.runId(), row.stepKey(), "output", row.output());
-    warn(row.runId(), row.stepKey(), "progress", row.progress());
+    warnIfLarge(row.runId(), row.stepKey(), "input", row.input());
+    warnIfLarge(row.runId(), row.stepKey(), "output", row.output());
+    warnIfLarge(row.runId(), row.stepKey(), "progress", row.progress());
     steps.computeIfAbsent(row.key(), key -> new HashMap<>(2)).put(row.attempt(), row);
   }
 
-  /** Adds a result that nobody has looked up: whether it is the first shows when it is written. */
-  void addUnseen(StepRow row, ReportWrite write) {
+  /** Adds a result without reading the step first: the insert detects an existing result. */
+  void addWithoutRead(StepRow row, ReportWrite write) {
     add(row);
-    unseen.add(write);
+    writtenWithoutRead.add(write);
   }
 
-  /** The run's worker has called about it: its task has arrived. */
-  void heard(RunRow run) {
-    if (!run.isHeard()) {
-      heard.put(run.runId(), run);
+  /** Records that the worker has received the task, because it has made a call about the run. */
+  void acknowledgeHandOut(RunRow run) {
+    if (!run.isHandOutAcknowledged()) {
+      handOutsToAcknowledge.put(run.runId(), run);
     }
   }
 
@@ -242,12 +240,12 @@ final class RunBatch {
     messages.add(message);
   }
 
-  /** Adds the input of a run that starts. */
+  /** Adds the input of a new run. */
   void input(RunId runId, Payload input) {
     payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.INPUT, input));
   }
 
-  private void warn(RunId runId, String stepKey, String what, @Nullable Payload payload) {
+  private void warnIfLarge(RunId runId, String stepKey, String what, @Nullable Payload payload) {
     RunRow row = large.isLarge(payload) ? rows.get(runId) : null;
     if (row != null) {
       large.warn(row.type().type(), what + " of step " + stepKey, payload);
@@ -262,24 +260,24 @@ final class RunBatch {
     payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.OUTPUT, output));
   }
 
-  /** Adds a run that starts because of what happens to another. */
+  /** Adds a run that another run starts: a child or a failure handler. */
   void start(StartRun run) {
     starts.add(run);
   }
 
-  /** The run goes on: its time begins anew, and the sleep that its end cut short is open again. */
+  /** The run is resumed: its deadline is renewed, and interrupted sleeps and children are reopened. */
   void reopen(RunId runId) {
     reopened.add(runId);
   }
 
-  /** What the code of the run had caught is as final in its new attempt. */
+  /** Keeps failures that the code has caught final in the new attempt. */
   void carryOver(RunRow run) {
     carriedOver.put(run.runId().value(), run.attempts());
   }
 
-  /** The run was ended, for a reason or for none: its children shall end too. */
+  /** Cancels the children of a run or, with a failure, terminates them. */
   void cancelChildren(RunId runId, @Nullable Failure why) {
-    endedFromOutside.put(runId, Optional.ofNullable(why));
+    cancelledParents.put(runId, Optional.ofNullable(why));
   }
 
   void closeSteps(RunId runId) {
@@ -287,29 +285,29 @@ final class RunBatch {
     endedWithOpenSteps.put(runId, false);
   }
 
-  /** The same at a good end: a child that nobody awaited goes on, and its step was to start it. */
+  /** The same for a completed run: a child that was not awaited continues, so its step is completed. */
   void closeStepsOfCompleted(RunId runId) {
     endedWithOpenSteps.put(runId, true);
   }
 
-  /** To be told after the commit, in the order of telling. */
-  void then(Effects effect) {
+  /** Registers an effect to run after the commit. Effects run in the order of registration. */
+  void afterCommit(Effects effect) {
     effects.add(effect);
   }
 
-  /** A run's end as its watchers hear it. */
-  static RunEnd end(RunRow row, RunStatus status, @Nullable Payload output) {
+  /** The completion that is published to the run's watchers. */
+  static RunEnd completion(RunRow row, RunStatus status, @Nullable Payload output) {
     return new RunEnd(row.runId(), status, output, row.failure());
   }
 
-  /** Writes what has gathered. */
+  /** Writes all collected changes; returns the effects to run after the commit. */
   Effects flush(RunEvents events) throws SQLException {
     if (!starts.isEmpty()) {
-      startOthers(events);
+      insertStarts(events);
     }
     writeSteps();
-    if (!heard.isEmpty()) {
-      AcknowledgeHandOut.apply(tx, heard.values());
+    if (!handOutsToAcknowledge.isEmpty()) {
+      AcknowledgeHandOut.apply(tx, handOutsToAcknowledge.values());
     }
     if (!endedWithOpenSteps.isEmpty()) {
       CloseSteps.endOpen(tx, endedWithOpenSteps, ENDED);
@@ -325,11 +323,11 @@ final class RunBatch {
     }
     if (!changed.isEmpty()) {
       UpdateRuns.apply(tx, changed);
-      turnSchedules(changed, events);
+      updateSchedules(changed, events);
     }
-    if (!endedFromOutside.isEmpty()) {
-      List<RunId> children = Messages.tellChildren(tx, endedFromOutside);
-      children.forEach(child -> then(() -> events.messages(child)));
+    if (!cancelledParents.isEmpty()) {
+      List<RunId> children = Messages.postCancelToChildren(tx, cancelledParents);
+      children.forEach(child -> afterCommit(() -> events.messages(child)));
     }
     if (!reopened.isEmpty()) {
       CloseSteps.reopenSleeps(tx, reopened);
@@ -337,54 +335,54 @@ final class RunBatch {
         CaughtFailures.carryOver(tx, carriedOver);
       }
       if (CloseSteps.reopenChildren(tx, reopened, ENDED)) {
-        Set<RunId> told = Messages.repeatEnds(tx, reopened);
-        told.forEach(run -> then(() -> events.messages(run)));
+        Set<RunId> receivers = Messages.postResultsOfEndedChildren(tx, reopened);
+        receivers.forEach(run -> afterCommit(() -> events.messages(run)));
       }
       Long expiresMs = ReopenRuns.renewDeadlines(tx, reopened);
       if (expiresMs != null) {
-        then(() -> events.expires(expiresMs));
+        afterCommit(() -> events.expires(expiresMs));
       }
     }
     if (!payloads.isEmpty()) {
       InsertPayloads.apply(tx, payloads);
     }
     List<Effects> all = List.copyOf(effects);
-    return () -> all.forEach(RunBatch::tell);
+    return () -> all.forEach(RunBatch::runEffect);
   }
 
-  /** What the end of a schedule's run does to its schedule. */
-  private void turnSchedules(List<RunRow> changed, RunEvents events) throws SQLException {
+  /** Updates the schedules of runs that ended or were resumed. */
+  private void updateSchedules(List<RunRow> changed, RunEvents events) throws SQLException {
     List<ScheduledRunEnds.Turn> turns = new ArrayList<>();
     for (RunRow row : changed) {
       RunId schedule = row.schedule();
-      if (schedule != null && row.was().isFinal() != row.status().isFinal()) {
-        turns.add(new ScheduledRunEnds.Turn(schedule, row.was(), row.status()));
+      if (schedule != null && row.previousStatus().isFinal() != row.status().isFinal()) {
+        turns.add(new ScheduledRunEnds.Turn(schedule, row.previousStatus(), row.status()));
       }
     }
     if (!turns.isEmpty()) {
       List<FiredRun> started = ScheduledRunEnds.apply(tx, turns);
-      then(() -> FiredRun.tell(started, events));
+      afterCommit(() -> FiredRun.tell(started, events));
     }
   }
 
-  /** A run that is there already was started by the same write, sent before. */
-  private void startOthers(RunEvents events) throws SQLException {
+  /** Ids are derived from the cause, so a run that exists was inserted by an earlier try of the write. */
+  private void insertStarts(RunEvents events) throws SQLException {
     Map<RunId, Instant> created = InsertRuns.insert(tx, starts);
     for (StartRun start : starts) {
       Instant at = created.get(start.runId());
       if (at != null) {
         input(start.runId(), start.request().input());
-        then(() -> RunStarts.tell(start, at, events));
+        afterCommit(() -> RunStarts.publishStart(start, at, events));
       }
     }
   }
 
-  /** One that fails must not keep the others from being told. */
-  private static void tell(Effects effect) {
+  /** A failing effect must not keep the others from running. */
+  private static void runEffect(Effects effect) {
     try {
       effect.run();
     } catch (RuntimeException bug) {
-      log.atError().setCause(bug).log("telling of a commit failed");
+      log.atError().setCause(bug).log("effect after a commit failed");
     }
   }
 
@@ -400,14 +398,14 @@ final class RunBatch {
       WriteSteps.write(tx, others);
     }
     if (!plain.isEmpty() && WriteSteps.writePlain(tx, plain) < plain.size()) {
-      answerLosers();
+      answerDuplicates();
     }
   }
 
-  /** Some results were not the first: whoever sent one is told the recorded value. */
-  private void answerLosers() throws SQLException {
+  /** Some steps had a result already: their reports return the recorded one. */
+  private void answerDuplicates() throws SQLException {
     Map<StepRow.Key, ReportWrite> writes = new LinkedHashMap<>();
-    for (ReportWrite write : unseen) {
+    for (ReportWrite write : writtenWithoutRead) {
       if (write.report() instanceof Report.StepDone done) {
         writes.put(new StepRow.Key(write.runId(), done.stepKey()), write);
       }
@@ -420,9 +418,9 @@ final class RunBatch {
   private void answer(ReportWrite write, StepRow stored) {
     RunRow run = rows.get(write.runId());
     boolean own = stored.attempt() == 1 && run != null && stored.epoch() == run.epoch();
-    boolean decided =
+    boolean hasResult =
         stored.status() == StepStatus.COMPLETED ? !own : stored.status() == StepStatus.FAILED;
-    if (run != null && decided) {
+    if (run != null && hasResult) {
       write.answer(new ReportResult.AlreadyRecorded(stored.recorded(run.nowUs(), run.attempts())));
     }
   }

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What a decision does to a run, together with what is to be told of it after the commit. */
+/** Changes a locked run in memory and registers the events to publish after the commit. */
 final class RunMutations {
   private static final long US_PER_MS = 1_000;
 
@@ -30,35 +30,32 @@ final class RunMutations {
     this.events = events;
   }
 
-  void end(RunRow row, RunStatus status, @Nullable Failure failure, @Nullable Payload output) {
+  void finish(RunRow row, RunStatus status, @Nullable Failure failure, @Nullable Payload output) {
     Claim claim = new Claim(row.runId(), row.lastClaim());
     row.finish(status, failure);
     if (output != null) {
       batch.output(row.runId(), output);
     }
     if (status != RunStatus.COMPLETED) {
-      // Seldom enough to look for open steps each time.
+      // Unsuccessful completions are rare, so an extra statement for open steps is affordable.
       batch.closeSteps(row.runId());
     }
-    batch.then(() -> events.claimEnded(claim));
-    tellEnd(row, status, output);
+    batch.afterCommit(() -> events.claimEnded(claim));
+    publishCompletion(row, status, output);
   }
 
-  /**
-   * The run fails for good: by its own code, or by somebody who found that it cannot go on. Its
-   * handlers start with it.
-   */
+  /** Fails a run from outside of its claim (timeout, crashes) and starts its failure handlers. */
   void fail(RunRow row, RunStatus status, Failure why) {
     WorkerId worker = row.lockedBy();
     Claim claim = new Claim(row.runId(), row.epoch());
     row.endFromOutside(status, why);
     batch.closeSteps(row.runId());
-    stop(worker, claim, status);
-    handle(row, status, why);
-    tellEnd(row, status, null);
+    stopWorker(worker, claim, status);
+    startFailureHandlers(row, status, why);
+    publishCompletion(row, status, null);
   }
 
-  /** Somebody ends the run: for no reason, or for one that counts as a failure. */
+  /** Cancels the run or, with a failure, terminates it as FAILED. Its children are cancelled too. */
   void cancel(RunRow row, @Nullable Failure why) {
     RunStatus end = why == null ? RunStatus.CANCELLED : RunStatus.FAILED;
     WorkerId worker = row.lockedBy();
@@ -66,65 +63,65 @@ final class RunMutations {
     row.endFromOutside(end, why);
     batch.closeSteps(row.runId());
     batch.cancelChildren(row.runId(), why);
-    stop(worker, claim, end);
-    tellEnd(row, end, null);
+    stopWorker(worker, claim, end);
+    publishCompletion(row, end, null);
   }
 
-  /** Starts what handles the failure of a run. */
-  void handle(RunRow row, RunStatus status, Failure why) {
-    FailureContext news = batch.news(row.runId());
-    if (news != null) {
-      FailureHandlerStarts.of(row, status, why, news, versions).forEach(batch::start);
+  /** Starts the failure handlers of a run that failed. */
+  void startFailureHandlers(RunRow row, RunStatus status, Failure why) {
+    FailureContext context = batch.failureContext(row.runId());
+    if (context != null) {
+      FailureHandlerStarts.of(row, status, why, context, versions).forEach(batch::start);
     }
   }
 
-  /** Whoever executes the run is to stop. */
-  void stop(@Nullable WorkerId worker, Claim claim, RunStatus status) {
+  /** Tells the worker that holds the claim to stop executing the run. */
+  void stopWorker(@Nullable WorkerId worker, Claim claim, RunStatus status) {
     if (worker != null) {
-      batch.then(() -> events.stop(worker, claim, status));
-      batch.then(() -> events.claimEnded(claim));
+      batch.afterCommit(() -> events.stop(worker, claim, status));
+      batch.afterCommit(() -> events.claimEnded(claim));
     }
   }
 
-  /** A worker's code hangs: the run is due elsewhere. */
+  /** Takes the run from a worker whose code hangs, so that another worker can claim it. */
   void takeFromHungWorker(RunRow row, long dueUs) {
     WorkerId worker = row.lockedBy();
     Claim claim = new Claim(row.runId(), row.epoch());
     row.takeFromHungWorker(dueUs);
-    stop(worker, claim, row.status());
+    stopWorker(worker, claim, row.status());
     long delayMs = remainingMs(row, dueUs);
-    batch.then(() -> events.due(row.queue(), row.type(), delayMs));
+    batch.afterCommit(() -> events.due(row.queue(), row.type(), delayMs));
   }
 
-  /** The claim's run has failed and is tried again as a whole. */
+  /** Schedules the next attempt of the whole run after a failure. */
   void retry(RunRow row, Failure why, long dueUs) {
     Claim claim = new Claim(row.runId(), row.lastClaim());
     row.retry(dueUs, why);
-    batch.then(() -> events.claimEnded(claim));
+    batch.afterCommit(() -> events.claimEnded(claim));
     long delayMs = remainingMs(row, dueUs);
-    batch.then(() -> events.due(row.queue(), row.type(), delayMs));
+    batch.afterCommit(() -> events.due(row.queue(), row.type(), delayMs));
   }
 
-  /** Something is over after so many milliseconds. */
-  void expires(long delayMs) {
-    batch.then(() -> events.expires(delayMs));
+  /** Publishes that a run or step deadline passes after this delay. */
+  void publishExpiry(long delayMs) {
+    batch.afterCommit(() -> events.expires(delayMs));
   }
 
-  void tellEnd(RunRow row, RunStatus status, @Nullable Payload output) {
+  void publishCompletion(RunRow row, RunStatus status, @Nullable Payload output) {
     RunId parent = row.parent();
     String parentStep = row.parentStep();
     if (parent != null && parentStep != null && !row.isDetached()) {
       batch.post(
           status == RunStatus.COMPLETED
               ? RunMessage.completed(parent, parentStep, row.runId(), output)
-              : RunMessage.failed(parent, parentStep, row.runId(), why(row, status)));
-      batch.then(() -> events.messages(parent));
+              : RunMessage.failed(parent, parentStep, row.runId(), childFailure(row, status)));
+      batch.afterCommit(() -> events.messages(parent));
     }
-    batch.then(() -> events.ended(RunBatch.end(row, status, output)));
+    batch.afterCommit(() -> events.ended(RunBatch.completion(row, status, output)));
   }
 
-  /** What the parent's code sees; it says what became of the child. */
-  private static Failure why(RunRow row, RunStatus status) {
+  /** The failure that the parent's code receives; its metadata contains the child's status. */
+  private static Failure childFailure(RunRow row, RunStatus status) {
     Failure own = row.failure();
     Failure why =
         own == null ? Failure.of(ErrorCode.UNSPECIFIED, "the run ended as " + status) : own;
@@ -143,23 +140,23 @@ final class RunMutations {
   void park(RunRow row, RunStatus status, long untilUs, List<String> steps, boolean all) {
     Claim claim = new Claim(row.runId(), row.epoch());
     row.park(status, untilUs, steps, all);
-    batch.then(() -> events.claimEnded(claim));
+    batch.afterCommit(() -> events.claimEnded(claim));
     if (untilUs != RunRow.NEVER) {
       long delayMs = remainingMs(row, untilUs);
-      batch.then(() -> events.due(row.queue(), row.type(), delayMs));
+      batch.afterCommit(() -> events.due(row.queue(), row.type(), delayMs));
     }
   }
 
-  /** Rounded up: nobody wakes early. */
+  /** Rounded up, so that a timer never fires before the due time. */
   static long remainingMs(RunRow row, long dueUs) {
     return Math.max(0, Math.ceilDiv(dueUs - row.nowUs(), US_PER_MS));
   }
 
-  /** The run is given back unfinished and due after a delay. */
+  /** Ends the claim of an unfinished run, which can be claimed again after the delay. */
   void release(RunRow row, long delayMs, @Nullable Failure blockedBy) {
     Claim claim = new Claim(row.runId(), row.epoch());
     row.release(row.nowUs() + delayMs * US_PER_MS, blockedBy);
-    batch.then(() -> events.claimEnded(claim));
-    batch.then(() -> events.due(row.queue(), row.type(), delayMs));
+    batch.afterCommit(() -> events.claimEnded(claim));
+    batch.afterCommit(() -> events.due(row.queue(), row.type(), delayMs));
   }
 }

@@ -3,7 +3,7 @@ package dev.kagzi.engine.transition;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.InsertRuns;
-import dev.kagzi.engine.run.InsertRuns.Rival;
+import dev.kagzi.engine.run.InsertRuns.ConflictingRun;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.SlotReservation;
 import dev.kagzi.engine.run.StartRequest;
@@ -26,7 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The starts of one batch: inserted if nothing stands in their way, else answered with what does.
+ * Inserts the starts of one batch. A start that conflicts with an existing run is answered with that run or refused.
  */
 final class RunStarts {
   private static final Logger log = LoggerFactory.getLogger(RunStarts.class);
@@ -43,7 +43,7 @@ final class RunStarts {
   }
 
   void insert(List<StartRun> starts) throws SQLException {
-    // Two starts with one run id in one batch are one call that was sent twice.
+    // Two starts with the same run id in one batch are a repeated call.
     Map<RunId, StartRun> firsts = new LinkedHashMap<>();
     List<StartRun> repeats = new ArrayList<>();
     List<StartRun> refused = new ArrayList<>();
@@ -54,7 +54,7 @@ final class RunStarts {
         repeats.add(start);
       }
     }
-    insertRounds(withParents(new ArrayList<>(firsts.values())));
+    insertRounds(withExistingParents(new ArrayList<>(firsts.values())));
     if (!repeats.isEmpty()) {
       insertRounds(repeats);
     }
@@ -63,14 +63,14 @@ final class RunStarts {
     }
   }
 
-  /** Answers a start that the namespace refuses with its run if the start was accepted before. */
+  /** A start that the namespace refuses still returns its run if it was accepted before. */
   private void answerRefused(List<StartRun> starts) throws SQLException {
-    Map<RunId, List<Rival>> rivals = InsertRuns.rivals(tx, starts);
+    Map<RunId, List<ConflictingRun>> conflicts = InsertRuns.conflicts(tx, starts);
     for (StartRun start : starts) {
-      boolean made =
-          rivals.getOrDefault(start.runId(), List.of()).stream()
-              .anyMatch(rival -> rival.runId().equals(start.runId()) && isSame(start, rival));
-      if (made) {
+      boolean acceptedBefore =
+          conflicts.getOrDefault(start.runId(), List.of()).stream()
+              .anyMatch(existing -> existing.runId().equals(start.runId()) && isSame(start, existing));
+      if (acceptedBefore) {
         start.answer(StartResult.made(start.runId()));
       } else {
         start.refuse(Objects.requireNonNull(start.refusal()));
@@ -78,15 +78,15 @@ final class RunStarts {
     }
   }
 
-  private static boolean isSame(StartRun start, Rival rival) {
+  private static boolean isSame(StartRun start, ConflictingRun existing) {
     StartRequest request = start.request();
-    return rival.namespace().equals(request.namespace())
-        && rival.workflowType().equals(request.workflowType())
-        && Objects.requireNonNullElse(rival.externalId(), "").equals(request.externalId());
+    return existing.namespace().equals(request.namespace())
+        && existing.workflowType().equals(request.workflowType())
+        && Objects.requireNonNullElse(existing.externalId(), "").equals(request.externalId());
   }
 
-  /** A parent that is not there makes a lineage that nobody can follow. */
-  private List<StartRun> withParents(List<StartRun> starts) throws SQLException {
+  /** Refuses starts whose parent run does not exist; returns the rest. */
+  private List<StartRun> withExistingParents(List<StartRun> starts) throws SQLException {
     List<StartRun> children =
         starts.stream().filter(start -> start.lineage().parent() != null).toList();
     if (children.isEmpty()) {
@@ -98,7 +98,7 @@ final class RunStarts {
       RunId parent = start.lineage().parent();
       if (parent != null && !parents.contains(parent)) {
         left.remove(start);
-        give(start, null);
+        resolveReservation(start, null);
         start.refuse(
             Refusal.of(
                 Refusal.Code.PARENT_NOT_FOUND,
@@ -111,24 +111,24 @@ final class RunStarts {
     return left;
   }
 
-  /** A rival may end between the insert and the look: then the insert is due again. */
+  /** Repeats the insert if the conflicting run ended between the insert and the lookup. */
   private void insertRounds(List<StartRun> starts) throws SQLException {
     List<StartRun> open = answerEnded(starts);
     for (int round = 0; round < ROUNDS_MAX && !open.isEmpty(); round++) {
       Map<RunId, Instant> created = InsertRuns.insert(tx, open);
-      List<StartRun> hindered = new ArrayList<>();
-      for (StartRun start : withoutSuperfluous(open, created)) {
+      List<StartRun> conflicting = new ArrayList<>();
+      for (StartRun start : withoutUnneeded(open, created)) {
         Instant at = created.get(start.runId());
         if (at == null) {
-          hindered.add(start);
+          conflicting.add(start);
         } else {
-          started(start, at);
+          answerStarted(start, at);
         }
       }
-      open = hindered.isEmpty() ? hindered : answerHindered(hindered);
+      open = conflicting.isEmpty() ? conflicting : answerConflicting(conflicting);
     }
     for (StartRun start : open) {
-      give(start, null);
+      resolveReservation(start, null);
       start.refuse(
           Refusal.of(
               Refusal.Reason.UNAVAILABLE,
@@ -140,21 +140,21 @@ final class RunStarts {
     }
   }
 
-  /** Starts that are content with a run that has ended are answered with it; the rest are left. */
+  /** Answers starts that accept an ended run, if there is one; returns the other starts. */
   private List<StartRun> answerEnded(List<StartRun> starts) throws SQLException {
-    List<StartRun> content = starts.stream().filter(RunStarts::takesEnded).toList();
-    if (content.isEmpty()) {
+    List<StartRun> accepting = starts.stream().filter(RunStarts::acceptsEndedRun).toList();
+    if (accepting.isEmpty()) {
       return starts;
     }
-    Map<RunId, List<Rival>> ended = InsertRuns.ended(tx, content);
+    Map<RunId, List<ConflictingRun>> ended = InsertRuns.ended(tx, accepting);
     List<StartRun> open = new ArrayList<>();
     for (StartRun start : starts) {
-      List<Rival> found = ended.getOrDefault(start.runId(), List.of());
+      List<ConflictingRun> found = ended.getOrDefault(start.runId(), List.of());
       if (found.isEmpty()) {
         open.add(start);
       } else {
         boolean own = found.get(0).runId().equals(start.runId());
-        give(start, null);
+        resolveReservation(start, null);
         start.answer(own ? StartResult.made(start.runId()) : StartResult.existing(found.get(0)));
       }
     }
@@ -162,62 +162,61 @@ final class RunStarts {
   }
 
   /**
-   * A run with the same external id may have come and gone between the first look and the insert.
-   * Now that the place is taken nobody else can start one: what this look finds is all there is.
+   * Deletes new runs that are not needed: a run with the same external id may have started and ended between the first lookup and the insert. After the insert no other run can take the external id, so this second lookup is reliable.
    */
-  private List<StartRun> withoutSuperfluous(List<StartRun> starts, Map<RunId, Instant> created)
+  private List<StartRun> withoutUnneeded(List<StartRun> starts, Map<RunId, Instant> created)
       throws SQLException {
     List<StartRun> inserted =
         starts.stream()
-            .filter(start -> takesEnded(start) && created.containsKey(start.runId()))
+            .filter(start -> acceptsEndedRun(start) && created.containsKey(start.runId()))
             .toList();
     if (inserted.isEmpty()) {
       return starts;
     }
-    List<StartRun> superfluous = new ArrayList<>(inserted);
-    superfluous.removeAll(answerEnded(inserted));
-    if (superfluous.isEmpty()) {
+    List<StartRun> unneeded = new ArrayList<>(inserted);
+    unneeded.removeAll(answerEnded(inserted));
+    if (unneeded.isEmpty()) {
       return starts;
     }
-    InsertRuns.takeBack(tx, superfluous);
+    InsertRuns.deleteInserted(tx, unneeded);
     List<StartRun> left = new ArrayList<>(starts);
-    left.removeAll(superfluous);
+    left.removeAll(unneeded);
     return left;
   }
 
-  private static boolean takesEnded(StartRun start) {
+  private static boolean acceptsEndedRun(StartRun start) {
     return start.request().options().ifExists() == IfExists.USE_EXISTING_ANY
         && !start.request().externalId().isEmpty();
   }
 
-  private void started(StartRun start, Instant createdAt) {
+  private void answerStarted(StartRun start, Instant createdAt) {
     if (!start.request().input().isEmpty()) {
       batch.input(start.runId(), start.request().input());
     }
     start.answer(StartResult.made(start.runId()));
-    batch.then(() -> tell(start, createdAt, events));
+    batch.afterCommit(() -> publishStart(start, createdAt, events));
   }
 
-  /** Tells of a run that has started. */
-  static void tell(StartRun start, Instant createdAt, RunEvents events) {
+  /** Publishes the start of a run. */
+  static void publishStart(StartRun start, Instant createdAt, RunEvents events) {
     events.started(start.request().namespace(), start.runId());
     Long expiresMs = start.expiresMs(createdAt);
     if (expiresMs != null) {
       events.expires(expiresMs);
     }
-    SlotReservation handover = start.handover();
-    if (handover == null) {
+    SlotReservation reservation = start.reservation();
+    if (reservation == null) {
       events.due(start.queue(), start.type(), 0);
     } else {
-      handover.started(start, createdAt);
+      reservation.started(start, createdAt);
     }
   }
 
-  private List<StartRun> answerHindered(List<StartRun> hindered) throws SQLException {
-    Map<RunId, List<Rival>> rivals = InsertRuns.rivals(tx, hindered);
+  private List<StartRun> answerConflicting(List<StartRun> conflicting) throws SQLException {
+    Map<RunId, List<ConflictingRun>> conflicts = InsertRuns.conflicts(tx, conflicting);
     List<StartRun> open = new ArrayList<>();
-    for (StartRun start : hindered) {
-      List<Rival> found = rivals.getOrDefault(start.runId(), List.of());
+    for (StartRun start : conflicting) {
+      List<ConflictingRun> found = conflicts.getOrDefault(start.runId(), List.of());
       if (found.isEmpty()) {
         open.add(start);
       } else {
@@ -227,20 +226,20 @@ final class RunStarts {
     return open;
   }
 
-  private void answer(StartRun start, List<Rival> rivals) {
-    for (Rival rival : rivals) {
-      if (rival.runId().equals(start.runId())) {
-        answerSameId(start, rival);
+  private void answer(StartRun start, List<ConflictingRun> conflicts) {
+    for (ConflictingRun existing : conflicts) {
+      if (existing.runId().equals(start.runId())) {
+        answerSameId(start, existing);
         return;
       }
     }
-    give(start, null);
-    Rival active = rivals.get(0);
+    resolveReservation(start, null);
+    ConflictingRun active = conflicts.get(0);
     if (start.lineage().origin() == Origin.FAILURE_HANDLER) {
       log.atWarn()
           .addKeyValue("run", start.lineage().failedRun())
           .addKeyValue("external_id", start.request().externalId())
-          .log("a failure handler was not started: another run that is active has its external id");
+          .log("failure handler was not started: another active run has its external id");
     }
     if (start.request().options().ifExists() == IfExists.REJECT) {
       start.refuse(
@@ -258,15 +257,15 @@ final class RunStarts {
     }
   }
 
-  /** The id is taken: by this very start, sent before, or by a stranger. */
-  private void answerSameId(StartRun start, Rival rival) {
-    String externalId = Objects.requireNonNullElse(rival.externalId(), "");
-    if (!rival.namespace().equals(start.request().namespace())) {
-      give(start, null);
+  /** The run id exists already: from an earlier try of this start, or from another start. */
+  private void answerSameId(StartRun start, ConflictingRun existing) {
+    String externalId = Objects.requireNonNullElse(existing.externalId(), "");
+    if (!existing.namespace().equals(start.request().namespace())) {
+      resolveReservation(start, null);
       start.refuse(Refusal.invalid("run_id", start.runId(), "an id that is not in use"));
-    } else if (!rival.workflowType().equals(start.request().workflowType())
+    } else if (!existing.workflowType().equals(start.request().workflowType())
         || !externalId.equals(start.request().externalId())) {
-      give(start, null);
+      resolveReservation(start, null);
       start.refuse(
           Refusal.of(
               Refusal.Code.RUN_ID_IN_USE,
@@ -275,34 +274,32 @@ final class RunStarts {
               "run_id: "
                   + start.runId()
                   + " is taken by a run of type "
-                  + Refusal.shorten(rival.workflowType())
+                  + Refusal.shorten(existing.workflowType())
                   + (externalId.isEmpty() ? "" : " with external_id " + Refusal.shorten(externalId))
                   + " (expected: a new id, or the same start again)"));
     } else {
-      give(start, rival);
+      resolveReservation(start, existing);
       start.answer(StartResult.made(start.runId()));
     }
   }
 
   /**
-   * The slot that was kept for the run is used only if the run is the worker's indeed, and only by
-   * the very write that claimed it for the worker: a caller who starts the run again must not hand
-   * the same claim out a second time.
+   * Uses or returns the reserved slot. It is used only if the run is claimed for this worker, and only by the write that claimed it: a repeated start must not dispatch the same claim twice.
    */
-  private void give(StartRun start, @Nullable Rival own) {
-    SlotReservation handover = start.handover();
-    if (handover == null) {
+  private void resolveReservation(StartRun start, @Nullable ConflictingRun own) {
+    SlotReservation reservation = start.reservation();
+    if (reservation == null) {
       return;
     }
     if (own != null
         && start.isUncertain()
         && own.epoch() == 1
         && own.status().equals(RunStatus.RUNNING.name())
-        && handover.worker().value().equals(own.lockedBy())) {
+        && reservation.worker().value().equals(own.lockedBy())) {
       Instant createdAt = own.createdAt();
-      batch.then(() -> handover.started(start, createdAt));
+      batch.afterCommit(() -> reservation.started(start, createdAt));
     } else {
-      batch.then(handover::notStarted);
+      batch.afterCommit(reservation::notStarted);
     }
   }
 }

@@ -26,39 +26,39 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Decides what becomes of runs: their end, their waiting, and what others do to them. */
+/** Decides reports and calls about whole runs: completion, failure, release, cancel, resume, expiry. */
 final class RunTransitions {
   private static final long US_PER_MS = 1_000;
 
   private final RunBatch batch;
   private final TransitionRules rules;
-  private final RunMutations moves;
+  private final RunMutations mutations;
   private final RunEvents events;
   private final RandomGenerator random;
 
   RunTransitions(
       RunBatch batch,
       TransitionRules rules,
-      RunMutations moves,
+      RunMutations mutations,
       RunEvents events,
       RandomGenerator random) {
     this.batch = batch;
     this.rules = rules;
-    this.moves = moves;
+    this.mutations = mutations;
     this.events = events;
     this.random = random;
   }
 
   ReportResult done(RunRow row, Report.Done r, @Nullable Caller caller) {
-    return switch (fenceOfEnd(row, r.claim(), caller)) {
+    return switch (fenceOfCompletion(row, r.claim(), caller)) {
       case HELD -> {
         if (r.openSteps()) {
           batch.closeStepsOfCompleted(row.runId());
         }
-        moves.end(row, RunStatus.COMPLETED, null, r.output());
+        mutations.finish(row, RunStatus.COMPLETED, null, r.output());
         yield new Accepted(RunStatus.COMPLETED);
       }
-      case ENDED_BY_ITSELF ->
+      case ENDED_BY_HOLDER ->
           row.status() == RunStatus.COMPLETED
                   && (caller == null || batch.storedEnd(row).hasOutput(r.output()))
               ? new Accepted(RunStatus.COMPLETED)
@@ -68,9 +68,9 @@ final class RunTransitions {
   }
 
   ReportResult failed(RunRow row, Report.Failed r, @Nullable Caller caller) {
-    return switch (fenceOfEnd(row, r.claim(), caller)) {
+    return switch (fenceOfCompletion(row, r.claim(), caller)) {
       case HELD -> failOrRetry(row, r.failure());
-      case ENDED_BY_ITSELF ->
+      case ENDED_BY_HOLDER ->
           caller == null || r.failure().equals(batch.storedEnd(row).failure())
               ? failedBefore(row, r.claim())
               : new ClaimLost(row.status());
@@ -78,38 +78,37 @@ final class RunTransitions {
     };
   }
 
-  private static Fence fenceOfEnd(RunRow row, Claim claim, @Nullable Caller caller) {
-    return caller == null ? row.fence(claim) : caller.fenceOfEnd(row, claim);
+  private static Fence fenceOfCompletion(RunRow row, Claim claim, @Nullable Caller caller) {
+    return caller == null ? row.fence(claim) : caller.fenceOfCompletion(row, claim);
   }
 
-  /** The start set a policy: then the run is tried again, unless it has begun to undo its work. */
+  /** Retries the run by the policy of its start, unless the run has begun to undo its work. */
   private ReportResult failOrRetry(RunRow row, Failure why) {
     RetryPolicy policy = RetryPolicyJson.decode(row.retryPolicy());
-    FailureContext news = batch.news(row.runId());
+    FailureContext context = batch.failureContext(row.runId());
     if (policy != null
-        && (news == null || !hasCompensated(row, news))
+        && (context == null || !hasCompensated(row, context))
         && policy.after(row.attempts(), why, random) instanceof RetryDecision.RetryAfter retry) {
       long dueUs = row.nowUs() + retry.delayMs() * US_PER_MS;
-      moves.retry(row, why, dueUs);
+      mutations.retry(row, why, dueUs);
       return new RetryScheduled(row.attempts(), retry.delayMs(), instant(dueUs), false);
     }
-    moves.end(row, RunStatus.FAILED, why, null);
-    moves.handle(row, RunStatus.FAILED, why);
+    mutations.finish(row, RunStatus.FAILED, why, null);
+    mutations.startFailureHandlers(row, RunStatus.FAILED, why);
     return new Accepted(RunStatus.FAILED);
   }
 
   /**
-   * The last thing that was undone is often reported together with the run's failure: what this
-   * batch is about to store counts as much as what is stored.
+   * The last compensating step is often reported together with the run's failure, so the steps of this batch count as well as the stored ones.
    */
-  private boolean hasCompensated(RunRow row, FailureContext news) {
-    Long seenUs = news.seenUs();
-    String seenStep = news.seenStep();
-    return news.compensated()
+  private boolean hasCompensated(RunRow row, FailureContext context) {
+    Long seenUs = context.seenUs();
+    String seenStep = context.seenStep();
+    return context.compensated()
         || (seenUs != null && seenStep != null && batch.hasAddedSince(row, seenUs, seenStep));
   }
 
-  /** Sent again: what the claim ended with was its failure. */
+  /** The result of a repeated failure report. */
   private static ReportResult failedBefore(RunRow row, Claim claim) {
     boolean claimedSince = claim.epoch() != Claim.ANY && row.epoch() > claim.epoch();
     if (row.status() == RunStatus.FAILED && !claimedSince) {
@@ -133,10 +132,10 @@ final class RunTransitions {
     return switch (row.fence(r.claim())) {
       case HELD -> {
         long delayMs = Math.max(0, r.delayMs());
-        moves.release(row, delayMs, r.blockedBy());
+        mutations.release(row, delayMs, r.blockedBy());
         yield new Accepted(RunStatus.PENDING);
       }
-      case ENDED_BY_ITSELF -> new Accepted(RunStatus.PENDING);
+      case ENDED_BY_HOLDER -> new Accepted(RunStatus.PENDING);
       case LOST -> new ClaimLost(row.status());
     };
   }
@@ -151,25 +150,25 @@ final class RunTransitions {
       CancelResult before = write.answerBefore();
       boolean own = before != null && before.cancelled() && row.status() == before.status();
       if (own) {
-        moves.tellEnd(row, row.status(), null);
+        mutations.publishCompletion(row, row.status(), null);
       }
-      write.answer(new CancelResult(own || isSame(write, row), row.status()));
+      write.answer(new CancelResult(own || isRepeated(write, row), row.status()));
       return;
     }
-    moves.cancel(row, write.why());
+    mutations.cancel(row, write.why());
     write.answer(new CancelResult(true, write.end()));
   }
 
-  /** Whether the run has ended by a call like this one: the call was sent again. */
-  private boolean isSame(CancelRun write, RunRow row) {
+  /** Whether an equal call has ended the run before: this call is a repeat. */
+  private boolean isRepeated(CancelRun write, RunRow row) {
     Failure why = write.why();
     if (why == null) {
       return row.status() == RunStatus.CANCELLED;
     }
-    ResumeContext news = batch.resumeNews(row.runId());
+    ResumeContext context = batch.resumeContext(row.runId());
     return row.status() == RunStatus.FAILED
-        && news != null
-        && why.message().equals(news.terminatedWith());
+        && context != null
+        && why.message().equals(context.terminatedWith());
   }
 
   void resume(ResumeRun write) {
@@ -178,16 +177,17 @@ final class RunTransitions {
       write.refuse(Refusal.notFound("run", write.runId()));
       return;
     }
-    // Who asks in the very batch that ends the run has not seen its end: he came before it.
+    // A resume in the same batch as the end of the run was sent before the caller could see that
+    // end.
     boolean failed =
         (row.status() == RunStatus.FAILED || row.status() == RunStatus.TIMED_OUT)
-            && row.hasEndedBefore();
-    if (!write.isAbout(row.attempts()) || !failed) {
-      write.answer(new ResumeResult(write.hasHappened(row.attempts()), row.status()));
+            && row.hadEndedBefore();
+    if (!write.concernsAttempt(row.attempts()) || !failed) {
+      write.answer(new ResumeResult(write.hasResumed(row.attempts()), row.status()));
       return;
     }
-    ResumeContext news = batch.resumeNews(row.runId());
-    String obstacle = news == null ? null : obstacle(news, write.isForced());
+    ResumeContext context = batch.resumeContext(row.runId());
+    String obstacle = context == null ? null : resumeObstacle(context, write.isForced());
     if (obstacle != null) {
       write.refuse(
           Refusal.of(
@@ -199,52 +199,52 @@ final class RunTransitions {
     }
     row.resume();
     batch.reopen(row.runId());
-    if (!write.isForced() || (news != null && news.terminated())) {
+    if (!write.isForced() || (context != null && context.terminated())) {
       batch.carryOver(row);
     }
-    batch.then(() -> events.due(row.queue(), row.type(), 0));
+    batch.afterCommit(() -> events.due(row.queue(), row.type(), 0));
     write.answer(new ResumeResult(true, RunStatus.PENDING));
   }
 
-  /** Why a run that has failed cannot, or should not, go on; null: it can. */
-  private static @Nullable String obstacle(ResumeContext news, boolean force) {
-    if (news.successor() != null) {
-      return "run " + news.successor() + " with the same external_id is active (expected: none)";
+  /** Why a failed run cannot be resumed; null if it can. */
+  private static @Nullable String resumeObstacle(ResumeContext context, boolean force) {
+    if (context.successor() != null) {
+      return "run " + context.successor() + " with the same external_id is active (expected: none)";
     }
     if (force) {
       return null;
     }
-    if (news.terminated()) {
+    if (context.terminated()) {
       return "it was terminated (expected: a run that failed by itself; with force it goes on)";
     }
-    return news.undoneBy() == null || news.hasMore()
+    return context.undoneBy() == null || context.hasMore()
         ? null
         : ("it caught the failure of step %s, went on with step %s and then ended with that"
                 + " failure, so that nothing is left to do (expected: a failed step that no other"
                 + " follows; retry makes a new run, force executes failed steps again although"
                 + " their failures were caught)")
-            .formatted(news.failedStep(), news.undoneBy());
+            .formatted(context.failedStep(), context.undoneBy());
   }
 
   void expire(ExpireRun write) {
     RunRow row = batch.row(write.runId());
-    FailureContext news = batch.news(write.runId());
-    Long deadlineUs = news == null ? null : news.deadlineUs();
+    FailureContext context = batch.failureContext(write.runId());
+    Long deadlineUs = context == null ? null : context.deadlineUs();
     if (row == null
         || row.status().isFinal()
-        || news == null
+        || context == null
         || deadlineUs == null
         || deadlineUs > row.nowUs()) {
       write.answer(Boolean.TRUE.equals(write.answerBefore()));
       return;
     }
-    moves.fail(row, RunStatus.TIMED_OUT, timedOut(news));
+    mutations.fail(row, RunStatus.TIMED_OUT, timedOut(context));
     write.answer(true);
   }
 
-  private static Failure timedOut(FailureContext news) {
-    Long deadlineUs = news.deadlineUs();
-    Long timeoutMs = news.executionTimeoutMs();
+  private static Failure timedOut(FailureContext context) {
+    Long deadlineUs = context.deadlineUs();
+    Long timeoutMs = context.executionTimeoutMs();
     String deadline =
         deadlineUs == null ? "" : instant(deadlineUs).truncatedTo(ChronoUnit.MILLIS).toString();
     String time =
@@ -263,13 +263,13 @@ final class RunTransitions {
       write.answer(Boolean.TRUE.equals(write.answerBefore()));
       return;
     }
-    moves.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
+    mutations.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
     write.answer(true);
   }
 
   private Failure crashed(RunRow row, int crashes) {
-    FailureContext news = batch.news(row.runId());
-    String last = news == null ? null : news.lastStep();
+    FailureContext context = batch.failureContext(row.runId());
+    String last = context == null ? null : context.lastStep();
     return new Failure(
         ErrorCode.INTERNAL,
         "run was taken over "
@@ -284,7 +284,7 @@ final class RunTransitions {
         Map.of("kind", "UNKNOWN", "crashes", Integer.toString(crashes)));
   }
 
-  void free(ReleaseClaim write) {
+  void releaseClaim(ReleaseClaim write) {
     RunRow row = batch.row(write.runId());
     if (row == null || row.fence(write.claim()) != Fence.HELD) {
       write.answer(Boolean.TRUE.equals(write.answerBefore()));
@@ -295,7 +295,7 @@ final class RunTransitions {
     if (write.cause() == ReleaseClaim.Cause.WORKER_GONE
         && rules.crashes().isOver(row.crashes() + 1)) {
       row.countCrash();
-      moves.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
+      mutations.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
       write.answer(true);
       return;
     }
@@ -308,11 +308,11 @@ final class RunTransitions {
       row.release(row.nowUs(), null);
     }
     long waitMs = delayMs;
-    batch.then(() -> events.claimEnded(write.claim()));
+    batch.afterCommit(() -> events.claimEnded(write.claim()));
     if (worker != null) {
-      batch.then(() -> events.stop(worker, write.claim(), row.status()));
+      batch.afterCommit(() -> events.stop(worker, write.claim(), row.status()));
     }
-    batch.then(() -> events.due(row.queue(), row.type(), waitMs));
+    batch.afterCommit(() -> events.due(row.queue(), row.type(), waitMs));
     write.answer(true);
   }
 

@@ -33,8 +33,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says a batch of writes about runs in SQL: lock, read what the decisions need, decide in memory,
- * write with one statement per kind. The commonest lone writes have a statement of their own.
+ * Executes a batch of run writes: locks the runs, reads what the decisions need, decides in memory and writes with one statement per kind. The most common single writes have a statement of their own.
  */
 public final class RunWriter implements BatchWriter<RunWrite<?>> {
   private final TransitionRules rules;
@@ -43,7 +42,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
   private final RandomGenerator random;
   private final LargePayloads large;
 
-  /** Types have no default versions, and limits are the usual ones. */
+  /** Without default versions, and with default limits. */
   public RunWriter(TransitionRules rules, RunEvents events, RandomGenerator random) {
     this(rules, Versions.NONE, events, random, new LargePayloads(Limits.DEFAULT));
   }
@@ -79,9 +78,9 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     if (!starts.isEmpty()) {
       new RunStarts(tx, batch, events).insert(starts);
     }
-    Transitions judge = new Transitions(batch, rules, versions, events, random);
+    Transitions transitions = new Transitions(batch, rules, versions, events, random);
     for (RunWrite<?> write : others) {
-      judge.decide(write);
+      transitions.decide(write);
     }
     Effects effects = batch.flush(events);
     return () -> {
@@ -109,7 +108,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       addAwaited(batch, write, awaited);
     }
     batch.readSteps(keys);
-    batch.readAwaited(awaited, ChildTransitions.CAME_BYTES_MAX);
+    batch.readAwaited(awaited, ChildTransitions.AWAITED_BYTES_MAX);
     Set<RunId> failing = new LinkedHashSet<>();
     Set<RunId> resumed = new LinkedHashSet<>();
     for (RunWrite<?> write : writes) {
@@ -119,16 +118,15 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         resumed.add(write.runId());
       }
     }
-    batch.readEnds(endedAgain(batch, writes));
-    batch.readNews(failing);
-    batch.readResumeNews(resumed);
+    batch.readStoredEnds(reportedAgain(batch, writes));
+    batch.readFailureContexts(failing);
+    batch.readResumeContexts(resumed);
   }
 
   /**
-   * Runs that simple clients end although they have ended, or failed, before. A run that failed and
-   * is tried again may be RUNNING under its next claim.
+   * Runs for which a simple client reports the end again. A failed run that is being retried may already be RUNNING under its next claim.
    */
-  private static Set<RunId> endedAgain(RunBatch batch, List<RunWrite<?>> writes) {
+  private static Set<RunId> reportedAgain(RunBatch batch, List<RunWrite<?>> writes) {
     Set<RunId> runs = new LinkedHashSet<>();
     for (RunWrite<?> write : writes) {
       RunRow row = batch.row(write.runId());
@@ -137,14 +135,14 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
           && (report.report() instanceof Report.Done || report.report() instanceof Report.Failed)
           && row != null
           && (row.status() != RunStatus.RUNNING
-              || row.fence(report.report().claim()) == RunRow.Fence.ENDED_BY_ITSELF)) {
+              || row.fence(report.report().claim()) == RunRow.Fence.ENDED_BY_HOLDER)) {
         runs.add(write.runId());
       }
     }
     return runs;
   }
 
-  /** A run that has ended is to be terminated: perhaps once more. */
+  /** Terminates a run that has failed: possibly a repeated call. */
   private static boolean isTerminated(RunBatch batch, RunWrite<?> write) {
     RunRow row = batch.row(write.runId());
     return write instanceof CancelRun cancel
@@ -158,8 +156,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       case ReportWrite report -> report.report() instanceof Report.Failed;
       case ExpireRun ignored -> true;
       case FailCrashedRun ignored -> true;
-      case ReleaseClaim free -> {
-        RunRow row = batch.row(free.runId());
+      case ReleaseClaim release -> {
+        RunRow row = batch.row(release.runId());
         yield row != null && rules.crashes().isOver(row.crashes() + 1);
       }
       default -> false;
@@ -171,7 +169,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         || (write instanceof ReportWrite r && r.report() instanceof Report.Awaited);
   }
 
-  /** Which steps a decision needs to know. */
+  /** Adds the steps that the decision about this write needs. */
   private static void addKeys(RunBatch batch, RunWrite<?> write, Set<StepRow.Key> keys) {
     RunId runId = write.runId();
     switch (write) {
@@ -203,7 +201,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
   }
 
-  /** Of these it matters whether they are over; what came of them, only to who asks for it. */
+  /** Adds steps that a run waits for; true if the write's result contains their outputs. */
   private static void addAwaited(
       RunBatch batch, RunWrite<?> write, Map<StepRow.Key, Boolean> awaited) {
     if (!readsMessages(write)) {
@@ -222,7 +220,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
   }
 
-  // A large payload goes the long way, which knows the run's type and warns.
+  // Large payloads take the batch path, which knows the workflow type and logs a warning.
   @Override
   public @Nullable Effects writeAlone(Session session, List<RunWrite<?>> writes)
       throws SQLException {
@@ -270,7 +268,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
     start.answer(StartResult.made(start.runId()));
     return () -> {
-      RunStarts.tell(start, createdAt, events);
+      RunStarts.publishStart(start, createdAt, events);
       events.committed();
     };
   }
@@ -318,7 +316,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     };
   }
 
-  /** The run has ended, and its last step had a result before: the long way reads which. */
+  /** The run is completed, but its last step had a result already: the batch path returns it. */
   private void answerStep(Session session, ReportWrite stepWrite) throws SQLException {
     session.inTransaction(tx -> write(tx, List.of(stepWrite)));
   }

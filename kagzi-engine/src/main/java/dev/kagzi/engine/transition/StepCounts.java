@@ -12,13 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many steps each run has: what its claim found recorded, and what was reported since. Only a
- * memory, so that the limit costs no statement: a server that did not hand the claim out counts
- * from zero, a report that is sent again counts again, and the next claim counts what is stored.
- * Thread-safe.
+ * Counts the steps of each run to enforce the limit: the recorded steps at the claim plus the steps reported since. Kept only in memory, so that the limit costs no statement. The count is therefore approximate: a server that did not dispatch the claim counts from zero, and a repeated report counts twice. The next claim counts the stored steps again. Thread-safe.
  */
 public final class StepCounts {
-  private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(10);
+  private static final long UNUSED_NANOS_MAX = TimeUnit.MINUTES.toNanos(10);
 
   private final int stepsMax;
   private final Map<RunId, Count> counts = new ConcurrentHashMap<>();
@@ -41,12 +38,12 @@ public final class StepCounts {
     this.stepsMax = stepsMax;
   }
 
-  /** A run is claimed that has so many steps; answers why it cannot go on if they are too many. */
+  /** Starts counting for a new claim. Returns a failure if the run has too many recorded steps. */
   public Optional<Failure> claimed(Claim claim, int recorded) {
     if (recorded > stepsMax) {
       return Optional.of(
           Failure.of(
-              ErrorCode.INVALID_ARGUMENT, "steps: " + recorded + " (expected: " + most() + ")"));
+              ErrorCode.INVALID_ARGUMENT, "steps: " + recorded + " (expected: " + expectedMax() + ")"));
     }
     if (claim.epoch() > 1) {
       counts.put(claim.runId(), new Count(recorded));
@@ -55,8 +52,7 @@ public final class StepCounts {
   }
 
   /**
-   * Refuses the report that would be one step too many. Each step is counted by the end of its
-   * first attempt, whatever that is; sleeps that give the run back are counted by the next claim.
+   * Refuses a report that would exceed the limit. A step counts with the first report that ends its first attempt. Sleeps are counted by the next claim.
    */
   void check(Report report) {
     boolean isNewStep =
@@ -69,23 +65,23 @@ public final class StepCounts {
     if (isNewStep) {
       int steps = counts.computeIfAbsent(report.claim().runId(), id -> new Count(0)).add();
       if (steps > stepsMax) {
-        throw Refusal.invalid("steps", steps, most());
+        throw Refusal.invalid("steps", steps, expectedMax());
       }
     }
   }
 
-  private String most() {
+  private String expectedMax() {
     return "at most " + stepsMax + " in one run";
   }
 
-  /** The claim has ended: the next one counts anew. */
+  /** Drops the count of a run whose claim has ended. */
   public void ended(RunId run) {
     counts.remove(run);
   }
 
-  /** Forgets runs whose claims ended elsewhere. */
+  /** Drops counts that were not used for ten minutes: their claims ended on another server. */
   public void forgetOld() {
     long now = System.nanoTime();
-    counts.values().removeIf(count -> now - count.lastNanos > FORGET_NANOS);
+    counts.values().removeIf(count -> now - count.lastNanos > UNUSED_NANOS_MAX);
   }
 }

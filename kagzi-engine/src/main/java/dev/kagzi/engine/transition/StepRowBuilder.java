@@ -10,7 +10,7 @@ import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
 import org.jspecify.annotations.Nullable;
 
-/** Puts an attempt together from what a report says of it. */
+/** Builds a {@link StepRow} from a report. */
 final class StepRowBuilder {
   private final RunRow run;
   private final int epoch;
@@ -91,7 +91,7 @@ final class StepRowBuilder {
     return this;
   }
 
-  /** What the step is called, whatever its key looks like. */
+  /** The step's display name; stored only if it differs from the name inside of the key. */
   StepRowBuilder name(String value) {
     String ofKey = new StepRef(run.runId(), stepKey, attempt, epoch).name();
     this.name = ofKey.equals(value) ? null : value;

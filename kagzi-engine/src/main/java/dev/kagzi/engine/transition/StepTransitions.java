@@ -27,28 +27,28 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Decides what becomes of the steps of a run. */
+/** Decides reports and calls about steps. */
 final class StepTransitions {
   private static final long US_PER_MS = 1_000;
 
   private final RunBatch batch;
   private final TransitionRules rules;
-  private final RunMutations moves;
+  private final RunMutations mutations;
   private final RandomGenerator random;
 
   StepTransitions(
-      RunBatch batch, TransitionRules rules, RunMutations moves, RandomGenerator random) {
+      RunBatch batch, TransitionRules rules, RunMutations mutations, RandomGenerator random) {
     this.batch = batch;
     this.rules = rules;
-    this.moves = moves;
+    this.mutations = mutations;
     this.random = random;
   }
 
   ReportResult stepStarted(RunRow row, Report.StepStarted r, ReportWrite write) {
     Fence fence = row.fence(r.claim());
-    // Sent again together with what ended the claim: it was accepted before.
-    boolean again = fence == Fence.ENDED_BY_ITSELF && write.answerBefore() instanceof Accepted;
-    if (fence != Fence.HELD && !again) {
+    // The batch was written again, together with the report that ended the claim.
+    boolean repeated = fence == Fence.ENDED_BY_HOLDER && write.answerBefore() instanceof Accepted;
+    if (fence != Fence.HELD && !repeated) {
       return new ClaimLost(row.status());
     }
     if (fence == Fence.HELD && !batch.hasAdded(row.runId(), r.stepKey(), r.attempt())) {
@@ -65,18 +65,18 @@ final class StepTransitions {
     return new Accepted(RunStatus.RUNNING);
   }
 
-  /** When an attempt that began a while ago has taken too long. */
+  /** The timeout of an attempt that has been running for {@code ranMs}. */
   private long timeoutUs(RunRow row, long ownMs, long ranMs) {
     long timeoutMs = ownMs;
     if (timeoutMs == 0) {
       timeoutMs = row.stepTimeoutMs() == null ? rules.stepTimeoutMs() : row.stepTimeoutMs();
     }
     long leftMs = Math.max(0, timeoutMs - Math.max(0, ranMs));
-    moves.expires(leftMs + rules.stepGraceMs());
+    mutations.publishExpiry(leftMs + rules.stepGraceMs());
     return row.nowUs() + leftMs * US_PER_MS;
   }
 
-  /** An attempt has taken too long and its worker says nothing: the run goes on elsewhere. */
+  /** Fails an attempt whose worker did not report the timeout, and takes the run from that worker. */
   void expire(ExpireStep write) {
     RunRow row = batch.row(write.runId());
     StepRef step = write.step();
@@ -87,8 +87,8 @@ final class StepTransitions {
     }
     Claim claim = new Claim(row.runId(), step.epoch());
     if (row.fence(claim) != Fence.HELD) {
-      // Of a claim that is gone. Whoever has the run now announces the step anew; until then it has
-      // no time-out.
+      // The claim is over. Writing the row without its timeout keeps the chore from finding it
+      // again; the next claim reports the step again.
       batch.add(open);
       write.answer(false);
       return;
@@ -110,7 +110,7 @@ final class StepTransitions {
         failStep(row, failed, attempts, false) instanceof RetryScheduled retry
             ? row.nowUs() + retry.delayMs() * US_PER_MS
             : row.nowUs();
-    moves.takeFromHungWorker(row, dueUs);
+    mutations.takeFromHungWorker(row, dueUs);
     write.answer(true);
   }
 
@@ -126,14 +126,12 @@ final class StepTransitions {
   }
 
   /**
-   * Why a simple client's report is refused before anything else is looked at; null when it is not:
-   * the caller must hold the claim, or have held it to its end, and a step must be one that it
-   * began under this claim. The end of a run is also accepted from its last holder.
+   * Checks a simple client's report: the caller must hold the claim, or have ended it itself, and a step must have been begun under this claim. The last holder may also report the end of the run. Returns null if the report is allowed.
    */
   @Nullable Refusal refuse(RunRow row, ReportWrite write, Caller caller) {
     Report report = write.report();
     boolean ends = report instanceof Report.Done || report instanceof Report.Failed;
-    Fence fence = ends ? caller.fenceOfEnd(row, report.claim()) : caller.fence(row, report.claim());
+    Fence fence = ends ? caller.fenceOfCompletion(row, report.claim()) : caller.fence(row, report.claim());
     if (fence == Fence.LOST) {
       return caller.claimLost(row, report.claim());
     }
@@ -171,7 +169,7 @@ final class StepTransitions {
             "step " + stepKey + " is " + other + " (expected: RUNNING)");
   }
 
-  /** The attempt that was begun under the claim, any for 0; null when there is none. */
+  /** The attempt that was begun under the claim (attempt 0: any); null if there is none. */
   private @Nullable StepRow begun(RunRow row, Claim claim, String stepKey, int attempt) {
     for (StepRow each : batch.attempts(row.runId(), stepKey)) {
       if ((attempt == 0 || each.attempt() == attempt) && each.epoch() == claim.epoch()) {
@@ -197,7 +195,7 @@ final class StepTransitions {
     for (StepRow attempt : attempts) {
       if (attempt.status() == StepStatus.COMPLETED) {
         boolean own = attempt.attempt() == r.attempt() && attempt.epoch() == epoch(row, r.claim());
-        // The run was still running when it was recorded, whatever has become of it since.
+        // The status at the time of the recording, not the current one.
         return own ? new Accepted(RunStatus.RUNNING) : recorded(row, attempt);
       }
     }
@@ -215,15 +213,15 @@ final class StepTransitions {
             .inputHash(r.inputHash())
             .row();
     if (needsNoRead(r) && done.isPlainResult()) {
-      batch.addUnseen(done, write);
+      batch.addWithoutRead(done, write);
     } else {
       batch.add(done);
     }
-    row.progress();
+    row.recordProgress();
     return new Accepted(row.status());
   }
 
-  /** The first attempt's plain result: the insert itself shows whether it is the first. */
+  /** A plain result of a first attempt: the insert itself detects an existing result. */
   static boolean needsNoRead(Report.StepDone r) {
     return r.attempt() == 1
         && r.kind() == StepKind.FUNCTION
@@ -243,7 +241,7 @@ final class StepTransitions {
       }
       if (attempt.attempt() == r.attempt() && attempt.status() == StepStatus.FAILED) {
         return attempt.epoch() == epoch(row, r.claim())
-            ? again(row, attempt, fence)
+            ? repeatedFailure(row, attempt, fence)
             : recorded(row, attempt);
       }
     }
@@ -266,7 +264,7 @@ final class StepTransitions {
             .ranMs(r.ranMs())
             .inputHash(r.inputHash())
             .progress(r.progress());
-    row.progress();
+    row.recordProgress();
     return switch (policy.after(attemptOfRunAttempt(row, r, attempts), r.failure(), random)) {
       case RetryDecision.GiveUp ignored -> {
         batch.add(failed.isFinal().row());
@@ -277,14 +275,14 @@ final class StepTransitions {
         batch.add(failed.dueUs(dueUs).row());
         boolean kept = r.keepClaim() || (waitsInPlace && delayMs < rules.shortWaitMs());
         if (!kept) {
-          moves.park(row, RunStatus.PENDING, dueUs, List.of(), false);
+          mutations.park(row, RunStatus.PENDING, dueUs, List.of(), false);
         }
         yield new RetryScheduled(r.attempt() + 1, delayMs, instant(dueUs), kept);
       }
     };
   }
 
-  /** Attempts start anew with each attempt of the run; their numbers go on. */
+  /** Number of the step attempt within the current run attempt. Retry limits count per run attempt. */
   private static int attemptOfRunAttempt(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
     int before = 0;
     for (StepRow attempt : attempts) {
@@ -298,7 +296,7 @@ final class StepTransitions {
   }
 
   /**
-   * The step's policy, else the one that its beginning stored, else the run's, else the server's.
+   * The policy in the report, else the one stored when the step began, else the run's, else the server's.
    */
   private RetryPolicy policy(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
     if (r.policy() != null) {
@@ -315,8 +313,8 @@ final class StepTransitions {
     return ofRun == null ? rules.defaultPolicy() : ofRun;
   }
 
-  /** The same failure was recorded by the same claim: answered as before. */
-  private static ReportResult again(RunRow row, StepRow failed, Fence fence) {
+  /** The same claim has recorded this failure already: returns the same result. */
+  private static ReportResult repeatedFailure(RunRow row, StepRow failed, Fence fence) {
     if (failed.isFinal()) {
       return new FinalFailure();
     }
@@ -352,7 +350,7 @@ final class StepTransitions {
           ? new Sleeping(RunMutations.remainingMs(row, begunDueUs), false)
           : new ClaimLost(row.status());
     }
-    // A wake time is stored once: a sleep that was begun before goes on, it does not start anew.
+    // The wake time is stored once, so a repeated sleep does not start again.
     long dueUs = begunDueUs == null ? dueUs(row, r) : begunDueUs;
     if (begunDueUs == null) {
       int attempt = slept == null ? 1 : slept.attempt();
@@ -360,14 +358,14 @@ final class StepTransitions {
           step(row, r.claim(), r.stepKey(), attempt, StepKind.SLEEP, StepStatus.RUNNING)
               .dueUs(dueUs)
               .row());
-      // Only what is new counts: code that dies right after its nap must not nap itself out of the
-      // count of crashes.
-      row.progress();
+      // Only a new sleep is progress. Otherwise code that crashes right after a recorded sleep
+      // would reset its crash count at every replay.
+      row.recordProgress();
     }
     long remainingMs = RunMutations.remainingMs(row, dueUs);
     boolean kept = r.keepClaim() || (waitsInPlace && remainingMs < rules.shortWaitMs());
     if (!kept) {
-      moves.park(row, RunStatus.SLEEPING, dueUs, List.of(), false);
+      mutations.park(row, RunStatus.SLEEPING, dueUs, List.of(), false);
     }
     return new Sleeping(remainingMs, kept);
   }
@@ -387,7 +385,7 @@ final class StepTransitions {
     } else if (write.caller().fence(row, write.claim()) != Fence.HELD) {
       write.refuse(write.caller().claimLost(row, write.claim()));
     } else {
-      batch.heard(row);
+      batch.acknowledgeHandOut(row);
       begin(row, write);
     }
   }
@@ -406,10 +404,10 @@ final class StepTransitions {
       return;
     }
     if (last != null && last.isFinalIn(row.attempts())) {
-      write.refuse(failedForGood(last));
+      write.refuse(failedPermanently(last));
       return;
     }
-    // An attempt that was cut short by a crash is the same attempt again: crashes are not failures.
+    // A crash is not a failure: the interrupted attempt keeps its number.
     StepRow open = last != null && last.status() == StepStatus.RUNNING ? last : null;
     int attempt = open != null ? open.attempt() : last == null ? 1 : last.attempt() + 1;
     StepRow begun =
@@ -425,10 +423,9 @@ final class StepTransitions {
     write.answer(new BegunStep(ref(begun), true, null));
   }
 
-  // A failure that the code has seen stays: what it did about it has been done. The message is the
-  // recorded one, so that a worker without the SDK throws the same at the first execution and at
-  // replay.
-  private static Refusal failedForGood(StepRow step) {
+  // The code may have reacted to this failure, so it is final. The message is the recorded one, so
+  // that a worker without the SDK throws the same error at replay as at the first execution.
+  private static Refusal failedPermanently(StepRow step) {
     String message =
         step.failure() == null
             ? "step " + step.stepKey() + " failed in attempt " + step.attempt()

@@ -4,14 +4,13 @@ import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.retry.RetryPolicy;
 
 /**
- * What the engine decides by.
+ * Server-wide rules of state transitions.
  *
- * @param defaultPolicy where neither step nor run have one
- * @param shortWaitMs a wait below this is waited for in place
- * @param crashes what becomes of runs whose workers die
- * @param stepTimeoutMs how long an attempt of a step may take where neither step nor run say
- *     otherwise
- * @param stepGraceMs so much later the server ends an attempt that its worker should have ended
+ * @param defaultPolicy retry policy of steps when neither the step nor the run has one
+ * @param shortWaitMs for a shorter wait the worker keeps its claim
+ * @param crashes back-off and limit for runs whose workers crash
+ * @param stepTimeoutMs timeout of a step attempt when neither the step nor the run sets one
+ * @param stepGraceMs how long after the timeout the server fails an attempt that its worker did not
  */
 public record TransitionRules(
     RetryPolicy defaultPolicy,

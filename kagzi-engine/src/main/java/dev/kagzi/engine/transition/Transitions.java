@@ -11,8 +11,7 @@ import dev.kagzi.engine.value.Refusal;
 import java.util.random.RandomGenerator;
 
 /**
- * Decides what becomes of each write of a batch. All rows that a decision needs are locked and read
- * before; nothing here talks to the database.
+ * Decides each write of a batch. All rows that a decision needs are locked and read before; this class does not access the database.
  */
 final class Transitions {
   private final RunBatch batch;
@@ -26,11 +25,11 @@ final class Transitions {
       Versions versions,
       RunEvents events,
       RandomGenerator random) {
-    RunMutations moves = new RunMutations(batch, versions, events);
+    RunMutations mutations = new RunMutations(batch, versions, events);
     this.batch = batch;
-    this.steps = new StepTransitions(batch, rules, moves, random);
-    this.runs = new RunTransitions(batch, rules, moves, events, random);
-    this.children = new ChildTransitions(batch, versions, moves, events);
+    this.steps = new StepTransitions(batch, rules, mutations, random);
+    this.runs = new RunTransitions(batch, rules, mutations, events, random);
+    this.children = new ChildTransitions(batch, versions, mutations, events);
   }
 
   void decide(RunWrite<?> write) {
@@ -42,7 +41,7 @@ final class Transitions {
       case ExpireRun expire -> runs.expire(expire);
       case ExpireStep expire -> steps.expire(expire);
       case FailCrashedRun crashed -> runs.failCrashed(crashed);
-      case ReleaseClaim free -> runs.free(free);
+      case ReleaseClaim release -> runs.releaseClaim(release);
       case RenewLease renew -> runs.renew(renew);
       case DeliverMessages deliver -> children.deliver(deliver);
       default -> throw new IllegalStateException("write: " + write + " (expected: a known kind)");
@@ -69,7 +68,7 @@ final class Transitions {
           case Report.Done r -> runs.done(row, r, write.caller());
           case Report.Failed r -> runs.failed(row, r, write.caller());
           case Report.Released r -> runs.released(row, r);
-          case Report.ChildStarted r -> children.started(row, r);
+          case Report.ChildStarted r -> children.startChild(row, r);
           case Report.Awaited r -> children.awaited(row, r);
         });
   }

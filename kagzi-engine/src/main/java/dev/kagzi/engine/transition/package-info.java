@@ -1,10 +1,11 @@
 /**
- * What workers say happened, and what becomes of it.
+ * State transitions of runs and steps: what workers report, and what others do to a run (cancel, resume, expire, release).
  *
- * <p>A lane of the journal gathers reports, locks their runs, judges each report against the locked
- * state in memory and writes what follows with one statement per kind ({@link
- * dev.kagzi.engine.transition.RunWriter}). Every report can be sent twice: its own effect is
- * recognized and answered as before.
+ * <p>A lane of the journal collects the writes of a batch and locks their runs. {@link
+ * dev.kagzi.engine.transition.Transitions} decides each write in memory on the locked rows. {@link
+ * dev.kagzi.engine.transition.RunBatch} then writes all changes with one statement per kind.
+ *
+ * <p>Every report is idempotent: a report that was already applied gets the same result again.
  */
 @NullMarked
 package dev.kagzi.engine.transition;

@@ -166,7 +166,7 @@ class SlotReservationTest {
     }
   }
 
-  /** The lane by itself, with a slot that only listens: nothing else moves the run. */
+  /** The lane by itself, with a slot that only listens: nothing else mutations the run. */
   @ParameterizedTest
   @EnumSource
   void a_start_that_is_sent_again_hands_out_what_is_still_its_own(Meanwhile meanwhile) {
