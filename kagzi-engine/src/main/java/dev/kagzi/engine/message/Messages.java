@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Writes, takes and finds messages. */
+/** Inserts, consumes and finds messages. */
 public final class Messages {
   public static final String POST_SQL =
       """
@@ -37,12 +37,11 @@ public final class Messages {
       RETURNING m.to_run, m.step_id, m.what, m.data, m.metadata
       """;
 
-  // Children are looked up run by run: while no run has any, the planner takes a walk over the
-  // whole index for as good, and keeps that plan.
+  // The statements below look up children run by run (LATERAL with OFFSET 0). While no run has
+  // children, the planner would otherwise choose a scan of the whole index and cache that plan.
 
   /**
-   * Tells the children of runs that were ended to end too. Runs that start for others do so under
-   * the lock of their parent, which is held here: none is missed.
+   * Posts CANCEL or TERMINATE to the active children of these runs. Children are inserted under the lock of their parent, which is held here, so none is missed.
    */
   public static final String TO_CHILDREN_SQL =
       """
@@ -60,7 +59,7 @@ public final class Messages {
       RETURNING to_run
       """;
 
-  /** What children have given that ended while nobody heard them. */
+  /** Posts the outputs of completed children to parents that are resumed. */
   public static final String OF_ENDED_CHILDREN_SQL =
       """
       INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)
@@ -80,7 +79,7 @@ public final class Messages {
       RETURNING to_run
       """;
 
-  /** Messages that nobody has read for a while: their announcement was lost. */
+  /** Receivers of old messages, whose notification was lost. */
   public static final String FORGOTTEN_SQL =
       """
       SELECT DISTINCT to_run
@@ -93,7 +92,7 @@ public final class Messages {
 
   private Messages() {}
 
-  /** Forgets what was said to runs that go. */
+  /** Deletes the messages to purged runs. */
   public static void delete(Session tx, Collection<RunId> runs) throws SQLException {
     tx.query(DELETE_SQL).bindUuids(runs, RunId::value).update();
   }
@@ -102,18 +101,18 @@ public final class Messages {
     tx.query(POST_SQL)
         .bindUuids(messages, m -> m.to().value())
         .bindTexts(messages, RunMessage::stepKey)
-        .bindTexts(messages, RunMessage::stored)
+        .bindTexts(messages, RunMessage::storedType)
         .bindBytes(messages, Messages::data)
         .bindTexts(messages, m -> m.output() == null ? null : Json.encode(m.output().metadata()))
         .update();
   }
 
   /**
-   * Tells the children of these runs; answers who is told.
+   * Posts CANCEL or TERMINATE to the children of these runs. Returns the receivers.
    *
-   * @param ended why each was ended; without a reason it was cancelled
+   * @param ended the ended runs; with a failure the children are terminated, else cancelled
    */
-  public static List<RunId> tellChildren(Session tx, Map<RunId, Optional<Failure>> ended)
+  public static List<RunId> postCancelToChildren(Session tx, Map<RunId, Optional<Failure>> ended)
       throws SQLException {
     List<RunId> runs = List.copyOf(ended.keySet());
     return tx.query(TO_CHILDREN_SQL)
@@ -121,7 +120,7 @@ public final class Messages {
         .bindTexts(
             runs,
             run ->
-                (isTerminated(ended, run) ? RunMessage.What.TERMINATE : RunMessage.What.CANCEL)
+                (isTerminated(ended, run) ? RunMessage.Type.TERMINATE : RunMessage.Type.CANCEL)
                     .name())
         .bindBytes(runs, run -> reason(ended, run))
         .list(row -> new RunId(row.uuid("to_run")));
@@ -134,12 +133,12 @@ public final class Messages {
   private static byte @Nullable [] reason(Map<RunId, Optional<Failure>> ended, RunId run) {
     return ended
         .getOrDefault(run, Optional.empty())
-        .map(why -> Json.encode(why).getBytes(StandardCharsets.UTF_8))
+        .map(failure -> Json.encode(failure).getBytes(StandardCharsets.UTF_8))
         .orElse(null);
   }
 
-  /** Says to runs that go on what their children said to nobody; answers who is told. */
-  public static Set<RunId> repeatEnds(Session tx, Collection<RunId> runs) throws SQLException {
+  /** Posts the results of completed children to resumed runs. Returns the receivers. */
+  public static Set<RunId> postResultsOfEndedChildren(Session tx, Collection<RunId> runs) throws SQLException {
     return new HashSet<>(
         tx.query(OF_ENDED_CHILDREN_SQL)
             .bindUuids(runs, RunId::value)
@@ -153,7 +152,7 @@ public final class Messages {
     return message.output() == null ? new byte[0] : message.output().data();
   }
 
-  /** Takes all messages to these runs, whose locks are held. */
+  /** Deletes and returns all messages to these locked runs. */
   public static Map<RunId, List<RunMessage>> take(Session tx, Collection<RunId> runs)
       throws SQLException {
     Map<RunId, List<RunMessage>> taken = new HashMap<>();
@@ -169,19 +168,19 @@ public final class Messages {
     byte[] data = row.bytes("data");
     byte[] content = data == null ? new byte[0] : data;
     String[] stored = row.text("what").split(" ", 2);
-    RunMessage.What what = RunMessage.What.valueOf(stored[0]);
+    RunMessage.Type type = RunMessage.Type.valueOf(stored[0]);
     RunId from = stored.length == 1 ? null : RunId.parse(stored[1]).orElse(null);
     Payload output = null;
     Failure failure = null;
-    if (what == RunMessage.What.COMPLETED) {
+    if (type == RunMessage.Type.COMPLETED) {
       output = new Payload(content, Json.decode(row.textOrNull("metadata")));
     } else if (content.length > 0) {
       failure = Json.decodeFailure(new String(content, StandardCharsets.UTF_8));
     }
-    return new RunMessage(to, row.text("step_id"), what, from, output, failure);
+    return new RunMessage(to, row.text("step_id"), type, from, output, failure);
   }
 
-  /** Receivers of messages older than that. */
+  /** Finds receivers of messages that are older than this. */
   public static List<RunId> forgotten(Session session, long olderThanMs, int max)
       throws SQLException {
     return session

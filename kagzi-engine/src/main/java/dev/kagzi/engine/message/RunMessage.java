@@ -6,24 +6,23 @@ import dev.kagzi.engine.value.RunId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that a run has to know: one of its steps, which another run carries out, has ended; or
- * its parent was ended, and it shall end too.
+ * A message to a run: a child that executes one of its steps has ended, or its parent was cancelled or terminated.
  *
- * @param stepKey the step; empty in what a parent says
- * @param from the run that carried out the step; null if that is not known
- * @param output what it gave
- * @param failure why it gave nothing, or why the parent was ended
+ * @param stepKey the receiver's step; empty in messages from a parent
+ * @param from the child that executed the step; null if not known
+ * @param output the child's output
+ * @param failure why the child failed, or why the parent was terminated
  */
 public record RunMessage(
     RunId to,
     String stepKey,
-    What what,
+    Type type,
     @Nullable RunId from,
     @Nullable Payload output,
     @Nullable Failure failure) {
 
-  /** What is said. */
-  public enum What {
+  /** The type of a message. */
+  public enum Type {
     COMPLETED,
     FAILED,
     CANCEL,
@@ -32,23 +31,22 @@ public record RunMessage(
 
   public static RunMessage completed(
       RunId to, String stepKey, RunId from, @Nullable Payload output) {
-    return new RunMessage(to, stepKey, What.COMPLETED, from, output, null);
+    return new RunMessage(to, stepKey, Type.COMPLETED, from, output, null);
   }
 
   public static RunMessage failed(RunId to, String stepKey, RunId from, Failure why) {
-    return new RunMessage(to, stepKey, What.FAILED, from, null, why);
+    return new RunMessage(to, stepKey, Type.FAILED, from, null, why);
   }
 
-  /** Whether a parent says it. */
-  public boolean isFromAbove() {
-    return what == What.CANCEL || what == What.TERMINATE;
+  /** True for messages from a parent to its child. */
+  public boolean isFromParent() {
+    return type == Type.CANCEL || type == Type.TERMINATE;
   }
 
   /**
-   * As it is stored: it keeps a message that is sent twice from being two, and the messages of two
-   * runs that carried out one step from being one.
+   * The stored type, with the sender. As part of the primary key it makes a repeated message one row, and messages of two children of the same step two rows.
    */
-  String stored() {
+  String storedType() {
     return from == null ? what.name() : what.name() + " " + from;
   }
 }

@@ -5,13 +5,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that changes something.
+ * A call that takes effect once.
  *
- * @param id chosen by the caller, or by the server for a caller without one
- * @param what method and target; the same id with another one is refused
+ * @param id the request id of the caller, or a new one
+ * @param what method and arguments; the same id with other arguments is refused
  */
 public record IdempotentCall(UUID id, String what) {
-  /** {@code id} is null for a caller that chose none. */
+  /** {@code id} is null if the caller sent no request id. */
   public static IdempotentCall of(@Nullable UUID id, String method, Object... target) {
     StringBuilder what = new StringBuilder(method);
     for (Object part : target) {

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Executes calls once, however often they are sent. */
+/** Executes each call once, even if it is sent several times. */
 public final class IdempotentCalls {
   static final String INSERT_SQL =
       """
@@ -33,18 +33,17 @@ public final class IdempotentCalls {
 
   private IdempotentCalls() {}
 
-  /** Makes an answer again of what was stored. */
+  /** Rebuilds the answer from its stored form. */
   @FunctionalInterface
   public interface Recall<T> {
-    /** Within the transaction of the repeated call. */
+    /** Called in the transaction of the repeated call. */
     T recall(Session tx, String stored) throws SQLException;
   }
 
   /**
-   * Executes the effect in a transaction, unless the call has been executed before. Repeats the
-   * transaction when the connection breaks: the stored call tells whether it was committed.
+   * Executes the effect in a transaction, unless the call was executed before. Repeats the transaction if the connection breaks: the stored call shows whether it was committed.
    *
-   * @param store writes what {@code recall} needs to answer a repeated call
+   * @param store converts the answer to the text that {@code recall} reads
    */
   public static <T> T once(
       Database database,
@@ -65,14 +64,13 @@ public final class IdempotentCalls {
   }
 
   /**
-   * Stores the call, and locks it until the end of the transaction. Returns what {@link #leave}
-   * stored last; null for a call that is new.
+   * Inserts the call, or locks its row until the end of the transaction. Returns the answer that {@link #leave} stored; null for a new call.
    */
   public static @Nullable String enter(Session tx, IdempotentCall call) throws SQLException {
     if (tx.query(INSERT_SQL).bind(call.id()).bind(call.what()).update() > 0) {
       return null;
     }
-    // Absent only if it was purged this very moment: then it is as good as new.
+    // Absent only if it was purged since the insert: then the call counts as new.
     Stored stored =
         tx.query(FIND_SQL)
             .bind(call.id())
@@ -87,17 +85,17 @@ public final class IdempotentCalls {
     return stored.answer;
   }
 
-  /** Stores the answer. */
+  /** Stores the answer of the call. */
   public static void leave(Session tx, IdempotentCall call, String answer) throws SQLException {
     tx.query(ANSWER_SQL).bind(answer).bind(call.id()).update();
   }
 
-  /** Whether the call has been executed. */
+  /** Whether the call is stored. */
   public static boolean isKnown(Database database, IdempotentCall call) {
     return find(database, call).isPresent();
   }
 
-  /** Returns what {@link #leave} stored last, without a lock; null for a call that is new. */
+  /** Returns the answer that {@link #leave} stored, without a lock; null for a new call. */
   public static @Nullable String answer(Database database, IdempotentCall call) {
     return find(database, call).map(Stored::answer).orElse(null);
   }

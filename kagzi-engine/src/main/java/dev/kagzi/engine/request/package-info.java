@@ -1,10 +1,7 @@
 /**
- * Calls that may be repeated. A call that changes something outside of the journal stores its id
- * and its answer in the transaction of the change. A call with the same id finds them: it changes
- * nothing, and is answered like the first.
+ * Idempotent calls. A call that changes something outside of the journal stores its id and its answer in the transaction of the change. A repeated call with the same id changes nothing and returns the stored answer.
  *
- * <p>Promise: the effect of a call happens once, whether a client repeats the call or the server
- * does because the connection broke while PostgreSQL committed.
+ * <p>Guarantee: a call takes effect once, whether the client repeats it or the server does because the connection broke during a commit.
  *
  * <p>May know {@code db} and {@code value}. Owns {@code requests}.
  */

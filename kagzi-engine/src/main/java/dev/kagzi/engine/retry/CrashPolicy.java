@@ -3,13 +3,11 @@ package dev.kagzi.engine.retry;
 import java.util.random.RandomGenerator;
 
 /**
- * What becomes of a run whose workers end or go silent, again and again. A take-over counts as a
- * crash until the run records a step. The first is immediate; later ones wait, so that a run that
- * kills its workers does not kill them all at once; over the limit the run fails.
+ * Back-off and limit for runs whose workers crash or go silent. Each take-over counts as a crash until the run records a step. The first take-over is immediate. Later ones are delayed, so that a run that crashes its workers does not crash all of them at once. Above the limit the run fails.
  *
- * @param delayFirstMs what the second take-over in a row waits; each later one twice as long
- * @param delayMaxMs up to here
- * @param limit so many take-overs in a row are borne
+ * @param delayFirstMs delay before the second take-over in a row; doubled for each later one
+ * @param delayMaxMs upper bound of the delay
+ * @param limit number of take-overs in a row that are allowed
  */
 public record CrashPolicy(long delayFirstMs, long delayMaxMs, int limit) {
   public static final CrashPolicy DEFAULT = new CrashPolicy(1_000, 60_000, 10);
@@ -23,12 +21,12 @@ public record CrashPolicy(long delayFirstMs, long delayMaxMs, int limit) {
     check(limit >= 0, "limit", limit, ">= 0");
   }
 
-  /** True when a run that was taken over so often shall not be tried again. */
+  /** True if a run with this many crashes in a row must fail. */
   public boolean isOver(int crashes) {
     return crashes > limit;
   }
 
-  /** How long a run waits that had been taken over so often before this time. */
+  /** The delay before the next claim of a run that had this many crashes before the current one. */
   public long delayMs(int crashesBefore, RandomGenerator random) {
     if (crashesBefore == 0) {
       return 0;

@@ -1,10 +1,10 @@
 package dev.kagzi.engine.retry;
 
-/** What follows a failed attempt. */
+/** The decision after a failed attempt. */
 public sealed interface RetryDecision {
-  /** Another attempt, so many milliseconds from now. */
+  /** Retry after the delay. */
   record RetryAfter(long delayMs) implements RetryDecision {}
 
-  /** None; the failure is final. */
+  /** No retry; the failure is final. */
   record GiveUp(String why) implements RetryDecision {}
 }

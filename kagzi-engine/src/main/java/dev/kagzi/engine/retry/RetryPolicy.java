@@ -7,9 +7,12 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 
 /**
- * How patiently a failed attempt is tried again. Attempts are executions: 1 means no retry, -1 no
- * limit. Jitter is the share by which a delay may differ in either direction; the cap holds after
- * it.
+ * When and how often failed attempts are retried.
+ *
+ * @param attemptsMax number of executions: 1 means no retry, -1 no limit
+ * @param jitter the fraction by which a delay varies in both directions; {@code delayMaxMs} caps the result
+ * @param nonRetryable failures that are not retried, by type or supertype, package, kind or message prefix
+ * @param retryableKinds the only kinds that are retried; empty: all
  */
 public record RetryPolicy(
     int attemptsMax,
@@ -20,13 +23,13 @@ public record RetryPolicy(
     List<String> nonRetryable,
     List<String> retryableKinds) {
 
-  /** As many attempts as it takes. */
+  /** No limit of attempts. */
   public static final int UNLIMITED = -1;
 
-  /** What holds where neither step nor run say otherwise. */
+  /** Used if neither the step nor the run sets a policy. */
   public static final RetryPolicy DEFAULT = new RetryPolicy(3, 1_000, 2.0, 60_000, 0.25, List.of());
 
-  /** A policy for errors of any kind. */
+  /** A policy that retries failures of any kind. */
   public RetryPolicy(
       int attemptsMax,
       long delayFirstMs,
@@ -37,7 +40,7 @@ public record RetryPolicy(
     this(attemptsMax, delayFirstMs, coefficient, delayMaxMs, jitter, nonRetryable, List.of());
   }
 
-  /** A worker's wish to be tried later is granted up to here. */
+  /** Upper bound of the delay that a failure itself may request. */
   public static final long RETRY_AFTER_MS_MAX = 30L * 24 * 60 * 60 * 1000;
 
   private static final long DELAY_MS_MAX = 365L * 24 * 60 * 60 * 1000;
@@ -68,7 +71,7 @@ public record RetryPolicy(
     retryableKinds = List.copyOf(retryableKinds);
   }
 
-  /** Decides after the given attempt, counted from 1, has failed. */
+  /** Decides what follows the failure of the given attempt, counted from 1. */
   public RetryDecision after(int attempt, Failure failure, RandomGenerator random) {
     if (failure.nonRetryable()) {
       return new RetryDecision.GiveUp("the failure is marked as not retryable");
@@ -93,7 +96,7 @@ public record RetryPolicy(
     return new RetryDecision.RetryAfter(delayMs);
   }
 
-  /** By type or supertype, by package, by kind, or by the beginning of the message. */
+  /** Compares type, supertypes, package (ending with a dot), kind and the start of the message. */
   private static boolean isLike(Failure failure, String like) {
     Map<String, String> metadata = failure.metadata();
     String type = metadata.getOrDefault("type", "");

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** A policy as it lies in a {@code jsonb} column; null is none. */
+/** Converts policies to and from {@code jsonb} columns; null is no policy. */
 public final class RetryPolicyJson {
   private RetryPolicyJson() {}
 
-  /** All of the policy, so that another default later does not change a run that has started. */
+  /** Writes every member, so that a later change of a default does not affect started runs. */
   public static @Nullable String encode(@Nullable RetryPolicy policy) {
     if (policy == null) {
       return null;
@@ -36,7 +36,7 @@ public final class RetryPolicyJson {
         });
   }
 
-  /** The policy that {@link #encode} wrote; an absent member has the default policy's value. */
+  /** Reads what {@link #encode} wrote; an absent member gets the value of the default policy. */
   public static @Nullable RetryPolicy decode(@Nullable String json) {
     if (json == null) {
       return null;

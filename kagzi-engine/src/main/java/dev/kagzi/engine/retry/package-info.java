@@ -1,6 +1,5 @@
 /**
- * When a failed attempt is tried again. Pure arithmetic: the caller brings the failure and gets a
- * decision.
+ * Retry and crash policies. Pure functions: the caller passes the failure and gets a decision.
  */
 @NullMarked
 package dev.kagzi.engine.retry;

@@ -211,7 +211,7 @@ public final class RunRow {
     this.changed = true;
   }
 
-  /** Resets the crash count because a step previousStatus recorded. */
+  /** Resets the crash count because a step was recorded. */
   public void recordProgress() {
     if (crashes != 0) {
       crashes = 0;
@@ -278,7 +278,7 @@ public final class RunRow {
     return nowUs;
   }
 
-  /** Whether the run is ended and previousStatus so before this transaction. */
+  /** Whether the run is ended and was so before this transaction. */
   public boolean hadEndedBefore() {
     return previousStatus.isFinal() && status.isFinal();
   }
@@ -310,7 +310,7 @@ public final class RunRow {
     return acknowledgedEpoch != null && acknowledgedEpoch == epoch;
   }
 
-  /** True if a claim before the last one previousStatus taken from its worker. */
+  /** True if a claim before the last one was taken from its worker. */
   public boolean isTakenOver() {
     return lostEpoch != null && lostEpoch < lastClaim();
   }
@@ -321,18 +321,18 @@ public final class RunRow {
   }
 
   /**
-   * True if the last claim previousStatus taken from its worker and no other worker has claimed the run since.
+   * True if the last claim was taken from its worker and no other worker has claimed the run since.
    */
   public boolean isTaken() {
     return status == RunStatus.PENDING && takenFrom != null;
   }
 
-  /** The worker whose claim previousStatus taken; null unless the run waits for its next claim. */
+  /** The worker whose claim was taken; null unless the run waits for its next claim. */
   public @Nullable WorkerId takenFrom() {
     return takenFrom;
   }
 
-  /** The epoch of the claim that previousStatus taken; null unless the run waits for its next claim. */
+  /** The epoch of the claim that was taken; null unless the run waits for its next claim. */
   public @Nullable Integer takenEpoch() {
     return takenEpoch;
   }

@@ -7,11 +7,10 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Failures that the code was told, and after which it did something else: it has caught them. Their
- * steps are not executed again when the run is resumed, since what came of them has been done.
+ * Failures that the workflow code has caught: it received them and then executed another step. A resume does not execute these steps again, because the code has already reacted to their failures.
  */
 public final class CaughtFailures {
-  /** They are final in the next attempt of the run as they were in the one before. */
+  /** Moves caught failures into the next attempt of the run, where they stay final. */
   public static final String CARRY_OVER_SQL =
       """
       UPDATE kagzi.step_runs c
@@ -29,9 +28,9 @@ public final class CaughtFailures {
   private CaughtFailures() {}
 
   /**
-   * Carries them over.
+   * Moves the caught failures of resumed runs into their new attempts.
    *
-   * @param attempts of runs that are resumed, each with the attempt that begins
+   * @param attempts the resumed runs, each with its new attempt
    */
   public static void carryOver(Session tx, Map<UUID, Integer> attempts) throws SQLException {
     Collection<Map.Entry<UUID, Integer>> runs = attempts.entrySet();

@@ -10,13 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Ends what is still open in runs: steps that will never report, sleeps that are over. And opens
- * again what has not come to its end by itself.
+ * Closes open steps of runs that end, completes sleeps that are over, and reopens interrupted steps of runs that are resumed.
  */
 public final class CloseSteps {
   /**
-   * What is open when its run ends has failed; but the step that starts a child is done with that
-   * when the run ends well without having asked for more.
+   * Fails the open steps of ended runs. In a completed run, the open step of a child is completed instead: the run started the child and did not await it.
    */
   public static final String END_OPEN_SQL =
       """
@@ -32,7 +30,7 @@ public final class CloseSteps {
          AND s.status IN ('RUNNING', 'PENDING')
       """;
 
-  /** A sleep is over when its time has come, and not because somebody claimed the run. */
+  /** Completes sleeps whose wake time has passed; a claim alone does not end a sleep. */
   public static final String END_SLEEPS_SQL =
       """
       UPDATE kagzi.step_runs s
@@ -44,7 +42,7 @@ public final class CloseSteps {
          AND s.due_at <= kagzi.clock()
       """;
 
-  /** A run that was ended in its sleep and goes on has its wake time still. */
+  /** Reopens the sleeps of resumed runs; they keep their wake time. */
   public static final String REOPEN_SLEEPS_SQL =
       """
       UPDATE kagzi.step_runs s
@@ -56,8 +54,7 @@ public final class CloseSteps {
       """;
 
   /**
-   * A run that has ended and goes on waits again for the children that went on without it; those
-   * that did not end well are started anew.
+   * Reopens the child steps of resumed runs whose children are active or completed. Unsuccessful children are started again.
    */
   public static final String REOPEN_CHILDREN_SQL =
       """
@@ -74,7 +71,7 @@ public final class CloseSteps {
 
   private CloseSteps() {}
 
-  /** Closes what is open in runs that end; by run, whether it ends well. */
+  /** Closes the open steps of runs that end; the map value is true for completed runs. */
   public static void endOpen(Session tx, Map<RunId, Boolean> runs, Failure why)
       throws SQLException {
     List<Map.Entry<RunId, Boolean>> all = List.copyOf(runs.entrySet());
@@ -89,7 +86,7 @@ public final class CloseSteps {
     tx.query(END_SLEEPS_SQL).bindUuids(runs, RunId::value).update();
   }
 
-  /** Whether there were any that were closed for that reason. */
+  /** Reopens child steps that were closed with this failure. Returns whether there were any. */
   public static boolean reopenChildren(Session tx, Collection<RunId> runs, Failure closedFor)
       throws SQLException {
     return tx.query(REOPEN_CHILDREN_SQL)

@@ -8,19 +8,17 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Deletes the steps of runs that go. What that takes is not the number of rows alone: a large value
- * lies in rows of its own, of about 2 KB each, and every one of them is deleted too. So a step has
- * a weight: the number of rows that go with it.
+ * Deletes the steps of purged runs. A large value is stored in TOAST rows of about 2 KB each, which are deleted too. The weight of a step is the number of all its rows.
  */
 public final class DeleteSteps {
-  // The size as it is stored, which the row itself knows: nothing large is read.
+  // pg_column_size returns the stored size without reading the TOAST rows.
   private static final String WEIGHT =
       """
       1 + (coalesce(pg_column_size(s.input), 0) + coalesce(pg_column_size(s.output), 0)
            + coalesce(pg_column_size(s.error), 0) + coalesce(pg_column_size(s.progress), 0)) / 2000
       """;
 
-  /** Looks at no more rows than would be too heavy in any case. */
+  /** Reads at most {@code max} rows per run: their weight already exceeds the limit. */
   static final String WEIGH_SQL =
       """
       SELECT n.run_id,
@@ -33,7 +31,7 @@ public final class DeleteSteps {
 
   static final String DELETE_SQL = "DELETE FROM kagzi.step_runs WHERE run_id = ANY (?::uuid[])";
 
-  /** The first of them, however heavy it is, and those behind it while it does not get too much. */
+  /** Deletes the first step, whatever its weight, and more steps up to the weight limit. */
   static final String DELETE_SOME_SQL =
       """
       DELETE FROM kagzi.step_runs
@@ -48,7 +46,7 @@ public final class DeleteSteps {
 
   private DeleteSteps() {}
 
-  /** How heavy the steps of each are; those of a run with many are not all weighed. */
+  /** Returns the weight of each run's steps; counts at most {@code max} steps of a run. */
   public static Map<RunId, Integer> weigh(Session session, Collection<RunId> runs, int max)
       throws SQLException {
     Map<RunId, Integer> weights = new HashMap<>();
@@ -64,7 +62,7 @@ public final class DeleteSteps {
     tx.query(DELETE_SQL).bindUuids(runs, RunId::value).update();
   }
 
-  /** Deletes steps of a run that is gone, up to a weight, and returns how many they were. */
+  /** Deletes steps of a deleted run, up to a weight. Returns how many were deleted. */
   public static int deleteSome(Session tx, RunId run, int weightMax) throws SQLException {
     return tx.query(DELETE_SOME_SQL).bind(run.value()).bind(weightMax).bind(weightMax).update();
   }

@@ -5,7 +5,7 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Finds the open attempts that have taken too long. */
+/** Finds running attempts that have timed out. */
 public final class OverdueSteps {
   public static final String SQL =
       """
@@ -19,7 +19,7 @@ public final class OverdueSteps {
 
   private OverdueSteps() {}
 
-  /** Their workers should have ended them so many milliseconds ago. */
+  /** Finds attempts whose timeout passed at least {@code graceMs} ago. */
   public static List<StepRef> find(Session session, long graceMs, int max) throws SQLException {
     return session
         .query(SQL)

@@ -20,11 +20,11 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Reads steps of runs whose lock is held. */
+/** Reads the steps of locked runs. */
 public final class ReadSteps {
   private static final int PAGE_STEPS_MAX = 1_000;
 
-  /** A batch whose steps have more than that recorded is split. */
+  /** The journal splits a batch whose steps have larger outputs. */
   private static final long OUTPUTS_BYTES_MAX = 8L << 20;
 
   private static final String COLUMNS =
@@ -35,7 +35,7 @@ public final class ReadSteps {
       (extract(epoch FROM s.due_at) * 1000000)::bigint AS due_us
       """;
 
-  /** All attempts of the steps named; without their outputs if those are too large in all. */
+  /** All attempts of the given steps; without outputs if their sum is too large. */
   public static final String BY_KEY_SQL =
       "SELECT "
           + COLUMNS
@@ -54,9 +54,7 @@ public final class ReadSteps {
             """;
 
   /**
-   * The last attempts of steps that somebody waits for: whether they are over, and of those that
-   * are to be told what has come of them, as much as fits. The others' outputs and errors stay
-   * where they are, however many there are.
+   * The last attempts of awaited steps. Outputs and errors are read only for wanted steps, and only up to a sum of bytes.
    */
   public static final String AWAITED_SQL =
       "SELECT "
@@ -88,7 +86,7 @@ public final class ReadSteps {
                                    ) AS b) AS l) AS s
             """;
 
-  /** The last attempt of every step of the runs, in the order in which they were recorded. */
+  /** The last attempt of every step of the runs, in the order of recording. */
   public static final String HISTORY_SQL =
       "SELECT "
           + COLUMNS
@@ -105,14 +103,13 @@ public final class ReadSteps {
              ORDER BY s.run_id, s.created_at, s.step_id
             """;
 
-  // Where the planner knows little of a run it would rather read and sort all that is left of it,
-  // for every page.
+  // Without statistics of a run the planner would read and sort all its remaining steps for every
+  // page.
   private static final String PAGE_SETTINGS =
       "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off";
 
   /**
-   * The next steps of one run, each by its last attempt, in the order of their keys: as many as
-   * fit, and one at least. Large values stay where they are stored until the row is known to fit.
+   * The next steps of one run in key order, each with its last attempt: as many as fit into the byte limit, at least one. Large values are not read before the row is known to fit.
    */
   public static final String PAGE_SQL =
       "SELECT "
@@ -143,8 +140,7 @@ public final class ReadSteps {
             """;
 
   /**
-   * How many steps the runs have, by their first attempts, and how much their recorded outputs,
-   * errors and progress are; reads none of them.
+   * The number of steps of each run and the size of their outputs, errors and progress, without reading these values.
    */
   public static final String SIZES_SQL =
       """
@@ -164,7 +160,7 @@ public final class ReadSteps {
 
   private ReadSteps() {}
 
-  /** How large a run's history is, in bytes about. */
+  /** The approximate size of a run's history. */
   public record Size(int steps, long bytes) {
     public static final Size NONE = new Size(0, 0);
   }
@@ -182,10 +178,9 @@ public final class ReadSteps {
   }
 
   /**
-   * By step, each with its attempts in order.
+   * Returns the attempts of each step, in order.
    *
-   * @throws SQLException of the class of exceeded limits if several steps are asked for and their
-   *     outputs are too much for one transaction
+   * @throws SQLException with {@link SqlErrors#LIMIT_EXCEEDED} if several steps are read and their outputs are too large for one transaction
    */
   public static Map<StepRow.Key, List<StepRow>> byKey(Session tx, Collection<StepRow.Key> keys)
       throws SQLException {
@@ -208,20 +203,20 @@ public final class ReadSteps {
   }
 
   /**
-   * Steps that somebody waits for.
+   * Awaited steps.
    *
-   * @param last of each its last attempt
-   * @param withheld those whose result was not read
+   * @param last the last attempt of each step
+   * @param withheld the steps whose result was not read
    */
   public record Awaited(Map<StepRow.Key, StepRow> last, Set<StepRow.Key> withheld) {
     public static final Awaited NONE = new Awaited(Map.of(), Set.of());
   }
 
   /**
-   * Reads them.
+   * Reads awaited steps.
    *
-   * @param wanted which of them are to be told, if they fit; in the order of telling
-   * @param bytesMax how much is read of one run's, and one more
+   * @param wanted the steps, in the order of the answer; true to read the result of the step if it fits
+   * @param bytesMax sum of the results that are read per run, plus one more step
    */
   public static Awaited awaited(Session tx, Map<StepRow.Key, Boolean> wanted, long bytesMax)
       throws SQLException {
@@ -244,7 +239,7 @@ public final class ReadSteps {
     return new Awaited(last, withheld);
   }
 
-  /** What a worker is told that goes on with these runs; the runs' attempts are given. */
+  /** Reads the histories of runs for their next worker. The map contains the current attempts. */
   public static Map<RunId, List<RecordedStep>> history(Session tx, Map<RunId, Integer> runAttempts)
       throws SQLException {
     Map<RunId, List<RecordedStep>> found = new LinkedHashMap<>();
@@ -262,8 +257,7 @@ public final class ReadSteps {
   }
 
   /**
-   * The steps of a run that come after the key given, in the order of their keys; none when there
-   * are no more. One page is as much as fits into so many bytes, or a single step that does not.
+   * Reads the steps of a run after the given key, in key order. Returns as many as fit into {@code bytesMax}, at least one; empty if there are no more.
    */
   public static List<RecordedStep> page(
       Session tx, RunId run, int runAttempt, String after, long bytesMax) throws SQLException {
@@ -276,13 +270,13 @@ public final class ReadSteps {
         .list(row -> recorded(row, runAttempt));
   }
 
-  // What an earlier attempt of the run recorded, this one may come by in another order. A child
-  // goes on beside its parent, and its row changes when it ends.
+  // No place for steps of an earlier run attempt, because the current attempt may reach them in
+  // another order. None for children either: their rows change when the child ends.
   private static RecordedStep recorded(Row row, int runAttempt) throws SQLException {
     StepRow step = map(row);
     RecordedStep recorded = step.recorded(row.bigint("now_us"), runAttempt);
     return step.runAttempt() == runAttempt && step.kind() != StepKind.CHILD_WORKFLOW
-        ? recorded.at(new RecordedStep.Place(step.epoch(), row.bigint("recorded_us")))
+        ? recorded.withPlace(new RecordedStep.Place(step.epoch(), row.bigint("recorded_us")))
         : recorded;
   }
 

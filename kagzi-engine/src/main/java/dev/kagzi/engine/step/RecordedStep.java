@@ -7,13 +7,12 @@ import dev.kagzi.engine.value.StepKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one step: its last attempt.
+ * The last attempt of a step, as a worker receives it.
  *
- * @param child the run that carries it out; null for a step of the run's own code
- * @param inputHash of an input that is compared; null for none
- * @param progress how far the attempt had come; null when it has a result, or never said
- * @param place in the order of its claim; null where nobody needs it, for children, and if an
- *     earlier attempt of the run has recorded the step
+ * @param child the child run that executes the step; null for a step of the run's own code
+ * @param inputHash hash of the input, to detect a changed input at replay; null for none
+ * @param progress the last progress of the attempt; null if it is completed or recorded none
+ * @param place position among the steps of its claim; null outside of histories, for children, and for steps of an earlier attempt of the run
  */
 public record RecordedStep(
     String stepKey,
@@ -26,40 +25,40 @@ public record RecordedStep(
     @Nullable Place place) {
 
   /**
-   * Where a step stands among those of its claim.
+   * The position of a step among the steps of its claim.
    *
-   * @param recordedUs when it ended; of what has not ended, when it was first heard of
+   * @param recordedUs when the step ended or, if it has not, when it was created
    */
   public record Place(int epoch, long recordedUs) {}
 
-  /** A step of the run's own code, without more. */
+  /** A step without child, input hash, progress and place. */
   public RecordedStep(String stepKey, int attempt, StepKind kind, Result result) {
     this(stepKey, attempt, kind, result, null, null, null, null);
   }
 
-  RecordedStep at(Place other) {
+  RecordedStep withPlace(Place other) {
     return new RecordedStep(stepKey, attempt, kind, result, child, inputHash, progress, other);
   }
 
-  /** How the last attempt stands. */
+  /** The state of the last attempt. */
   public sealed interface Result {
     /** Completed, with this output. */
     record Output(Payload payload) implements Result {}
 
-    /** Failed for good in this attempt of the run. */
+    /** Failed finally in this attempt of the run. */
     record FinalFailure(Failure failure) implements Result {}
 
-    /** Failed; another attempt is due in so many milliseconds (0: now). */
+    /** Failed; the next attempt is due after the delay (0: now). */
     record Retry(Failure failure, long delayMs) implements Result {}
 
-    /** A sleep with so many milliseconds to go (0: over). */
+    /** A sleep with its remaining time (0: over). */
     record Sleeping(long remainingMs) implements Result {}
 
-    /** Announced as running, never ended. */
+    /** Reported as running, without a result. */
     record Open() implements Result {}
   }
 
-  /** How much of a message's budget this step takes. */
+  /** Approximate size, for the byte limits of messages. */
   public int bytes() {
     int content =
         switch (result) {

@@ -6,8 +6,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Names one attempt of a step, with the claim that it belongs to. Clients receive it as an opaque
- * text and bring it back, so that their steps are fenced without their knowing of epochs.
+ * Identifies one attempt of a step and its claim. Clients receive it as an opaque text and send it back, so that their reports are fenced although they do not know epochs.
  */
 public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
   private static final int RUN_ID_LENGTH = 36;
@@ -15,7 +14,7 @@ public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
       Pattern.compile("^(?:[^/]*\\[[^\\]/]+]/)+|#[0-9]+$");
   private static final String EXPECTED = "a step id as the server gave it";
 
-  /** The ref that the text spells. The step key itself may contain any of the separators. */
+  /** Parses the text of {@link #toString}. The step key may contain any of the separators. */
   public static StepRef parse(String text) {
     int at = text.lastIndexOf('@');
     int dot = text.lastIndexOf('.');
@@ -31,18 +30,18 @@ public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
     return new StepRef(runId.get(), text.substring(RUN_ID_LENGTH + 1, at), attempt, epoch);
   }
 
-  /** What the workflow's code calls the step: {@code user} for {@code fetch[1]/user#2}. */
+  /** The step's name in the workflow code: {@code user} for {@code fetch[1]/user#2}. */
   public String name() {
     return SCOPE_OR_OCCURRENCE.matcher(stepKey).replaceAll("");
   }
 
-  /** The text that {@link #parse} takes. */
+  /** The text that {@link #parse} accepts. */
   @Override
   public String toString() {
     return runId + "/" + stepKey + "@" + attempt + "." + epoch;
   }
 
-  // Only what toString writes: digits without sign and leading zeros, so that each ref has one
+  // Accepts only what toString writes, without sign and leading zeros, so that each ref has one
   // text.
   private static int number(String text, int from, int to) {
     boolean padded = to - from > 1 && text.charAt(from) == '0';

@@ -8,17 +8,17 @@ import dev.kagzi.engine.value.StepStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of a step, as it is or is to be stored. Times are microseconds since 1970.
+ * One attempt of a step: a row of {@code step_runs}. Times are microseconds since 1970.
  *
- * @param runAttempt the attempt of the run within which it was made
- * @param isFinal a failure that the workflow's code has seen
- * @param dueUs when the next attempt may run, or when a sleep is over
- * @param timeoutUs when an open attempt has taken too long
- * @param ranMs how long it has been running when it was reported
- * @param child the run that carries the step out; null for a step of the run's own code
- * @param inputHash of an input that is compared; null for none
- * @param progress how far the attempt had come, as its code said
- * @param name what the step is called; null when its key says so
+ * @param runAttempt the attempt of the run that made this attempt
+ * @param isFinal no retry follows: the workflow code receives the failure
+ * @param dueUs when the next attempt is due, or when a sleep is over
+ * @param timeoutUs when a running attempt times out
+ * @param ranMs how long the attempt had been running at the time of the report
+ * @param child the child run that executes the step; null for a step of the run's own code
+ * @param inputHash hash of the input, to detect a changed input at replay; null for none
+ * @param progress progress that the step's code recorded; null for none
+ * @param name the step's name; null if it is part of the key
  */
 public record StepRow(
     RunId runId,
@@ -41,14 +41,14 @@ public record StepRow(
     @Nullable Payload progress,
     @Nullable String name) {
 
-  /** Names the step within all runs. */
+  /** Identifies a step across all runs. */
   public record Key(RunId runId, String stepKey) {}
 
   public Key key() {
     return new Key(runId, stepKey);
   }
 
-  /** A function's result that needs nothing but itself: the common case, written most cheaply. */
+  /** A completed function without input and hash: the common case, with its own statement. */
   public boolean isPlainResult() {
     return status == StepStatus.COMPLETED
         && kind == StepKind.FUNCTION
@@ -56,25 +56,25 @@ public record StepRow(
         && inputHash == null;
   }
 
-  /** A failure that the code has seen in this attempt of the run. */
-  public boolean isFinalIn(int presentRunAttempt) {
-    return status == StepStatus.FAILED && isFinal && runAttempt == presentRunAttempt;
+  /** True for a final failure in the given attempt of the run. */
+  public boolean isFinalIn(int currentRunAttempt) {
+    return status == StepStatus.FAILED && isFinal && runAttempt == currentRunAttempt;
   }
 
-  /** What a worker is told of this attempt, if it is the step's last. */
-  public RecordedStep recorded(long nowUs, int presentRunAttempt) {
+  /** This attempt as a worker receives it; call it only for the last attempt of a step. */
+  public RecordedStep recorded(long nowUs, int currentRunAttempt) {
     return new RecordedStep(
-        stepKey, attempt, kind, result(nowUs, presentRunAttempt), child, inputHash, progress, null);
+        stepKey, attempt, kind, result(nowUs, currentRunAttempt), child, inputHash, progress, null);
   }
 
-  private RecordedStep.Result result(long nowUs, int presentRunAttempt) {
+  private RecordedStep.Result result(long nowUs, int currentRunAttempt) {
     Failure why =
         failure == null ? Failure.of(dev.kagzi.engine.value.ErrorCode.INTERNAL, "") : failure;
     return switch (status) {
       case COMPLETED -> new RecordedStep.Result.Output(output == null ? Payload.EMPTY : output);
-      // An attempt of the run that is over has left nothing to wait for.
+      // A failure of an earlier run attempt is retried at once.
       case FAILED ->
-          runAttempt != presentRunAttempt
+          runAttempt != currentRunAttempt
               ? new RecordedStep.Result.Retry(why, 0)
               : isFinal
                   ? new RecordedStep.Result.FinalFailure(why)
@@ -86,7 +86,7 @@ public record StepRow(
     };
   }
 
-  /** Milliseconds until the due time, rounded up: nobody wakes early. */
+  /** Milliseconds until the due time, rounded up so that a timer never fires early. */
   public long remainingMs(long nowUs) {
     return dueUs == null ? 0 : Math.max(0, Math.ceilDiv(dueUs - nowUs, 1_000L));
   }

@@ -9,14 +9,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes attempts of steps of runs that the lane has locked. A result closes the row that an
- * announcement opened, and nothing else: a completed attempt stays as it is. A function that a new
- * claim executes again, because a crash cut it off, has begun with that claim.
+ * Writes step attempts of runs that the lane has locked. An existing row is changed only while it is RUNNING, so a completed attempt never changes. If a new claim executes a function again after a crash, {@code started_at} is that of the new execution.
  *
- * <p>The runs are locked and judged before, so no epoch is compared here.
+ * <p>The transition has checked the claim under the lock, so no epoch is compared here.
  */
 public final class WriteSteps {
-  /** Plain results, by far the most. */
+  /** For plain results, the most common kind. */
   public static final String PLAIN_SQL =
       """
       INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
@@ -35,7 +33,7 @@ public final class WriteSteps {
            WHERE step_runs.status = 'RUNNING'
       """;
 
-  /** Everything else. */
+  /** For all other attempts. */
   public static final String SQL =
       """
       INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status, final,
@@ -81,7 +79,7 @@ public final class WriteSteps {
 
   private WriteSteps() {}
 
-  /** Answers how many rows were written; fewer than given means that some had a result before. */
+  /** Returns how many rows were written; fewer than given if some steps already had a result. */
   public static int writePlain(Session tx, List<StepRow> steps) throws SQLException {
     return tx.query(PLAIN_SQL)
         .bindUuids(steps, s -> s.runId().value())
@@ -95,7 +93,7 @@ public final class WriteSteps {
         .update();
   }
 
-  /** The same for steps of any sort. */
+  /** The same for attempts of any kind. */
   public static int write(Session tx, List<StepRow> steps) throws SQLException {
     return tx.query(SQL)
         .bindUuids(steps, s -> s.runId().value())

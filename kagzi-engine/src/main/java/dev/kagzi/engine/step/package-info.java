@@ -1,8 +1,8 @@
 /**
- * Steps: the memoized results inside runs.
+ * Steps: the memoized results inside of runs.
  *
- * <p>Owns {@code step_runs}. A row is one attempt; a completed one never changes. A short
- * successful step is a single insert.
+ * <p>Owns {@code step_runs}. A row is one attempt of a step; a completed attempt never changes. A
+ * short successful step costs a single insert.
  */
 @NullMarked
 package dev.kagzi.engine.step;

@@ -1,10 +1,9 @@
 package dev.kagzi.engine.value;
 
 /**
- * The right to execute a run until its lease ends. The epoch rises with every claim of the run, so
- * that whoever held an earlier one can be told apart: it is the fence.
+ * The right to execute a run until the lease ends. Every claim of a run has a higher epoch than the one before. The epoch is the fencing token: writes with an older epoch are rejected.
  */
 public record Claim(RunId runId, int epoch) {
-  /** The epoch of a client that does not say which claim it holds: the present one is meant. */
+  /** The epoch of a client that does not send one: the current claim is meant. */
   public static final int ANY = 0;
 }

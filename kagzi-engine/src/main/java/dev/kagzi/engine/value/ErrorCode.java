@@ -1,6 +1,6 @@
 package dev.kagzi.engine.value;
 
-/** The classes of errors that the protocol knows; the numbers are the protocol's. */
+/** The error codes of the protocol, in the order of their protocol numbers. */
 public enum ErrorCode {
   UNSPECIFIED,
   NOT_FOUND,

@@ -3,7 +3,7 @@ package dev.kagzi.engine.value;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Why a step or a run failed, as its worker said it. Nothing of it is lost on the way. */
+/** Why a step or a run failed, as reported by its worker or detected by the engine. */
 public record Failure(
     ErrorCode code,
     String message,
@@ -20,14 +20,13 @@ public record Failure(
     metadata = Map.copyOf(metadata);
   }
 
-  /** A failure that the engine itself found. */
+  /** A failure that the engine itself detected; not retryable. */
   public static Failure of(ErrorCode code, String message) {
     return new Failure(code, message, true, 0, "", "", Map.of());
   }
 
   /**
-   * The failure as it is stored: texts of a sensible length, without control characters that would
-   * garble whoever shows them. Line breaks and tabs stay.
+   * A copy with bounded texts and without control characters, which would garble logs and terminals. Line breaks and tabs stay.
    */
   public Failure bounded() {
     Map<String, String> clean = new HashMap<>();
@@ -45,19 +44,19 @@ public record Failure(
 
   private static String clean(String text, int lengthMax) {
     boolean fits = text.length() <= lengthMax;
-    if (fits && text.chars().noneMatch(Failure::isGarbling)) {
+    if (fits && text.chars().noneMatch(Failure::isUnprintable)) {
       return text;
     }
     StringBuilder clean = new StringBuilder(Math.min(text.length(), lengthMax));
-    text.codePoints().filter(c -> !isGarbling(c)).limit(lengthMax).forEach(clean::appendCodePoint);
+    text.codePoints().filter(c -> !isUnprintable(c)).limit(lengthMax).forEach(clean::appendCodePoint);
     return fits ? clean.toString() : clean.append("...").toString();
   }
 
-  private static boolean isGarbling(int c) {
+  private static boolean isUnprintable(int c) {
     return Character.isISOControl(c) && c != '\n' && c != '\t';
   }
 
-  /** How much of a budget this failure takes. */
+  /** Approximate size, for byte limits. */
   public int bytes() {
     int sum = message.length() + subject.length() + subjectId.length();
     for (Map.Entry<String, String> entry : metadata.entrySet()) {

@@ -16,15 +16,13 @@ import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * The engine's own values as they lie in {@code jsonb} columns. What users store in payloads is
- * never read. Thread-safe.
+ * Converts the engine's own values to and from {@code jsonb} columns. Payloads of users are never parsed. Thread-safe.
  *
- * <p>A member that is absent has its default, one that is unknown is skipped: servers of two
- * versions work on the same rows while one replaces the other.
+ * <p>An absent member gets its default and an unknown one is skipped, because servers of two versions share the rows during an upgrade.
  */
 public final class Json {
-  // What was written under a limit must be readable whatever its size. Names are users' own, so
-  // that a table of names seen before would only grow.
+  // Stored values must be readable whatever their size. Names come from users, so a table of
+  // canonical names would only grow.
   private static final JsonFactory FACTORY =
       JsonFactory.builder()
           .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
@@ -35,8 +33,8 @@ public final class Json {
                   .build())
           .build();
 
-  // Metadata says "application/json" a million times: small maps are encoded and decoded once. A
-  // slot is overwritten by whoever comes next, and a racing reader sees the old entry or the new.
+  // Most metadata is equal, so small maps are cached. A slot is overwritten without a lock: a
+  // racing reader sees the old or the new immutable entry.
   private static final int SLOTS = 256;
   private static final int CACHED_MAP_SIZE_MAX = 4;
   private static final int CACHED_LENGTH_MAX = 256;
@@ -102,7 +100,7 @@ public final class Json {
     return Map.copyOf(counts);
   }
 
-  /** All of the failure; what has its default is left out. */
+  /** Encodes a failure; members with default values are left out. */
   public static String encode(Failure failure) {
     return object(
         json -> {
@@ -126,7 +124,7 @@ public final class Json {
         });
   }
 
-  /** The failure that {@link #encode(Failure)} wrote. */
+  /** Reads what {@link #encode(Failure)} wrote. */
   public static Failure decodeFailure(String json) {
     FailureReader reader = new FailureReader();
     members(json, reader);
@@ -206,18 +204,18 @@ public final class Json {
   /** Writes the members of an object. */
   @FunctionalInterface
   public interface Members {
-    /** The object is open; whoever opened it closes it. */
+    /** Writes members into an open object, which the caller closes. */
     void write(JsonGenerator json);
   }
 
   /** Reads one member of an object. */
   @FunctionalInterface
   public interface Member {
-    /** The parser stands on the value and is left on its last token. */
+    /** Called with the parser on the value; must leave it on the value's last token. */
     void read(String name, JsonParser parser);
   }
 
-  /** The text of an object with the given members. */
+  /** Returns the text of an object with the given members. */
   public static String object(Members members) {
     StringWriter text = new StringWriter(128);
     try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), text)) {
@@ -228,7 +226,7 @@ public final class Json {
     return text.toString();
   }
 
-  /** Calls the reader for each member of the object, in the order of the text. */
+  /** Calls the reader for each member of the object, in order. */
   public static void members(String json, Member reader) {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), json)) {
       parser.nextToken();

@@ -4,18 +4,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How large things may be. Over a limit the whole request is refused with the value and the limit,
- * and nothing is stored.
+ * Size limits. A request over a limit is refused as a whole, with the value and the limit in the message; nothing is stored.
  *
- * @param payloadBytesWarn from here on a payload is worth a warning
+ * @param payloadBytesWarn larger payloads are logged as a warning
  * @param payloadBytesMax data and metadata of one payload
  * @param nameLengthMax namespace, queue, workflow type, version
- * @param externalIdLengthMax a caller's own name for a run
+ * @param externalIdLengthMax the caller's own id of a run
  * @param stepKeyLengthMax scope, name and occurrence of a step
  * @param stepsPerRunMax recorded steps of one run
  * @param labelsMax entries of one map of labels or metadata
  * @param labelLengthMax each key and each value of labels
- * @param textLengthMax free text: descriptions, reasons
+ * @param textLengthMax free text, for example descriptions and reasons
  */
 public record Limits(
     int payloadBytesWarn,
@@ -28,7 +27,7 @@ public record Limits(
     int labelLengthMax,
     int textLengthMax) {
 
-  /** What holds unless the configuration says otherwise. */
+  /** The limits without configuration. */
   public static final Limits DEFAULT =
       new Limits(1 << 20, 2 << 20, 200, 500, 500, 100_000, 100, 1_000, 4_096);
 
@@ -44,37 +43,37 @@ public record Limits(
     atLeastOne("textLengthMax", textLengthMax);
   }
 
-  /** A namespace, queue or workflow type: there must be one. */
+  /** Checks a required name: namespace, queue or workflow type. */
   public void checkName(String field, String value) {
     checkName(field, value, nameLengthMax);
   }
 
-  /** A version, or a name that may be left empty. */
+  /** Checks a version or another name that may be empty. */
   public void checkOptionalName(String field, @Nullable String value) {
     if (value != null && !value.isEmpty()) {
       checkName(field, value, nameLengthMax);
     }
   }
 
-  /** A caller's own name for a run; empty for none. */
+  /** Checks an external id, which may be empty. */
   public void checkExternalId(String field, @Nullable String value) {
     if (value != null && !value.isEmpty()) {
       checkName(field, value, externalIdLengthMax);
     }
   }
 
-  /** A step's key: there must be one. */
+  /** Checks a required step key. */
   public void checkStepKey(String field, String value) {
     checkName(field, value, stepKeyLengthMax);
   }
 
-  /** Free text: may be empty, may have line breaks. */
+  /** Checks free text, which may be empty and contain line breaks. */
   public void checkText(String field, String value) {
     checkLength(field, value, textLengthMax);
     checkStorable(field, value);
   }
 
-  /** Labels of workers and the like: few and short. */
+  /** Checks labels, for example of workers. */
   public void checkLabels(String field, Map<String, String> labels) {
     checkEntries(field, labels.size());
     labels.forEach(
@@ -85,7 +84,7 @@ public record Limits(
         });
   }
 
-  /** Bytes of users: any, up to the limit. Metadata counts. */
+  /** Checks the size of a payload, including its metadata. */
   public void checkPayload(String field, @Nullable Payload payload) {
     if (payload == null) {
       return;
@@ -99,12 +98,12 @@ public record Limits(
     }
   }
 
-  /** True when a payload is within the limit but should be looked at. */
+  /** True if a payload exceeds the warning size. */
   public boolean isLarge(Payload payload) {
     return payload.bytes() > payloadBytesWarn;
   }
 
-  /** What a worker says of a failure: as large as a payload in all. */
+  /** Checks a reported failure, which may be as large as a payload. */
   public void checkFailure(String field, Failure failure) {
     checkStorable(field + ".message", failure.message());
     checkStorable(field + ".subject", failure.subject());
@@ -116,7 +115,8 @@ public record Limits(
     checkMetadata(field + ".metadata", failure.metadata());
   }
 
-  // The sum of metadata is bounded by whoever calls; a stack trace may be long.
+  // Values have no limit of their own, because a stack trace may be long. The caller bounds the
+  // sum.
   private void checkMetadata(String field, Map<String, String> metadata) {
     checkEntries(field, metadata.size());
     metadata.forEach(
@@ -152,7 +152,7 @@ public record Limits(
     }
   }
 
-  /** PostgreSQL stores neither U+0000 nor half of a surrogate pair. */
+  /** Refuses text that PostgreSQL cannot store: U+0000 and unpaired surrogates. */
   public static void checkStorable(String field, String value) {
     for (int i = 0; i < value.length(); i++) {
       char c = value.charAt(i);

@@ -3,23 +3,23 @@ package dev.kagzi.engine.value;
 import java.util.Arrays;
 import java.util.Map;
 
-/** Bytes of users with their metadata. Both are kept and given back unchanged. */
+/** User data with its metadata. Both are stored and returned unchanged. */
 @SuppressWarnings("ArrayRecordComponent") // Compared by content below, and never written to.
 public record Payload(byte[] data, Map<String, String> metadata) {
   /** No bytes, no metadata. */
   public static final Payload EMPTY = new Payload(new byte[0], Map.of());
 
-  /** The array is handed over: nobody may write to it afterwards. */
+  /** Takes ownership of the array: the caller must not change it afterwards. */
   public Payload {
     metadata = Map.copyOf(metadata);
   }
 
-  /** True for a payload that says nothing at all. */
+  /** True if there are neither data nor metadata. */
   public boolean isEmpty() {
     return data.length == 0 && metadata.isEmpty();
   }
 
-  /** How much of a budget this payload takes. */
+  /** Size of data and metadata, for byte limits. */
   public int bytes() {
     int sum = data.length;
     for (Map.Entry<String, String> entry : metadata.entrySet()) {

@@ -4,38 +4,36 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that cannot be granted, with the reason in words for the caller: what was found, what
- * was expected. Nothing was stored.
+ * A refused request. The message for the caller contains the found and the expected value. Nothing was stored.
  */
 public final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private static final int SHOWN_MAX = 100;
 
-  /** Why, in the classes that a caller can act on. */
+  /** The class of a refusal; it decides how a caller can react. */
   public enum Reason {
-    /** The request itself is wrong; sent again it will be refused again. */
+    /** The request is invalid; a repeat will be refused again. */
     INVALID_ARGUMENT,
-    /** The caller did not show what it has to show. */
+    /** The credentials are missing or wrong. */
     UNAUTHENTICATED,
     NOT_FOUND,
     ALREADY_EXISTS,
-    /** Not in this state of things. */
+    /** The request does not fit the current state. */
     FAILED_PRECONDITION,
-    /** The claim was lost on the way, or the step has failed for good. */
+    /** The claim was lost, or the step has failed finally. */
     ABORTED,
-    /** A bound is reached; later it may go. */
+    /** A limit is reached; a later try may succeed. */
     RESOURCE_EXHAUSTED,
-    /** The database is away; later it will go. */
+    /** The database is unavailable or the server stops; try again. */
     UNAVAILABLE,
     /** The field or call belongs to a feature that this server does not have. */
     UNIMPLEMENTED,
-    /** A fault of the engine. */
+    /** A bug of the engine. */
     INTERNAL
   }
 
   /**
-   * What exactly, by a name that stays: it travels to the caller, and {@code docs/errors.md} says
-   * of each what it means and what to do.
+   * The stable error code that is sent to the caller. {@code docs/errors.md} explains the meaning of each and what to do.
    */
   public enum Code {
     INVALID_ARGUMENT(Reason.INVALID_ARGUMENT),
@@ -87,23 +85,23 @@ public final class Refusal extends RuntimeException {
     this.subjectId = subjectId;
   }
 
-  /** {@code subject} is the kind of thing that the refusal is about ("run", "worker"). */
+  /** {@code subject} is the kind of object that the refusal is about, for example "run". */
   public static Refusal of(Code code, String subject, String subjectId, String message) {
     return new Refusal(code, subject, subjectId, message);
   }
 
-  /** The same, for what has no code of its own: each reason is one, too. */
+  /** The same without a specific code: each reason is also a code. */
   public static Refusal of(Reason reason, String subject, String subjectId, String message) {
     return new Refusal(Code.valueOf(reason.name()), subject, subjectId, message);
   }
 
-  /** A failure is recorded where the caller asked for a result; it is given to the caller. */
+  /** The caller asked for a result, but a failure is recorded; the refusal contains it. */
   public static Refusal recorded(
       Code code, String subject, String subjectId, String message, @Nullable Failure failure) {
     return new Refusal(code, subject, subjectId, message, failure);
   }
 
-  /** An argument that is not as it must be. */
+  /** An invalid argument, with the found and the expected value. */
   public static Refusal invalid(String field, Object found, String expected) {
     return new Refusal(
         Code.INVALID_ARGUMENT,
@@ -112,15 +110,14 @@ public final class Refusal extends RuntimeException {
         String.format(Locale.ROOT, "%s: %s (expected: %s)", field, shorten(found), expected));
   }
 
-  /** Something that is not there. */
+  /** An object that does not exist. */
   public static Refusal notFound(String subject, Object id) {
     return new Refusal(
         Code.NOT_FOUND, subject, shorten(id), subject + " not found: " + shorten(id));
   }
 
   /**
-   * Long values are cut: a message is for reading. What cannot be seen is spelled out: it travels
-   * back over a wire that could not carry all of it, into logs and terminals.
+   * Cuts long values and escapes control characters and surrogates, which gRPC headers, logs and terminals cannot show.
    */
   public static String shorten(Object value) {
     String text = String.valueOf(value);
@@ -166,7 +163,7 @@ public final class Refusal extends RuntimeException {
     return subjectId;
   }
 
-  /** The recorded failure that the caller is given; null for most. */
+  /** The recorded failure; null unless created by {@link #recorded}. */
   public @Nullable Failure failure() {
     return failure;
   }

@@ -9,12 +9,12 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Identifies a run. New ones are UUIDv7, so that rows of one time lie together in the index. */
+/** Identifies a run. New ids are UUIDv7, so that runs of the same time are close in the index. */
 public record RunId(UUID value) implements Comparable<RunId> {
   private static final TimeBasedEpochRandomGenerator GENERATOR =
       Generators.timeBasedEpochRandomGenerator();
 
-  /** A new id that nobody else has. */
+  /** Returns a new unique id. */
   public static RunId next() {
     return new RunId(GENERATOR.generate());
   }
@@ -35,7 +35,7 @@ public record RunId(UUID value) implements Comparable<RunId> {
   }
 
   /**
-   * The id of a run that follows from this one and from a word: always the same, of the same time,
+   * Derives an id from this one and a word. The result is always the same, with the same timestamp
    * and in the same shard.
    */
   public RunId derived(String word) {
@@ -52,7 +52,7 @@ public record RunId(UUID value) implements Comparable<RunId> {
     }
   }
 
-  /** The id that the text spells, or nothing when it spells none. */
+  /** Parses an id; empty if the text is not a UUID. */
   public static Optional<RunId> parse(String text) {
     return Uuids.parse(text).map(RunId::new);
   }

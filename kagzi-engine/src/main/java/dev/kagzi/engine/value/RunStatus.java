@@ -1,6 +1,6 @@
 package dev.kagzi.engine.value;
 
-/** Where a run is in its life. SCHEDULED and PAUSED belong to templates of schedules. */
+/** The status of a run. SCHEDULED and PAUSED are only used by the templates of schedules. */
 public enum RunStatus {
   PENDING,
   RUNNING,
@@ -12,7 +12,7 @@ public enum RunStatus {
   PAUSED,
   TIMED_OUT;
 
-  /** True when nothing will happen any more. */
+  /** True if the run has ended. */
   public boolean isFinal() {
     return this == COMPLETED || this == FAILED || this == CANCELLED || this == TIMED_OUT;
   }

@@ -1,6 +1,6 @@
 package dev.kagzi.engine.value;
 
-/** What a step is. */
+/** The kind of a step. */
 public enum StepKind {
   FUNCTION,
   SLEEP,

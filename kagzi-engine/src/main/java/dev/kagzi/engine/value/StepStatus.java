@@ -1,6 +1,6 @@
 package dev.kagzi.engine.value;
 
-/** Where one attempt of a step is. */
+/** The status of a step attempt. */
 public enum StepStatus {
   PENDING,
   RUNNING,

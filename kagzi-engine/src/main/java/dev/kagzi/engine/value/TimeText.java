@@ -1,12 +1,12 @@
 package dev.kagzi.engine.value;
 
-/** Lengths of time as people say them. */
+/** Formats durations for messages. */
 public final class TimeText {
   private static final long S = 1_000;
   private static final long MIN = 60 * S;
   private static final long H = 60 * MIN;
 
-  /** From here on nobody asks for milliseconds. */
+  /** Longer durations are rounded to seconds. */
   private static final long ROUND_MS_MIN = 10 * S;
 
   private TimeText() {}

@@ -4,9 +4,9 @@ import java.util.Comparator;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What {@link UUID} itself does not offer. */
+/** Order and parsing of UUIDs as PostgreSQL does it. */
 public final class Uuids {
-  /** The order that PostgreSQL gives to uuid values: unsigned, where Java's own is signed. */
+  /** PostgreSQL's order of uuid values: unsigned, while Java's is signed. */
   public static final Comparator<UUID> ORDER =
       (a, b) -> {
         int high = Long.compareUnsigned(a.getMostSignificantBits(), b.getMostSignificantBits());
@@ -19,7 +19,7 @@ public final class Uuids {
 
   private Uuids() {}
 
-  /** Strict: {@link UUID#fromString} also takes shortened forms, which name no row of ours. */
+  /** Parses the 36-character form only; {@link UUID#fromString} also accepts shortened forms. */
   public static Optional<UUID> parse(String text) {
     if (text.length() != TEXT_LENGTH) {
       return Optional.empty();

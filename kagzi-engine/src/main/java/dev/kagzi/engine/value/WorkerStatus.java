@@ -1,6 +1,6 @@
 package dev.kagzi.engine.value;
 
-/** Whether a worker takes work: ONLINE does, DRAINING finishes what it has, OFFLINE is gone. */
+/** The status of a worker: ONLINE takes tasks, DRAINING finishes its tasks, OFFLINE is gone. */
 public enum WorkerStatus {
   ONLINE,
   DRAINING,

@@ -1,6 +1,5 @@
 /**
- * The small immutable values that every other room of the engine speaks in: ids, payloads,
- * failures, states, refusals. Nothing here touches the database or knows who uses it.
+ * Immutable values that all packages of the engine use: ids, payloads, failures, statuses, refusals. Nothing here accesses the database or depends on other packages of the engine.
  */
 @NullMarked
 package dev.kagzi.engine.value;

@@ -191,7 +191,8 @@ class NotifierTest {
             () ->
                 received.contains(new ServerMessage.Ended(last))
                     || received.contains(new ServerMessage.Everything()));
-    assertThat(received.size() > 20_000 || received.contains(new ServerMessage.Everything())).isTrue();
+    assertThat(received.size() > 20_000 || received.contains(new ServerMessage.Everything()))
+        .isTrue();
   }
 
   private static void awaitQuietly(CountDownLatch latch) {
