@@ -41,7 +41,8 @@ public final class Messages {
   // children, the planner would otherwise choose a scan of the whole index and cache that plan.
 
   /**
-   * Posts CANCEL or TERMINATE to the active children of these runs. Children are inserted under the lock of their parent, which is held here, so none is missed.
+   * Posts CANCEL or TERMINATE to the active children of these runs. Children are inserted under the
+   * lock of their parent, which is held here, so none is missed.
    */
   public static final String TO_CHILDREN_SQL =
       """
@@ -138,7 +139,8 @@ public final class Messages {
   }
 
   /** Posts the results of completed children to resumed runs. Returns the receivers. */
-  public static Set<RunId> postResultsOfEndedChildren(Session tx, Collection<RunId> runs) throws SQLException {
+  public static Set<RunId> postResultsOfEndedChildren(Session tx, Collection<RunId> runs)
+      throws SQLException {
     return new HashSet<>(
         tx.query(OF_ENDED_CHILDREN_SQL)
             .bindUuids(runs, RunId::value)

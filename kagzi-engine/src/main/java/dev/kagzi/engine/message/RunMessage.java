@@ -6,7 +6,8 @@ import dev.kagzi.engine.value.RunId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message to a run: a child that executes one of its steps has ended, or its parent was cancelled or terminated.
+ * A message to a run: a child that executes one of its steps has ended, or its parent was cancelled
+ * or terminated.
  *
  * @param stepKey the receiver's step; empty in messages from a parent
  * @param from the child that executed the step; null if not known
@@ -44,9 +45,10 @@ public record RunMessage(
   }
 
   /**
-   * The stored type, with the sender. As part of the primary key it makes a repeated message one row, and messages of two children of the same step two rows.
+   * The stored type, with the sender. As part of the primary key it makes a repeated message one
+   * row, and messages of two children of the same step two rows.
    */
   String storedType() {
-    return from == null ? what.name() : what.name() + " " + from;
+    return from == null ? type.name() : type.name() + " " + from;
   }
 }

@@ -41,7 +41,8 @@ public final class IdempotentCalls {
   }
 
   /**
-   * Executes the effect in a transaction, unless the call was executed before. Repeats the transaction if the connection breaks: the stored call shows whether it was committed.
+   * Executes the effect in a transaction, unless the call was executed before. Repeats the
+   * transaction if the connection breaks: the stored call shows whether it was committed.
    *
    * @param store converts the answer to the text that {@code recall} reads
    */
@@ -64,7 +65,8 @@ public final class IdempotentCalls {
   }
 
   /**
-   * Inserts the call, or locks its row until the end of the transaction. Returns the answer that {@link #leave} stored; null for a new call.
+   * Inserts the call, or locks its row until the end of the transaction. Returns the answer that
+   * {@link #leave} stored; null for a new call.
    */
   public static @Nullable String enter(Session tx, IdempotentCall call) throws SQLException {
     if (tx.query(INSERT_SQL).bind(call.id()).bind(call.what()).update() > 0) {

@@ -10,8 +10,10 @@ import java.util.random.RandomGenerator;
  * When and how often failed attempts are retried.
  *
  * @param attemptsMax number of executions: 1 means no retry, -1 no limit
- * @param jitter the fraction by which a delay varies in both directions; {@code delayMaxMs} caps the result
- * @param nonRetryable failures that are not retried, by type or supertype, package, kind or message prefix
+ * @param jitter the fraction by which a delay varies in both directions; {@code delayMaxMs} caps
+ *     the result
+ * @param nonRetryable failures that are not retried, by type or supertype, package, kind or message
+ *     prefix
  * @param retryableKinds the only kinds that are retried; empty: all
  */
 public record RetryPolicy(

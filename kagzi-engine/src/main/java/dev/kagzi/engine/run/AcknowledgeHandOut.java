@@ -5,7 +5,9 @@ import java.sql.SQLException;
 import java.util.Collection;
 
 /**
- * Records that a worker has received its task, because it has made a call about the run. Workers that list their claims in heartbeats do not need this, so only calls of simple clients write it, once per claim.
+ * Records that a worker has received its task, because it has made a call about the run. Workers
+ * that list their claims in heartbeats do not need this, so only calls of simple clients write it,
+ * once per claim.
  */
 public final class AcknowledgeHandOut {
   public static final String SQL =

@@ -13,7 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Caches the default versions of all workflow types, because every start needs one. The cache is read again after a change on this or another server. Thread-safe.
+ * Caches the default versions of all workflow types, because every start needs one. The cache is
+ * read again after a change on this or another server. Thread-safe.
  */
 public final class DefaultVersions implements Versions {
   private static final Logger log = LoggerFactory.getLogger(DefaultVersions.class);
@@ -62,7 +63,8 @@ public final class DefaultVersions implements Versions {
   }
 
   /**
-   * Sets the version of new runs of the type that are started without a version. The empty version is a version like any other. Existing runs keep their version. Blocks.
+   * Sets the version of new runs of the type that are started without a version. The empty version
+   * is a version like any other. Existing runs keep their version. Blocks.
    *
    * @return the previous default version
    */
@@ -97,7 +99,8 @@ public final class DefaultVersions implements Versions {
   }
 
   /**
-   * Reads the versions again on a new thread, after a possible change on another server. If that fails, {@link #isStale} stays true and a chore tries again.
+   * Reads the versions again on a new thread, after a possible change on another server. If that
+   * fails, {@link #isStale} stays true and a chore tries again.
    */
   public void renew() {
     stale = true;

@@ -10,7 +10,9 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Finds and deletes runs whose retention has passed. It scans the runs of a namespace in the order of creation, because a run that ended long ago was created even earlier. An index on the end time would cost every run an index insert.
+ * Finds and deletes runs whose retention has passed. It scans the runs of a namespace in the order
+ * of creation, because a run that ended long ago was created even earlier. An index on the end time
+ * would cost every run an index insert.
  *
  * <p>A run stays as long as its parent or one of its children is open.
  */

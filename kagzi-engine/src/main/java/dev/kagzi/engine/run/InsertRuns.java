@@ -318,8 +318,8 @@ public final class InsertRuns {
     return conflicts(tx, ENDED_SQL, starts);
   }
 
-  private static Map<RunId, List<ConflictingRun>> conflicts(Session tx, String sql, List<StartRun> starts)
-      throws SQLException {
+  private static Map<RunId, List<ConflictingRun>> conflicts(
+      Session tx, String sql, List<StartRun> starts) throws SQLException {
     Map<RunId, List<ConflictingRun>> found = new HashMap<>();
     List<ConflictingRun> conflicts =
         tx.query(sql)

@@ -10,7 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs accepted payloads above the warning size, at most once an hour per workflow type, before they reach the limit. Thread-safe.
+ * Logs accepted payloads above the warning size, at most once an hour per workflow type, before
+ * they reach the limit. Thread-safe.
  */
 public final class LargePayloads {
   private static final Logger log = LoggerFactory.getLogger(LargePayloads.class);

@@ -9,7 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded cache of runs that started on this server, and of their completions. It saves callers that await a recent run a read from the database. Thread-safe.
+ * A bounded cache of runs that started on this server, and of their completions. It saves callers
+ * that await a recent run a read from the database. Thread-safe.
  */
 final class RecentCompletions {
   private static final int RUNS_MAX = 50_000;

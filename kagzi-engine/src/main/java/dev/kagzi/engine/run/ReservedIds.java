@@ -4,7 +4,8 @@ import dev.kagzi.engine.value.Refusal;
 import java.util.List;
 
 /**
- * Prefixes of the external ids of runs that the engine starts itself. Clients may not use them: a client's run with the same id would keep the engine's run from starting.
+ * Prefixes of the external ids of runs that the engine starts itself. Clients may not use them: a
+ * client's run with the same id would keep the engine's run from starting.
  */
 public final class ReservedIds {
   /** Runs of schedules. */

@@ -29,7 +29,8 @@ public final class ResumeRun extends RunWrite<ResumeResult> {
   }
 
   /**
-   * Whether the run is still in the attempt that is to be resumed. The first call fixes that attempt, so that a repeated write does not resume the attempt that it has started itself.
+   * Whether the run is still in the attempt that is to be resumed. The first call fixes that
+   * attempt, so that a repeated write does not resume the attempt that it has started itself.
    */
   public boolean concernsAttempt(int currentAttempt) {
     if (attempt == null) {

@@ -16,7 +16,8 @@ record RunChange(QueueName queue, TypeVersion type, RunStatus from, RunStatus to
     Map<RunChange, Integer> changes = new LinkedHashMap<>();
     for (RunRow row : rows) {
       if (row.previousStatus() != row.status()) {
-        RunChange one = new RunChange(row.queue(), row.type(), row.previousStatus(), row.status(), 1);
+        RunChange one =
+            new RunChange(row.queue(), row.type(), row.previousStatus(), row.status(), 1);
         changes.merge(one, 1, Integer::sum);
       }
     }

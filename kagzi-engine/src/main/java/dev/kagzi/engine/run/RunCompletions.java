@@ -26,7 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notifies callers that await the completion of runs. Completions on this server are delivered from memory. Completions on other servers are read in batches after a server message, and every two seconds in case a message was lost. Thread-safe.
+ * Notifies callers that await the completion of runs. Completions on this server are delivered from
+ * memory. Completions on other servers are read in batches after a server message, and every two
+ * seconds in case a message was lost. Thread-safe.
  */
 public final class RunCompletions implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RunCompletions.class);
@@ -34,7 +36,8 @@ public final class RunCompletions implements AutoCloseable {
   private static final long FALLBACK_READ_MS = 2_000;
 
   /**
-   * The status and result of the given runs. Outputs are read up to a sum of bytes, plus one; the other runs are marked {@code later} and have to be read again.
+   * The status and result of the given runs. Outputs are read up to a sum of bytes, plus one; the
+   * other runs are marked {@code later} and have to be read again.
    */
   public static final String SQL =
       """
@@ -202,7 +205,9 @@ public final class RunCompletions implements AutoCloseable {
         return;
       } catch (RuntimeException unavailable) {
         // The waiters stay registered; the fallback reads them again.
-        log.atDebug().addKeyValue("cause", unavailable.getMessage()).log("run completions could not be read");
+        log.atDebug()
+            .addKeyValue("cause", unavailable.getMessage())
+            .log("run completions could not be read");
       }
     }
   }

@@ -4,10 +4,15 @@ import dev.kagzi.engine.db.Session;
 import java.sql.SQLException;
 
 /**
- * Numbers of runs by status. Every statement that changes a run's status also inserts a row into {@code run_changes}. This class adds those rows to {@code run_counts} and deletes them. Counts and pending changes together are exact at any moment, so a reader sums both.
+ * Numbers of runs by status. Every statement that changes a run's status also inserts a row into
+ * {@code run_changes}. This class adds those rows to {@code run_counts} and deletes them. Counts
+ * and pending changes together are exact at any moment, so a reader sums both.
  */
 public final class RunCounts {
-  /** Skips rows that another server has locked; updates in key order, so that two servers cannot deadlock. */
+  /**
+   * Skips rows that another server has locked; updates in key order, so that two servers cannot
+   * deadlock.
+   */
   static final String FOLD_SQL =
       """
       WITH taken AS (

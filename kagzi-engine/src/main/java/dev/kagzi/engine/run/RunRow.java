@@ -11,7 +11,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A locked run with the pending changes of the current transaction. All writes of a batch that concern one run are decided one after the other on the same row, which is then written once. Times are microseconds since 1970 by the database's clock. Not thread-safe.
+ * A locked run with the pending changes of the current transaction. All writes of a batch that
+ * concern one run are decided one after the other on the same row, which is then written once.
+ * Times are microseconds since 1970 by the database's clock. Not thread-safe.
  */
 public final class RunRow {
   /** The due time of a run that waits for a message, without a timeout. */

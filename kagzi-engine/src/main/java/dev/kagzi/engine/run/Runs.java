@@ -32,7 +32,8 @@ public final class Runs {
    * Creates the service.
    *
    * @param versions resolves the version of starts without one
-   * @param slots reserves a slot of a polling worker for a run that is about to start; null if there is none
+   * @param slots reserves a slot of a polling worker for a run that is about to start; null if
+   *     there is none
    */
   public Runs(
       Database database,
@@ -67,7 +68,8 @@ public final class Runs {
   }
 
   /**
-   * A namespace must be read from the database. The caller may be a Netty event loop, so this does not block here but on a new thread.
+   * A namespace must be read from the database. The caller may be a Netty event loop, so this does
+   * not block here but on a new thread.
    */
   private List<CompletableFuture<StartResult>> startOnNewThread(List<StartRequest> requests) {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>(requests.size());
@@ -88,7 +90,8 @@ public final class Runs {
     return answers;
   }
 
-  private static void forward(CompletableFuture<StartResult> from, CompletableFuture<StartResult> to) {
+  private static void forward(
+      CompletableFuture<StartResult> from, CompletableFuture<StartResult> to) {
     from.whenComplete(
         (result, failure) -> {
           if (failure != null) {
@@ -110,7 +113,8 @@ public final class Runs {
         checkShard(requested);
         StartRequest request =
             requested.withVersion(
-                versions.resolve(requested.namespace(), requested.workflowType(), requested.version()));
+                versions.resolve(
+                    requested.namespace(), requested.workflowType(), requested.version()));
         StartRun start = write(request, lineage(request));
         writes.add(start);
         answers.add(start.done());
@@ -147,7 +151,9 @@ public final class Runs {
   }
 
   /**
-   * A disabled namespace refuses new starts. But a client that lost the answer to an accepted start must get it when it repeats the call with the same run id. Returns null if the refused start cannot be a repeat.
+   * A disabled namespace refuses new starts. But a client that lost the answer to an accepted start
+   * must get it when it repeats the call with the same run id. Returns null if the refused start
+   * cannot be a repeat.
    */
   private static @Nullable StartRun repeated(StartRequest request, Refusal refusal) {
     RunId runId = request.runId();
@@ -211,7 +217,10 @@ public final class Runs {
     return start;
   }
 
-  /** Cancels a run. The future completes when the run is cancelled, or is found to have ended before. */
+  /**
+   * Cancels a run. The future completes when the run is cancelled, or is found to have ended
+   * before.
+   */
   public CompletableFuture<CancelResult> cancel(String namespace, RunId run) {
     return append(new CancelRun(namespace, run, null));
   }
@@ -231,10 +240,12 @@ public final class Runs {
   }
 
   /**
-   * Starts an ended run again as a new run, with the request of the first start. If the old run, or another one with its external id, is active, that run is returned instead. Blocks.
+   * Starts an ended run again as a new run, with the request of the first start. If the old run, or
+   * another one with its external id, is active, that run is returned instead. Blocks.
    *
    * @param newId chosen by the caller to make the call idempotent; null for a new id
-   * @param version version of the new run; null: the version of the old run, empty: the type's default
+   * @param version version of the new run; null: the version of the old run, empty: the type's
+   *     default
    */
   public CompletableFuture<RetryResult> retry(
       String namespace, RunId run, @Nullable RunId newId, @Nullable String version) {
@@ -251,7 +262,8 @@ public final class Runs {
       run.shard().require("new_run_id", id, "the run's id");
     }
     return startFor(
-            withVersion(previous.request(), version), StartRun.Lineage.retryOf(run, previous.failedRun()))
+            withVersion(previous.request(), version),
+            StartRun.Lineage.retryOf(run, previous.failedRun()))
         .thenApply(result -> new RetryResult(result.runId(), result.existed()));
   }
 
@@ -268,10 +280,13 @@ public final class Runs {
   }
 
   /**
-   * Resumes a failed run from its recorded steps. Failures that its code has caught stay final. Refuses a run that undid its work and ended with that failure, because nothing is left to execute, and a run that was terminated.
+   * Resumes a failed run from its recorded steps. Failures that its code has caught stay final.
+   * Refuses a run that undid its work and ended with that failure, because nothing is left to
+   * execute, and a run that was terminated.
    *
    * @param attempt the failed attempt, which makes the call idempotent; null: the current one
-   * @param force resumes in both cases: a terminated run continues, and in a run that failed by itself all failed steps are executed again, even those whose failures were caught
+   * @param force resumes in both cases: a terminated run continues, and in a run that failed by
+   *     itself all failed steps are executed again, even those whose failures were caught
    */
   public CompletableFuture<ResumeResult> resume(
       String namespace, RunId run, @Nullable Integer attempt, boolean force) {

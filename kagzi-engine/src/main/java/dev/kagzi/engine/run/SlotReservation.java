@@ -4,7 +4,8 @@ import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 
 /**
- * A polling worker's slot, reserved for a run that is about to start. The run is inserted as claimed and dispatched to the worker from memory.
+ * A polling worker's slot, reserved for a run that is about to start. The run is inserted as
+ * claimed and dispatched to the worker from memory.
  */
 public interface SlotReservation {
   /** The worker that gets the run. */

@@ -36,7 +36,9 @@ public final class StartChecks {
     FailureHandler.refuse("on_failure_workflow", request.options().onFailureWorkflow());
   }
 
-  /** Validates a child start. The child takes its parent's namespace and, by default, task queue. */
+  /**
+   * Validates a child start. The child takes its parent's namespace and, by default, task queue.
+   */
   public void checkChild(StartRequest request) {
     checkReserved(request);
     limits.checkOptionalName("task_queue", request.taskQueue());

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param externalId the caller's own id of the run; empty for none
  * @param version empty for the type's default
- * @param retryPolicy policy of the run and of steps without their own; null: steps use the server's default, and the run is not retried
+ * @param retryPolicy policy of the run and of steps without their own; null: steps use the server's
+ *     default, and the run is not retried
  * @param runId chosen by the caller to make the call idempotent; null for a new id
  * @param options optional settings
  */

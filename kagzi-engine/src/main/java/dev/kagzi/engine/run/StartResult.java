@@ -6,7 +6,8 @@ import dev.kagzi.engine.value.RunId;
  * The result of a start.
  *
  * @param existed true if {@code runId} is an existing run with the same external id
- * @param workflowType the type of the existing run, which may differ from the requested one; empty for a new run
+ * @param workflowType the type of the existing run, which may differ from the requested one; empty
+ *     for a new run
  */
 public record StartResult(RunId runId, boolean existed, String workflowType) {
 

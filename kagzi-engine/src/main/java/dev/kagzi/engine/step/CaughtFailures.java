@@ -7,7 +7,9 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Failures that the workflow code has caught: it received them and then executed another step. A resume does not execute these steps again, because the code has already reacted to their failures.
+ * Failures that the workflow code has caught: it received them and then executed another step. A
+ * resume does not execute these steps again, because the code has already reacted to their
+ * failures.
  */
 public final class CaughtFailures {
   /** Moves caught failures into the next attempt of the run, where they stay final. */

@@ -10,11 +10,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Closes open steps of runs that end, completes sleeps that are over, and reopens interrupted steps of runs that are resumed.
+ * Closes open steps of runs that end, completes sleeps that are over, and reopens interrupted steps
+ * of runs that are resumed.
  */
 public final class CloseSteps {
   /**
-   * Fails the open steps of ended runs. In a completed run, the open step of a child is completed instead: the run started the child and did not await it.
+   * Fails the open steps of ended runs. In a completed run, the open step of a child is completed
+   * instead: the run started the child and did not await it.
    */
   public static final String END_OPEN_SQL =
       """
@@ -54,7 +56,8 @@ public final class CloseSteps {
       """;
 
   /**
-   * Reopens the child steps of resumed runs whose children are active or completed. Unsuccessful children are started again.
+   * Reopens the child steps of resumed runs whose children are active or completed. Unsuccessful
+   * children are started again.
    */
   public static final String REOPEN_CHILDREN_SQL =
       """

@@ -8,7 +8,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Deletes the steps of purged runs. A large value is stored in TOAST rows of about 2 KB each, which are deleted too. The weight of a step is the number of all its rows.
+ * Deletes the steps of purged runs. A large value is stored in TOAST rows of about 2 KB each, which
+ * are deleted too. The weight of a step is the number of all its rows.
  */
 public final class DeleteSteps {
   // pg_column_size returns the stored size without reading the TOAST rows.

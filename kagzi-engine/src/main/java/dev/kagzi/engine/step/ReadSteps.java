@@ -54,7 +54,8 @@ public final class ReadSteps {
             """;
 
   /**
-   * The last attempts of awaited steps. Outputs and errors are read only for wanted steps, and only up to a sum of bytes.
+   * The last attempts of awaited steps. Outputs and errors are read only for wanted steps, and only
+   * up to a sum of bytes.
    */
   public static final String AWAITED_SQL =
       "SELECT "
@@ -109,7 +110,8 @@ public final class ReadSteps {
       "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off";
 
   /**
-   * The next steps of one run in key order, each with its last attempt: as many as fit into the byte limit, at least one. Large values are not read before the row is known to fit.
+   * The next steps of one run in key order, each with its last attempt: as many as fit into the
+   * byte limit, at least one. Large values are not read before the row is known to fit.
    */
   public static final String PAGE_SQL =
       "SELECT "
@@ -140,7 +142,8 @@ public final class ReadSteps {
             """;
 
   /**
-   * The number of steps of each run and the size of their outputs, errors and progress, without reading these values.
+   * The number of steps of each run and the size of their outputs, errors and progress, without
+   * reading these values.
    */
   public static final String SIZES_SQL =
       """
@@ -180,7 +183,8 @@ public final class ReadSteps {
   /**
    * Returns the attempts of each step, in order.
    *
-   * @throws SQLException with {@link SqlErrors#LIMIT_EXCEEDED} if several steps are read and their outputs are too large for one transaction
+   * @throws SQLException with {@link SqlErrors#LIMIT_EXCEEDED} if several steps are read and their
+   *     outputs are too large for one transaction
    */
   public static Map<StepRow.Key, List<StepRow>> byKey(Session tx, Collection<StepRow.Key> keys)
       throws SQLException {
@@ -215,7 +219,8 @@ public final class ReadSteps {
   /**
    * Reads awaited steps.
    *
-   * @param wanted the steps, in the order of the answer; true to read the result of the step if it fits
+   * @param wanted the steps, in the order of the answer; true to read the result of the step if it
+   *     fits
    * @param bytesMax sum of the results that are read per run, plus one more step
    */
   public static Awaited awaited(Session tx, Map<StepRow.Key, Boolean> wanted, long bytesMax)
@@ -257,7 +262,8 @@ public final class ReadSteps {
   }
 
   /**
-   * Reads the steps of a run after the given key, in key order. Returns as many as fit into {@code bytesMax}, at least one; empty if there are no more.
+   * Reads the steps of a run after the given key, in key order. Returns as many as fit into {@code
+   * bytesMax}, at least one; empty if there are no more.
    */
   public static List<RecordedStep> page(
       Session tx, RunId run, int runAttempt, String after, long bytesMax) throws SQLException {

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param child the child run that executes the step; null for a step of the run's own code
  * @param inputHash hash of the input, to detect a changed input at replay; null for none
  * @param progress the last progress of the attempt; null if it is completed or recorded none
- * @param place position among the steps of its claim; null outside of histories, for children, and for steps of an earlier attempt of the run
+ * @param place position among the steps of its claim; null outside of histories, for children, and
+ *     for steps of an earlier attempt of the run
  */
 public record RecordedStep(
     String stepKey,

@@ -6,7 +6,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Identifies one attempt of a step and its claim. Clients receive it as an opaque text and send it back, so that their reports are fenced although they do not know epochs.
+ * Identifies one attempt of a step and its claim. Clients receive it as an opaque text and send it
+ * back, so that their reports are fenced although they do not know epochs.
  */
 public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
   private static final int RUN_ID_LENGTH = 36;

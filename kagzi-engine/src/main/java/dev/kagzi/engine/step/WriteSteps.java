@@ -9,7 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes step attempts of runs that the lane has locked. An existing row is changed only while it is RUNNING, so a completed attempt never changes. If a new claim executes a function again after a crash, {@code started_at} is that of the new execution.
+ * Writes step attempts of runs that the lane has locked. An existing row is changed only while it
+ * is RUNNING, so a completed attempt never changes. If a new claim executes a function again after
+ * a crash, {@code started_at} is that of the new execution.
  *
  * <p>The transition has checked the claim under the lock, so no epoch is compared here.
  */

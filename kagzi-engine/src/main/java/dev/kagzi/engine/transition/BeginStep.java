@@ -7,7 +7,9 @@ import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.StepKind;
 import org.jspecify.annotations.Nullable;
 
-/** Begins a step attempt of a simple client. Returns whether to execute it or the recorded output. */
+/**
+ * Begins a step attempt of a simple client. Returns whether to execute it or the recorded output.
+ */
 final class BeginStep extends RunWrite<BegunStep> {
   private final String namespace;
   private final Claim claim;

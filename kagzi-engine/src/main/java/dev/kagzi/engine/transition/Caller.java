@@ -10,7 +10,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Identifies the caller of a simple client's call. Most of these calls name neither an epoch nor a worker; then the connection identifies the caller.
+ * Identifies the caller of a simple client's call. Most of these calls name neither an epoch nor a
+ * worker; then the connection identifies the caller.
  *
  * @param epoch the epoch in the call; null for none
  * @param worker the worker in a call without an epoch; null for none
@@ -43,7 +44,9 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
   }
 
   /**
-   * Like {@link #fence}, for a report that ends the run. If a slow or disconnected worker lost its claim and nobody has claimed the run since, accepting the end avoids a second execution. A call that contains its epoch is still refused.
+   * Like {@link #fence}, for a report that ends the run. If a slow or disconnected worker lost its
+   * claim and nobody has claimed the run since, accepting the end avoids a second execution. A call
+   * that contains its epoch is still refused.
    */
   Fence fenceOfCompletion(RunRow row, Claim claim) {
     return claim.epoch() == Claim.ANY && row.isTaken() && isHolder(row.takenFrom(), row, claim)

@@ -44,7 +44,8 @@ final class ChildTransitions {
   }
 
   /**
-   * Starts a child run. Its id is derived from parent, step and attempt, so a repeated report starts it once.
+   * Starts a child run. Its id is derived from parent, step and attempt, so a repeated report
+   * starts it once.
    */
   ReportResult startChild(RunRow row, Report.ChildStarted r) {
     Fence fence = row.fence(r.claim());
@@ -172,7 +173,8 @@ final class ChildTransitions {
   }
 
   /**
-   * Applies the messages to the run: records step results, wakes the run if it waits for them, and cancels it if its parent was cancelled. Returns whether steps were recorded.
+   * Applies the messages to the run: records step results, wakes the run if it waits for them, and
+   * cancels it if its parent was cancelled. Returns whether steps were recorded.
    */
   private boolean readInbox(RunRow row) {
     boolean recorded = false;

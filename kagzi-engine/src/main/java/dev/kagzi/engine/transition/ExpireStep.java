@@ -4,7 +4,8 @@ import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.step.StepRef;
 
 /**
- * Fails a step attempt that its worker should have timed out, and takes the run from that worker, whose code hangs. Returns whether the attempt was failed.
+ * Fails a step attempt that its worker should have timed out, and takes the run from that worker,
+ * whose code hangs. Returns whether the attempt was failed.
  */
 public final class ExpireStep extends RunWrite<Boolean> {
   private final StepRef step;

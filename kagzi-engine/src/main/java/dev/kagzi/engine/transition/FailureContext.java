@@ -17,7 +17,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link RunTransitions} needs to know about a run that is about to fail: its failure handlers, and whether it may be retried. Read only for these runs.
+ * What {@link RunTransitions} needs to know about a run that is about to fail: its failure
+ * handlers, and whether it may be retried. Read only for these runs.
  *
  * @param origin FAILURE_HANDLER for a handler run and for a retry of one
  * @param deadlineUs null: no deadline
@@ -26,9 +27,11 @@ import org.jspecify.annotations.Nullable;
  * @param globalQueue task queue of the namespace's failure handler; null for none
  * @param input the run's input, if a handler gets a copy of it
  * @param lastStep the step that was recorded last, of a run whose workers crashed; null: none
- * @param seenUs when the workflow code first received a final step failure in this attempt; null: never
+ * @param seenUs when the workflow code first received a final step failure in this attempt; null:
+ *     never
  * @param seenStep the step of that failure
- * @param compensated steps began after a final step failure, in this attempt or an earlier one: the code has begun to undo its work
+ * @param compensated steps began after a final step failure, in this attempt or an earlier one: the
+ *     code has begun to undo its work
  */
 record FailureContext(
     Origin origin,
@@ -114,7 +117,8 @@ record FailureContext(
   /**
    * Reads the contexts, including the inputs that handlers get.
    *
-   * @throws SQLException with {@link SqlErrors#LIMIT_EXCEEDED} if the inputs are too large for one transaction
+   * @throws SQLException with {@link SqlErrors#LIMIT_EXCEEDED} if the inputs are too large for one
+   *     transaction
    */
   static Map<RunId, FailureContext> read(Session tx, Collection<RunId> runs) throws SQLException {
     Map<RunId, FailureContext> found = new HashMap<>();

@@ -19,7 +19,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Creates the failure handler runs of a failed run: its own handler and the namespace's handler. Run ids are derived from the failed run and its attempt, so a failure that is written twice starts each handler once.
+ * Creates the failure handler runs of a failed run: its own handler and the namespace's handler.
+ * Run ids are derived from the failed run and its attempt, so a failure that is written twice
+ * starts each handler once.
  */
 final class FailureHandlerStarts {
   private FailureHandlerStarts() {}
@@ -32,7 +34,8 @@ final class FailureHandlerStarts {
       return starts;
     }
     if (!context.handlerType().isEmpty()) {
-      String queue = context.handlerQueue().isEmpty() ? row.queue().queue() : context.handlerQueue();
+      String queue =
+          context.handlerQueue().isEmpty() ? row.queue().queue() : context.handlerQueue();
       starts.add(
           start(
               ReservedIds.FAILURE_HANDLER,

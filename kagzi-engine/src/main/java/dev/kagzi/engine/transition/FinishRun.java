@@ -8,7 +8,9 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Completes one run, together with its last step, with a single autocommit statement. The update is its own fence: it waits for the row lock and compares the epoch again. Runs with a parent or a schedule take the batch path, which also notifies those.
+ * Completes one run, together with its last step, with a single autocommit statement. The update is
+ * its own fence: it waits for the row lock and compares the epoch again. Runs with a parent or a
+ * schedule take the batch path, which also notifies those.
  */
 final class FinishRun {
   // "namespace || ''" keeps the planner from the namespace index. On an empty table it considers

@@ -8,7 +8,9 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records one plain result with a single autocommit statement. It locks the run itself: a join without a lock would compare the epoch of a snapshot, and a stale result could commit after the next claim. A run with crashes takes the batch path, which also resets the crash count.
+ * Records one plain result with a single autocommit statement. It locks the run itself: a join
+ * without a lock would compare the epoch of a snapshot, and a stale result could commit after the
+ * next claim. A run with crashes takes the batch path, which also resets the crash count.
  */
 final class RecordStep {
   // "namespace || ''" keeps the planner from the namespace index. On an empty table it considers

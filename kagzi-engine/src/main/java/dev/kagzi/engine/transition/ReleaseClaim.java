@@ -4,7 +4,8 @@ import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.value.Claim;
 
 /**
- * Takes a claim from a worker that is gone or no longer knows the claim. Returns whether the claim was held.
+ * Takes a claim from a worker that is gone or no longer knows the claim. Returns whether the claim
+ * was held.
  */
 public final class ReleaseClaim extends RunWrite<Boolean> {
   private final Claim claim;

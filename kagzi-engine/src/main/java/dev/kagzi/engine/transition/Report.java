@@ -131,7 +131,8 @@ public sealed interface Report {
   /**
    * The run completed.
    *
-   * @param openSteps the code left steps behind that are stored as RUNNING; they are closed. The worker reports this because a check in the database would cost every run a statement
+   * @param openSteps the code left steps behind that are stored as RUNNING; they are closed. The
+   *     worker reports this because a check in the database would cost every run a statement
    */
   record Done(Claim claim, @Nullable Payload output, boolean openSteps) implements Report {
     public Done(Claim claim, @Nullable Payload output) {
@@ -160,7 +161,8 @@ public sealed interface Report {
       implements Report {}
 
   /**
-   * The run waits for child steps. The claim ends until enough of them have ended or the wait times out; if enough have ended already, the claim is kept.
+   * The run waits for child steps. The claim ends until enough of them have ended or the wait times
+   * out; if enough have ended already, the claim is kept.
    *
    * @param steps the awaited steps
    * @param all true to wait for all steps, false for any

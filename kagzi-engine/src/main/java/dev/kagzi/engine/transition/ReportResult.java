@@ -25,7 +25,9 @@ public sealed interface ReportResult {
   /** The step already had this result; the reported one was dropped. */
   record AlreadyRecorded(RecordedStep step) implements ReportResult {}
 
-  /** Another attempt is scheduled. With {@code claimKept} the worker waits and executes it itself. */
+  /**
+   * Another attempt is scheduled. With {@code claimKept} the worker waits and executes it itself.
+   */
   record RetryScheduled(int nextAttempt, long delayMs, Instant at, boolean claimKept)
       implements ReportResult {}
 

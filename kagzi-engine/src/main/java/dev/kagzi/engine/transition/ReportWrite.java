@@ -40,9 +40,7 @@ public final class ReportWrite extends RunWrite<ReportResult> {
     return caller;
   }
 
-  /**
-   * Whether the worker can keep its claim during a short wait. A simple client cannot.
-   */
+  /** Whether the worker can keep its claim during a short wait. A simple client cannot. */
   boolean waitsInPlace() {
     return caller == null;
   }

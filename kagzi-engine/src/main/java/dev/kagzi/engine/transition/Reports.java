@@ -23,7 +23,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Accepts the reports of workers and the step calls of simple clients. Thread-safe; no method blocks. */
+/**
+ * Accepts the reports of workers and the step calls of simple clients. Thread-safe; no method
+ * blocks.
+ */
 public final class Reports {
   private static final long WAIT_MS_MAX = Duration.ofDays(100L * 366).toMillis();
   private static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
@@ -73,7 +76,10 @@ public final class Reports {
         .handle((ignored, failure) -> results(answers));
   }
 
-  /** An earlier refusal in the same branch of the run; in any branch for reports about the run itself. */
+  /**
+   * An earlier refusal in the same branch of the run; in any branch for reports about the run
+   * itself.
+   */
   private static @Nullable Refusal refusedBefore(Map<String, Refusal> refused, Report report) {
     if (refused.isEmpty()) {
       return null;
@@ -213,7 +219,9 @@ public final class Reports {
   // Simple clients: one call per step or run. The step id contains the claim; other calls may name
   // none.
 
-  /** Begins a step attempt. The result tells whether to execute it or contains the recorded output. */
+  /**
+   * Begins a step attempt. The result tells whether to execute it or contains the recorded output.
+   */
   public CompletableFuture<BegunStep> begin(
       String namespace,
       RunId run,
@@ -234,7 +242,8 @@ public final class Reports {
   }
 
   /**
-   * Records the result of a step that {@link #begin} opened. If the attempt already has a result, that result is kept and the call succeeds.
+   * Records the result of a step that {@link #begin} opened. If the attempt already has a result,
+   * that result is kept and the call succeeds.
    */
   public CompletableFuture<StepRef> completeStep(
       String namespace, StepRef ref, Payload output, Caller caller) {
@@ -252,7 +261,8 @@ public final class Reports {
   public record FailedStep(boolean retryScheduled, @Nullable Instant retryAt) {}
 
   /**
-   * Records the failure of a step that {@link #begin} opened. If the step is retried, the claim ends and the run is due again at the retry time.
+   * Records the failure of a step that {@link #begin} opened. If the step is retried, the claim
+   * ends and the run is due again at the retry time.
    */
   public CompletableFuture<FailedStep> failStep(
       String namespace, StepRef ref, Failure failure, Caller caller) {

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param terminatedWith the message of the terminate call; null: the run was not terminated
  * @param failedStep the step whose failure the run ended with; null: none
  * @param undoneBy the first step that began after that failure, because the code caught it
- * @param hasMore a step failed or was interrupted and no other step followed: a resume executes it again
+ * @param hasMore a step failed or was interrupted and no other step followed: a resume executes it
+ *     again
  */
 record ResumeContext(
     @Nullable RunId successor,
@@ -26,7 +27,8 @@ record ResumeContext(
     @Nullable String undoneBy,
     boolean hasMore) {
 
-  // Steps after a failure may belong to an earlier attempt: a resume mutations caught failures into the
+  // Steps after a failure may belong to an earlier attempt: a resume mutations caught failures into
+  // the
   // new attempt, but not the steps that followed them.
   static final String SQL =
       """

@@ -47,7 +47,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The locked rows and the pending changes of one transaction. Changes are collected in memory, merged by key, and flushed with one statement per kind: steps, messages, runs, payloads.
+ * The locked rows and the pending changes of one transaction. Changes are collected in memory,
+ * merged by key, and flushed with one statement per kind: steps, messages, runs, payloads.
  */
 final class RunBatch {
   private static final Logger log = LoggerFactory.getLogger(RunBatch.class);
@@ -146,7 +147,7 @@ final class RunBatch {
   }
 
   /** Null if it was not read, or the run does not exist. */
-  @Nullable FailureContext context(RunId id) {
+  @Nullable FailureContext failureContext(RunId id) {
     return failureContexts.get(id);
   }
 
@@ -199,7 +200,8 @@ final class RunBatch {
   }
 
   /**
-   * True if this batch writes a step attempt of the run that began after the given time, in the branch of the failed step or in an enclosing one.
+   * True if this batch writes a step attempt of the run that began after the given time, in the
+   * branch of the failed step or in an enclosing one.
    */
   boolean hasAddedSince(RunRow run, long sinceUs, String failedStep) {
     for (Map<Integer, StepRow> attempts : steps.values()) {
@@ -265,7 +267,9 @@ final class RunBatch {
     starts.add(run);
   }
 
-  /** The run is resumed: its deadline is renewed, and interrupted sleeps and children are reopened. */
+  /**
+   * The run is resumed: its deadline is renewed, and interrupted sleeps and children are reopened.
+   */
   void reopen(RunId runId) {
     reopened.add(runId);
   }
@@ -285,7 +289,9 @@ final class RunBatch {
     endedWithOpenSteps.put(runId, false);
   }
 
-  /** The same for a completed run: a child that was not awaited continues, so its step is completed. */
+  /**
+   * The same for a completed run: a child that was not awaited continues, so its step is completed.
+   */
   void closeStepsOfCompleted(RunId runId) {
     endedWithOpenSteps.put(runId, true);
   }
@@ -365,7 +371,10 @@ final class RunBatch {
     }
   }
 
-  /** Ids are derived from the cause, so a run that exists was inserted by an earlier try of the write. */
+  /**
+   * Ids are derived from the cause, so a run that exists was inserted by an earlier try of the
+   * write.
+   */
   private void insertStarts(RunEvents events) throws SQLException {
     Map<RunId, Instant> created = InsertRuns.insert(tx, starts);
     for (StartRun start : starts) {

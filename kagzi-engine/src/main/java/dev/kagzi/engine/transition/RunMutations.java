@@ -55,7 +55,9 @@ final class RunMutations {
     publishCompletion(row, status, null);
   }
 
-  /** Cancels the run or, with a failure, terminates it as FAILED. Its children are cancelled too. */
+  /**
+   * Cancels the run or, with a failure, terminates it as FAILED. Its children are cancelled too.
+   */
   void cancel(RunRow row, @Nullable Failure why) {
     RunStatus end = why == null ? RunStatus.CANCELLED : RunStatus.FAILED;
     WorkerId worker = row.lockedBy();

@@ -26,7 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Inserts the starts of one batch. A start that conflicts with an existing run is answered with that run or refused.
+ * Inserts the starts of one batch. A start that conflicts with an existing run is answered with
+ * that run or refused.
  */
 final class RunStarts {
   private static final Logger log = LoggerFactory.getLogger(RunStarts.class);
@@ -69,7 +70,8 @@ final class RunStarts {
     for (StartRun start : starts) {
       boolean acceptedBefore =
           conflicts.getOrDefault(start.runId(), List.of()).stream()
-              .anyMatch(existing -> existing.runId().equals(start.runId()) && isSame(start, existing));
+              .anyMatch(
+                  existing -> existing.runId().equals(start.runId()) && isSame(start, existing));
       if (acceptedBefore) {
         start.answer(StartResult.made(start.runId()));
       } else {
@@ -162,7 +164,9 @@ final class RunStarts {
   }
 
   /**
-   * Deletes new runs that are not needed: a run with the same external id may have started and ended between the first lookup and the insert. After the insert no other run can take the external id, so this second lookup is reliable.
+   * Deletes new runs that are not needed: a run with the same external id may have started and
+   * ended between the first lookup and the insert. After the insert no other run can take the
+   * external id, so this second lookup is reliable.
    */
   private List<StartRun> withoutUnneeded(List<StartRun> starts, Map<RunId, Instant> created)
       throws SQLException {
@@ -284,7 +288,8 @@ final class RunStarts {
   }
 
   /**
-   * Uses or returns the reserved slot. It is used only if the run is claimed for this worker, and only by the write that claimed it: a repeated start must not dispatch the same claim twice.
+   * Uses or returns the reserved slot. It is used only if the run is claimed for this worker, and
+   * only by the write that claimed it: a repeated start must not dispatch the same claim twice.
    */
   private void resolveReservation(StartRun start, @Nullable ConflictingRun own) {
     SlotReservation reservation = start.reservation();

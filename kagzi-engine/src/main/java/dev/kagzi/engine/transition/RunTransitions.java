@@ -26,7 +26,9 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Decides reports and calls about whole runs: completion, failure, release, cancel, resume, expiry. */
+/**
+ * Decides reports and calls about whole runs: completion, failure, release, cancel, resume, expiry.
+ */
 final class RunTransitions {
   private static final long US_PER_MS = 1_000;
 
@@ -99,7 +101,8 @@ final class RunTransitions {
   }
 
   /**
-   * The last compensating step is often reported together with the run's failure, so the steps of this batch count as well as the stored ones.
+   * The last compensating step is often reported together with the run's failure, so the steps of
+   * this batch count as well as the stored ones.
    */
   private boolean hasCompensated(RunRow row, FailureContext context) {
     Long seenUs = context.seenUs();

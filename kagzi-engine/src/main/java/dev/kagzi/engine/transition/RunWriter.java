@@ -33,7 +33,9 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes a batch of run writes: locks the runs, reads what the decisions need, decides in memory and writes with one statement per kind. The most common single writes have a statement of their own.
+ * Executes a batch of run writes: locks the runs, reads what the decisions need, decides in memory
+ * and writes with one statement per kind. The most common single writes have a statement of their
+ * own.
  */
 public final class RunWriter implements BatchWriter<RunWrite<?>> {
   private final TransitionRules rules;
@@ -124,7 +126,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
   }
 
   /**
-   * Runs for which a simple client reports the end again. A failed run that is being retried may already be RUNNING under its next claim.
+   * Runs for which a simple client reports the end again. A failed run that is being retried may
+   * already be RUNNING under its next claim.
    */
   private static Set<RunId> reportedAgain(RunBatch batch, List<RunWrite<?>> writes) {
     Set<RunId> runs = new LinkedHashSet<>();

@@ -12,7 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts the steps of each run to enforce the limit: the recorded steps at the claim plus the steps reported since. Kept only in memory, so that the limit costs no statement. The count is therefore approximate: a server that did not dispatch the claim counts from zero, and a repeated report counts twice. The next claim counts the stored steps again. Thread-safe.
+ * Counts the steps of each run to enforce the limit: the recorded steps at the claim plus the steps
+ * reported since. Kept only in memory, so that the limit costs no statement. The count is therefore
+ * approximate: a server that did not dispatch the claim counts from zero, and a repeated report
+ * counts twice. The next claim counts the stored steps again. Thread-safe.
  */
 public final class StepCounts {
   private static final long UNUSED_NANOS_MAX = TimeUnit.MINUTES.toNanos(10);
@@ -43,7 +46,8 @@ public final class StepCounts {
     if (recorded > stepsMax) {
       return Optional.of(
           Failure.of(
-              ErrorCode.INVALID_ARGUMENT, "steps: " + recorded + " (expected: " + expectedMax() + ")"));
+              ErrorCode.INVALID_ARGUMENT,
+              "steps: " + recorded + " (expected: " + expectedMax() + ")"));
     }
     if (claim.epoch() > 1) {
       counts.put(claim.runId(), new Count(recorded));
@@ -52,7 +56,8 @@ public final class StepCounts {
   }
 
   /**
-   * Refuses a report that would exceed the limit. A step counts with the first report that ends its first attempt. Sleeps are counted by the next claim.
+   * Refuses a report that would exceed the limit. A step counts with the first report that ends its
+   * first attempt. Sleeps are counted by the next claim.
    */
   void check(Report report) {
     boolean isNewStep =

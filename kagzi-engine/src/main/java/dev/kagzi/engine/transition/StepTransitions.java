@@ -76,7 +76,9 @@ final class StepTransitions {
     return row.nowUs() + leftMs * US_PER_MS;
   }
 
-  /** Fails an attempt whose worker did not report the timeout, and takes the run from that worker. */
+  /**
+   * Fails an attempt whose worker did not report the timeout, and takes the run from that worker.
+   */
   void expire(ExpireStep write) {
     RunRow row = batch.row(write.runId());
     StepRef step = write.step();
@@ -126,12 +128,15 @@ final class StepTransitions {
   }
 
   /**
-   * Checks a simple client's report: the caller must hold the claim, or have ended it itself, and a step must have been begun under this claim. The last holder may also report the end of the run. Returns null if the report is allowed.
+   * Checks a simple client's report: the caller must hold the claim, or have ended it itself, and a
+   * step must have been begun under this claim. The last holder may also report the end of the run.
+   * Returns null if the report is allowed.
    */
   @Nullable Refusal refuse(RunRow row, ReportWrite write, Caller caller) {
     Report report = write.report();
     boolean ends = report instanceof Report.Done || report instanceof Report.Failed;
-    Fence fence = ends ? caller.fenceOfCompletion(row, report.claim()) : caller.fence(row, report.claim());
+    Fence fence =
+        ends ? caller.fenceOfCompletion(row, report.claim()) : caller.fence(row, report.claim());
     if (fence == Fence.LOST) {
       return caller.claimLost(row, report.claim());
     }
@@ -282,7 +287,9 @@ final class StepTransitions {
     };
   }
 
-  /** Number of the step attempt within the current run attempt. Retry limits count per run attempt. */
+  /**
+   * Number of the step attempt within the current run attempt. Retry limits count per run attempt.
+   */
   private static int attemptOfRunAttempt(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
     int before = 0;
     for (StepRow attempt : attempts) {
@@ -296,7 +303,8 @@ final class StepTransitions {
   }
 
   /**
-   * The policy in the report, else the one stored when the step began, else the run's, else the server's.
+   * The policy in the report, else the one stored when the step began, else the run's, else the
+   * server's.
    */
   private RetryPolicy policy(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
     if (r.policy() != null) {

@@ -11,7 +11,8 @@ import dev.kagzi.engine.value.Refusal;
 import java.util.random.RandomGenerator;
 
 /**
- * Decides each write of a batch. All rows that a decision needs are locked and read before; this class does not access the database.
+ * Decides each write of a batch. All rows that a decision needs are locked and read before; this
+ * class does not access the database.
  */
 final class Transitions {
   private final RunBatch batch;

@@ -1,5 +1,6 @@
 /**
- * State transitions of runs and steps: what workers report, and what others do to a run (cancel, resume, expire, release).
+ * State transitions of runs and steps: what workers report, and what others do to a run (cancel,
+ * resume, expire, release).
  *
  * <p>A lane of the journal collects the writes of a batch and locks their runs. {@link
  * dev.kagzi.engine.transition.Transitions} decides each write in memory on the locked rows. {@link

@@ -26,7 +26,8 @@ public record Failure(
   }
 
   /**
-   * A copy with bounded texts and without control characters, which would garble logs and terminals. Line breaks and tabs stay.
+   * A copy with bounded texts and without control characters, which would garble logs and
+   * terminals. Line breaks and tabs stay.
    */
   public Failure bounded() {
     Map<String, String> clean = new HashMap<>();
@@ -48,7 +49,10 @@ public record Failure(
       return text;
     }
     StringBuilder clean = new StringBuilder(Math.min(text.length(), lengthMax));
-    text.codePoints().filter(c -> !isUnprintable(c)).limit(lengthMax).forEach(clean::appendCodePoint);
+    text.codePoints()
+        .filter(c -> !isUnprintable(c))
+        .limit(lengthMax)
+        .forEach(clean::appendCodePoint);
     return fits ? clean.toString() : clean.append("...").toString();
   }
 

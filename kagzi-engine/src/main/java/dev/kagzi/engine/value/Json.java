@@ -16,9 +16,11 @@ import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Converts the engine's own values to and from {@code jsonb} columns. Payloads of users are never parsed. Thread-safe.
+ * Converts the engine's own values to and from {@code jsonb} columns. Payloads of users are never
+ * parsed. Thread-safe.
  *
- * <p>An absent member gets its default and an unknown one is skipped, because servers of two versions share the rows during an upgrade.
+ * <p>An absent member gets its default and an unknown one is skipped, because servers of two
+ * versions share the rows during an upgrade.
  */
 public final class Json {
   // Stored values must be readable whatever their size. Names come from users, so a table of

@@ -4,7 +4,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A refused request. The message for the caller contains the found and the expected value. Nothing was stored.
+ * A refused request. The message for the caller contains the found and the expected value. Nothing
+ * was stored.
  */
 public final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -33,7 +34,8 @@ public final class Refusal extends RuntimeException {
   }
 
   /**
-   * The stable error code that is sent to the caller. {@code docs/errors.md} explains the meaning of each and what to do.
+   * The stable error code that is sent to the caller. {@code docs/errors.md} explains the meaning
+   * of each and what to do.
    */
   public enum Code {
     INVALID_ARGUMENT(Reason.INVALID_ARGUMENT),
@@ -117,7 +119,8 @@ public final class Refusal extends RuntimeException {
   }
 
   /**
-   * Cuts long values and escapes control characters and surrogates, which gRPC headers, logs and terminals cannot show.
+   * Cuts long values and escapes control characters and surrogates, which gRPC headers, logs and
+   * terminals cannot show.
    */
   public static String shorten(Object value) {
     String text = String.valueOf(value);

@@ -1,5 +1,6 @@
 /**
- * Immutable values that all packages of the engine use: ids, payloads, failures, statuses, refusals. Nothing here accesses the database or depends on other packages of the engine.
+ * Immutable values that all packages of the engine use: ids, payloads, failures, statuses,
+ * refusals. Nothing here accesses the database or depends on other packages of the engine.
  */
 @NullMarked
 package dev.kagzi.engine.value;

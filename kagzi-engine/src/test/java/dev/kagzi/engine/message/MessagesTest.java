@@ -36,7 +36,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** One run hears of another only by messages, and of each once. */
+/** Runs affect each other only by messages, and each message is applied once. */
 class MessagesTest extends FamilyTest {
   private static final String CHILDREN = "children";
   private static final String TAKE = "DELETE FROM kagzi.run_messages";
@@ -131,7 +131,7 @@ class MessagesTest extends FamilyTest {
   }
 
   @Test
-  void a_run_that_waits_for_all_wakes_when_the_last_has_come() {
+  void a_run_that_waits_for_all_wakes_with_the_last_result() {
     RunId parent = engine.start();
     Task task = engine.claimOne(worker);
     startChild(parent, "a");
@@ -156,7 +156,7 @@ class MessagesTest extends FamilyTest {
   }
 
   @Test
-  void a_run_that_waits_for_any_wakes_when_the_first_has_come() {
+  void a_run_that_waits_for_any_wakes_with_the_first_result() {
     RunId parent = engine.start();
     Task task = engine.claimOne(worker);
     startChild(parent, "a");
@@ -172,7 +172,7 @@ class MessagesTest extends FamilyTest {
   }
 
   @Test
-  void a_child_that_fails_or_is_cancelled_is_heard_as_a_final_failure() {
+  void a_child_that_fails_or_is_cancelled_is_a_final_failure_of_its_step() {
     RunId parent = engine.start();
     Task task = engine.claimOne(worker);
     startChild(parent, "a");
@@ -194,7 +194,7 @@ class MessagesTest extends FamilyTest {
   }
 
   @Test
-  void a_wait_with_a_time_is_over_when_nobody_has_come() {
+  void a_wait_with_a_timeout_ends_without_a_result() {
     RunId parent = engine.start();
     Task task = engine.claimOne(worker);
 
@@ -206,7 +206,7 @@ class MessagesTest extends FamilyTest {
   }
 
   @Test
-  void a_run_that_parks_after_its_child_has_ended_goes_on_at_once() {
+  void a_run_that_parks_after_its_child_has_ended_continues_at_once() {
     RunId parent = engine.start();
     Task task = engine.claimOne(worker);
     startChild(parent, "a");
@@ -219,13 +219,13 @@ class MessagesTest extends FamilyTest {
     assertThat(engine.run(parent).status()).isEqualTo(RunStatus.RUNNING);
   }
 
-  /** The end commits while the park is under way: its message waits for the parent's lock. */
+  /** The child's end commits during the park: its message waits for the parent's lock. */
   @Test
   void a_child_that_ends_while_its_parent_is_being_parked_is_not_lost() throws Exception {
     RunId parent = engine.start();
     Task task = engine.claimOne(worker);
     RunId child = startChild(parent, "a");
-    // The parent's lane is held, so the child ends by another server.
+    // The parent's lane is held, so the child ends on another server.
     try (TestEngine other = start(new Holds(database.config()))) {
       Claim claim = claimChildren(other, registerForChildren(other), 1).get(0).claim();
 
@@ -248,9 +248,9 @@ class MessagesTest extends FamilyTest {
     }
   }
 
-  /** The end has committed and nobody has read its message yet: the park itself finds it. */
+  /** The child's end is committed and its message not delivered yet: the park finds it. */
   @Test
-  void a_message_that_is_not_delivered_yet_is_found_by_the_park() throws Exception {
+  void an_undelivered_message_is_found_by_the_park() throws Exception {
     RunId parent = engine.start();
     Task task = engine.claimOne(worker);
     startChild(parent, "a");
@@ -275,7 +275,7 @@ class MessagesTest extends FamilyTest {
   }
 
   @Test
-  void a_message_whose_announcement_was_lost_is_delivered_by_a_chore() {
+  void a_message_whose_notification_was_lost_is_delivered_by_a_chore() {
     RunId parent = engine.start();
     Task task = engine.claimOne(worker);
     engine.report(park(task.claim(), true, null, "a"));
@@ -292,7 +292,7 @@ class MessagesTest extends FamilyTest {
   }
 
   @Test
-  void messages_to_a_run_that_has_ended_are_taken_away() {
+  void messages_to_an_ended_run_are_deleted() {
     RunId parent = engine.start();
     Task task = engine.claimOne(worker);
     startChild(parent, "a");
@@ -308,7 +308,7 @@ class MessagesTest extends FamilyTest {
 
   /** Messages to one run are read together. */
   @Test
-  void a_hundred_children_cost_few_wake_ups() {
+  void a_hundred_children_wake_their_parent_a_few_times() {
     RunId parent = engine.start();
     Task task = engine.claimOne(worker);
     Set<String> open = new HashSet<>();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Calls that are executed once, however often they are sent. */
+/** Repeated calls take effect once. */
 class IdempotentCallsTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -52,7 +52,7 @@ class IdempotentCallsTest {
   }
 
   @Test
-  void calls_with_one_id_that_come_at_once_are_one() throws Exception {
+  void concurrent_calls_with_the_same_id_are_executed_once() throws Exception {
     IdempotentCall call = IdempotentCall.of(UUID.randomUUID(), "Pause", "default", 7);
     Set<String> answers = new HashSet<>();
 

@@ -44,7 +44,7 @@ class RetryPolicyTest {
   }
 
   @Test
-  void jitter_stays_within_its_share_and_never_above_the_cap() {
+  void jitter_stays_within_its_fraction_and_below_the_cap() {
     for (int round = 0; round < 10_000; round++) {
       long first = random.nextLong(1, 100_000);
       double coefficient = 1 + 3 * random.nextDouble();
@@ -78,7 +78,7 @@ class RetryPolicyTest {
   }
 
   @Test
-  void attempts_are_executions() {
+  void the_limit_counts_executions_and_not_retries() {
     for (int attemptsMax = 1; attemptsMax < 20; attemptsMax++) {
       RetryPolicy policy = new RetryPolicy(attemptsMax, 1, 1.0, 1, 0, List.of());
       for (int attempt = 1; attempt < 25; attempt++) {
@@ -106,7 +106,7 @@ class RetryPolicyTest {
   }
 
   @Test
-  void a_wish_of_the_worker_wins_over_the_backoff_and_is_bounded() {
+  void a_delay_requested_by_the_failure_overrides_the_backoff_and_is_bounded() {
     RetryPolicy policy = RetryPolicy.DEFAULT;
 
     assertThat(policy.after(1, failure("busy", false, 5), random))
@@ -120,13 +120,13 @@ class RetryPolicyTest {
   }
 
   @Test
-  void a_wish_of_the_worker_gives_no_attempt_that_is_not_left() {
+  void a_requested_delay_does_not_add_attempts() {
     assertThat(RetryPolicy.DEFAULT.after(3, failure("busy", false, 5), random))
         .isInstanceOf(RetryDecision.GiveUp.class);
   }
 
   @Test
-  void what_is_marked_or_listed_is_not_retried() {
+  void marked_or_listed_failures_are_not_retried() {
     RetryPolicy policy = new RetryPolicy(-1, 1, 1, 1, 0, List.of("InvalidCard", "E-7"));
 
     assertThat(policy.after(1, failure("boom", true, 5), random))
@@ -141,7 +141,7 @@ class RetryPolicyTest {
   }
 
   @Test
-  void errors_are_told_apart_by_type_supertype_package_kind_and_the_beginning_of_the_message() {
+  void failures_are_matched_by_type_supertype_package_kind_and_message_prefix() {
     Failure failure =
         new Failure(
             ErrorCode.UNSPECIFIED,
@@ -191,7 +191,7 @@ class RetryPolicyTest {
   }
 
   @Test
-  void crashes_wait_longer_each_time_up_to_the_cap_and_the_first_does_not_wait() {
+  void the_delay_after_crashes_grows_up_to_the_cap_and_the_first_is_zero() {
     CrashPolicy policy = new CrashPolicy(1_000, 60_000, 10);
 
     assertThat(policy.delayMs(0, random)).isZero();
@@ -207,7 +207,7 @@ class RetryPolicyTest {
   }
 
   @Test
-  void nonsense_is_refused_with_its_field() {
+  void invalid_values_are_refused_with_their_field() {
     assertRefused("maximum_attempts", 0, 1, 2, 1, 0);
     assertRefused("maximum_attempts", -2, 1, 2, 1, 0);
     assertRefused("initial_interval_ms", 1, -1, 2, 1, 0);
@@ -221,7 +221,7 @@ class RetryPolicyTest {
   }
 
   @Test
-  void a_policy_comes_back_from_json_as_it_was() {
+  void a_policy_is_unchanged_after_json() {
     assertThat(RetryPolicyJson.encode(null)).isNull();
     assertThat(RetryPolicyJson.decode(null)).isNull();
     assertThat(RetryPolicyJson.decode("{}")).isEqualTo(RetryPolicy.DEFAULT);

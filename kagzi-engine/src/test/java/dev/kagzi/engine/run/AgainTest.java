@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Terminating, repeating and resuming runs. */
+/** Terminating, retrying and resuming runs. */
 class AgainTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -83,7 +83,7 @@ class AgainTest {
   }
 
   @Test
-  void terminate_ends_a_run_as_failed_with_the_reason_and_is_done_once() {
+  void a_terminated_run_is_failed_with_the_reason_and_only_once() {
     RunId run = engine.start();
     Task task = engine.claimOne(worker);
 
@@ -113,7 +113,7 @@ class AgainTest {
   }
 
   @Test
-  void a_repeated_run_has_all_that_the_first_was_started_with() {
+  void a_retry_has_all_options_of_the_first_start() {
     RunId run = startWithEverything();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
 
@@ -138,7 +138,7 @@ class AgainTest {
   }
 
   @Test
-  void a_run_that_is_active_is_not_repeated_nor_is_one_whose_external_id_is() {
+  void an_active_run_is_not_retried_nor_one_whose_external_id_is_active() {
     RunId run = startWithEverything();
     assertThat(await(runs().retry(NAMESPACE, run, null))).isEqualTo(new RetryResult(run, true));
     await(runs().cancel(NAMESPACE, run));
@@ -148,14 +148,14 @@ class AgainTest {
   }
 
   @Test
-  void a_run_without_an_external_id_is_not_repeated_while_it_is_active_either() {
+  void an_active_run_without_an_external_id_is_not_retried_either() {
     RunId run = engine.start();
 
     assertThat(await(runs().retry(NAMESPACE, run, null))).isEqualTo(new RetryResult(run, true));
   }
 
   @Test
-  void a_repetition_that_is_asked_for_again_with_its_id_is_one_run() {
+  void a_repeated_retry_with_the_same_id_is_one_run() {
     RunId run = engine.start();
     engine.report(done(engine.claimOne(worker).claim(), "1"));
     RunId chosen = RunId.next();
@@ -167,7 +167,7 @@ class AgainTest {
   }
 
   @Test
-  void a_run_of_another_namespace_is_not_there() {
+  void a_run_of_another_namespace_is_not_found() {
     RunId run = engine.start();
 
     assertThatThrownBy(() -> await(runs().retry("other", run, null)))
@@ -213,7 +213,7 @@ class AgainTest {
   }
 
   @Test
-  void a_run_that_was_ended_in_its_sleep_sleeps_on_when_it_is_resumed() {
+  void a_run_that_was_ended_during_a_sleep_continues_the_sleep_when_it_is_resumed() {
     RunId run = engine.start();
     engine.report(TestEngine.sleep(engine.claimOne(worker).claim(), "nap", 3_600_000));
     Instant wakeUpAt = engine.run(run).wakeUpAt();
@@ -231,7 +231,7 @@ class AgainTest {
   }
 
   @Test
-  void whoever_waits_for_a_resumed_run_hears_its_new_end() {
+  void callers_that_await_a_resumed_run_receive_its_new_completion() {
     RunId run = engine.start();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
     assertThat(await(engine.end(run)).orElseThrow().status()).isEqualTo(RunStatus.FAILED);
@@ -292,7 +292,7 @@ class AgainTest {
   }
 
   @Test
-  void a_resume_that_comes_again_after_the_run_has_failed_again_is_not_done_twice() {
+  void a_repeated_resume_after_a_second_failure_is_not_executed_twice() {
     RunId run = engine.start();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
     assertThat(await(runs().resume(NAMESPACE, run, 1, false)))

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Cancelling takes effect at once, whatever the run is doing (R84, R85, W35, C44). */
+/** A cancel takes effect at once in any status of the run. */
 class CancelTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -54,7 +54,7 @@ class CancelTest {
   }
 
   @Test
-  void a_pending_run_is_cancelled_and_claimed_by_nobody() {
+  void a_pending_run_is_cancelled_and_not_claimed() {
     RunId run = engine.start();
 
     CancelResult result = cancel(run);
@@ -69,7 +69,7 @@ class CancelTest {
   }
 
   @Test
-  void a_running_run_is_cancelled_and_its_worker_is_told() {
+  void a_running_run_is_cancelled_and_its_worker_is_notified() {
     WorkerId worker = engine.register();
     CompletableFuture<List<Claim>> stopped = new CompletableFuture<>();
     attach(worker, stopped);
@@ -160,7 +160,7 @@ class CancelTest {
   }
 
   @Test
-  void a_run_that_has_ended_stays_as_it_ended() {
+  void a_run_that_has_ended_keeps_its_status() {
     RunId run = engine.start();
     Task task = engine.claimOne(engine.register());
     engine.report(done(task.claim(), "\"out\""));
@@ -174,7 +174,7 @@ class CancelTest {
   }
 
   @Test
-  void a_run_that_is_not_there_cannot_be_cancelled() {
+  void a_run_that_does_not_exist_cannot_be_cancelled() {
     RunId run = engine.start();
 
     assertNotFound(engine.engine().runs().cancel(NAMESPACE, RunId.next()));

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Which version a run has that is started without one. */
+/** The version of runs that are started without one. */
 class DefaultVersionsTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -48,7 +48,7 @@ class DefaultVersionsTest {
   }
 
   @Test
-  void without_a_default_it_is_the_empty_one_and_one_asked_for_is_kept() {
+  void without_a_default_the_version_is_empty_and_a_requested_version_is_kept() {
     assertThat(started(engine, "")).isEmpty();
     assertThat(engine.engine().versions().set(NAMESPACE, type, "2")).isEmpty();
 
@@ -59,14 +59,14 @@ class DefaultVersionsTest {
   }
 
   @Test
-  void it_is_of_its_namespace_alone() {
+  void a_default_version_applies_only_to_its_namespace() {
     engine.engine().versions().set("other", type, "2");
 
     assertThat(started(engine, "")).isEmpty();
   }
 
   @Test
-  void another_server_knows_it_within_a_second() {
+  void another_server_uses_a_new_default_version_within_a_second() {
     try (TestEngine other = TestEngine.start(database.config(), type, CONFIG)) {
       engine.engine().versions().set(NAMESPACE, type, "2");
 
@@ -77,7 +77,7 @@ class DefaultVersionsTest {
   }
 
   @Test
-  void a_change_of_which_nobody_told_is_seen_with_the_pulse() {
+  void a_change_without_a_server_message_is_read_by_a_chore() {
     database.execute(
         "INSERT INTO kagzi.workflow_types (namespace, workflow_type, default_version, updated_at)"
             + " VALUES ('%s', '%s', '3', kagzi.clock())".formatted(NAMESPACE, type));
@@ -87,7 +87,7 @@ class DefaultVersionsTest {
   }
 
   @Test
-  void a_server_that_starts_knows_what_there_is() {
+  void a_server_reads_the_default_versions_at_startup() {
     engine.engine().versions().set(NAMESPACE, type, "2");
 
     try (TestEngine other = TestEngine.start(database.config(), type, CONFIG)) {
@@ -96,7 +96,7 @@ class DefaultVersionsTest {
   }
 
   @Test
-  void a_run_that_is_repeated_keeps_its_version() {
+  void a_retried_run_keeps_its_version() {
     StartRequest request =
         new StartRequest(NAMESPACE, "", type, type, "", payload("1"), null, null);
     RunId run = await(engine.engine().runs().start(request)).runId();
@@ -109,7 +109,7 @@ class DefaultVersionsTest {
   }
 
   @Test
-  void names_that_cannot_be_are_refused() {
+  void invalid_names_are_refused() {
     assertThatThrownBy(() -> engine.engine().versions().set(NAMESPACE, "", "2"))
         .isInstanceOf(Refusal.class);
     assertThatThrownBy(() -> engine.engine().versions().set(NAMESPACE, type, "a\nb"))

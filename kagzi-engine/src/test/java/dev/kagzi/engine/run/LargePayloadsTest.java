@@ -31,7 +31,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.slf4j.LoggerFactory;
 
-/** Payloads over payload-bytes-warn are logged, whichever way they come. */
+/** Payloads over payload-bytes-warn are logged on every path. */
 class LargePayloadsTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -41,7 +41,7 @@ class LargePayloadsTest {
   private String queue = "";
   private TestEngine engine;
 
-  /** Lines of this class of the log, with their key-values. */
+  /** Log lines of {@link LargePayloads}, with their key-values. */
   private static final class Events extends AppenderBase<ILoggingEvent> {
     final List<String> lines = new CopyOnWriteArrayList<>();
 
@@ -114,7 +114,7 @@ class LargePayloadsTest {
   }
 
   @Test
-  void an_input_is_logged_once_for_its_type() {
+  void a_large_input_is_logged_once_per_type() {
     start(TestEngine.TYPE);
     start(TestEngine.TYPE);
     start("another");
@@ -147,7 +147,7 @@ class LargePayloadsTest {
   }
 
   @Test
-  void the_output_of_a_last_step_that_comes_with_the_end_of_its_run_is_logged() {
+  void the_output_of_a_last_step_that_is_reported_with_the_completion_is_logged() {
     Task task = claim();
 
     engine.report(List.of(stepDone(task.claim(), "pay", LARGE), done(task.claim(), "1")));
@@ -184,7 +184,7 @@ class LargePayloadsTest {
   }
 
   @Test
-  void what_is_not_large_is_not_logged() {
+  void small_payloads_are_not_logged() {
     Task task = claim();
 
     engine.report(List.of(stepDone(task.claim(), "pay", "1"), done(task.claim(), "1")));

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** External ids that the engine gives to its own runs are not for clients. */
+/** Clients may not use the external ids of the engine's own runs. */
 class ReservedIdsTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -46,7 +46,7 @@ class ReservedIdsTest {
   }
 
   @Test
-  void every_external_id_that_the_engine_gives_to_a_run_of_its_own_is_refused_to_clients() {
+  void clients_are_refused_every_external_id_of_the_engines_own_runs() {
     schedule();
     failWithBothHandlers();
 
@@ -61,7 +61,7 @@ class ReservedIdsTest {
 
     assertThat(own).hasSize(4);
     assertThat(own).allSatisfy(ReservedIdsTest::assertRefused);
-    // Whoever adds an origin makes a run of it above.
+    // A new origin needs a run of it above.
     assertThat(Origin.values())
         .containsExactlyInAnyOrder(
             Origin.CLIENT,
@@ -73,7 +73,7 @@ class ReservedIdsTest {
   }
 
   @Test
-  void a_run_of_the_engine_can_be_retried_with_the_id_that_it_has() {
+  void a_run_of_the_engine_can_be_retried_with_its_external_id() {
     ScheduleView schedule = schedule();
     RunId run = engine.engine().schedules().trigger(NAMESPACE, schedule.id(), null);
     await(engine.engine().runs().cancel(NAMESPACE, run));

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What goes on when a run is resumed whose code had caught a failure. */
+/** Resuming runs whose code has caught a failure. */
 class ResumeTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -72,7 +72,7 @@ class ResumeTest {
         .isInstanceOf(ReportResult.FinalFailure.class);
   }
 
-  /** The run ends with the failure of a step, as the SDK says it. */
+  /** The run ends with the failure of a step, as the SDK reports it. */
   private static Report failedBy(Claim claim, String step) {
     return new Report.Failed(
         claim,
@@ -86,7 +86,7 @@ class ResumeTest {
         .containsExactlyInAnyOrder(steps);
   }
 
-  /** Books, fails to book the rest, cancels what it has, and ends with the failure. */
+  /** A run that books, fails a second booking, cancels the first one and ends with the failure. */
   private RunId undone() {
     RunId run = engine.start();
     Claim claim = engine.claimOne(worker).claim();
@@ -98,7 +98,7 @@ class ResumeTest {
   }
 
   @Test
-  void an_undo_that_failed_goes_on_and_what_it_undoes_stays_failed() {
+  void a_failed_undo_step_is_executed_again_and_the_caught_failure_stays() {
     RunId run = engine.start();
     Claim first = engine.claimOne(worker).claim();
     engine.report(stepDone(first, "flight", "1"));
@@ -119,7 +119,7 @@ class ResumeTest {
   }
 
   @Test
-  void what_was_caught_stays_failed_however_often_the_run_is_resumed() {
+  void a_caught_failure_stays_final_after_every_resume() {
     RunId run = engine.start();
     Claim first = engine.claimOne(worker).claim();
     failStep(first, "car", 1);
@@ -137,7 +137,7 @@ class ResumeTest {
   }
 
   @Test
-  void an_undo_that_failed_last_goes_on_although_the_run_ended_with_what_it_caught() {
+  void a_failed_undo_step_is_executed_again_although_the_run_ended_with_the_caught_failure() {
     RunId run = engine.start();
     Claim first = engine.claimOne(worker).claim();
     failStep(first, "car", 1);
@@ -184,9 +184,9 @@ class ResumeTest {
         .isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
   }
 
-  /** The code may have been mended: it is given what it caught, and goes on behind it. */
+  /** The code may have been fixed: it receives the caught failure again and continues after it. */
   @Test
-  void a_run_that_failed_outside_of_its_steps_goes_on_behind_what_it_caught() {
+  void a_run_that_failed_outside_of_its_steps_continues_after_its_caught_failure() {
     RunId run = engine.start();
     Claim first = engine.claimOne(worker).claim();
     failStep(first, "fast", 1);
@@ -199,7 +199,7 @@ class ResumeTest {
   }
 
   @Test
-  void a_caught_failure_stays_one_for_simple_clients_too() {
+  void a_caught_failure_stays_final_for_simple_clients_too() {
     RunId run = engine.start();
     Claim first = engine.claimOne(worker).claim();
     failStep(first, "fast", 1);
@@ -230,7 +230,7 @@ class ResumeTest {
   }
 
   @Test
-  void a_run_that_was_terminated_is_resumed_by_force_only_and_keeps_what_it_caught() {
+  void a_terminated_run_is_resumed_only_by_force_and_keeps_its_caught_failures() {
     RunId run = engine.start();
     Claim first = engine.claimOne(worker).claim();
     failStep(first, "car", 1);
@@ -246,9 +246,11 @@ class ResumeTest {
         engine.claimOne(worker), tuple("car", "FinalFailure"), tuple("cancel-hotel", "Output"));
   }
 
-  /** What the transaction that ends a run is about to store is not there to be judged by. */
+  /**
+   * The steps of the transaction that ends the run are not stored yet, so they cannot be checked.
+   */
   @Test
-  void a_resume_that_is_written_together_with_the_end_of_the_run_came_before_it() throws Exception {
+  void a_resume_in_the_same_batch_as_the_end_of_the_run_has_no_effect() throws Exception {
     engine.close();
     Holds holds = new Holds(database.config());
     EngineConfig config = EngineConfig.defaults().withJournal(oneLane());

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who awaits a run hears of its end, although nobody told of it. */
+/** Callers that await a run are notified even if the server message was lost. */
 class RunCompletionsTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -50,7 +50,7 @@ class RunCompletionsTest {
         .toList();
   }
 
-  /** As if they had ended on a server that died before it could say so. */
+  /** Ends the runs like a server that crashed before it could publish the completions. */
   private static void endUnheard(List<RunId> runs) {
     int ended =
         database.run(
@@ -69,7 +69,7 @@ class RunCompletionsTest {
   }
 
   @Test
-  void more_ends_than_one_statement_reads_are_all_found_among_as_many_that_have_not_ended() {
+  void more_completions_than_one_statement_reads_are_all_found() {
     List<RunId> runs = start(2_600);
     List<Integer> rows = new CopyOnWriteArrayList<>();
     proxy.listen(
@@ -90,7 +90,7 @@ class RunCompletionsTest {
   }
 
   @Test
-  void a_lost_end_is_found_although_there_is_always_another_one_to_read() {
+  void a_lost_completion_is_found_although_there_is_always_another_run_to_read() {
     RunId run = engine.start();
     CompletableFuture<Optional<RunEnd>> heard = engine.end(run);
     endUnheard(List.of(run));

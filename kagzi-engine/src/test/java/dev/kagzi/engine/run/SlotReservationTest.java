@@ -51,13 +51,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A run that starts goes to a waiting worker from memory: once, and only if it is that worker's,
- * whatever is repeated by callers and sent again by lanes.
+ * A new run is dispatched to a polling worker from memory: once, and only if it is claimed for that
+ * worker, even if callers or lanes repeat the start.
  */
 class SlotReservationTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
-  /** What PostgreSQL says of a lone start that it has stored, and of one that it has not. */
+  /** PostgreSQL's answers to a single start that was inserted, and to one that was not. */
   private static final String STORED = "SELECT 1";
 
   private static final String HINDERED = "SELECT 0";
@@ -84,9 +84,8 @@ class SlotReservationTest {
   }
 
   /**
-   * Only its lane goes by way of the proxy: what others do must not be cut by mistake. Whoever
-   * comes up makes the others look at everything, so that the server whose gate is to be settled
-   * comes last.
+   * Only its lane uses the proxy, so that the proxy cannot cut other connections. A server that
+   * starts makes the others check all queues, so the server under test starts last.
    */
   private TestEngine serverBehindProxy() {
     return server(
@@ -103,7 +102,7 @@ class SlotReservationTest {
 
   private TestEngine server(ConnectionFactory connector) {
     Duration never = Duration.ofHours(1);
-    // What is not handed out as it should be must not be found by a look instead.
+    // A run that was not dispatched directly must not be found by a poll instead.
     EngineConfig config =
         EngineConfig.defaults()
             .withJournal(ONE_LANE)
@@ -126,9 +125,9 @@ class SlotReservationTest {
     return await(poll.tasks()).stream().map(Task::claim).toList();
   }
 
-  /** A server that has just come up knows nothing of what another has handed out. */
+  /** A server that has just started does not know what another one has dispatched. */
   @Test
-  void a_start_that_is_repeated_on_another_server_hands_nothing_out() {
+  void a_start_that_is_repeated_on_another_server_dispatches_nothing() {
     TestEngine here = server();
     WorkerId worker = here.register();
     RunId run = RunId.next();
@@ -147,7 +146,7 @@ class SlotReservationTest {
     assertThat(claims(second)).containsExactly(new Claim(next, 1));
   }
 
-  /** What others make of a run while the answer to its start is lost. */
+  /** What happens to the run while the answer to its start is lost. */
   enum Meanwhile {
     NOTHING("epoch = epoch", "started"),
     TAKEN_OVER("epoch = epoch + 1", "not started"),
@@ -166,10 +165,10 @@ class SlotReservationTest {
     }
   }
 
-  /** The lane by itself, with a slot that only listens: nothing else mutations the run. */
+  /** Uses the lane alone, with a slot that only records calls: nothing else changes the run. */
   @ParameterizedTest
   @EnumSource
-  void a_start_that_is_sent_again_hands_out_what_is_still_its_own(Meanwhile meanwhile) {
+  void a_start_that_is_written_again_dispatches_only_a_run_that_is_still_its_own(Meanwhile meanwhile) {
     RunId run = RunId.next();
     Listener slot = new Listener();
     StartRequest request =
@@ -233,7 +232,7 @@ class SlotReservationTest {
               (self, method, arguments) -> null);
 
   @Test
-  void a_start_that_is_sent_again_does_not_hand_out_a_run_of_another_worker() {
+  void a_start_that_is_written_again_does_not_dispatch_a_run_of_another_worker() {
     TestEngine there = server();
     RunId run = RunId.next();
     WorkerId other = there.register();
@@ -256,9 +255,9 @@ class SlotReservationTest {
     assertThat(here.run(run).workerId()).isEqualTo(other);
   }
 
-  /** The lane cannot know whether the run that it finds is its own write's, or the first one's. */
+  /** The lane cannot know whether it inserted the run that it finds or the first start did. */
   @Test
-  void a_repeated_start_whose_answer_is_lost_does_not_hand_the_same_claim_out_again() {
+  void a_repeated_start_whose_answer_is_lost_does_not_dispatch_the_same_claim_again() {
     TestEngine here = serverBehindProxy();
     WorkerId worker = here.register();
     here.settle(worker);
@@ -278,7 +277,7 @@ class SlotReservationTest {
     assertThat(claims(second)).containsExactly(new Claim(next, 1));
   }
 
-  /** One start commits by its own statement, several by the transaction of their batch. */
+  /** One start commits with its own statement, several with the transaction of their batch. */
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void no_poll_receives_a_task_before_the_start_of_its_run_is_committed(int count)
@@ -293,7 +292,7 @@ class SlotReservationTest {
     try (Session holder = holdCommits()) {
       starts = here.engine().runs().startAll(requests);
       Awaitility.await().until(SlotReservationTest::commitIsHeld);
-      // A poll that arrives answers the worker's polls with any task that is there for it.
+      // An arriving poll completes the worker's polls with any task that is ready for it.
       here.poll(worker, 1).cancel();
 
       assertThat(starts).noneMatch(CompletableFuture::isDone);
@@ -341,9 +340,9 @@ class SlotReservationTest {
         > 0;
   }
 
-  /** It hears so twice: from the lane that found a stranger, and by its own answer. */
+  /** notStarted is called twice: by the lane that found a conflict, and by the failed future. */
   @Test
-  void a_start_that_is_refused_frees_the_slot_that_was_kept_for_it_once() {
+  void a_refused_start_releases_its_reserved_slot_once() {
     TestEngine here = server();
     WorkerId worker = here.register();
     RunId taken = RunId.next();

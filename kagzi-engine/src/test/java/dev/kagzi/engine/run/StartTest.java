@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Starting a run, once (R95, R96, C27). */
+/** Starts are idempotent by run id and by external id. */
 class StartTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -104,7 +104,7 @@ class StartTest {
   }
 
   @Test
-  void a_start_with_the_name_of_an_active_run_finds_it() {
+  void a_start_with_the_external_id_of_an_active_run_returns_it() {
     StartResult first = engine.start("order-1");
 
     StartResult again = engine.start("order-1");
@@ -119,7 +119,7 @@ class StartTest {
   }
 
   @Test
-  void after_its_end_the_name_is_free_for_a_new_run() {
+  void after_its_end_the_external_id_is_free_for_a_new_run() {
     StartResult first = engine.start("order-2");
     await(engine.engine().runs().cancel(NAMESPACE, first.runId()));
 
@@ -134,7 +134,7 @@ class StartTest {
   }
 
   @Test
-  void fifty_starts_with_one_name_on_two_servers_are_one_run() {
+  void fifty_starts_with_one_external_id_on_two_servers_are_one_run() {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>();
     for (int i = 0; i < 25; i++) {
       answers.add(start(engine, NAMESPACE, TYPE, "order-3", id(NAMESPACE, "order-3")));
@@ -155,7 +155,7 @@ class StartTest {
   }
 
   @Test
-  void of_fifty_starts_on_two_servers_that_ask_to_be_refused_one_is_accepted() {
+  void of_fifty_starts_with_reject_on_two_servers_one_is_accepted() {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>();
     for (int i = 0; i < 25; i++) {
       answers.add(start(engine, "reject-2", IfExists.REJECT));
@@ -177,7 +177,7 @@ class StartTest {
   }
 
   @Test
-  void a_start_that_is_sent_again_with_its_id_is_answered_as_before() {
+  void a_repeated_start_with_the_same_run_id_gets_the_same_answer() {
     RunId id = id(NAMESPACE, "order-4");
     StartResult first = await(start(engine, NAMESPACE, TYPE, "order-4", id));
 
@@ -196,7 +196,7 @@ class StartTest {
   }
 
   @Test
-  void a_start_that_is_sent_again_after_the_runs_end_does_not_start_it_again() {
+  void a_repeated_start_after_the_end_of_the_run_does_not_start_it_again() {
     RunId id = id(NAMESPACE, "order-5");
     await(start(engine, NAMESPACE, TYPE, "order-5", id));
     await(engine.engine().runs().cancel(NAMESPACE, id));
@@ -209,7 +209,7 @@ class StartTest {
   }
 
   @Test
-  void a_start_may_ask_to_be_refused_while_a_run_with_its_name_is_active() {
+  void a_start_with_reject_is_refused_while_a_run_with_its_external_id_is_active() {
     StartResult first = await(start(engine, "reject-1", IfExists.REJECT));
 
     assertThatThrownBy(() -> await(start(other, "reject-1", IfExists.REJECT)))
@@ -224,7 +224,7 @@ class StartTest {
   }
 
   @Test
-  void a_start_may_be_content_with_a_run_that_has_ended() {
+  void a_start_with_use_existing_any_returns_a_run_that_has_ended() {
     StartResult first = await(start(engine, "any-1", IfExists.USE_EXISTING_ANY));
     StartResult active = await(start(engine, "any-1", IfExists.USE_EXISTING_ANY));
     await(engine.engine().runs().cancel(NAMESPACE, first.runId()));
@@ -237,7 +237,7 @@ class StartTest {
   }
 
   @Test
-  void of_several_that_have_ended_the_latest_is_found() {
+  void of_several_ended_runs_the_latest_is_returned() {
     StartResult first = engine.start("any-2");
     await(engine.engine().runs().cancel(NAMESPACE, first.runId()));
     StartResult second = engine.start("any-2");
@@ -247,9 +247,9 @@ class StartTest {
         .isEqualTo(StartResult.existing(second.runId(), TYPE));
   }
 
-  /** A run that comes and goes between a start's look and its insert (W43). */
+  /** A run may start and end between the lookup and the insert of another start. */
   @Test
-  void starts_that_are_content_with_any_run_make_one_however_fast_it_ends() {
+  void starts_with_use_existing_any_create_one_run_however_fast_it_ends() {
     for (int round = 0; round < 20; round++) {
       String name = "any-fast-" + round;
       List<CompletableFuture<StartResult>> answers = new ArrayList<>();
@@ -285,9 +285,9 @@ class StartTest {
     assertThat(stored.everythingOf(id)).isEqualTo(before);
   }
 
-  /** A refused start keeps no slot: the worker that stood ready for it gets the next. */
+  /** A refused start releases its slot: the polling worker gets the next run. */
   @Test
-  void a_refused_start_does_not_use_up_a_waiting_slot() {
+  void a_refused_start_releases_its_reserved_slot() {
     WorkerId worker = engine.register();
     RunId id = RunId.next();
     await(start(engine, NAMESPACE, "another-type", "", id));
@@ -305,7 +305,7 @@ class StartTest {
   }
 
   @Test
-  void an_active_run_goes_before_those_that_have_ended() {
+  void an_active_run_is_preferred_to_ended_ones() {
     StartResult ended = engine.start("any-3");
     await(engine.engine().runs().cancel(NAMESPACE, ended.runId()));
     StartResult active = engine.start("any-3");

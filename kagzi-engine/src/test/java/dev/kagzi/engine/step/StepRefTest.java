@@ -11,12 +11,12 @@ class StepRefTest {
   private static final RunId RUN = RunId.next();
 
   @Test
-  void it_is_written_as_run_key_attempt_and_epoch() {
+  void a_step_ref_is_written_as_run_key_attempt_and_epoch() {
     assertThat(new StepRef(RUN, "charge#2", 3, 4)).hasToString(RUN + "/charge#2@3.4");
   }
 
   @Test
-  void keys_with_separators_in_them_come_back() {
+  void keys_with_separators_are_parsed_back() {
     for (String key :
         new String[] {
           "a", "fetch[1]/user#2", "a@1.2", "@", ".", "/", "a/b@c.d", "😀", " ", "@1.1@"
@@ -28,7 +28,7 @@ class StepRefTest {
   }
 
   @Test
-  void anything_else_is_refused() {
+  void invalid_texts_are_refused() {
     for (String text :
         new String[] {
           "",

@@ -40,7 +40,7 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Runs that start for others, and what becomes of them with their parents. */
+/** Child runs: starts, cancellation with the parent, and results. */
 class ChildrenTest extends FamilyTest {
   private static Report.ChildStarted child(Claim claim, String step, boolean detached) {
     return child(claim, step, 1, detached);
@@ -62,7 +62,7 @@ class ChildrenTest extends FamilyTest {
   }
 
   @Test
-  void a_start_that_is_sent_again_starts_one_child() {
+  void a_repeated_start_starts_one_child() {
     RunId parent = engine.start();
     Claim claim = engine.claimOne(worker).claim();
 
@@ -97,7 +97,7 @@ class ChildrenTest extends FamilyTest {
     assertThat(children(parent)).isEqualTo(1);
   }
 
-  /** The child is of the same type and queue: it may be claimed first. */
+  /** The child has the same type and queue, so it may be claimed first. */
   private Task claimParent(RunId parent) {
     while (true) {
       Task task = engine.claimOne(worker);
@@ -118,7 +118,7 @@ class ChildrenTest extends FamilyTest {
     assertThat(children(parent)).isZero();
   }
 
-  /** The start has the parent's lock and is about to commit; the cancel waits for it. */
+  /** The start holds the parent's lock before its commit; the cancel waits for it. */
   @Test
   void a_cancel_reaches_a_child_that_is_being_started() throws Exception {
     RunId parent = engine.start();
@@ -140,7 +140,7 @@ class ChildrenTest extends FamilyTest {
   }
 
   @Test
-  void a_cancel_goes_down_and_a_termination_keeps_its_reason_and_detached_ones_stay() {
+  void a_cancel_and_a_termination_reach_all_children_except_detached_ones() {
     RunId cancelled = engine.start();
     Claim one = engine.claimOne(worker).claim();
     RunId child = startChild(one, "a");
@@ -162,7 +162,7 @@ class ChildrenTest extends FamilyTest {
   }
 
   @Test
-  void a_cancel_whose_messages_nobody_announced_reaches_the_children_by_a_chore() {
+  void a_cancel_whose_notification_was_lost_reaches_the_children_by_a_chore() {
     RunId parent = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     RunId child = startChild(claim, "a");
@@ -176,7 +176,7 @@ class ChildrenTest extends FamilyTest {
   }
 
   @Test
-  void what_a_former_attempts_child_says_is_not_taken_for_the_present_ones() {
+  void the_result_of_an_earlier_attempts_child_is_ignored() {
     RunId parent = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     RunId first = startChild(claim, "a");
@@ -205,7 +205,7 @@ class ChildrenTest extends FamilyTest {
   }
 
   @Test
-  void a_question_keeps_the_claim_and_answers_what_has_come() {
+  void a_wait_with_keep_claim_returns_the_ended_steps_and_keeps_the_claim() {
     engine.start();
     Claim claim = engine.claimOne(worker).claim();
     RunId child = startChild(claim, "a");
@@ -228,7 +228,7 @@ class ChildrenTest extends FamilyTest {
   }
 
   @Test
-  void what_has_come_of_many_children_is_read_and_told_in_parts() {
+  void results_of_many_children_are_read_and_returned_in_parts() {
     engine.start();
     Claim claim = engine.claimOne(worker).claim();
     List<String> open = new ArrayList<>(List.of("c1", "c2", "c3", "c4", "c5", "c6", "c7"));
@@ -261,9 +261,9 @@ class ChildrenTest extends FamilyTest {
     assertThat(parts).containsExactly(3, 3, 1);
   }
 
-  /** It was started, and nobody asked for more: that is no failure. */
+  /** The step started the child, and nobody awaited it: that is not a failure. */
   @Test
-  void the_step_of_a_child_that_nobody_awaits_is_done_when_its_parent_is() {
+  void the_step_of_a_child_that_is_not_awaited_completes_with_its_parent() {
     RunId parent = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     RunId child = startChild(claim, "a");
@@ -281,9 +281,9 @@ class ChildrenTest extends FamilyTest {
     assertThat(engine.run(child).status()).isEqualTo(RunStatus.PENDING);
   }
 
-  /** The park was sent again after its connection broke, and meanwhile the child has ended. */
+  /** The park is written again after its connection broke, and the child has ended in between. */
   @Test
-  void a_park_that_is_sent_again_loses_no_message() {
+  void a_repeated_park_loses_no_message() {
     RunId parent = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     RunId child = startChild(claim, "a");
@@ -348,7 +348,7 @@ class ChildrenTest extends FamilyTest {
   }
 
   @Test
-  void a_result_that_is_refused_takes_only_its_own_branch_with_it() {
+  void a_refused_result_refuses_only_later_reports_of_its_own_branch() {
     RunId run = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     Report large =
@@ -377,7 +377,7 @@ class ChildrenTest extends FamilyTest {
   }
 
   @Test
-  void a_parent_that_is_not_there_is_refused() {
+  void a_parent_that_does_not_exist_is_refused() {
     StartOptions options =
         StartOptions.NONE.withParent(new StartOptions.Parent(RunId.next(), "spawn"));
     StartRequest request =
@@ -390,7 +390,7 @@ class ChildrenTest extends FamilyTest {
 
   /** The parent's worker is attached to one server, the child ends on another. */
   @Test
-  void a_statement_of_the_end_locks_only_the_child() throws Exception {
+  void the_end_of_a_child_locks_only_the_child() throws Exception {
     RunId parent = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     startChild(claim, "a");

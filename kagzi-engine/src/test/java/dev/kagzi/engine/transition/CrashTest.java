@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A run that kills its workers does not do so for ever (C12, R61, W17). */
+/** A run that crashes its workers fails after a limited number of crashes. */
 class CrashTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -55,7 +55,7 @@ class CrashTest {
     engine.close();
   }
 
-  /** A worker takes the run and dies, so that its registration shows it. */
+  /** A worker claims the run and its registration is marked as gone. */
   private void die() {
     WorkerId worker = engine.register();
     Task task = engine.claimOne(worker);
@@ -78,7 +78,7 @@ class CrashTest {
   }
 
   @Test
-  void a_run_whose_workers_die_fails_over_the_limit_and_says_so() {
+  void a_run_whose_workers_crash_fails_over_the_limit_with_that_reason() {
     RunId run = engine.start();
 
     for (int i = 0; i < 4; i++) {
@@ -95,7 +95,7 @@ class CrashTest {
   }
 
   @Test
-  void a_run_whose_workers_die_says_behind_which_step() {
+  void the_failure_of_a_run_whose_workers_crash_names_the_last_step() {
     RunId run = engine.start();
     WorkerId first = engine.register();
     Claim claim = engine.claimOne(first).claim();
@@ -111,9 +111,9 @@ class CrashTest {
     assertThat(engine.error(run)).endsWith("while it executed the run, behind step b");
   }
 
-  /** The time in which nobody executed it is not its own. */
+  /** The time before the new execution does not count. */
   @Test
-  void a_step_that_a_crash_cut_off_has_begun_with_the_claim_that_executes_it_again() {
+  void a_step_that_is_executed_again_after_a_crash_has_a_new_start_time() {
     RunId run = engine.start();
     WorkerId worker = engine.register();
     Claim first = engine.claimOne(worker).claim();
@@ -126,7 +126,7 @@ class CrashTest {
     engine.report(stepDone(second, "plain", "1"));
     engine.report(
         List.of(stepDone(second, "other", "1"), stepDone(second, "at-the-same-time", "1")));
-    // The last: a delay of more than a second ends the claim.
+    // Last, because a delay of more than a second ends the claim.
     engine.report(stepFailed(second, "failing", 1, null));
 
     assertThat(
@@ -139,7 +139,7 @@ class CrashTest {
   }
 
   @Test
-  void a_run_whose_leases_end_fails_over_the_limit_too() {
+  void a_run_whose_leases_expire_fails_over_the_limit_too() {
     RunId run = engine.start();
     WorkerId worker = engine.register();
     for (int i = 0; i < 3; i++) {
@@ -156,7 +156,7 @@ class CrashTest {
   }
 
   @Test
-  void a_run_whose_leases_end_waits_as_its_policy_says_from_the_second_on() {
+  void a_run_whose_leases_expire_is_delayed_from_the_second_time_on() {
     CrashPolicy policy = new CrashPolicy(1_000_000, 10_000_000, 3);
     try (TestEngine patient = start("patient", policy)) {
       RunId run = patient.start();
@@ -176,7 +176,7 @@ class CrashTest {
   }
 
   @Test
-  void a_recorded_step_ends_the_row_of_crashes() {
+  void a_recorded_step_resets_the_crash_count() {
     RunId run = engine.start();
     die();
     die();
@@ -190,7 +190,7 @@ class CrashTest {
   }
 
   @Test
-  void a_release_counts_nowhere() {
+  void a_release_is_not_a_crash() {
     RunId run = engine.start();
     WorkerId worker = engine.register();
 
@@ -204,7 +204,7 @@ class CrashTest {
   }
 
   @Test
-  void a_sleep_that_goes_on_is_nothing_new() {
+  void a_sleep_that_continues_does_not_reset_the_crash_count() {
     RunId run = engine.start();
     WorkerId first = engine.register();
     engine.report(new Report.Sleep(engine.claimOne(first).claim(), "nap", 3_600_000L, null, true));

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a failure starts (R77-R83, C43). */
+/** Failure handlers that are started when a run fails. */
 class FailureHandlerStartsTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -182,7 +182,7 @@ class FailureHandlerStartsTest {
   }
 
   @Test
-  void the_handler_of_all_failures_is_known_from_its_registration_even_when_nobody_is_online() {
+  void the_namespace_handler_starts_even_when_no_worker_is_online() {
     WorkerId handler = registerHandler(system, FailureHandler.TYPE);
     await(engine.engine().workers().deregister(null, handler, false));
     RunId run = start(StartOptions.NONE);
@@ -195,7 +195,7 @@ class FailureHandlerStartsTest {
   }
 
   @Test
-  void the_handler_of_all_failures_prefers_the_queue_of_the_failed_run() {
+  void the_namespace_handler_prefers_the_queue_of_the_failed_run() {
     registerHandler(queue, FailureHandler.TYPE);
     registerHandler(elsewhere, FailureHandler.TYPE);
     start(StartOptions.NONE);
@@ -207,7 +207,7 @@ class FailureHandlerStartsTest {
   }
 
   @Test
-  void both_handlers_run_when_both_are_there_and_the_run_shows_its_own() {
+  void both_handlers_start_and_the_run_shows_its_own() {
     registerHandler(system, FailureHandler.TYPE);
     RunId run = start(handledBy(repairs));
 
@@ -219,7 +219,7 @@ class FailureHandlerStartsTest {
   }
 
   @Test
-  void nothing_handles_failures_once_the_mark_is_cleared() {
+  void no_handler_starts_after_the_namespace_handler_was_cleared() {
     registerHandler(system, FailureHandler.TYPE);
     engine.engine().namespaces().update(NAMESPACE, NamespaceUpdate.NONE.withoutFailureHandler());
     RunId run = start(StartOptions.NONE);
@@ -229,7 +229,7 @@ class FailureHandlerStartsTest {
     assertThat(handlersOf(run)).isZero();
   }
 
-  /** Else a crash in between would leave a failure that nobody hears of. */
+  /** Otherwise a crash in between would leave a failure without its handler. */
   @Test
   void the_handler_starts_in_the_transaction_that_ends_the_run() {
     RunId run = start(handledBy(repairs));
@@ -271,7 +271,7 @@ class FailureHandlerStartsTest {
   }
 
   @Test
-  void a_failure_that_is_sent_again_has_one_handler() {
+  void a_repeated_failure_starts_one_handler() {
     RunId run = start(handledBy(repairs));
     Task task = engine.claimOne(worker);
 
@@ -294,7 +294,7 @@ class FailureHandlerStartsTest {
   }
 
   @Test
-  void a_large_input_is_left_to_the_failed_run() {
+  void a_large_input_is_not_copied_to_the_handler() {
     RunId run = start(handledBy(repairs), new Payload(new byte[(1 << 20) + 1], Map.of()));
 
     fail("no");
@@ -304,9 +304,9 @@ class FailureHandlerStartsTest {
     assertThat(engine.run(run).input().data()).hasSize((1 << 20) + 1);
   }
 
-  /** A wave of failures must not bring all inputs into memory at once. */
+  /** Many failures at once must not load all inputs into memory. */
   @Test
-  void inputs_that_are_too_much_for_one_transaction_are_read_in_parts_and_none_is_left_out()
+  void inputs_that_are_too_large_for_one_transaction_are_all_read_in_parts()
       throws Exception {
     engine.close();
     Holds holds = new Holds(database.config());

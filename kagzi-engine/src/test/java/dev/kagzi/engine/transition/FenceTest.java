@@ -44,7 +44,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The epoch is the fence: whoever lost a claim changes nothing by it (W1-W4, W6). */
+/** The epoch is the fencing token: a worker that lost its claim cannot change the run. */
 class FenceTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -59,7 +59,7 @@ class FenceTest {
 
   @BeforeEach
   void open(TestInfo test) {
-    // Workers are buried by the tests themselves.
+    // The tests mark workers as offline themselves.
     Duration never = Duration.ofHours(1);
     EngineConfig config =
         EngineConfig.defaults()
@@ -112,7 +112,7 @@ class FenceTest {
 
   @ParameterizedTest
   @EnumSource(Loss.class)
-  void a_lost_claim_changes_nothing_whatever_it_reports(Loss how) {
+  void a_lost_claim_changes_nothing_with_any_report(Loss how) {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     Task held = lose(lost, how);
@@ -122,7 +122,7 @@ class FenceTest {
     for (Report alone : everyReport(lost.claim())) {
       ReportResult result = engine.report(alone);
 
-      // A claim that was given back may be answered as if it said a thing again.
+      // After a release the report may be answered like a repeat.
       boolean changesNothing =
           alone instanceof Report.StepStarted
               || alone instanceof Report.Awaited
@@ -140,7 +140,7 @@ class FenceTest {
   }
 
   @Test
-  void after_the_end_a_lost_claim_changes_nothing_either() {
+  void a_lost_claim_changes_nothing_after_the_end_of_the_run() {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     Task held = lose(lost, Loss.LEASE_EXPIRED);
@@ -153,7 +153,7 @@ class FenceTest {
     assertThat(stored.everythingOf(run)).isEqualTo(before);
   }
 
-  /** W1: simple clients name no epoch, their step ids carry it. */
+  /** Simple clients do not send an epoch; their step ids contain it. */
   @Test
   void steps_of_simple_clients_are_fenced_by_their_ids() {
     RunId run = engine.start();
@@ -174,7 +174,7 @@ class FenceTest {
     assertThat(stored.everythingOf(run)).isEqualTo(before);
   }
 
-  /** The connection tells them apart where the call does not. */
+  /** The connection identifies the caller if the call does not. */
   @ParameterizedTest
   @EnumSource(Loss.class)
   void a_simple_client_that_lost_its_run_changes_nothing_over_its_connection(Loss how) {
@@ -199,10 +199,10 @@ class FenceTest {
         .isEqualTo(RunStatus.COMPLETED);
   }
 
-  /** That the worker in between gave the run back does not make the first one its holder again. */
+  /** A release by the second worker does not give the claim back to the first one. */
   @ParameterizedTest
   @EnumSource(Loss.class)
-  void a_simple_client_that_lost_its_run_stays_fenced_when_the_next_worker_gave_it_back(Loss how) {
+  void a_simple_client_that_lost_its_run_stays_fenced_after_the_next_worker_released_it(Loss how) {
     RunId run = engine.start();
     Task next = lose(engine.claimOne(first), how);
     engine.report(new Report.Released(next.claim(), 0, null));
@@ -218,9 +218,9 @@ class FenceTest {
     assertThat(stored.everythingOf(run)).isEqualTo(before);
   }
 
-  /** Both are in one batch: the second is judged by what the first makes of the run. */
+  /** Both are in one batch: the second is decided on the state that the first has set. */
   @Test
-  void of_two_ends_in_one_batch_the_second_is_told_that_it_is_not_stored() throws Exception {
+  void of_two_completions_in_one_batch_the_second_is_refused() throws Exception {
     RunId run = engine.start();
     engine.claimOne(first);
     Reports reports = engine.engine().reports();
@@ -259,9 +259,9 @@ class FenceTest {
             refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION));
   }
 
-  /** W2: a completed step cannot be un-completed, and whoever tries hears what is recorded. */
+  /** A completed step stays completed, and a later failure report returns the recorded result. */
   @Test
-  void a_failure_after_the_result_changes_nothing_and_hears_the_result() {
+  void a_failure_after_the_result_changes_nothing_and_returns_the_result() {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     engine.report(stepDone(lost.claim(), "charge", "\"first\""));
@@ -282,9 +282,9 @@ class FenceTest {
             step, 1, StepKind.FUNCTION, new RecordedStep.Result.Output(payload(output))));
   }
 
-  /** W3: whoever comes second is told the value that is stored, and goes on with that. */
+  /** The second report returns the stored result, with which its worker continues. */
   @Test
-  void the_second_result_of_a_step_hears_the_first() {
+  void the_second_result_of_a_step_returns_the_first() {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     engine.report(stepDone(lost.claim(), "charge", "\"first\""));
@@ -316,7 +316,7 @@ class FenceTest {
   }
 
   @Test
-  void the_last_step_that_has_a_result_hears_it_although_the_run_ends_with_it() {
+  void a_last_step_with_a_recorded_result_returns_it_although_the_run_completes() {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     engine.report(stepDone(lost.claim(), "charge", "\"first\""));
@@ -332,7 +332,7 @@ class FenceTest {
     assertThat(engine.run(run).output()).isEqualTo(payload("\"end\""));
   }
 
-  /** W3 for simple clients: repeating a result is no error and changes nothing. */
+  /** For simple clients: a repeated result is no error and changes nothing. */
   @Test
   void a_simple_client_that_completes_a_step_twice_keeps_the_first_result() {
     RunId run = engine.start();
@@ -353,9 +353,9 @@ class FenceTest {
     assertThat(stored.everythingOf(run)).isEqualTo(before);
   }
 
-  /** W4: a late failure of a step does not reset the run of whoever holds it now. */
+  /** A late failure of a step does not reset a run that another worker holds. */
   @Test
-  void a_late_failure_does_not_reset_the_run_of_another() {
+  void a_late_failure_does_not_reset_the_run_of_another_worker() {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     StepRef step = begin(run, "charge").ref();
@@ -367,13 +367,13 @@ class FenceTest {
         engine.engine().reports().failStep(NAMESPACE, step, failure("late"), Caller.UNKNOWN));
 
     assertThat(stored.everythingOf(run)).isEqualTo(before);
-    // W17: the attempt that a crash cut short is the same attempt again.
+    // A crash does not count: the interrupted attempt keeps its number.
     assertThat(stepAgain).isEqualTo(new StepRef(run, "charge", 1, 2));
     assertThat(engine.run(run).workerId()).isEqualTo(second);
     assertThat(held.claim().epoch()).isEqualTo(2);
   }
 
-  /** What is on its way while the run is claimed by another. */
+  /** A report that is in flight while another worker claims the run. */
   enum Late {
     LONE_STEP,
     STEPS_IN_A_BATCH,
@@ -391,10 +391,10 @@ class FenceTest {
     }
   }
 
-  /** A join would judge by its snapshot; the lock waits for the claim and judges what it left. */
+  /** A join would compare its snapshot; the lock waits for the claim and sees the new epoch. */
   @ParameterizedTest
   @EnumSource(Late.class)
-  void a_report_waits_for_a_claim_that_is_under_way_and_is_then_lost(Late late) throws Exception {
+  void a_report_waits_for_a_concurrent_claim_and_is_then_lost(Late late) throws Exception {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
@@ -419,9 +419,9 @@ class FenceTest {
         .isZero();
   }
 
-  /** The other way round: what a claim would miss keeps the claim waiting. */
+  /** The reverse: a claim waits for the batch, so it cannot miss its results. */
   @Test
-  void a_batch_that_is_under_way_keeps_its_runs_from_being_claimed() throws Exception {
+  void a_batch_in_progress_keeps_its_runs_from_being_claimed() throws Exception {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
@@ -452,9 +452,9 @@ class FenceTest {
         .containsExactly("a", "b");
   }
 
-  /** The same for the statement that records a lone result: held inside of PostgreSQL. */
+  /** The same for the statement that records a single result; PostgreSQL holds its commit. */
   @Test
-  void a_lone_result_that_is_under_way_keeps_its_run_from_being_claimed() throws Exception {
+  void a_single_result_in_progress_keeps_its_run_from_being_claimed() throws Exception {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
@@ -490,11 +490,11 @@ class FenceTest {
   }
 
   /**
-   * The claiming statement sees the database as it was when it began: a step that is acknowledged
-   * after that, and before the run's lock is held, is only seen by a further statement.
+   * The claiming statement sees a snapshot of its begin. A step that is acknowledged after that,
+   * before the lock is held, is only visible to a later statement.
    */
   @Test
-  void a_step_acknowledged_while_the_claim_is_under_way_is_in_the_history() throws Exception {
+  void a_step_acknowledged_during_the_claim_is_in_the_history() throws Exception {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);

@@ -42,8 +42,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A simple client lost its run, the run waits to be claimed again, and now the client ends it: that
- * counts as long as nobody else has claimed the run.
+ * A simple client that lost its claim may still report the end of the run, as long as no other
+ * worker has claimed it.
  */
 class LateEndTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
@@ -65,7 +65,7 @@ class LateEndTest {
   @BeforeEach
   void open(TestInfo test) {
     EngineConfig config = EngineConfig.defaults();
-    // The second take-over in a row waits so long that no test sees its end.
+    // The delay of the second take-over in a row is longer than any test.
     CrashPolicy crashes = new CrashPolicy(NEVER.toMillis(), NEVER.toMillis(), 10);
     holds = new Holds(database.config());
     engine =
@@ -88,15 +88,15 @@ class LateEndTest {
     engine.close();
   }
 
-  /** How the last claim was taken from its worker. */
+  /** Why the worker lost its claim. */
   enum Loss {
     WORKER_GONE,
     DEREGISTERED,
-    /** The second expired lease in a row: a poll finds the run and makes it wait. */
+    /** The second expired lease in a row: a poll finds the run and delays it. */
     LEASE_EXPIRED_AGAIN
   }
 
-  /** The first worker loses the run; nobody has claimed it since. */
+  /** The first worker loses the run, which is not claimed again. */
   private RunId lost(Loss how) {
     RunId run = engine.start();
     lose(run, how);
@@ -123,7 +123,7 @@ class LateEndTest {
     awaitPending(run);
   }
 
-  /** The poll that finds the run does not get it, and gets no other. */
+  /** The poll that finds the run gets neither it nor another one. */
   private void expireAgain(RunId run) {
     stored.expireLease(run);
     Poll poll = engine.poll(engine.register(), 1);
@@ -161,7 +161,7 @@ class LateEndTest {
     assertThat(complete(run, "1", named(first))).isEqualTo(RunStatus.COMPLETED);
     assertLost(() -> complete(run, "2", named(first)));
     assertLost(() -> fail(run, named(first)));
-    // The next run is the only one that anybody gets.
+    // The next run is the only one that a poll returns.
     RunId next = engine.start();
     assertThat(engine.claimOne(engine.register()).claim().runId()).isEqualTo(next);
     assertThat(stored.everythingOf(run)).isEqualTo(after);
@@ -190,13 +190,13 @@ class LateEndTest {
 
     assertThat(engine.run(run).attempts()).isEqualTo(2);
     assertThat(engine.run(run).crashes()).isZero();
-    // That failure ended the claim: the worker has nothing more to report.
+    // The failure ended the claim, so a further report is refused.
     assertLost(() -> complete(run, "1", named(first)));
   }
 
   @ParameterizedTest
   @EnumSource(Loss.class)
-  void whoever_is_not_the_last_holder_ends_nothing(Loss how) {
+  void only_the_last_holder_can_end_the_run(Loss how) {
     RunId run = lost(how);
     String before = stored.everythingOf(run);
 
@@ -210,11 +210,11 @@ class LateEndTest {
 
   @ParameterizedTest
   @EnumSource(Loss.class)
-  void over_another_connection_it_depends_on_who_else_may_be_executing_the_run(Loss how) {
+  void over_another_connection_the_end_is_refused_if_two_workers_had_the_run(Loss how) {
     RunId run = lost(how);
 
     if (how == Loss.LEASE_EXPIRED_AGAIN) {
-      // Two workers had it since it was PENDING: nothing shows which of them calls.
+      // Two workers had the run since it was PENDING: the call does not show which of them it is.
       assertLost(() -> complete(run, "1", Caller.UNKNOWN));
       assertLost(() -> complete(run, "1", over(second)));
     } else {
@@ -223,7 +223,7 @@ class LateEndTest {
   }
 
   @Test
-  void a_run_that_was_claimed_once_since_it_waited_is_ended_over_a_new_connection() {
+  void a_run_with_a_single_claim_can_be_ended_over_a_new_connection() {
     RunId run = engine.start();
     engine.claimOne(second);
     bury(second);
@@ -237,7 +237,7 @@ class LateEndTest {
 
   @ParameterizedTest
   @EnumSource(Loss.class)
-  void nothing_but_an_end_is_accepted_late(Loss how) {
+  void only_the_end_of_the_run_is_accepted_late(Loss how) {
     RunId run = engine.start();
     lose(run, how);
     RunView view = engine.run(run);
@@ -253,7 +253,7 @@ class LateEndTest {
                     new StepRef(run, "a", 1, claim.epoch()),
                     payload("1"),
                     named(first))));
-    // Who names the claim is told that it is over.
+    // A call with an epoch is refused, because its claim is over.
     assertLost(() -> complete(run, "1", Caller.ofEpoch(claim.epoch())));
     assertLost(() -> complete(run, "1", Caller.ofEpoch(view.epoch())));
     assertThat(engine.report(done(claim, "1")))
@@ -282,7 +282,7 @@ class LateEndTest {
   }
 
   @Test
-  void a_claim_that_is_under_way_makes_the_end_too_late() throws Exception {
+  void an_end_during_a_claim_is_too_late() throws Exception {
     RunId run = lost(Loss.WORKER_GONE);
     CompletableFuture<RunStatus> late;
     Poll poll;
@@ -300,7 +300,7 @@ class LateEndTest {
   }
 
   @Test
-  void an_end_that_is_under_way_keeps_the_run_from_being_claimed() throws Exception {
+  void an_end_in_progress_keeps_the_run_from_being_claimed() throws Exception {
     RunId run = lost(Loss.WORKER_GONE);
     long looks = engine.engine().meter().dispatch().looks();
     CompletableFuture<RunStatus> late;
@@ -367,9 +367,9 @@ class LateEndTest {
     assertThat(engine.run(run).status()).isEqualTo(RunStatus.PENDING);
   }
 
-  /** The server has recorded that the step failed; the worker's code went on as if it had not. */
+  /** The server has recorded that the step failed, but the worker's code continued. */
   @Test
-  void a_run_that_was_taken_away_because_a_step_timed_out_is_not_ended_late() {
+  void a_run_that_was_taken_because_of_a_step_timeout_cannot_be_ended_late() {
     RunId run = engine.start();
     engine.claimOne(first);
     await(reports.begin(NAMESPACE, run, "slow", StepKind.FUNCTION, null, HOURLY, 1, named(first)));
@@ -379,7 +379,7 @@ class LateEndTest {
   }
 
   @Test
-  void what_the_worker_before_the_last_one_reports_is_lost_when_the_run_waits_again() {
+  void reports_of_the_worker_before_the_last_one_are_lost_when_the_run_waits_again() {
     RunId run = lost(Loss.WORKER_GONE);
     engine.claimOne(second);
     bury(second);
@@ -421,7 +421,7 @@ class LateEndTest {
     @Nullable Object make() throws Exception;
   }
 
-  /** What the counters add up to for the queue of this test. */
+  /** The counts of this test's queue. */
   private String runsByStatus() {
     return stored.text(
         """

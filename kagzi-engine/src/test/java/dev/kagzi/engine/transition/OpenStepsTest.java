@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A run that has ended shows no step as running. */
+/** An ended run has no step that is stored as running. */
 class OpenStepsTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -86,7 +86,7 @@ class OpenStepsTest {
   }
 
   @Test
-  void a_run_that_completes_closes_the_open_steps_that_its_worker_knows_of() {
+  void a_completed_run_closes_open_steps_if_its_worker_reports_them() {
     engine.report(List.of(stepDone(claim, "done", "1"), announced("open")));
 
     ReportResult end = engine.report(new Report.Done(claim, payload("1"), true));
@@ -96,9 +96,9 @@ class OpenStepsTest {
     assertThat(engine.run(claim.runId()).output()).isEqualTo(payload("1"));
   }
 
-  /** The last step's result comes in the same transaction, and first. */
+  /** The last step's result is in the same transaction, before the completion. */
   @Test
-  void the_step_that_ends_with_the_run_is_recorded_and_the_others_are_closed() {
+  void the_last_step_is_recorded_and_the_other_open_steps_are_closed() {
     engine.report(List.of(announced("done"), announced("open")));
 
     List<ReportResult> results =
@@ -113,7 +113,7 @@ class OpenStepsTest {
   }
 
   @Test
-  void a_run_that_announced_nothing_pays_nothing_for_it() {
+  void a_run_without_announced_steps_costs_no_extra_statement() {
     connections.forget();
 
     engine.report(List.of(stepDone(claim, "last", "1"), done(claim, "1")));
@@ -122,7 +122,7 @@ class OpenStepsTest {
     assertThat(closings()).isZero();
   }
 
-  /** Simple clients say of every step that it begins, and of none that it is left. */
+  /** Simple clients report the begin of every step, but not which steps they abandon. */
   @Test
   void a_run_of_a_simple_client_closes_its_open_steps_however_it_ends() {
     RunId run = claim.runId();

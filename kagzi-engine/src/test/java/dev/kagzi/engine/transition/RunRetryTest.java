@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A run that fails is tried again as a whole, if its start said so (R59, R60, W16, C2, C14). */
+/** A failed run is retried as a whole if its start set a policy. */
 class RunRetryTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -51,7 +51,7 @@ class RunRetryTest {
   }
 
   @Test
-  void a_run_is_tried_as_often_as_its_policy_says_and_then_fails() {
+  void a_run_is_retried_up_to_the_limit_of_its_policy_and_then_fails() {
     RunId run = engine.start(THREE);
 
     Task first = engine.claimOne(worker);
@@ -78,7 +78,7 @@ class RunRetryTest {
   }
 
   @Test
-  void while_it_waits_to_be_tried_again_a_run_shows_why() {
+  void a_run_that_waits_for_its_retry_shows_the_failure() {
     RunId run = engine.start(new RetryPolicy(2, 60_000, 1.0, 60_000, 0, List.of()));
 
     engine.report(failed(engine.claimOne(worker).claim(), "one"));
@@ -111,7 +111,7 @@ class RunRetryTest {
   }
 
   @Test
-  void a_failure_that_is_not_retryable_ends_the_run_whatever_the_policy() {
+  void a_non_retryable_failure_ends_the_run_despite_its_policy() {
     RunId run = engine.start(new RetryPolicy(9, 10, 1.0, 10, 0, List.of("Boom")));
 
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
@@ -120,7 +120,7 @@ class RunRetryTest {
   }
 
   @Test
-  void the_next_attempt_keeps_completed_steps_and_executes_failed_ones_anew() {
+  void the_next_attempt_keeps_completed_steps_and_executes_failed_ones_again() {
     engine.start(THREE);
     Task first = engine.claimOne(worker);
     engine.report(stepDone(first.claim(), "a", "1"));
@@ -142,7 +142,7 @@ class RunRetryTest {
   }
 
   @Test
-  void a_run_that_compensated_is_not_tried_again() {
+  void a_run_that_compensated_is_not_retried() {
     RunId run = engine.start(THREE);
     Task task = engine.claimOne(worker);
     engine.report(stepFailed(task.claim(), "book", 1, ONE_STEP));
@@ -154,7 +154,7 @@ class RunRetryTest {
   }
 
   @Test
-  void what_is_undone_in_the_same_report_as_the_failure_counts() {
+  void compensation_in_the_same_report_as_the_failure_counts() {
     RunId run = engine.start(THREE);
     Task task = engine.claimOne(worker);
     engine.report(stepFailed(task.claim(), "book", 1, ONE_STEP));
@@ -168,7 +168,7 @@ class RunRetryTest {
   }
 
   @Test
-  void what_a_branch_does_beside_a_failed_one_undoes_nothing() {
+  void steps_of_a_parallel_branch_are_no_compensation() {
     engine.start(THREE);
     Task task = engine.claimOne(worker);
     engine.report(stepFailed(task.claim(), "pack[0]/book", 1, ONE_STEP));
@@ -183,7 +183,7 @@ class RunRetryTest {
   }
 
   @Test
-  void what_follows_around_a_failed_branch_undoes_its_work() {
+  void steps_of_the_enclosing_branch_are_compensation() {
     engine.start(THREE);
     Task task = engine.claimOne(worker);
     engine.report(stepFailed(task.claim(), "pack[0]/book", 1, ONE_STEP));
@@ -194,7 +194,7 @@ class RunRetryTest {
   }
 
   @Test
-  void a_final_failure_as_the_last_thing_recorded_is_no_compensation() {
+  void a_final_failure_as_the_last_recorded_step_is_no_compensation() {
     engine.start(THREE);
     Task task = engine.claimOne(worker);
     engine.report(stepDone(task.claim(), "before", "1"));
@@ -205,7 +205,7 @@ class RunRetryTest {
   }
 
   @Test
-  void what_failed_for_good_in_an_earlier_attempt_of_the_run_is_no_compensation_in_the_next() {
+  void a_final_failure_of_an_earlier_run_attempt_is_no_compensation_in_the_next() {
     engine.start(THREE);
     Task first = engine.claimOne(worker);
     engine.report(stepFailed(first.claim(), "book", 1, ONE_STEP));
@@ -219,7 +219,7 @@ class RunRetryTest {
   }
 
   @Test
-  void a_step_left_open_by_an_earlier_attempt_fails_for_good_in_the_attempt_that_executes_it() {
+  void a_step_left_open_by_an_earlier_run_attempt_can_fail_finally_in_the_next() {
     engine.start(THREE);
     Task first = engine.claimOne(worker);
     engine.report(new Report.StepStarted(first.claim(), "a", 1, StepKind.FUNCTION, null, 300));
@@ -236,7 +236,7 @@ class RunRetryTest {
   }
 
   @Test
-  void a_failure_that_is_sent_again_hears_the_same_answer() {
+  void a_repeated_failure_gets_the_same_answer() {
     engine.start(THREE);
     Task task = engine.claimOne(worker);
     engine.report(failed(task.claim(), "one"));
@@ -253,9 +253,9 @@ class RunRetryTest {
     assertThat(engine.run(task.claim().runId()).attempts()).isEqualTo(2);
   }
 
-  /** Its undone work stays undone, whoever has resumed it. */
+  /** A resume does not redo the work that the run has undone. */
   @Test
-  void a_run_that_compensated_is_not_tried_again_by_itself_after_a_resume() {
+  void a_run_that_compensated_is_not_retried_after_a_resume() {
     RunId run = engine.start(THREE);
     Task first = engine.claimOne(worker);
     engine.report(stepFailed(first.claim(), "book", 1, ONE_STEP));
@@ -269,9 +269,9 @@ class RunRetryTest {
         .isEqualTo(new ReportResult.Accepted(RunStatus.FAILED));
   }
 
-  /** What it caught goes along with a resume; what undid that stays in its attempt. */
+  /** A resume moves caught failures into the new attempt, but not the steps that undid the work. */
   @Test
-  void a_run_that_compensated_is_not_tried_again_although_its_new_attempt_records_nothing() {
+  void a_run_that_compensated_is_not_retried_although_its_new_attempt_records_nothing() {
     RunId run = engine.start(THREE);
     Task first = engine.claimOne(worker);
     engine.report(stepFailed(first.claim(), "book", 1, ONE_STEP));

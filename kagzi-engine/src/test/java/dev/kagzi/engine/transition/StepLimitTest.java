@@ -35,9 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/**
- * A run has no more steps than the limit: a claim records none above it, and none goes on above it.
- */
+/** The step limit of a run: reports above it are refused, and a run above it is not claimed. */
 class StepLimitTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -113,7 +111,7 @@ class StepLimitTest {
   }
 
   @Test
-  void a_claim_counts_what_earlier_claims_have_recorded() {
+  void a_claim_counts_the_steps_of_earlier_claims() {
     Claim first = startAndClaim();
     engine.report(stepDone(first, "a", "1"));
     engine.report(sleep(first, "nap", 1_000));
@@ -129,7 +127,7 @@ class StepLimitTest {
   }
 
   @Test
-  void each_step_counts_once_whatever_it_takes() {
+  void each_step_counts_once_whatever_its_attempts() {
     RetryPolicy quickly = new RetryPolicy(5, 1, 1, 1, 0, List.of());
     Claim claim = startAndClaim();
     for (int attempt = 1; attempt < 4; attempt++) {
@@ -144,7 +142,7 @@ class StepLimitTest {
   }
 
   @Test
-  void a_simple_client_hears_that_its_step_is_one_too_many() {
+  void a_simple_client_is_refused_a_step_above_the_limit() {
     RunId run = startAndClaim().runId();
     Reports reports = engine.engine().reports();
     for (String step : List.of("a", "b", "c")) {
@@ -167,7 +165,7 @@ class StepLimitTest {
         .ref();
   }
 
-  /** By a server that had another limit, or that did not know of each other's counts. */
+  /** Possible because another server had a higher limit, or because servers count separately. */
   @Test
   void a_run_that_has_more_steps_than_the_limit_fails_instead_of_being_claimed() {
     Claim claim = startAndClaim();

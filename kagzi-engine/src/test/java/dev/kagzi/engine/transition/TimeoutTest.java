@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What has a time and is not over when it is up (R68-R76, C3, C13). */
+/** Deadlines and timeouts of runs and steps. */
 class TimeoutTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -96,7 +96,7 @@ class TimeoutTest {
   }
 
   @Test
-  void a_pending_run_whose_time_is_over_is_claimed_by_nobody_and_times_out() {
+  void a_pending_run_whose_deadline_has_passed_is_not_claimed_and_times_out() {
     RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(50));
 
     awaitStatus(run, RunStatus.TIMED_OUT);
@@ -108,7 +108,7 @@ class TimeoutTest {
     assertThat(end.epoch()).isZero();
   }
 
-  /** Between the deadline and the look that ends the run, nobody gets it any more. */
+  /** After the deadline and before the chore ends the run, no worker can claim it. */
   @Test
   void a_run_that_is_overdue_and_not_yet_ended_is_not_claimed() {
     RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(5_000));
@@ -120,9 +120,9 @@ class TimeoutTest {
     assertThat(engine.run(run).epoch()).isZero();
   }
 
-  /** A person may resume a run after a server has found it overdue and before that is written. */
+  /** A run may be resumed after a server has found it overdue and before that server writes. */
   @Test
-  void a_run_whose_time_was_renewed_is_not_ended_by_whoever_found_it_overdue_before()
+  void a_run_whose_deadline_was_renewed_is_not_ended_by_an_earlier_expiry()
       throws Exception {
     Holds holds = new Holds(database.config());
     engine.close();
@@ -138,13 +138,13 @@ class TimeoutTest {
               + "'");
     }
 
-    // Written by the same lane, and so decided after the expiry.
+    // The same lane writes it, so it is decided after the expiry.
     assertThat(await(engine.engine().runs().terminate(NAMESPACE, run, "enough")))
         .isEqualTo(new CancelResult(true, RunStatus.FAILED));
   }
 
   @Test
-  void a_worker_has_its_grace_to_report_a_step_s_time_out_itself() {
+  void a_worker_has_a_grace_period_to_report_a_step_timeout_itself() {
     EngineConfig config = EngineConfig.defaults();
     engine.close();
     engine =
@@ -155,7 +155,7 @@ class TimeoutTest {
     Task task = engine.claimOne(worker);
     engine.report(started(task, "slow", 1, 1));
 
-    // Each makes the server look for what is overdue.
+    // Each of them makes the server search for overdue steps.
     awaitStatus(start(StartOptions.NONE.withExecutionTimeoutMs(1)), RunStatus.TIMED_OUT);
     awaitStatus(start(StartOptions.NONE.withExecutionTimeoutMs(1)), RunStatus.TIMED_OUT);
 
@@ -196,7 +196,7 @@ class TimeoutTest {
   }
 
   @Test
-  void of_deadline_and_time_out_the_earlier_counts() {
+  void of_deadline_and_timeout_the_earlier_counts() {
     RunId run =
         start(
             StartOptions.NONE
@@ -229,7 +229,7 @@ class TimeoutTest {
   }
 
   @Test
-  void a_run_with_a_deadline_alone_is_given_its_time_again_when_it_is_resumed() {
+  void a_run_with_a_deadline_gets_the_same_time_again_when_it_is_resumed() {
     RunId run = start(StartOptions.NONE.withDeadline(Instant.now().plusSeconds(3_600)));
     await(engine.engine().runs().terminate(TestEngine.NAMESPACE, run, "test"));
     database.execute(
@@ -244,7 +244,7 @@ class TimeoutTest {
   }
 
   @Test
-  void a_claim_tells_how_much_time_is_left() {
+  void a_claim_contains_the_remaining_time() {
     start(StartOptions.NONE.withExecutionTimeoutMs(3_600_000).withStepTimeoutMs(7_000));
 
     Task task = engine.claimOne(worker);
@@ -254,14 +254,14 @@ class TimeoutTest {
   }
 
   @Test
-  void a_step_that_says_nothing_has_the_server_s_time_out() {
+  void a_step_without_a_timeout_has_the_servers_timeout() {
     engine.start();
 
     assertThat(engine.claimOne(worker).stepTimeoutMs()).isEqualTo(600_000);
   }
 
   @Test
-  void a_worker_that_hangs_in_a_step_loses_the_run_to_another() {
+  void a_worker_that_hangs_in_a_step_loses_the_run_to_another_worker() {
     start(StartOptions.NONE);
     Task hung = engine.claimOne(worker);
     engine.report(
@@ -284,7 +284,7 @@ class TimeoutTest {
   }
 
   @Test
-  void a_step_that_hangs_in_its_last_attempt_fails_for_good_and_the_code_hears_it() {
+  void a_step_that_hangs_in_its_last_attempt_fails_finally_and_the_code_receives_it() {
     start(StartOptions.NONE);
     Task hung = engine.claimOne(worker);
     engine.report(started(hung, "slow", 1, 50));
@@ -298,7 +298,7 @@ class TimeoutTest {
   }
 
   @Test
-  void a_simple_client_s_step_has_a_time_out_too() {
+  void a_simple_clients_step_has_a_timeout_too() {
     RunId run = start(StartOptions.NONE.withStepTimeoutMs(50));
     Task hung = engine.claimOne(worker);
     await(
@@ -313,7 +313,7 @@ class TimeoutTest {
   }
 
   @Test
-  void an_open_step_of_a_claim_that_is_gone_has_no_time_out_until_it_is_announced_anew() {
+  void an_open_step_of_a_lost_claim_has_no_timeout_until_it_is_reported_again() {
     RunId run = start(StartOptions.NONE);
     Task gone = engine.claimOne(worker);
     engine.report(started(gone, "slow", 1, 50));
@@ -342,7 +342,7 @@ class TimeoutTest {
   }
 
   @Test
-  void a_run_with_a_lease_of_its_own_is_renewed_by_that() {
+  void a_run_with_its_own_lease_duration_is_renewed_by_it() {
     RunId run = start(StartOptions.NONE.withHeartbeatTimeoutMs(600_000));
     Task task = engine.claimOne(worker);
 
@@ -356,7 +356,7 @@ class TimeoutTest {
   }
 
   @Test
-  void a_worker_that_dies_loses_runs_with_leases_of_their_own_too() {
+  void a_crashed_worker_loses_runs_with_their_own_lease_duration_too() {
     RunId run = start(StartOptions.NONE.withHeartbeatTimeoutMs(600_000));
     Task task = engine.claimOne(worker);
     await(
@@ -378,7 +378,7 @@ class TimeoutTest {
   }
 
   @Test
-  void a_queue_for_a_handler_that_is_not_named_is_refused() {
+  void a_handler_queue_without_a_handler_is_refused() {
     assertThatThrownBy(() -> start(StartOptions.NONE.withOnFailure("", "repairs")))
         .hasMessageContaining("on_failure_task_queue");
   }

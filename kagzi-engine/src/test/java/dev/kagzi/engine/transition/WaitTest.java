@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Sleeps and retries: how long a run waits, and that it waits no longer (W10-W13, W17, R57). */
+/** How long runs wait for sleeps and retries. */
 class WaitTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -88,7 +88,7 @@ class WaitTest {
         .result();
   }
 
-  /** W10: a simple client gives its run back, however short the sleep. */
+  /** A simple client's claim ends however short the sleep is. */
   @Test
   void a_short_sleep_of_a_simple_client_parks_the_run_and_wakes_it() {
     Task task = startAndClaim(null);
@@ -111,7 +111,7 @@ class WaitTest {
   }
 
   @Test
-  void a_sleep_of_no_time_at_all_goes_on_at_once() {
+  void a_sleep_of_zero_ends_at_once() {
     Task task = startAndClaim(null);
     RunId run = task.claim().runId();
     StepRef nap = begin(run, "nap", StepKind.SLEEP).ref();
@@ -123,7 +123,7 @@ class WaitTest {
   }
 
   @Test
-  void a_short_sleep_of_a_worker_that_can_is_recorded_and_waited_for_in_place() {
+  void a_short_sleep_of_a_worker_is_recorded_and_keeps_the_claim() {
     Task task = startAndClaim(null);
 
     ReportResult slept = engine.report(sleep(task.claim(), "nap", 900));
@@ -140,9 +140,9 @@ class WaitTest {
     assertThat(engine.run(task.claim().runId()).status()).isEqualTo(RunStatus.SLEEPING);
   }
 
-  /** W12: an early claim does not end a sleep, and saying it again does not begin it anew. */
+  /** An early claim does not end a sleep, and a repeated report does not start it again. */
   @Test
-  void a_sleep_goes_on_after_an_early_claim_with_the_same_wake_time() {
+  void a_sleep_continues_after_an_early_claim_with_the_same_wake_time() {
     Task task = startAndClaim(null);
     RunId run = task.claim().runId();
     engine.report(sleep(task.claim(), "night", 3_600_000));
@@ -166,7 +166,7 @@ class WaitTest {
   }
 
   @Test
-  void a_sleep_in_place_that_a_crash_cut_short_goes_on() {
+  void a_sleep_that_a_crash_interrupted_continues() {
     Task task = startAndClaim(null);
     RunId run = task.claim().runId();
     Report.Sleep branch = new Report.Sleep(task.claim(), "nap", 3_600_000L, null, true);
@@ -181,9 +181,9 @@ class WaitTest {
     assertThat(dueAt(run, "nap")).isEqualTo(due);
   }
 
-  /** W12: begun is not slept. */
+  /** A sleep that has begun is not over. */
   @Test
-  void a_crash_between_the_beginning_of_a_sleep_and_its_time_skips_nothing() {
+  void a_crash_during_a_sleep_does_not_skip_it() {
     Task task = startAndClaim(null);
     RunId run = task.claim().runId();
     begin(run, "nap", StepKind.SLEEP);
@@ -202,7 +202,7 @@ class WaitTest {
     assertThat(stored.dueMs(run)).isGreaterThan(3_500_000.0);
   }
 
-  /** W13: a past time makes a step like any other, so that a replay takes the same way. */
+  /** A sleep until a past time is recorded too, so that a replay takes the same path. */
   @Test
   void a_sleep_until_a_past_time_is_recorded_and_over() {
     Task task = startAndClaim(null);
@@ -217,9 +217,9 @@ class WaitTest {
     assertThat(result(again, "until")).isEqualTo(new RecordedStep.Result.Sleeping(0));
   }
 
-  /** W13: the first time that was said is the one that counts. */
+  /** The first wake time that was reported counts. */
   @Test
-  void a_sleep_until_a_time_keeps_it_whatever_a_replay_says() {
+  void a_sleep_until_a_time_keeps_it_even_if_a_replay_reports_another() {
     Task task = startAndClaim(null);
     RunId run = task.claim().runId();
     Instant first = Instant.parse("2190-01-01T00:00:00Z");
@@ -244,7 +244,7 @@ class WaitTest {
     return new RetryPolicy(attempts, delayMs, 1, delayMs, 0, List.of());
   }
 
-  /** C9, C10: exactly by the policy when jitter is off. */
+  /** Without jitter the delays are exact. */
   @Test
   void the_delays_of_retries_are_those_of_the_policy() {
     Task task = startAndClaim(null);
@@ -263,9 +263,9 @@ class WaitTest {
     assertThat(last).isEqualTo(new ReportResult.FinalFailure());
   }
 
-  /** R57, W31: the failure and the run's new due time are one commit. */
+  /** The failure and the run's new due time are one commit. */
   @Test
-  void a_failed_step_gives_the_run_back_until_the_retry_is_due() {
+  void a_failed_step_releases_the_run_until_the_retry_is_due() {
     Task task = startAndClaim(policy(3, 5_000));
     RunId run = task.claim().runId();
     StepRef step = begin(run, "charge", StepKind.FUNCTION).ref();
@@ -290,7 +290,7 @@ class WaitTest {
     assertThat(engine.run(run).attempts()).isEqualTo(1);
   }
 
-  /** W17: a crash is no failure: it uses up no attempt. */
+  /** A crash is not a failure. */
   @Test
   void crashes_use_up_no_attempt_of_a_step() {
     Task task = startAndClaim(policy(2, 0));
@@ -308,9 +308,9 @@ class WaitTest {
     assertThat(failed.retryScheduled()).isTrue();
   }
 
-  /** R55, C4: the step's policy, else the run's, else the server's. */
+  /** The step's policy, else the run's, else the server's. */
   @Test
-  void the_steps_policy_goes_before_the_runs_and_that_before_the_default() {
+  void the_steps_policy_overrides_the_runs_and_that_the_default() {
     Task of = startAndClaim(policy(9, 7_000));
     Task plain = startAndClaim(null);
 
@@ -330,7 +330,7 @@ class WaitTest {
   }
 
   @Test
-  void the_policy_that_a_step_began_with_is_remembered_for_its_failure() {
+  void the_policy_that_a_step_began_with_is_used_for_its_failure() {
     Task task = startAndClaim(policy(9, 7_000));
     RunId run = task.claim().runId();
     StepRef step =
@@ -364,9 +364,8 @@ class WaitTest {
         ErrorCode.INTERNAL, message, fatal, retryAfterMs, "", "", Map.of("type", type));
   }
 
-  /** R54. */
   @Test
-  void a_delay_that_the_failure_asks_for_wins() {
+  void a_delay_requested_by_the_failure_overrides_the_policy() {
     Task task = startAndClaim(policy(9, 7_000));
 
     ReportResult result =
@@ -375,9 +374,8 @@ class WaitTest {
     assertThat(delayMs(result)).isEqualTo(1_234);
   }
 
-  /** R53. */
   @Test
-  void a_failure_that_is_not_retryable_is_final_by_flag_by_prefix_and_by_type() {
+  void a_failure_is_not_retryable_by_flag_by_message_prefix_and_by_type() {
     RetryPolicy policy = new RetryPolicy(9, 10, 1, 10, 0, List.of("invalid:", "CardDeclined"));
     Task task = startAndClaim(policy);
     Claim claim = task.claim();
@@ -396,7 +394,7 @@ class WaitTest {
     return new Report.StepFailed(claim, step, 1, null, why, null, true, 1);
   }
 
-  /** The design's rule 2: what the workflow's code has seen it sees again after a crash. */
+  /** A failure that the workflow code has received is received again after a crash. */
   @Test
   void a_final_failure_is_in_the_history() {
     Task task = startAndClaim(policy(1, 0));
@@ -410,7 +408,7 @@ class WaitTest {
   }
 
   @Test
-  void a_step_that_has_failed_for_good_is_not_begun_again() {
+  void a_finally_failed_step_is_not_begun_again() {
     RunId run = engine.start();
     Task task = engine.claimOne(worker);
     engine.report(
@@ -427,7 +425,7 @@ class WaitTest {
         .hasMessage("boom");
   }
 
-  /** At most one attempt is open: the next one exists once its predecessor has failed. */
+  /** At most one attempt is open: the next one needs a failed predecessor. */
   @Test
   void an_attempt_whose_predecessor_has_not_failed_is_refused() {
     Task task = startAndClaim(policy(9, 0));
@@ -452,7 +450,7 @@ class WaitTest {
         .isZero();
   }
 
-  /** The design's rule 12: the same name for another kind of step is not reconciled silently. */
+  /** A step key with another kind means that the code has changed, and is not accepted silently. */
   @Test
   void a_sleep_under_the_name_of_a_function_and_the_reverse_are_refused() {
     Task task = startAndClaim(null);
@@ -472,7 +470,7 @@ class WaitTest {
   }
 
   @Test
-  void a_retry_is_waited_for_in_place_below_a_second_and_gives_the_run_back_above() {
+  void a_retry_keeps_the_claim_below_a_second_and_releases_the_run_above() {
     Task task = startAndClaim(null);
     Claim claim = task.claim();
 
@@ -490,10 +488,10 @@ class WaitTest {
   }
 
   /**
-   * The design's rule 12: a run that changed code cannot go on with shows why, and counts nowhere.
+   * A run that the changed code cannot continue shows why. This is neither a failure nor a crash.
    */
   @Test
-  void a_run_that_its_code_cannot_go_on_with_shows_why_until_it_goes_on() {
+  void a_run_that_its_code_cannot_continue_shows_why_until_it_continues() {
     Task task = startAndClaim(null);
     RunId run = task.claim().runId();
     Failure why = because("step x is a SLEEP on record", false, 0, "Changed");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ErrorListTest {
 
   @Test
-  void the_list_of_errors_has_each_code_of_a_server_and_no_other() throws IOException {
+  void the_list_of_errors_contains_exactly_the_codes_of_the_server() throws IOException {
     List<String> rows =
         Files.readAllLines(Path.of("../docs/errors.md")).stream()
             .dropWhile(line -> !line.equals("## From a server"))

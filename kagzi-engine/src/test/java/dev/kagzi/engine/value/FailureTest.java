@@ -12,7 +12,7 @@ class FailureTest {
   }
 
   @Test
-  void what_is_stored_has_no_control_characters_but_line_breaks_and_tabs() {
+  void stored_failures_have_no_control_characters_except_line_breaks_and_tabs() {
     String text = "a\u0000b\u001b[31m\tc\nd\u007f";
 
     Failure bounded = failure(text, Map.of("cause", text)).bounded();
@@ -21,7 +21,7 @@ class FailureTest {
   }
 
   @Test
-  void what_is_stored_is_cut_at_eight_thousand_characters_and_a_stack_at_four_times_as_many() {
+  void stored_texts_are_cut_at_8192_characters_and_stack_traces_at_32768() {
     String text = "x".repeat(100_000);
 
     Failure bounded = failure(text, Map.of("cause", text, "stack", text)).bounded();

@@ -35,7 +35,7 @@ class JsonTest {
   }
 
   @Test
-  void hostile_strings_come_back_as_they_were_as_keys_and_as_values() {
+  void unusual_strings_are_unchanged_as_keys_and_as_values() {
     for (String key : HOSTILE) {
       for (String value : HOSTILE) {
         Map<String, String> map = Map.of(key, value);
@@ -46,7 +46,7 @@ class JsonTest {
   }
 
   @Test
-  void random_maps_come_back_as_they_were() {
+  void random_maps_are_unchanged() {
     Random random = new Random(7);
     for (int round = 0; round < 2_000; round++) {
       Map<String, String> map = new HashMap<>();
@@ -59,7 +59,7 @@ class JsonTest {
   }
 
   @Test
-  void maps_that_share_a_slot_of_the_memory_are_told_apart() {
+  void maps_that_share_a_cache_slot_are_distinguished() {
     // "Aa" and "BB" have the same hash, and so have maps of them.
     Map<String, String> first = Map.of("Aa", "1");
     Map<String, String> second = Map.of("BB", "1");
@@ -71,7 +71,7 @@ class JsonTest {
   }
 
   @Test
-  void a_map_that_changes_after_it_was_encoded_does_not_change_what_is_remembered() {
+  void a_map_that_changes_after_it_was_encoded_does_not_change_the_cache() {
     Map<String, String> map = new HashMap<>(Map.of("tier", "one"));
     Json.encode(map);
     map.put("tier", "two");
@@ -81,20 +81,20 @@ class JsonTest {
   }
 
   @Test
-  void the_text_that_postgresql_gives_back_reads_the_same() {
+  void the_text_that_postgresql_returns_decodes_to_the_same_map() {
     assertThat(Json.decode("{\"a\": \"1\", \"b\": \"\\u00e4\"}"))
         .isEqualTo(Map.of("a", "1", "b", "ä"));
   }
 
   @Test
-  void counts_come_back_as_they_were() {
+  void counts_are_unchanged() {
     Map<String, Integer> counts = Map.of("a", 1, "b\"", Integer.MAX_VALUE, "c", 0);
 
     assertThat(Json.decodeCounts(Json.encodeCounts(counts))).isEqualTo(counts);
   }
 
   @Test
-  void a_failure_comes_back_with_all_its_fields() {
+  void a_failure_keeps_all_its_fields() {
     for (String text : HOSTILE) {
       Failure failure =
           new Failure(
@@ -111,7 +111,7 @@ class JsonTest {
   }
 
   @Test
-  void what_a_failure_does_not_say_is_not_written() {
+  void default_values_of_a_failure_are_not_written() {
     Failure silent = new Failure(ErrorCode.UNSPECIFIED, "", false, 0, "", "", Map.of());
 
     assertThat(Json.encode(silent)).isEqualTo("{}");
@@ -119,7 +119,7 @@ class JsonTest {
   }
 
   @Test
-  void what_a_newer_server_added_is_skipped() {
+  void members_of_a_newer_server_are_skipped() {
     Failure read =
         Json.decodeFailure(
             "{\"cause\": {\"message\": \"inner\", \"list\": [1, {\"x\": 2}]}, \"code\": \"NEW\","
@@ -130,7 +130,7 @@ class JsonTest {
   }
 
   @Test
-  void what_is_no_json_is_an_error_that_names_it() {
+  void invalid_json_is_an_error_with_the_text() {
     assertThatThrownBy(() -> Json.decode("{\"a\""))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("{\"a\"");

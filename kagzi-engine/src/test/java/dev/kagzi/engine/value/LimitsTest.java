@@ -57,7 +57,7 @@ class LimitsTest {
   }
 
   @Test
-  void what_postgresql_cannot_store_is_refused_and_shown_readably() {
+  void text_that_postgresql_cannot_store_is_refused_and_shown_escaped() {
     assertRefused(() -> LIMITS.checkText("reason", "a\u0000b"), "a\\u0000b", "U+0000");
     for (String half :
         new String[] {"\ud800", "\udc00", "\udc00\ud800", "x\ud800x", "\ud800\ud800"}) {
@@ -95,7 +95,7 @@ class LimitsTest {
   }
 
   @Test
-  void large_payloads_can_be_told_apart() {
+  void large_payloads_are_recognized() {
     assertThat(LIMITS.isLarge(new Payload(new byte[1 << 20], Map.of()))).isFalse();
     assertThat(LIMITS.isLarge(new Payload(new byte[(1 << 20) + 1], Map.of()))).isTrue();
   }

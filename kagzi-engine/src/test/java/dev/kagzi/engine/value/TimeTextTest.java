@@ -18,7 +18,7 @@ class TimeTextTest {
     "172800000, 48 h",
     "3599987, 1 h"
   })
-  void a_length_of_time_is_said_in_the_largest_unit_that_fits(long ms, String text) {
+  void a_duration_is_shown_in_the_largest_unit_that_fits(long ms, String text) {
     assertThat(TimeText.of(ms)).isEqualTo(text);
   }
 }
