@@ -168,7 +168,8 @@ class SlotReservationTest {
   /** Uses the lane alone, with a slot that only records calls: nothing else changes the run. */
   @ParameterizedTest
   @EnumSource
-  void a_start_that_is_written_again_dispatches_only_a_run_that_is_still_its_own(Meanwhile meanwhile) {
+  void a_start_that_is_written_again_dispatches_only_a_run_that_is_still_its_own(
+      Meanwhile meanwhile) {
     RunId run = RunId.next();
     Listener slot = new Listener();
     StartRequest request =

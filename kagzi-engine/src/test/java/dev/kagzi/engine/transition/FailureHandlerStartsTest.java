@@ -306,8 +306,7 @@ class FailureHandlerStartsTest {
 
   /** Many failures at once must not load all inputs into memory. */
   @Test
-  void inputs_that_are_too_large_for_one_transaction_are_all_read_in_parts()
-      throws Exception {
+  void inputs_that_are_too_large_for_one_transaction_are_all_read_in_parts() throws Exception {
     engine.close();
     Holds holds = new Holds(database.config());
     EngineConfig config = EngineConfig.defaults().withJournal(oneLane());

@@ -122,8 +122,7 @@ class TimeoutTest {
 
   /** A run may be resumed after a server has found it overdue and before that server writes. */
   @Test
-  void a_run_whose_deadline_was_renewed_is_not_ended_by_an_earlier_expiry()
-      throws Exception {
+  void a_run_whose_deadline_was_renewed_is_not_ended_by_an_earlier_expiry() throws Exception {
     Holds holds = new Holds(database.config());
     engine.close();
     engine = TestEngine.start(database.config(), queue, EngineConfig.defaults(), holds);
