@@ -96,7 +96,7 @@ public final class RunCompletions implements AutoCloseable {
     }
   }
 
-  /** Calls {@code onEnd} once: with the completion, or empty if the namespace has no such run. */
+  /** Calls {@code onEnd} once: with the completion, or empty if the run is not in the namespace. */
   public Watch watch(String namespace, RunId run, Consumer<Optional<RunEnd>> onEnd) {
     Waiter waiter = new Waiter(namespace, onEnd);
     // Register before the lookup, or a completion in between would be missed. If it is delivered

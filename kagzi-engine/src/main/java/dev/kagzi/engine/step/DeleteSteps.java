@@ -32,7 +32,7 @@ public final class DeleteSteps {
 
   static final String DELETE_SQL = "DELETE FROM kagzi.step_runs WHERE run_id = ANY (?::uuid[])";
 
-  /** Deletes the first step, whatever its weight, and more steps up to the weight limit. */
+  /** Deletes the first step with any weight, and more steps up to the weight limit. */
   static final String DELETE_SOME_SQL =
       """
       DELETE FROM kagzi.step_runs

@@ -13,7 +13,7 @@ public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
   private static final int RUN_ID_LENGTH = 36;
   private static final Pattern SCOPE_OR_OCCURRENCE =
       Pattern.compile("^(?:[^/]*\\[[^\\]/]+]/)+|#[0-9]+$");
-  private static final String EXPECTED = "a step id as the server gave it";
+  private static final String EXPECTED = "a step id that the server returned";
 
   /** Parses the text of {@link #toString}. The step key may contain any of the separators. */
   public static StepRef parse(String text) {

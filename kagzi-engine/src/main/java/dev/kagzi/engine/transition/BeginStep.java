@@ -8,7 +8,8 @@ import dev.kagzi.engine.value.StepKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Begins a step attempt of a simple client. Returns whether to execute it or the recorded output.
+ * Begins a step attempt of a simple client. Returns the recorded output, or the request to execute
+ * the step.
  */
 final class BeginStep extends RunWrite<BegunStep> {
   private final String namespace;

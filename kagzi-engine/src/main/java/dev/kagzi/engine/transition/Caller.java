@@ -45,8 +45,8 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
 
   /**
    * Like {@link #fence}, for a report that ends the run. If a slow or disconnected worker lost its
-   * claim and nobody has claimed the run since, accepting the end avoids a second execution. A call
-   * that contains its epoch is still refused.
+   * claim and no other worker has claimed the run since, accepting the end avoids a second
+   * execution. A call that contains its epoch is still refused.
    */
   Fence fenceOfCompletion(RunRow row, Claim claim) {
     return claim.epoch() == Claim.ANY && row.isTaken() && isHolder(row.takenFrom(), row, claim)
@@ -71,7 +71,7 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
   Refusal claimLost(RunRow row, Claim claim) {
     String found =
         claim.epoch() == Claim.ANY
-            ? "the call names no claim" + (worker == null ? "" : ", worker " + worker)
+            ? "no epoch in the call" + (worker == null ? "" : ", worker " + worker)
             : "epoch " + claim.epoch() + (worker == null ? "" : ", worker " + worker);
     String expected =
         row.lockedBy() == null

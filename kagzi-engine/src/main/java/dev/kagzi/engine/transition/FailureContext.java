@@ -57,10 +57,9 @@ record FailureContext(
 
   // A resume mutations caught failures into the new attempt, but their compensating steps keep the
   // attempt in which they were recorded: hence "s.run_attempt <= c.run_attempt".
-  //
-  // The namespace's handler runs on the task queue of the failed run if an online worker there has
-  // registered it, else on the queue of its last registration. "w.status || ''" keeps the planner
-  // from the index on status; the index on queues is the right one.
+  // The namespace's handler runs on the failed run's task queue if an online worker there has
+  // registered it. Otherwise it runs on the queue of its last registration. "w.status || ''" keeps
+  // the planner from the index on status; the index on queues is the right one.
   //
   // kagzi.went_on: parallel branches do not see each other's failures, so only steps of the same or
   // an enclosing branch can be compensation.

@@ -47,7 +47,7 @@ public sealed interface Report {
       this(claim, stepKey, attempt, kind, input, ranMs, 0, null);
     }
 
-    /** Without progress and an input that is compared. */
+    /** Without progress and input hash. */
     public StepStarted(
         Claim claim,
         String stepKey,
@@ -105,7 +105,7 @@ public sealed interface Report {
       @Nullable Payload progress)
       implements Report {
 
-    /** Without progress and an input that is compared. */
+    /** Without progress and input hash. */
     public StepFailed(
         Claim claim,
         String stepKey,

@@ -220,7 +220,8 @@ public final class Reports {
   // none.
 
   /**
-   * Begins a step attempt. The result tells whether to execute it or contains the recorded output.
+   * Begins a step attempt. The result contains the recorded output, or the request to execute the
+   * step.
    */
   public CompletableFuture<BegunStep> begin(
       String namespace,

@@ -200,8 +200,7 @@ final class RunBatch {
   }
 
   /**
-   * True if this batch writes a step attempt of the run that began after the given time, in the
-   * branch of the failed step or in an enclosing one.
+   * True if this batch writes a step of the run that began after the given time, in the failed step's branch or an enclosing one.
    */
   boolean hasAddedSince(RunRow run, long sinceUs, String failedStep) {
     for (Map<Integer, StepRow> attempts : steps.values()) {

@@ -136,9 +136,9 @@ final class RunStarts {
               Refusal.Reason.UNAVAILABLE,
               "run",
               start.runId().toString(),
-              "external_id "
+              "external_id: "
                   + start.request().externalId()
-                  + " changes hands too fast; try again"));
+                  + " (other runs with it start and end too fast; try again)"));
     }
   }
 

@@ -218,7 +218,7 @@ final class RunTransitions {
       return null;
     }
     if (context.terminated()) {
-      return "it was terminated (expected: a run that failed by itself; with force it goes on)";
+      return "it was terminated (expected: a run that failed by itself; use force to resume it anyway)";
     }
     return context.undoneBy() == null || context.hasMore()
         ? null
@@ -277,9 +277,9 @@ final class RunTransitions {
         ErrorCode.INTERNAL,
         "run was taken over "
             + crashes
-            + " times in a row without recording a step: each of its workers ended or went silent"
+            + " times in a row without recording a step: each of its workers crashed or went silent"
             + " while it executed the run"
-            + (last == null ? "" : ", behind step " + last),
+            + (last == null ? "" : ", after step " + last),
         true,
         0,
         "",

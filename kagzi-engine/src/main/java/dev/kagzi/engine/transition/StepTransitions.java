@@ -98,7 +98,7 @@ final class StepTransitions {
     Failure why =
         new Failure(
             ErrorCode.TIMEOUT,
-            "step " + step.stepKey() + " timed out, and its worker did not say so",
+            "step " + step.stepKey() + " timed out, and its worker did not report it",
             false,
             0,
             "",
@@ -188,7 +188,7 @@ final class StepTransitions {
     return Refusal.invalid(
         "step_id",
         "attempt %d of step %s, epoch %d".formatted(attempt, stepKey, claim.epoch()),
-        "an id that BeginStep gave together with should_execute");
+        "an id that BeginStep returned with should_execute");
   }
 
   ReportResult stepDone(RunRow row, Report.StepDone r, ReportWrite write) {

@@ -6,6 +6,9 @@
  * dev.kagzi.engine.transition.Transitions} decides each write in memory on the locked rows. {@link
  * dev.kagzi.engine.transition.RunBatch} then writes all changes with one statement per kind.
  *
+ * <p>Workers with the task protocol send batches of reports. A <em>simple client</em> is a worker
+ * that makes one call per step or run (BeginStep, CompleteStep, CompleteWorkflow and so on).
+ *
  * <p>Every report is idempotent: a report that was already applied gets the same result again.
  */
 @NullMarked

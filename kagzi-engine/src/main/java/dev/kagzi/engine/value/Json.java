@@ -23,7 +23,7 @@ import tools.jackson.core.json.JsonFactory;
  * versions share the rows during an upgrade.
  */
 public final class Json {
-  // Stored values must be readable whatever their size. Names come from users, so a table of
+  // Stored values of any size must be readable. Names come from users, so a table of
   // canonical names would only grow.
   private static final JsonFactory FACTORY =
       JsonFactory.builder()

@@ -48,7 +48,7 @@ public record RunId(UUID value) implements Comparable<RunId> {
       long low = (hash.getLong() & 0x3fff_ffff_ffff_ffffL) | 0x8000_0000_0000_0000L;
       return new RunId(new UUID(high, low)).in(shard());
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("SHA-256: not there (expected: in every JDK)", e);
+      throw new IllegalStateException("SHA-256: not available (expected: in every JDK)", e);
     }
   }
 

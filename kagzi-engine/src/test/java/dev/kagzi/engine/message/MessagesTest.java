@@ -115,7 +115,7 @@ class MessagesTest extends FamilyTest {
         .toList();
   }
 
-  private static List<RecordedStep> came(ReportResult result) {
+  private static List<RecordedStep> endedSteps(ReportResult result) {
     assertThat(result)
         .isInstanceOfSatisfying(
             ReportResult.Came.class, came -> assertThat(came.claimKept()).isTrue());
@@ -215,7 +215,7 @@ class MessagesTest extends FamilyTest {
 
     ReportResult parked = engine.report(park(task.claim(), true, null, "a"));
 
-    assertThat(came(parked)).containsExactly(completed("a", "1"));
+    assertThat(endedSteps(parked)).containsExactly(completed("a", "1"));
     assertThat(engine.run(parent).status()).isEqualTo(RunStatus.RUNNING);
   }
 
@@ -270,7 +270,7 @@ class MessagesTest extends FamilyTest {
         }
       }
 
-      assertThat(came(parked)).containsExactly(completed("a", "1"));
+      assertThat(endedSteps(parked)).containsExactly(completed("a", "1"));
     }
   }
 

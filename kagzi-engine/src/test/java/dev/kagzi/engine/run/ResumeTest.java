@@ -87,7 +87,7 @@ class ResumeTest {
   }
 
   /** A run that books, fails a second booking, cancels the first one and ends with the failure. */
-  private RunId undone() {
+  private RunId runThatUndidItsWork() {
     RunId run = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     engine.report(stepDone(claim, "flight", "1"));
@@ -156,7 +156,7 @@ class ResumeTest {
 
   @Test
   void a_run_that_undid_its_work_and_has_nothing_left_to_do_is_not_resumed() {
-    RunId run = undone();
+    RunId run = runThatUndidItsWork();
 
     assertThatThrownBy(() -> resume(run))
         .isInstanceOfSatisfying(
@@ -172,7 +172,7 @@ class ResumeTest {
 
   @Test
   void force_executes_all_failed_steps_again() {
-    RunId run = undone();
+    RunId run = runThatUndidItsWork();
 
     assertThat(force(run)).isEqualTo(new ResumeResult(true, RunStatus.PENDING));
 

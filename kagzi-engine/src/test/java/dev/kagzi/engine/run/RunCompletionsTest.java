@@ -51,7 +51,7 @@ class RunCompletionsTest {
   }
 
   /** Ends the runs like a server that crashed before it could publish the completions. */
-  private static void endUnheard(List<RunId> runs) {
+  private static void endWithoutServerMessage(List<RunId> runs) {
     int ended =
         database.run(
             session ->
@@ -79,30 +79,32 @@ class RunCompletionsTest {
           }
         });
 
-    List<CompletableFuture<Optional<RunEnd>>> heard = runs.stream().map(engine::end).toList();
-    endUnheard(runs.subList(0, 1_300));
+    List<CompletableFuture<Optional<RunEnd>>> completions = runs.stream().map(engine::end).toList();
+    endWithoutServerMessage(runs.subList(0, 1_300));
     List<RunStatus> ends =
-        heard.subList(0, 1_300).stream().map(end -> await(end).orElseThrow().status()).toList();
+        completions.subList(0, 1_300).stream()
+            .map(end -> await(end).orElseThrow().status())
+            .toList();
 
     assertThat(ends).hasSize(1_300).containsOnly(RunStatus.COMPLETED);
-    assertThat(heard.subList(1_300, 2_600)).noneMatch(CompletableFuture::isDone);
+    assertThat(completions.subList(1_300, 2_600)).noneMatch(CompletableFuture::isDone);
     assertThat(rows).contains(READ_MAX).allMatch(count -> count <= READ_MAX);
   }
 
   @Test
   void a_lost_completion_is_found_although_there_is_always_another_run_to_read() {
     RunId run = engine.start();
-    CompletableFuture<Optional<RunEnd>> heard = engine.end(run);
-    endUnheard(List.of(run));
+    CompletableFuture<Optional<RunEnd>> completions = engine.end(run);
+    endWithoutServerMessage(List.of(run));
 
     long begun = System.nanoTime();
     int read = 0;
-    while (!heard.isDone() && System.nanoTime() - begun < Duration.ofSeconds(8).toNanos()) {
+    while (!completions.isDone() && System.nanoTime() - begun < Duration.ofSeconds(8).toNanos()) {
       assertThat(await(engine.end(RunId.next()))).isEmpty();
       read++;
     }
 
-    assertThat(heard).as("after %d others", read).isDone();
-    assertThat(await(heard).orElseThrow().status()).isEqualTo(RunStatus.COMPLETED);
+    assertThat(completions).as("after %d others", read).isDone();
+    assertThat(await(completions).orElseThrow().status()).isEqualTo(RunStatus.COMPLETED);
   }
 }

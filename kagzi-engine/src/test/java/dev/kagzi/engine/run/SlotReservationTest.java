@@ -157,11 +157,11 @@ class SlotReservationTest {
         "not started");
 
     private final String change;
-    private final String heard;
+    private final String expectedCall;
 
-    Meanwhile(String change, String heard) {
+    Meanwhile(String change, String expectedCall) {
       this.change = change;
-      this.heard = heard;
+      this.expectedCall = expectedCall;
     }
   }
 
@@ -196,13 +196,13 @@ class SlotReservationTest {
       StartResult answer = await(start.done());
 
       assertThat(answer).isEqualTo(StartResult.made(run));
-      assertThat(slot.heard).containsExactly(meanwhile.heard);
+      assertThat(slot.calls).containsExactly(meanwhile.expectedCall);
     }
   }
 
   private static final class Listener implements SlotReservation {
     private final WorkerId worker = WorkerId.next();
-    private final List<String> heard = new CopyOnWriteArrayList<>();
+    private final List<String> calls = new CopyOnWriteArrayList<>();
 
     @Override
     public WorkerId worker() {
@@ -216,12 +216,12 @@ class SlotReservationTest {
 
     @Override
     public void started(StartRun run, Instant createdAt) {
-      heard.add("started");
+      calls.add("started");
     }
 
     @Override
     public void notStarted() {
-      heard.add("not started");
+      calls.add("not started");
     }
   }
 

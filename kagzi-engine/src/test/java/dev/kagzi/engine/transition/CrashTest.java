@@ -56,7 +56,7 @@ class CrashTest {
   }
 
   /** A worker claims the run and its registration is marked as gone. */
-  private void die() {
+  private void crashWorker() {
     WorkerId worker = engine.register();
     Task task = engine.claimOne(worker);
     await(
@@ -82,7 +82,7 @@ class CrashTest {
     RunId run = engine.start();
 
     for (int i = 0; i < 4; i++) {
-      die();
+      crashWorker();
     }
 
     awaitFailed(run);
@@ -90,7 +90,7 @@ class CrashTest {
     assertThat(engine.error(run))
         .contains("taken over 4 times in a row")
         .endsWith("while it executed the run");
-    assertThat(end.crashes()).as("the row says what the error says").isEqualTo(4);
+    assertThat(end.crashes()).as("the row and the error have the same count").isEqualTo(4);
     assertThat(end.attempts()).isEqualTo(1);
   }
 
@@ -104,11 +104,11 @@ class CrashTest {
     await(engine.engine().workers().deregister(TestEngine.NAMESPACE, first, false));
 
     for (int i = 0; i < 4; i++) {
-      die();
+      crashWorker();
     }
 
     awaitFailed(run);
-    assertThat(engine.error(run)).endsWith("while it executed the run, behind step b");
+    assertThat(engine.error(run)).endsWith("while it executed the run, after step b");
   }
 
   /** The time before the new execution does not count. */
@@ -178,8 +178,8 @@ class CrashTest {
   @Test
   void a_recorded_step_resets_the_crash_count() {
     RunId run = engine.start();
-    die();
-    die();
+    crashWorker();
+    crashWorker();
     WorkerId worker = engine.register();
     Task task = engine.claimOne(worker);
     assertThat(engine.run(run).crashes()).isEqualTo(2);
@@ -209,7 +209,7 @@ class CrashTest {
     WorkerId first = engine.register();
     engine.report(new Report.Sleep(engine.claimOne(first).claim(), "nap", 3_600_000L, null, true));
     await(engine.engine().workers().deregister(TestEngine.NAMESPACE, first, false));
-    die();
+    crashWorker();
     Task task = engine.claimOne(engine.register());
     int crashes = engine.run(run).crashes();
 

@@ -69,7 +69,7 @@ class OpenStepsTest {
             + "'");
   }
 
-  private long closings() {
+  private long closeStatements() {
     return connections.byLanes().stream()
         .filter(sent -> sent.sql().equals(CloseSteps.END_OPEN_SQL))
         .count();
@@ -119,7 +119,7 @@ class OpenStepsTest {
     engine.report(List.of(stepDone(claim, "last", "1"), done(claim, "1")));
 
     assertThat(connections.byLanes()).hasSize(1);
-    assertThat(closings()).isZero();
+    assertThat(closeStatements()).isZero();
   }
 
   /** Simple clients report the begin of every step, but not which steps they abandon. */

@@ -134,7 +134,7 @@ class RunRetryTest {
         .extracting(RecordedStep::stepKey, step -> step.result().getClass().getSimpleName())
         .containsExactlyInAnyOrder(tuple("a", "Output"), tuple("b", "Retry"));
     assertThat(second.steps())
-        .as("this attempt may come by them in another order")
+        .as("this attempt may reach them in another order")
         .extracting(RecordedStep::place)
         .containsOnlyNulls();
     assertThat(engine.report(stepDone(second.claim(), "b", 2, "2")))

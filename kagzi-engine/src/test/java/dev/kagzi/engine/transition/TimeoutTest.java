@@ -206,7 +206,7 @@ class TimeoutTest {
 
     assertThat(view.deadlineAt())
         .isBetween(Instant.now().plusSeconds(3_500), Instant.now().plusSeconds(3_700));
-    assertThat(view.setup().executionTimeoutMs()).as("as asked for").isEqualTo(7_200_000);
+    assertThat(view.setup().executionTimeoutMs()).as("as requested").isEqualTo(7_200_000);
   }
 
   @Test

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Terminating, retrying and resuming runs. */
-class AgainTest {
+class TerminateRetryResumeTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
   private static final RetryPolicy POLICY = new RetryPolicy(1, 10, 1.0, 10, 0, List.of("x"));

@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * A simple client that lost its claim may still report the end of the run, as long as no other
  * worker has claimed it.
  */
-class LateEndTest {
+class LateCompletionTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
   private static final String CLAIM = "WITH c AS MATERIALIZED";
@@ -97,7 +97,7 @@ class LateEndTest {
   }
 
   /** The first worker loses the run, which is not claimed again. */
-  private RunId lost(Loss how) {
+  private RunId loseClaim(Loss how) {
     RunId run = engine.start();
     lose(run, how);
     return run;
@@ -107,7 +107,7 @@ class LateEndTest {
     switch (how) {
       case WORKER_GONE -> {
         engine.claimOne(first);
-        bury(first);
+        markOffline(first);
       }
       case DEREGISTERED -> {
         engine.claimOne(first);
@@ -131,7 +131,7 @@ class LateEndTest {
     poll.cancel();
   }
 
-  private void bury(WorkerId worker) {
+  private void markOffline(WorkerId worker) {
     database.execute(
         "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
             + worker
@@ -146,7 +146,7 @@ class LateEndTest {
   @ParameterizedTest
   @EnumSource(Loss.class)
   void the_last_holder_completes_a_run_that_nobody_has_claimed_since(Loss how) {
-    RunId run = lost(how);
+    RunId run = loseClaim(how);
     CompletableFuture<?> end = engine.end(run);
 
     assertThat(complete(run, "1", named(first))).isEqualTo(RunStatus.COMPLETED);
@@ -170,7 +170,7 @@ class LateEndTest {
   @ParameterizedTest
   @EnumSource(Loss.class)
   void the_last_holder_fails_a_run_that_nobody_has_claimed_since(Loss how) {
-    RunId run = lost(how);
+    RunId run = loseClaim(how);
 
     assertThat(fail(run, named(first))).isEqualTo(RunStatus.FAILED);
 
@@ -197,7 +197,7 @@ class LateEndTest {
   @ParameterizedTest
   @EnumSource(Loss.class)
   void only_the_last_holder_can_end_the_run(Loss how) {
-    RunId run = lost(how);
+    RunId run = loseClaim(how);
     String before = stored.everythingOf(run);
 
     assertLost(() -> complete(run, "1", named(second)));
@@ -211,7 +211,7 @@ class LateEndTest {
   @ParameterizedTest
   @EnumSource(Loss.class)
   void over_another_connection_the_end_is_refused_if_two_workers_had_the_run(Loss how) {
-    RunId run = lost(how);
+    RunId run = loseClaim(how);
 
     if (how == Loss.LEASE_EXPIRED_AGAIN) {
       // Two workers had the run since it was PENDING: the call does not show which of them it is.
@@ -226,7 +226,7 @@ class LateEndTest {
   void a_run_with_a_single_claim_can_be_ended_over_a_new_connection() {
     RunId run = engine.start();
     engine.claimOne(second);
-    bury(second);
+    markOffline(second);
     awaitPending(run);
     engine.claimOne(first);
     expireAgain(run);
@@ -267,7 +267,7 @@ class LateEndTest {
     RunId run = engine.start();
     engine.claimOne(first);
     begin(run, named(first));
-    bury(first);
+    markOffline(first);
     awaitPending(run);
 
     assertThat(complete(run, "1", named(first))).isEqualTo(RunStatus.COMPLETED);
@@ -283,7 +283,7 @@ class LateEndTest {
 
   @Test
   void an_end_during_a_claim_is_too_late() throws Exception {
-    RunId run = lost(Loss.WORKER_GONE);
+    RunId run = loseClaim(Loss.WORKER_GONE);
     CompletableFuture<RunStatus> late;
     Poll poll;
     try (Holds.Hold claim = holds.commitAfter(CLAIM)) {
@@ -301,7 +301,7 @@ class LateEndTest {
 
   @Test
   void an_end_in_progress_keeps_the_run_from_being_claimed() throws Exception {
-    RunId run = lost(Loss.WORKER_GONE);
+    RunId run = loseClaim(Loss.WORKER_GONE);
     long looks = engine.engine().meter().dispatch().looks();
     CompletableFuture<RunStatus> late;
     Poll poll;
@@ -321,7 +321,7 @@ class LateEndTest {
 
   @Test
   void of_two_late_ends_the_second_is_compared_with_the_first() throws Exception {
-    RunId run = lost(Loss.WORKER_GONE);
+    RunId run = loseClaim(Loss.WORKER_GONE);
     CompletableFuture<RunStatus> one;
     CompletableFuture<RunStatus> same;
     CompletableFuture<RunStatus> other;
@@ -343,7 +343,7 @@ class LateEndTest {
 
   @Test
   void a_run_that_was_cancelled_meanwhile_stays_cancelled() {
-    RunId run = lost(Loss.WORKER_GONE);
+    RunId run = loseClaim(Loss.WORKER_GONE);
     await(engine.engine().runs().cancel(NAMESPACE, run));
 
     assertLost(() -> complete(run, "1", named(first)));
@@ -380,9 +380,9 @@ class LateEndTest {
 
   @Test
   void reports_of_the_worker_before_the_last_one_are_lost_when_the_run_waits_again() {
-    RunId run = lost(Loss.WORKER_GONE);
+    RunId run = loseClaim(Loss.WORKER_GONE);
     engine.claimOne(second);
-    bury(second);
+    markOffline(second);
     awaitPending(run);
 
     assertLost(() -> complete(run, "1", named(first)));
