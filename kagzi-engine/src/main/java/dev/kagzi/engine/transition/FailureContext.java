@@ -55,8 +55,9 @@ record FailureContext(
   /** Limit of the inputs that one transaction copies; the journal splits a batch with more. */
   private static final long INPUTS_BYTES_MAX = 4L << 20;
 
-  // A resume mutations caught failures into the new attempt, but their compensating steps keep the
+  // A resume moves caught failures into the new attempt, but their compensating steps keep the
   // attempt in which they were recorded: hence "s.run_attempt <= c.run_attempt".
+  //
   // The namespace's handler runs on the failed run's task queue if an online worker there has
   // registered it. Otherwise it runs on the queue of its last registration. "w.status || ''" keeps
   // the planner from the index on status; the index on queues is the right one.

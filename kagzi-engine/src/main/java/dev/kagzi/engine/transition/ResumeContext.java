@@ -27,7 +27,7 @@ record ResumeContext(
     @Nullable String undoneBy,
     boolean hasMore) {
 
-  // Steps after a failure may belong to an earlier attempt: a resume mutations caught failures into
+  // Steps after a failure may belong to an earlier attempt: a resume moves caught failures into
   // the
   // new attempt, but not the steps that followed them.
   static final String SQL =

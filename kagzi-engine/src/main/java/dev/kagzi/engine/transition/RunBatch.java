@@ -200,7 +200,8 @@ final class RunBatch {
   }
 
   /**
-   * True if this batch writes a step of the run that began after the given time, in the failed step's branch or an enclosing one.
+   * True if this batch writes a step of the run that began after the given time, in the failed
+   * step's branch or an enclosing one.
    */
   boolean hasAddedSince(RunRow run, long sinceUs, String failedStep) {
     for (Map<Integer, StepRow> attempts : steps.values()) {

@@ -359,7 +359,8 @@ class WaitTest {
     return ((ReportResult.RetryScheduled) result).delayMs();
   }
 
-  private static Failure failure(String message, boolean fatal, long retryAfterMs, String type) {
+  private static Failure detailedFailure(
+      String message, boolean fatal, long retryAfterMs, String type) {
     return new Failure(
         ErrorCode.INTERNAL, message, fatal, retryAfterMs, "", "", Map.of("type", type));
   }
@@ -369,7 +370,8 @@ class WaitTest {
     Task task = startAndClaim(policy(9, 7_000));
 
     ReportResult result =
-        engine.report(stepFailed(task.claim(), 1, failure("busy", false, 1_234, "Busy"), null));
+        engine.report(
+            stepFailed(task.claim(), 1, detailedFailure("busy", false, 1_234, "Busy"), null));
 
     assertThat(delayMs(result)).isEqualTo(1_234);
   }
@@ -380,11 +382,12 @@ class WaitTest {
     Task task = startAndClaim(policy);
     Claim claim = task.claim();
 
-    ReportResult byFlag = engine.report(fail(claim, "a", failure("boom", true, 0, "Boom")));
+    ReportResult byFlag = engine.report(fail(claim, "a", detailedFailure("boom", true, 0, "Boom")));
     ReportResult byPrefix =
-        engine.report(fail(claim, "b", failure("invalid: amount", false, 0, "Boom")));
-    ReportResult byType = engine.report(fail(claim, "c", failure("no", false, 0, "CardDeclined")));
-    ReportResult other = engine.report(fail(claim, "d", failure("boom", false, 0, "Boom")));
+        engine.report(fail(claim, "b", detailedFailure("invalid: amount", false, 0, "Boom")));
+    ReportResult byType =
+        engine.report(fail(claim, "c", detailedFailure("no", false, 0, "CardDeclined")));
+    ReportResult other = engine.report(fail(claim, "d", detailedFailure("boom", false, 0, "Boom")));
 
     assertThat(List.of(byFlag, byPrefix, byType)).containsOnly(new ReportResult.FinalFailure());
     assertThat(delayMs(other)).isEqualTo(10);
@@ -398,7 +401,7 @@ class WaitTest {
   @Test
   void a_final_failure_is_in_the_history() {
     Task task = startAndClaim(policy(1, 0));
-    Failure why = failure("boom", false, 0, "Boom");
+    Failure why = detailedFailure("boom", false, 0, "Boom");
     engine.report(fail(task.claim(), "charge", why));
     stored.expireLease(task.claim().runId());
 
@@ -494,7 +497,7 @@ class WaitTest {
   void a_run_that_its_code_cannot_continue_shows_why_until_it_continues() {
     Task task = startAndClaim(null);
     RunId run = task.claim().runId();
-    Failure why = failure("step x is a SLEEP on record", false, 0, "Changed");
+    Failure why = detailedFailure("step x is a SLEEP on record", false, 0, "Changed");
 
     engine.report(new Report.Released(task.claim(), 30_000, why));
     RunView blocked = engine.run(run);
