@@ -34,7 +34,8 @@ public record BackendProcess(int pid, String startedAt) {
     boolean ended =
         other.query(END).bind(pid).bind(startedAt).first(row -> row.bool("ended")).orElse(true);
     if (!ended) {
-      throw new SQLException("backend " + pid + " still runs after pg_terminate_backend (expected: ended within 5 s)");
+      throw new SQLException(
+          "backend " + pid + " still runs after pg_terminate_backend (expected: ended within 5 s)");
     }
   }
 }

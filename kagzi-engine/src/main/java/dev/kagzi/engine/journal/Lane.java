@@ -157,7 +157,10 @@ final class Lane<W extends Write<?>> {
     try {
       effects.run();
     } catch (RuntimeException bug) {
-      log.atError().setCause(bug).addKeyValue("lane", name).log("publishing the events of a commit failed");
+      log.atError()
+          .setCause(bug)
+          .addKeyValue("lane", name)
+          .log("publishing the events of a commit failed");
     }
   }
 
