@@ -26,7 +26,8 @@ final class HealthCommand extends RemoteCommand {
     ObjectNode json = MessageJson.of(serving);
     ObjectNode healthJson = MessageJson.of(health);
     if (!knowsWorkers(health)) {
-      healthJson.remove(List.of("workers", "healthyWorkers", "degradedWorkers", "unhealthyWorkers"));
+      healthJson.remove(
+          List.of("workers", "healthyWorkers", "degradedWorkers", "unhealthyWorkers"));
     }
     json.set("health", healthJson);
     output.print(json, () -> text(serving, health));

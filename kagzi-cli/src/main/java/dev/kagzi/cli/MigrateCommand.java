@@ -43,7 +43,8 @@ final class MigrateCommand implements Callable<Integer> {
       print(ServerFlags.text(settings, OPTIONS).stripTrailing());
       return 0;
     }
-    DatabaseConfig database = ServerFlags.asUsageError(() -> ServerConfig.builder(settings).database());
+    DatabaseConfig database =
+        ServerFlags.asUsageError(() -> ServerConfig.builder(settings).database());
     String version = KagziServer.migrate(database);
     print("database schema: version " + version);
     return 0;

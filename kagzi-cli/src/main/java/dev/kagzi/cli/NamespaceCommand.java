@@ -120,7 +120,8 @@ final class NamespaceCommand extends CommandGroup {
 
     @Option(
         names = "--clear-failure-handler",
-        description = "Removes the namespace's failure handler, until a worker registers one again.")
+        description =
+            "Removes the namespace's failure handler, until a worker registers one again.")
     private boolean clearFailureHandler;
 
     @Mixin private RetentionOption retention = new RetentionOption();
@@ -156,7 +157,9 @@ final class NamespaceCommand extends CommandGroup {
     }
   }
 
-  @Command(name = "disable", description = "Disables a namespace: it accepts no starts and dispatches no runs.")
+  @Command(
+      name = "disable",
+      description = "Disables a namespace: it accepts no starts and dispatches no runs.")
   static final class Disable extends One {
 
     @Override

@@ -140,7 +140,8 @@ final class RemoteServer implements AutoCloseable {
       return call(() -> byExternalId(run));
     }
     String id = run.toLowerCase(Locale.ROOT);
-    return call(() -> ifFound(() -> byId(id)).or(() -> ifFound(() -> byExternalId(run))).orElse(id));
+    return call(
+        () -> ifFound(() -> byId(id)).or(() -> ifFound(() -> byExternalId(run))).orElse(id));
   }
 
   private String byId(String id) {
@@ -189,7 +190,8 @@ final class RemoteServer implements AutoCloseable {
       case NOT_FOUND -> new CliException(ExitCode.NOT_FOUND, describe(failure, detail), failure);
       case UNAUTHENTICATED ->
           new CliException(
-              describe(failure, detail) + "; set the token with --token-file or KAGZI_TOKEN", failure);
+              describe(failure, detail) + "; set the token with --token-file or KAGZI_TOKEN",
+              failure);
       default -> new CliException(describe(failure, detail), failure);
     };
   }
@@ -210,7 +212,9 @@ final class RemoteServer implements AutoCloseable {
       return "server: %s ended the connection (expected: a Kagzi server; --tls if it requires TLS)"
           .formatted(address);
     }
-    return "server: " + address + " does not answer (expected: a running server there, or --address HOST:PORT)";
+    return "server: "
+        + address
+        + " does not answer (expected: a running server there, or --address HOST:PORT)";
   }
 
   /** Returns the innermost message, which explains what is wrong with the certificate. */

@@ -62,7 +62,8 @@ final class ScheduleCommand extends CommandGroup {
               .setNamespace(server.namespace())
               .setScheduleId(scheduleId(server))
               .build();
-      return show(output,
+      return show(
+          output,
           server.call(() -> server.schedules().pauseWorkflowSchedule(request)).getSchedule());
     }
   }
@@ -78,7 +79,8 @@ final class ScheduleCommand extends CommandGroup {
               .setNamespace(server.namespace())
               .setScheduleId(scheduleId(server))
               .build();
-      return show(output,
+      return show(
+          output,
           server.call(() -> server.schedules().resumeWorkflowSchedule(request)).getSchedule());
     }
   }

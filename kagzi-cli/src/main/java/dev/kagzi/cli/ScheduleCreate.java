@@ -15,7 +15,9 @@ final class ScheduleCreate extends RemoteCommand {
 
   @Mixin private ScheduleOptions wanted = new ScheduleOptions();
 
-  @Option(names = "--paused", description = "Create it paused: it does not fire until it is resumed.")
+  @Option(
+      names = "--paused",
+      description = "Create it paused: it does not fire until it is resumed.")
   private boolean paused;
 
   @Option(

@@ -11,10 +11,16 @@ import picocli.CommandLine.Option;
 @Command(name = "list", description = "Lists schedules, newest first, including paused ones.")
 final class ScheduleList extends RemoteCommand {
 
-  @Option(names = "--queue", paramLabel = "NAME", description = "Only schedules of this task queue.")
+  @Option(
+      names = "--queue",
+      paramLabel = "NAME",
+      description = "Only schedules of this task queue.")
   private @Nullable String queue;
 
-  @Option(names = "--workflow", paramLabel = "TYPE", description = "Only schedules of this workflow type.")
+  @Option(
+      names = "--workflow",
+      paramLabel = "TYPE",
+      description = "Only schedules of this workflow type.")
   private @Nullable String workflow;
 
   @Option(

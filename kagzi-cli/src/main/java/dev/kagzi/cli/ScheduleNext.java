@@ -8,7 +8,11 @@ import picocli.CommandLine.Option;
 @Command(name = "next", description = "Shows the next times of an expression; saves nothing.")
 final class ScheduleNext extends RemoteCommand {
 
-  @Option(names = "--cron", paramLabel = "EXPR", required = true, description = "The cron expression.")
+  @Option(
+      names = "--cron",
+      paramLabel = "EXPR",
+      required = true,
+      description = "The cron expression.")
   private String cron = "";
 
   @Option(

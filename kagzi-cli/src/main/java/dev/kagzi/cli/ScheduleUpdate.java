@@ -39,7 +39,8 @@ final class ScheduleUpdate extends ScheduleCommand.OfOne {
       request.setNextFireAt(TimeOption.read(this, "--next", next));
     }
     request.setScheduleId(scheduleId(server));
-    return show(output,
+    return show(
+        output,
         server
             .call(() -> server.schedules().updateWorkflowSchedule(request.build()))
             .getSchedule());

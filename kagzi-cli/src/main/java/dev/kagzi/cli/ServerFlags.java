@@ -76,7 +76,8 @@ final class ServerFlags {
                           .paramLabel(option.type().label())
                           .hidden(!COMMON.contains(option))
                           .description(
-                              description(option, defaults.getOrDefault(option, option.defaultValue())))
+                              description(
+                                  option, defaults.getOrDefault(option, option.defaultValue())))
                           .build()));
     }
   }

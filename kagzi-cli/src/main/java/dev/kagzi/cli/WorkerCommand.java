@@ -31,7 +31,10 @@ final class WorkerCommand extends CommandGroup {
   @Command(name = "list", description = "Lists workers.")
   static final class All extends RemoteCommand {
 
-    @Option(names = "--queue", paramLabel = "NAME", description = "Only workers of this task queue.")
+    @Option(
+        names = "--queue",
+        paramLabel = "NAME",
+        description = "Only workers of this task queue.")
     private @Nullable String queue;
 
     @Option(

@@ -27,7 +27,10 @@ final class WorkflowList extends RemoteCommand {
   @Option(names = "--queue", paramLabel = "NAME", description = "Only runs of this task queue.")
   private @Nullable String queue;
 
-  @Option(names = "--parent", paramLabel = "RUN", description = "Only runs that this run has started.")
+  @Option(
+      names = "--parent",
+      paramLabel = "RUN",
+      description = "Only runs that this run has started.")
   private @Nullable String parent;
 
   @Option(names = "--top-level", description = "Only runs that no other run has started.")

@@ -63,7 +63,8 @@ final class WorkflowResult extends RemoteCommand {
       }
       if (leftMs <= WAIT_MS_MAX) {
         output.print(now.getWorkflow(), () -> "");
-        output.printNote("run %s: %s after %s".formatted(runId, status(now.getWorkflow()), timeout));
+        output.printNote(
+            "run %s: %s after %s".formatted(runId, status(now.getWorkflow()), timeout));
         return ExitCode.NOT_COMPLETED;
       }
     }

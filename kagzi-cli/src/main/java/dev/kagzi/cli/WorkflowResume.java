@@ -35,6 +35,7 @@ final class WorkflowResume extends RunAction {
     ResumeWorkflowResponse response = server.workflows().resumeWorkflow(request);
     return response.getResumed()
         ? new Outcome(true, "resumed", response)
-        : new Outcome(false, "not resumed: it is " + RunText.status(response.getStatus()), response);
+        : new Outcome(
+            false, "not resumed: it is " + RunText.status(response.getStatus()), response);
   }
 }

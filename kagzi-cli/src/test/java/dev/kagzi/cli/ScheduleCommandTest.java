@@ -65,8 +65,7 @@ class ScheduleCommandTest extends ServedCommandTest {
   }
 
   @Test
-  void a_taken_name_is_refused_and_or_update_updates_it(@TempDir Path folder)
-      throws Exception {
+  void a_taken_name_is_refused_and_or_update_updates_it(@TempDir Path folder) throws Exception {
     Path input = Files.writeString(folder.resolve("input.json"), "[1, 2]");
     assertThat(create("taken")).isZero();
 

@@ -19,8 +19,7 @@ class StrangersIT {
   @TempDir Path folder;
 
   @Test
-  void another_host_needs_token_and_certificate_and_its_worker_completes_a_run()
-      throws Exception {
+  void another_host_needs_token_and_certificate_and_its_worker_completes_a_run() throws Exception {
     try (OtherHost other = OtherHost.open();
         EmbeddedPostgres postgres =
             EmbeddedPostgres.builder().dataDir(folder.resolve("data")).start()) {

@@ -63,8 +63,7 @@ class TypeCommandTest extends ServedCommandTest {
 
   @Test
   @SuppressWarnings("try") // the worker works while it is open
-  void a_run_without_a_version_is_retried_in_a_served_version()
-      throws Exception {
+  void a_run_without_a_version_is_retried_in_a_served_version() throws Exception {
     WorkflowType<String, String> type =
         WorkflowType.of("unversioned", String.class, String.class).queue("unversioned");
     try (Worker worker =

@@ -249,7 +249,8 @@ class WorkflowCommandTest extends ServedCommandTest {
   }
 
   @Test
-  void a_server_that_ends_the_connection_is_distinguished_from_an_unreachable_one() throws Exception {
+  void a_server_that_ends_the_connection_is_distinguished_from_an_unreachable_one()
+      throws Exception {
     try (ServerSocket rude = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
       Thread.ofVirtual().start(() -> hangUp(rude));
       String address = "127.0.0.1:" + rude.getLocalPort();

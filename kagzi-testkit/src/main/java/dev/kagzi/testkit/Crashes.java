@@ -22,7 +22,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Simulates worker crashes. It truncates a report after the step that a test named. When that part is recorded, it marks the worker offline before the worker receives the response. Thread-safe.
+ * Simulates worker crashes. It truncates a report after the step that a test named. When that part
+ * is recorded, it marks the worker offline before the worker receives the response. Thread-safe.
  */
 final class Crashes implements ClientInterceptor {
   private static final ReportResult CLAIM_LOST =
@@ -82,7 +83,8 @@ final class Crashes implements ClientInterceptor {
     }
 
     /**
-     * Returns the response for the crashed worker: the claim is lost for the crashed run and for all items that were not sent.
+     * Returns the response for the crashed worker: the claim is lost for the crashed run and for
+     * all items that were not sent.
      */
     ReportResponse answer(ReportResponse response) {
       ReportResponse.Builder answer = ReportResponse.newBuilder();

@@ -14,7 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records every execution of a step's code by workers of one environment. The server's history does not contain executions that were lost with their worker. Thread-safe.
+ * Records every execution of a step's code by workers of one environment. The server's history does
+ * not contain executions that were lost with their worker. Thread-safe.
  */
 final class Executions implements WorkerInterceptor, AutoCloseable {
   // Static, because run ids are unique and assertions have no environment at hand.
@@ -23,7 +24,8 @@ final class Executions implements WorkerInterceptor, AutoCloseable {
   private final Set<String> runs = ConcurrentHashMap.newKeySet();
 
   /**
-   * Returns the keys of the executed steps in order; empty if no worker of this JVM executed the run.
+   * Returns the keys of the executed steps in order; empty if no worker of this JVM executed the
+   * run.
    */
   static Optional<List<String>> of(String runId) {
     List<String> keys = KEYS_BY_RUN.get(runId);

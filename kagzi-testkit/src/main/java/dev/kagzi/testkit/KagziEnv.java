@@ -18,11 +18,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A test environment in this process: a server with its own database, namespace and clock, and a client. Created by {@link KagziExtension}, or by {@link #start} in other test frameworks.
+ * A test environment in this process: a server with its own database, namespace and clock, and a
+ * client. Created by {@link KagziExtension}, or by {@link #start} in other test frameworks.
  *
- * <p>The clock runs at normal speed, and {@link #advance} moves it forward. Sleeps, retry delays, deadlines and leases follow it, because the server uses no other clock. {@code Instant.now()} in the code under test does not move.
+ * <p>The clock runs at normal speed, and {@link #advance} moves it forward. Sleeps, retry delays,
+ * deadlines and leases follow it, because the server uses no other clock. {@code Instant.now()} in
+ * the code under test does not move.
  *
- * <p>Differences to a production server: every wait suspends the run regardless of its length, retention deletes nothing, namespaces are created automatically, and PostgreSQL does not wait for the disk. Thread-safe.
+ * <p>Differences to a production server: every wait suspends the run regardless of its length,
+ * retention deletes nothing, namespaces are created automatically, and PostgreSQL does not wait for
+ * the disk. Thread-safe.
  */
 public final class KagziEnv implements AutoCloseable {
   private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
@@ -94,11 +99,17 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /**
-   * Moves the clock forward. Everything that becomes due on the way happens in order and at its own time. A run that sleeps a day, fails, is retried after a minute and sleeps another day completes within one {@code advance(Duration.ofDays(3))}.
+   * Moves the clock forward. Everything that becomes due on the way happens in order and at its own
+   * time. A run that sleeps a day, fails, is retried after a minute and sleeps another day
+   * completes within one {@code advance(Duration.ofDays(3))}.
    *
-   * <p>Before each move and at the end this method waits until the environment is {@linkplain #settle settled}, so the outcome does not depend on the speed of the machine. Workers stay online, as if they had sent heartbeats meanwhile.
+   * <p>Before each move and at the end this method waits until the environment is {@linkplain
+   * #settle settled}, so the outcome does not depend on the speed of the machine. Workers stay
+   * online, as if they had sent heartbeats meanwhile.
    *
-   * @throws IllegalStateException if the environment does not settle within ten seconds, for example because a step waits for something that the test does later; {@link #advanceNow} does not wait
+   * @throws IllegalStateException if the environment does not settle within ten seconds, for
+   *     example because a step waits for something that the test does later; {@link #advanceNow}
+   *     does not wait
    */
   public void advance(Duration time) {
     check(time);
@@ -116,7 +127,9 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /**
-   * Moves the clock in one step and does not wait for running code. Use it to test timeouts of running code and leases. Claims of connected workers are renewed; a disconnected worker loses its claims when their leases end.
+   * Moves the clock in one step and does not wait for running code. Use it to test timeouts of
+   * running code and leases. Claims of connected workers are renewed; a disconnected worker loses
+   * its claims when their leases end.
    */
   public void advanceNow(Duration time) {
     check(time);
@@ -135,9 +148,12 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /**
-   * Waits until nothing more happens without a change of time: no worker executes a run, no run is due that a worker here could take, no deadline has passed unprocessed, and started or lost workers are registered again. Runs may be open that sleep, wait for a retry, or have no worker.
+   * Waits until nothing more happens without a change of time: no worker executes a run, no run is
+   * due that a worker here could take, no deadline has passed unprocessed, and started or lost
+   * workers are registered again. Runs may be open that sleep, wait for a retry, or have no worker.
    *
-   * @throws IllegalStateException if the environment does not settle within ten seconds; the message lists what is still active
+   * @throws IllegalStateException if the environment does not settle within ten seconds; the
+   *     message lists what is still active
    */
   public void settle() {
     awaitSettled();
@@ -180,7 +196,8 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /**
-   * Marks every worker offline, as after a crash. Its runs go to the next worker that polls, and its later reports of them are rejected. The worker objects then register again.
+   * Marks every worker offline, as after a crash. Its runs go to the next worker that polls, and
+   * its later reports of them are rejected. The worker objects then register again.
    */
   public void loseWorkers() {
     database.workers().forEach(worker -> markOffline(worker).join());
@@ -192,7 +209,10 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /**
-   * Crashes the next worker that executes a step of this name, once, as soon as the step's result is recorded and before the worker does anything else. The run continues on another worker, or on the same one after it registered again. Use it to test that recorded steps are not executed again:
+   * Crashes the next worker that executes a step of this name, once, as soon as the step's result
+   * is recorded and before the worker does anything else. The run continues on another worker, or
+   * on the same one after it registered again. Use it to test that recorded steps are not executed
+   * again:
    *
    * <pre>{@code
    * env.crashWorkerAfter("charge");
@@ -201,21 +221,27 @@ public final class KagziEnv implements AutoCloseable {
    * assertThat(run).completedWith(receipt).executedStep("charge").once();
    * }</pre>
    *
-   * <p>All other runs of the worker are interrupted and continue elsewhere, too. To simulate a crash within a step, before its result is recorded, call {@link #loseWorkers} while the step runs.
+   * <p>All other runs of the worker are interrupted and continue elsewhere, too. To simulate a
+   * crash within a step, before its result is recorded, call {@link #loseWorkers} while the step
+   * runs.
    *
-   * <p>{@link #close} throws if the crash has not happened, because a test that misspells the step would pass otherwise.
+   * <p>{@link #close} throws if the crash has not happened, because a test that misspells the step
+   * would pass otherwise.
    *
-   * @param step the step's name, which matches the first step of that name, or its key ({@code charge#2})
+   * @param step the step's name, which matches the first step of that name, or its key ({@code
+   *     charge#2})
    */
   public void crashWorkerAfter(String step) {
     crashes.plan(Objects.requireNonNull(step, "step"));
   }
 
   /**
-   * Replays a recorded history with the workflows of this environment's workers, without the server and without executing steps: {@link Replayer}.
+   * Replays a recorded history with the workflows of this environment's workers, without the server
+   * and without executing steps: {@link Replayer}.
    *
    * @param history a file of {@code kagzi workflow export} or {@link RunHistory#write}
-   * @throws AssertionError if the code does not do what was recorded; the message contains the first step that differs
+   * @throws AssertionError if the code does not do what was recorded; the message contains the
+   *     first step that differs
    */
   public void replay(Path history) {
     new HistoryFiles(kagzi.replayer()).replay(history);
@@ -224,7 +250,8 @@ public final class KagziEnv implements AutoCloseable {
   /**
    * Like {@link #replay}, with every {@code .json} file in a folder and its subfolders.
    *
-   * @throws AssertionError if one or more histories differ, with the first difference of each, or if the folder contains no history
+   * @throws AssertionError if one or more histories differ, with the first difference of each, or
+   *     if the folder contains no history
    */
   public void replayAll(Path folder) {
     new HistoryFiles(kagzi.replayer()).replayAll(folder);

@@ -7,10 +7,10 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * JUnit extension that creates a {@link KagziEnv} for each test that declares one as parameter, and closes it after the test.
+ * JUnit extension that creates a {@link KagziEnv} for each test that declares one as parameter, and
+ * closes it after the test.
  *
  * <pre>{@code
- *
  * @ExtendWith(KagziExtension.class)
  * class OrderTest {
  *   @Test

@@ -16,7 +16,9 @@ import org.assertj.core.api.AbstractAssert;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Assertions about a run. Assertions about its end wait for it, at most ten seconds. All others check the current state, so let the environment {@linkplain KagziEnv#settle settle} before. Failure messages list the executed steps.
+ * Assertions about a run. Assertions about its end wait for it, at most ten seconds. All others
+ * check the current state, so let the environment {@linkplain KagziEnv#settle settle} before.
+ * Failure messages list the executed steps.
  *
  * @param <O> the workflow's output type
  */
@@ -152,7 +154,9 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
                 actual,
                 problem,
                 code.isEmpty() ? "nothing" : String.join(", ", code),
-                withoutCode.isEmpty() ? "" : "; slept, started or awaited: " + String.join(", ", withoutCode),
+                withoutCode.isEmpty()
+                    ? ""
+                    : "; slept, started or awaited: " + String.join(", ", withoutCode),
                 pendingHint());
     // Passed as an argument, because AssertJ would interpret percent signs in the message.
     return failure("%s", message);

@@ -1,7 +1,9 @@
 package dev.kagzi.testkit;
 
 /**
- * Assertions about how often a step was executed. Each attempt counts, including executions that were lost with their worker. If no worker of this JVM executed the run, recorded attempts are counted.
+ * Assertions about how often a step was executed. Each attempt counts, including executions that
+ * were lost with their worker. If no worker of this JVM executed the run, recorded attempts are
+ * counted.
  *
  * @param <O> the workflow's output type
  */
@@ -19,7 +21,8 @@ public final class StepCount<O> {
   /** Asserts that the step was executed exactly this many times. */
   public RunAssert<O> times(int expected) {
     if (count != expected) {
-      throw run.failsWith("executed step %s %d times (expected: %d)".formatted(step, count, expected));
+      throw run.failsWith(
+          "executed step %s %d times (expected: %d)".formatted(step, count, expected));
     }
     return run;
   }

@@ -208,14 +208,17 @@ final class TestDatabase implements AutoCloseable {
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
-    lostSinceNanos.values().removeIf(sinceNanos -> System.nanoTime() - sinceNanos > REGISTER_NANOS_MAX);
+    lostSinceNanos
+        .values()
+        .removeIf(sinceNanos -> System.nanoTime() - sinceNanos > REGISTER_NANOS_MAX);
     lostSinceNanos.keySet().removeIf(this::isRegisteredAgain);
     lostSinceNanos.keySet().forEach(worker -> busy.add("worker " + worker + " was lost"));
     return new Activity(busy, nextDue);
   }
 
   /**
-   * Records that the test marks this worker offline. A worker that is not closed registers again soon.
+   * Records that the test marks this worker offline. A worker that is not closed registers again
+   * soon.
    */
   synchronized void recordLost(String worker) {
     lostSinceNanos.put(worker, System.nanoTime());

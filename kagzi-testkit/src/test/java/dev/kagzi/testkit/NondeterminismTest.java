@@ -33,7 +33,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A replay detects code that behaves differently than before. It tolerates steps that a deployment inserted or removed.
+ * A replay detects code that behaves differently than before. It tolerates steps that a deployment
+ * inserted or removed.
  */
 @ExtendWith(KagziExtension.class)
 class NondeterminismTest {
@@ -214,7 +215,8 @@ class NondeterminismTest {
   }
 
   @Test
-  void a_blocking_worker_does_not_continue_the_run_and_a_worker_with_fitting_code_does(KagziEnv env) {
+  void a_blocking_worker_does_not_continue_the_run_and_a_worker_with_fitting_code_does(
+      KagziEnv env) {
     Workflow<String, String> code =
         (ctx, name) -> {
           step(ctx, "charge-" + random.incrementAndGet());
@@ -340,9 +342,7 @@ class NondeterminismTest {
     };
   }
 
-  /**
-   * A failure that the second attempt of the run does not see, so that it takes another branch.
-   */
+  /** A failure that the second attempt of the run does not see, so that it takes another branch. */
   private static Workflow<String, String> otherBranchInSecondAttempt() {
     return (ctx, input) -> {
       step(ctx, "a");
@@ -397,7 +397,10 @@ class NondeterminismTest {
         Arguments.of("a race turned round", race("quick", "slow"), race("slow", "quick", "x")),
         Arguments.of("children", children(3, "x"), children(3, "x")),
         Arguments.of("a step between children", children(3, "x"), children(4, "y", "x", "z")),
-        Arguments.of("another attempt of the run", otherBranchInSecondAttempt(), otherBranchInSecondAttempt()));
+        Arguments.of(
+            "another attempt of the run",
+            otherBranchInSecondAttempt(),
+            otherBranchInSecondAttempt()));
   }
 
   @ParameterizedTest(name = "{0}")

@@ -40,7 +40,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Code receives the same values in its first execution and in a replay: every kind of value, at every place where a workflow receives one.
+ * Code receives the same values in its first execution and in a replay: every kind of value, at
+ * every place where a workflow receives one.
  */
 @ExtendWith(KagziExtension.class)
 class RecordedValuesTest {
@@ -140,7 +141,8 @@ class RecordedValuesTest {
   private final Map<String, Map<String, List<String>>> seen = new ConcurrentHashMap<>();
 
   /**
-   * One execution of one run: records the values that it receives, then sleeps and is executed again.
+   * One execution of one run: records the values that it receives, then sleeps and is executed
+   * again.
    */
   private final class Notes {
     private final WorkflowContext ctx;
@@ -225,7 +227,8 @@ class RecordedValuesTest {
   }
 
   @Test
-  void a_result_that_is_not_of_its_declared_type_is_rejected_in_first_execution_and_replay(KagziEnv env) {
+  void a_result_that_is_not_of_its_declared_type_is_rejected_in_first_execution_and_replay(
+      KagziEnv env) {
     WorkflowType<String, String> type =
         WorkflowType.of("refused", String.class, String.class).queue("q");
     List<Kind> refused = KINDS.stream().filter(kind -> !isReadable(kind)).toList();

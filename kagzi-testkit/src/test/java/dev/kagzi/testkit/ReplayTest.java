@@ -201,9 +201,11 @@ class ReplayTest {
   @Test
   void another_input_of_a_step_differs(KagziEnv env) {
     RunHistory history =
-        record(env, (ctx, item) -> ctx.step("pay").input(42).run(String.class, () -> executed("pay")));
+        record(
+            env, (ctx, item) -> ctx.step("pay").input(42).run(String.class, () -> executed("pay")));
 
-    replay(history, (ctx, item) -> ctx.step("pay").input(42).run(String.class, () -> executed("pay")));
+    replay(
+        history, (ctx, item) -> ctx.step("pay").input(42).run(String.class, () -> executed("pay")));
     assertDiffers(
         history,
         (ctx, item) -> ctx.step("pay").input(43).run(String.class, () -> executed("pay")),
@@ -384,7 +386,8 @@ class ReplayTest {
     PayloadCodec codec =
         new JacksonCodec().then(new GzipTransform(), new AesGcmTransform("k1", new byte[32]));
     Workflow<String, String> code =
-        (ctx, item) -> ctx.step("pay").input(item).run(String.class, () -> executed("secret")) + item;
+        (ctx, item) ->
+            ctx.step("pay").input(item).run(String.class, () -> executed("secret")) + item;
     RunHistory history;
     try (Kagzi kagzi =
         Kagzi.builder()

@@ -225,7 +225,8 @@ class ScheduleTortureTest {
     assertThat(checkSnapshots(busy, missed)).isEmpty();
     assertThat(checkSnapshots(decidedOn, missed)).isEmpty();
     assertThat(checkSnapshots(free, missedAndRun)).isEmpty();
-    assertThat(checkSnapshots(free, missed)).containsExactly("p: a slot was missed although no run was open");
+    assertThat(checkSnapshots(free, missed))
+        .containsExactly("p: a slot was missed although no run was open");
   }
 
   private static List<String> checkSnapshots(OverlapRules.Snapshot... snapshots) {

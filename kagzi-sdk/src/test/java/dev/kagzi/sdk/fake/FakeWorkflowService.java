@@ -146,7 +146,7 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
                 run.error = ErrorDetail.newBuilder().setMessage(request.getReason()).build();
                 run.finish(WorkflowStatus.WORKFLOW_STATUS_FAILED);
               }
-              return was;
+              return active;
             });
     server.workers.stopRun(request.getRunId());
     answer.onNext(TerminateWorkflowResponse.newBuilder().setTerminated(terminated).build());
@@ -178,13 +178,13 @@ public final class FakeWorkflowService extends WorkflowServiceGrpc.WorkflowServi
         server.state.with(
             request.getRunId(),
             run -> {
-              boolean active = run.status == WorkflowStatus.WORKFLOW_STATUS_FAILED;
-              if (active) {
+              boolean failed = run.status == WorkflowStatus.WORKFLOW_STATUS_FAILED;
+              if (failed) {
                 run.error = null;
                 run.steps.values().removeIf(step -> step.hasFinalFailure());
                 run.giveBack(WorkflowStatus.WORKFLOW_STATUS_PENDING, 0);
               }
-              return was;
+              return failed;
             });
     answer.onNext(ResumeWorkflowResponse.newBuilder().setResumed(resumed).build());
     answer.onCompleted();
