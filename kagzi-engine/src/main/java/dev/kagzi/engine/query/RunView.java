@@ -60,7 +60,7 @@ public record RunView(
    * @param failureHandler the run that handles, or has handled, this run's failure
    * @param failedRun the run whose failure this one handles
    * @param retryOf the run that this one repeats
-   * @param detached it has a parent, but does not end with it
+   * @param detached its parent does not wait for it, and a cancel of the parent does not reach it
    * @param fireAt the slot of its schedule that the run is for
    */
   public record Setup(
