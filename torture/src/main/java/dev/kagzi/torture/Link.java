@@ -143,6 +143,7 @@ final class Link implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException closed) {
+      // Closed already, which is all that is wanted.
     }
   }
 
@@ -151,6 +152,7 @@ final class Link implements AutoCloseable {
     try {
       listener.close();
     } catch (IOException closed) {
+      // Closed already, which is all that is wanted.
     }
     flow();
     cut();
