@@ -53,7 +53,7 @@ public final class ServerMain {
             meter.journalWrites(),
             meter.dispatch().handedOver(),
             meter.dispatch().claimed(),
-            meter.dispatch().looks(),
+            meter.dispatch().claimRounds(),
             meter.dispatch().fallbackClaimed());
   }
 }

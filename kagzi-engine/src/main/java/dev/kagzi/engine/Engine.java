@@ -15,6 +15,7 @@ import dev.kagzi.engine.db.ConnectionFactory;
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.engine.dispatch.ClaimRules;
+import dev.kagzi.engine.dispatch.DispatchCallbacks;
 import dev.kagzi.engine.dispatch.Dispatcher;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.dispatch.Tasks;
@@ -129,7 +130,7 @@ public final class Engine implements AutoCloseable {
     this.tasks = new Tasks(database, dispatcher, namespaces, workers::require, config.limits());
     this.coordinator = createCoordinator(config);
     this.purger = createPurger(config);
-    this.metrics = new EngineMetrics(database.meter(), dispatcher.meter(), journal);
+    this.metrics = new EngineMetrics(database.meter(), dispatcher.metrics(), journal);
   }
 
   private Namespaces createNamespaces(EngineConfig config) {
@@ -182,10 +183,11 @@ public final class Engine implements AutoCloseable {
         database,
         config.dispatch(),
         claimRules,
-        runWrites::releaseNotTaken,
-        runWrites::failCrashedRun,
-        new StepLimitAdmission(),
-        namespaces::mayDispatch,
+        new DispatchCallbacks(
+            runWrites::releaseNotTaken,
+            runWrites::failCrashedRun,
+            new StepLimitAdmission(),
+            namespaces::mayDispatch),
         config.memory(),
         threads);
   }
@@ -242,7 +244,7 @@ public final class Engine implements AutoCloseable {
             fireSchedules,
             new RefreshNamespaces(heartbeat, namespaces::refresh),
             new RefreshVersions(heartbeat, versions),
-            dispatcher.book()::forgetOld,
+            dispatcher.registry()::removeOld,
             workers::evictOld,
             stepCounts::forgetOld),
         config.coordinatorInterval(),
@@ -355,7 +357,7 @@ public final class Engine implements AutoCloseable {
   /** For tests that move the database's clock: reads again what is due. */
   public void clockMoved() {
     heartbeat.send();
-    dispatcher.lookAtEverything();
+    dispatcher.checkEverything();
     coordinator.runNow();
   }
 
@@ -397,7 +399,7 @@ public final class Engine implements AutoCloseable {
     public void accept(ServerMessage message) {
       switch (message) {
         case ServerMessage.Work work ->
-            dispatcher.someDue(work.queue(), work.type(), work.delayMs());
+            dispatcher.runsDue(work.queue(), work.type(), work.delayMs());
         case ServerMessage.Ended ended -> completions.endedElsewhere(ended.runId());
         case ServerMessage.Stop stop ->
             workers.stopAttached(stop.worker(), stop.claim(), stop.status());
@@ -414,7 +416,7 @@ public final class Engine implements AutoCloseable {
       namespaces.refresh();
       fireSchedules.dueIn(0);
       versions.renew();
-      dispatcher.lookAtEverything();
+      dispatcher.checkEverything();
       completions.lookAtEverything();
     }
   }
@@ -424,10 +426,10 @@ public final class Engine implements AutoCloseable {
     @Override
     public void changed(String namespace, boolean enabled) {
       if (enabled) {
-        dispatcher.open(namespace);
+        dispatcher.namespaceEnabled(namespace);
         fireSchedules.dueIn(0);
       } else {
-        dispatcher.shut(namespace);
+        dispatcher.namespaceDisabled(namespace);
       }
     }
   }

@@ -55,7 +55,7 @@ final class EngineEvents implements RunEvents {
   @Override
   public void due(QueueName queue, TypeVersion type, long delayMs) {
     if (dispatcher != null) {
-      dispatcher.due(queue, type, delayMs);
+      dispatcher.runDue(queue, type, delayMs);
     }
     notifier.publish(new ServerMessage.Work(queue, type, delayMs));
   }
@@ -63,7 +63,7 @@ final class EngineEvents implements RunEvents {
   @Override
   public void someDue(QueueName queue, TypeVersion type, long delayMs) {
     if (dispatcher != null) {
-      dispatcher.someDue(queue, type, delayMs);
+      dispatcher.runsDue(queue, type, delayMs);
     }
     notifier.publish(new ServerMessage.Work(queue, type, delayMs));
   }
@@ -109,7 +109,7 @@ final class EngineEvents implements RunEvents {
   @Override
   public void committed() {
     if (dispatcher != null) {
-      dispatcher.flush();
+      dispatcher.answerPolls();
     }
   }
 }

@@ -48,7 +48,7 @@ class CostTest {
     // Long intervals: timers must not add statements to the count.
     DispatchConfig dispatch =
         DispatchConfig.defaults()
-            .withFallbackLook(Duration.ofHours(1))
+            .withFallbackInterval(Duration.ofHours(1))
             .withFirstLease(Duration.ofMinutes(1));
     engine =
         TestEngine.start(
@@ -69,7 +69,7 @@ class CostTest {
     WorkerId worker = engine.register();
     // Wait until the task queue is known to be empty: then no claim query is sent.
     engine.settle(worker);
-    long looks = engine.engine().meter().dispatch().looks();
+    long looks = engine.engine().meter().dispatch().claimRounds();
     Poll poll = engine.poll(worker, 10);
     connections.forget();
     long writes = engine.engine().meter().journalWrites();
@@ -81,7 +81,7 @@ class CostTest {
     assertThat(end).isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
     assertThat(engine.run(run).output()).isEqualTo(payload("\"out\""));
     assertThat(engine.engine().meter().journalWrites() - writes).isEqualTo(2);
-    assertThat(engine.engine().meter().dispatch().looks()).isEqualTo(looks);
+    assertThat(engine.engine().meter().dispatch().claimRounds()).isEqualTo(looks);
     assertThat(connections.byClaimers()).isEmpty();
     assertThat(connections.byLanes()).hasSize(2).allMatch(Sent::isCommit);
     assertThat(connections.byLanes().get(0).sql()).isEqualTo(InsertRuns.ALONE_SQL);

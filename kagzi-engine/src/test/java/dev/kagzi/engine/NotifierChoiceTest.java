@@ -36,7 +36,7 @@ class NotifierChoiceTest {
         EngineConfig.defaults()
             .withNotifier(kind)
             .withCoordinatorInterval(Duration.ofMillis(100))
-            .withDispatch(DispatchConfig.defaults().withFallbackLook(Duration.ofHours(1))));
+            .withDispatch(DispatchConfig.defaults().withFallbackInterval(Duration.ofHours(1))));
   }
 
   /** The fallbacks run once per hour: only messages can cause the effects. */

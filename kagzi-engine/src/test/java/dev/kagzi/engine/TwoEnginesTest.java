@@ -48,7 +48,7 @@ class TwoEnginesTest {
         EngineConfig.defaults()
             .withDispatch(
                 DispatchConfig.defaults()
-                    .withFallbackLook(Duration.ofHours(1))
+                    .withFallbackInterval(Duration.ofHours(1))
                     .withFirstLease(Duration.ofMinutes(1)));
     holds = new Holds(database.config());
     here = TestEngine.start(database.config(), queue, config);

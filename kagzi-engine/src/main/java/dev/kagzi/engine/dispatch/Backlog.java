@@ -1,70 +1,80 @@
 package dev.kagzi.engine.dispatch;
 
 /**
- * Runs of one type that may be due and that nobody has taken: at most so many as were told of since
- * the last look that came back short, or nobody knows how many. Guarded by its gate's lock.
+ * How many runs of one type may be due and not yet claimed: an upper bound, or unknown. Events that
+ * announce due runs raise it; a claim query that finds fewer runs than it has slots resets it.
+ * Guarded by its queue's lock.
  */
 final class Backlog {
   private boolean unknown = true;
-  private long unknownSaid;
-  private int untaken;
-  private long said;
+  private long unknownSince;
+  private int runsMax;
+  private long announcements;
   private long lowUs;
 
+  /** False when no run of the type is due. */
   boolean isPossible() {
-    return unknown || untaken > 0;
+    return unknown || runsMax > 0;
   }
 
-  /** Whether {@link #untaken} says how many there are at most. */
-  boolean isKnown() {
+  /** Whether {@link #runsMax} is valid. */
+  boolean isBounded() {
     return !unknown;
   }
 
-  int untaken() {
-    return untaken;
+  int runsMax() {
+    return runsMax;
   }
 
-  /** How often something was told. */
-  long said() {
-    return said;
+  /** How many announcements there have been so far. */
+  long announcements() {
+    return announcements;
   }
 
-  /** One more is due. */
-  void tell() {
-    said++;
-    untaken++;
+  /** One more run is due. */
+  void announceOne() {
+    announcements++;
+    runsMax++;
   }
 
-  void tellUnknown() {
-    said++;
+  /** An unknown number of runs is due. */
+  void announceUnknown() {
+    announcements++;
     unknown = true;
-    unknownSaid = said;
+    unknownSince = announcements;
   }
 
-  /** A look goes for so many at most; answers how many of them it covers. */
-  int cover(int most) {
-    int covered = Math.min(untaken, most);
-    untaken -= covered;
+  /** Subtracts runs that a claim query has slots for; returns how many, at most {@code slots}. */
+  int subtract(int slots) {
+    int covered = Math.min(runsMax, slots);
+    runsMax -= covered;
     return covered;
   }
 
-  /** A look came back short: what was told before it is gone, what was told since may not be. */
-  void drained(long saidBefore) {
-    unknown = unknown && unknownSaid > saidBefore;
-    untaken = (int) Math.min(Integer.MAX_VALUE, said - saidBefore);
+  /**
+   * A claim query left no due run behind. Only runs that were announced while it was in flight may
+   * be left.
+   *
+   * @param announcementsBefore {@link #announcements} when the query was prepared
+   */
+  void drained(long announcementsBefore) {
+    unknown = unknown && unknownSince > announcementsBefore;
+    runsMax = (int) Math.min(Integer.MAX_VALUE, announcements - announcementsBefore);
   }
 
-  /** A look does not tell what is left: it was not allowed more, or found all that it went for. */
-  void stays() {
+  /**
+   * A claim query may have left due runs behind: a limit stopped it, or it filled all its slots.
+   */
+  void mayBeMore() {
     unknown = true;
   }
 
-  /** Due times below this have all been taken. */
+  /** All runs with a due time below this have been claimed. */
   long lowUs() {
     return lowUs;
   }
 
-  void takenBelow(long us) {
+  void setLowUs(long us) {
     lowUs = us;
   }
 }

@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** The backlogs of the types that polls of one queue have asked for. Guarded by its gate's lock. */
+/** The backlogs of the types that polls of one queue have named. Guarded by its queue's lock. */
 final class Backlogs {
   private final Map<TypeVersion, Backlog> byType = new HashMap<>();
 
@@ -14,36 +14,40 @@ final class Backlogs {
   }
 
   Backlog of(PollRequest.Wanted type) {
-    return of(new TypeVersion(type.type(), type.version()));
+    return of(type.typeVersion());
   }
 
-  /** Tells whoever asks for the type, with its version or any; false if nobody does. */
-  boolean tell(TypeVersion type, Consumer<Backlog> news) {
-    boolean exact = tellIfAsked(type, news);
-    return tellIfAsked(new TypeVersion(type.type(), PollRequest.ANY_VERSION), news) || exact;
+  /**
+   * Announces due runs to the backlogs of the type with this version and with any version. Returns
+   * false if no poll has named the type.
+   */
+  boolean announce(TypeVersion type, Consumer<Backlog> announcement) {
+    boolean exact = announceIfPolled(type, announcement);
+    TypeVersion anyVersion = new TypeVersion(type.type(), PollRequest.ANY_VERSION);
+    return announceIfPolled(anyVersion, announcement) || exact;
   }
 
-  private boolean tellIfAsked(TypeVersion type, Consumer<Backlog> news) {
+  private boolean announceIfPolled(TypeVersion type, Consumer<Backlog> announcement) {
     Backlog backlog = byType.get(type);
     if (backlog == null) {
       return false;
     }
-    news.accept(backlog);
+    announcement.accept(backlog);
     return true;
   }
 
-  /** Anything may be due. */
-  void tellUnknown() {
-    byType.values().forEach(Backlog::tellUnknown);
+  /** Runs of every type may be due. */
+  void announceUnknown() {
+    byType.values().forEach(Backlog::announceUnknown);
   }
 
   long lowUs(PollRequest.Wanted type) {
-    Backlog exact = byType.get(new TypeVersion(type.type(), type.version()));
+    Backlog exact = byType.get(type.typeVersion());
     Backlog any = byType.get(new TypeVersion(type.type(), PollRequest.ANY_VERSION));
     return exact != null ? exact.lowUs() : any != null ? any.lowUs() : 0;
   }
 
-  void forgetMarks() {
-    byType.values().forEach(backlog -> backlog.takenBelow(0));
+  void resetLowUs() {
+    byType.values().forEach(backlog -> backlog.setLowUs(0));
   }
 }

@@ -9,18 +9,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Desks that want the same: one query looks for all of them, with their free slots interleaved.
- * What changes it is done under its gate's lock.
+ * Workers that poll for the same types: one query claims runs for all of them, and their free slots
+ * take turns. Changed only under its queue's lock.
  */
 final class ClaimGroup {
   private static final int CLAIM_MAX = 500;
 
   private final List<PollRequest.Wanted> types;
   private final WorkerLimits limits;
-  private final Map<WorkerId, PollingWorker> desks = new LinkedHashMap<>();
+  private final Map<WorkerId, PollingWorker> workers = new LinkedHashMap<>();
   private final List<WorkerId> slots = new ArrayList<>();
-  private final Map<TypeVersion, Long> said = new HashMap<>();
-  private boolean over;
+  private final Map<TypeVersion, Long> announcementsBefore = new HashMap<>();
+  private boolean slotsReleased;
 
   ClaimGroup(List<PollRequest.Wanted> types, WorkerLimits limits) {
     this.types = types;
@@ -35,84 +35,82 @@ final class ClaimGroup {
     return limits;
   }
 
-  /** Whose slots the look may fill, one entry for each. */
+  /** The worker of each slot that the query may fill. */
   List<WorkerId> slots() {
     return slots;
   }
 
-  void add(PollingWorker desk) {
-    desks.put(desk.worker, desk);
+  void add(PollingWorker worker) {
+    workers.put(worker.workerId, worker);
   }
 
-  PollingWorker desk(WorkerId worker) {
-    PollingWorker desk = desks.get(worker);
-    if (desk == null) {
+  PollingWorker worker(WorkerId workerId) {
+    PollingWorker worker = workers.get(workerId);
+    if (worker == null) {
       throw new IllegalArgumentException(
-          "worker: " + worker + " (expected: one of " + desks.keySet() + ")");
+          "worker: " + workerId + " (expected: one of " + workers.keySet() + ")");
     }
-    return desk;
+    return worker;
   }
 
-  /** Reserves slots for what may be due. */
-  void takeSlots(Backlogs backlogs, long nowNanos) {
+  /** Reserves slots for the runs that may be due. */
+  void reserveSlots(Backlogs backlogs, long nowNanos) {
     for (PollRequest.Wanted type : types) {
-      said.put(new TypeVersion(type.type(), type.version()), backlogs.of(type).said());
+      announcementsBefore.put(type.typeVersion(), backlogs.of(type).announcements());
     }
-    int most = due(backlogs);
+    int max = slotsMax(backlogs);
     boolean more = true;
-    while (more && slots.size() < most) {
+    while (more && slots.size() < max) {
       more = false;
-      for (PollingWorker desk : desks.values()) {
-        if (desk.free(nowNanos) > 0 && slots.size() < most) {
-          desk.beginLook();
-          slots.add(desk.worker);
+      for (PollingWorker worker : workers.values()) {
+        if (worker.freeSlots(nowNanos) > 0 && slots.size() < max) {
+          worker.reserveForClaim();
+          slots.add(worker.workerId);
           more = true;
         }
       }
     }
     int left = slots.size();
     for (PollRequest.Wanted type : types) {
-      left -= backlogs.of(type).cover(left);
+      left -= backlogs.of(type).subtract(left);
     }
   }
 
-  /** How many runs the look goes for: what is known to be due, else as many as fit. */
-  private int due(Backlogs backlogs) {
+  private int slotsMax(Backlogs backlogs) {
     int sum = 0;
     for (PollRequest.Wanted type : types) {
       Backlog backlog = backlogs.of(type);
-      if (!backlog.isKnown()) {
+      if (!backlog.isBounded()) {
         return CLAIM_MAX;
       }
-      sum += backlog.untaken();
+      sum += backlog.runsMax();
     }
     return Math.min(sum, CLAIM_MAX);
   }
 
-  /** The look is over, once: what it found may be handed out before what follows it fails. */
-  void freeSlots() {
-    if (!over) {
-      over = true;
-      slots.forEach(slot -> desk(slot).endLook());
+  /** Has an effect once: a query can fail after its slots were released. */
+  void releaseSlots() {
+    if (!slotsReleased) {
+      slotsReleased = true;
+      slots.forEach(slot -> worker(slot).unreserveForClaim());
     }
   }
 
-  /** There may be more than was told. */
-  void doubt(Backlogs backlogs) {
-    types.forEach(type -> backlogs.of(type).stays());
+  /** The query may have left due runs behind. */
+  void mayBeMore(Backlogs backlogs) {
+    types.forEach(type -> backlogs.of(type).mayBeMore());
   }
 
-  /** A short answer: nothing else is due, unless somebody has said so since. */
+  /** The query found fewer runs than slots. No other run was due, unless a limit applied. */
   void drained(Backlogs backlogs, List<ClaimRuns.Claimed> claimed) {
     for (PollRequest.Wanted type : types) {
       long count =
           claimed.stream().filter(run -> run.task().workflowType().equals(type.type())).count();
       boolean limited = type.tasksMax() > 0 && count >= type.tasksMax();
       if (limited || !limits.isNone()) {
-        backlogs.of(type).stays();
+        backlogs.of(type).mayBeMore();
       } else {
-        TypeVersion key = new TypeVersion(type.type(), type.version());
-        backlogs.of(type).drained(said.getOrDefault(key, 0L));
+        backlogs.of(type).drained(announcementsBefore.getOrDefault(type.typeVersion(), 0L));
       }
     }
   }

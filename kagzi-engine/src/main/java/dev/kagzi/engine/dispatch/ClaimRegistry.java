@@ -14,26 +14,28 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which claims this server has handed out and not seen end. Only a memory: it finds claims that a
- * worker has dropped or never got, and whatever it is wrong about the epoch corrects. Thread-safe.
+ * The claims that this server has dispatched and that have not ended. It finds claims that a worker
+ * dropped or never received. It may be wrong: every write checks the claim's epoch. Thread-safe.
  */
 public final class ClaimRegistry {
   private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   private final Map<RunId, Held> held = new ConcurrentHashMap<>();
 
-  /** A claim in a worker's hands. */
+  /** A claim that a worker holds. */
   public record Held(int epoch, WorkerId worker, QueueName queue, long sinceNanos) {}
 
-  /** Answers whether the claim is new: one that was handed out before is not handed out again. */
-  boolean handed(WorkerId worker, Claim claim, QueueName queue) {
+  /**
+   * Adds a claim. Returns false if it was dispatched before; then it must not be dispatched again.
+   */
+  boolean add(WorkerId worker, Claim claim, QueueName queue) {
     Held before =
         held.put(claim.runId(), new Held(claim.epoch(), worker, queue, System.nanoTime()));
     return before == null || before.epoch != claim.epoch();
   }
 
-  /** The claim has ended; answers who had it, if this server knows. */
-  public @Nullable Held ended(Claim claim) {
+  /** Removes a claim that has ended. Returns who held it, or null if this server does not know. */
+  public @Nullable Held remove(Claim claim) {
     Held before = held.get(claim.runId());
     if (before == null || (before.epoch != claim.epoch() && claim.epoch() != Claim.ANY)) {
       return null;
@@ -42,7 +44,7 @@ public final class ClaimRegistry {
     return before;
   }
 
-  /** Claims of the worker that it does not list although it has had them since before then. */
+  /** Claims that the worker received before the given time and does not list. */
   public List<Claim> unlisted(WorkerId worker, List<Claim> listed, long beforeNanos) {
     Set<Claim> known = new HashSet<>(listed);
     List<Claim> dropped = new ArrayList<>();
@@ -57,8 +59,8 @@ public final class ClaimRegistry {
     return dropped;
   }
 
-  /** Forgets claims of workers that report to another server. */
-  public void forgetOld() {
+  /** Removes old claims: their workers report to another server now, which sees them end. */
+  public void removeOld() {
     long now = System.nanoTime();
     held.values().removeIf(claim -> now - claim.sinceNanos > FORGET_NANOS);
   }

@@ -3,11 +3,10 @@ package dev.kagzi.engine.dispatch;
 import dev.kagzi.engine.retry.CrashPolicy;
 
 /**
- * What claims go by.
+ * Rules for claims.
  *
- * @param leaseMsMax how long a claim lasts at most without a heartbeat, unless its run says
- *     otherwise
- * @param crashes what becomes of runs whose workers die
- * @param stepTimeoutMs how long an attempt of a step may take, unless its run says otherwise
+ * @param leaseMsMax the longest lease without a heartbeat, unless the run has its own
+ * @param crashes what happens to runs whose workers die
+ * @param stepTimeoutMs the timeout of a step attempt, unless the run has its own
  */
 public record ClaimRules(long leaseMsMax, CrashPolicy crashes, long stepTimeoutMs) {}

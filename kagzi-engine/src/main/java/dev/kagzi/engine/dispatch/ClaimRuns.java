@@ -27,13 +27,14 @@ import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Takes due runs for waiting slots: the i-th run for the i-th slot. */
+/** Claims due runs for waiting slots: the i-th run for the i-th slot. */
 public final class ClaimRuns {
   /**
-   * Each type and version is probed with its own limit, so that a million runs of a type that
-   * nobody serves are not walked. An expired lease is a take-over: the first in a row is immediate,
-   * a later one sets the run aside, and {@link #DELAY_SQL} makes it wait, so that a run that kills
-   * its workers does not kill them all at once. Runs are taken while their inputs fit into memory.
+   * Each type and version has its own index scan and limit, so that a million runs of a type
+   * without workers are not scanned. A run with an expired lease is taken over. The first take-over
+   * in a row is immediate; a later one sets the run aside, and {@link #DELAY_SQL} delays it.
+   * Otherwise a run that kills its workers would kill them all at once. Runs are claimed while
+   * their inputs fit into memory.
    */
   public static final String SQL =
       """
@@ -106,7 +107,7 @@ public final class ClaimRuns {
        ORDER BY u.slot
       """;
 
-  /** Makes runs that a claim set aside wait, for as long as {@link CrashPolicy} decides. */
+  /** Delays runs that {@link #SQL} set aside, by the back-off of {@link CrashPolicy}. */
   public static final String DELAY_SQL =
       """
       UPDATE kagzi.workflow_runs w
@@ -115,7 +116,7 @@ public final class ClaimRuns {
        WHERE w.run_id = n.run_id AND w.epoch = n.epoch
       """;
 
-  /** Milliseconds until the next run of these is due, not above zero when one is overdue. */
+  /** Milliseconds until the next run of these types is due; zero or less when one is overdue. */
   public static final String NEXT_DUE_SQL =
       """
       SELECT ceil(extract(epoch FROM min(d.available_at) - kagzi.clock()) * 1000)::bigint AS due_ms,
@@ -134,7 +135,7 @@ public final class ClaimRuns {
               LIMIT 1) AS d
       """;
 
-  /** The versions that unfinished runs of these types have: one probe of the index for each. */
+  /** The versions of unfinished runs of these types: one index probe for each version. */
   public static final String VERSIONS_SQL =
       """
       WITH RECURSIVE v AS (
@@ -156,14 +157,14 @@ public final class ClaimRuns {
 
   private ClaimRuns() {}
 
-  /** A claimed run and whose it is. */
+  /** A claimed run and its worker. */
   record Claimed(WorkerId worker, Task task) {}
 
   /**
-   * What a look found.
+   * The result of a claim query.
    *
    * @param crashed runs that were taken over too often
-   * @param isCut more runs are due, and were left because of the size of their inputs
+   * @param isCut more runs are due, but their inputs did not fit into memory
    */
   record Found(List<Claimed> claimed, List<RunId> crashed, boolean isCut) {
     static final Found NOTHING = new Found(List.of(), List.of(), false);
@@ -173,7 +174,7 @@ public final class ClaimRuns {
       int slot,
       int found,
       RunStatus status,
-      RunStatus was,
+      RunStatus before,
       Claim claim,
       String type,
       String version,
@@ -185,56 +186,56 @@ public final class ClaimRuns {
       @Nullable Long deadlineInMs,
       @Nullable Payload input) {
 
-    /** How often the run had been taken over before this time. */
+    /** How often the run had been taken over before this claim. */
     int crashesBefore() {
-      return was == RunStatus.RUNNING ? crashes - 1 : crashes;
+      return before == RunStatus.RUNNING ? crashes - 1 : crashes;
     }
   }
 
   /**
-   * What is wanted.
+   * The parameters of a claim query.
    *
    * @param types with exact versions and limits
-   * @param slots whose run the i-th is
-   * @param low due times below are not looked at, for each type
-   * @param bytesMax how much the inputs may be, and the histories; one run is claimed in any case
+   * @param slots the worker of each slot
+   * @param lowUs for each type, the due time at which the index scan starts
+   * @param bytesMax limits the inputs, and the histories; one run is claimed in any case
    */
-  record Wish(
+  record Request(
       QueueName queue,
       List<PollRequest.Wanted> types,
       List<WorkerId> slots,
       long leaseMs,
-      ToLongFunction<PollRequest.Wanted> low,
+      ToLongFunction<PollRequest.Wanted> lowUs,
       long bytesMax,
       ClaimRules rules) {}
 
-  /** Claims within the open transaction. The recorded steps are read after the locks are held. */
-  static Found claim(Session tx, Wish wish, int historyBytesMax) throws SQLException {
-    CrashPolicy crashes = wish.rules.crashes();
+  /** Claims within the open transaction. Reads recorded steps after it has locked the runs. */
+  static Found claim(Session tx, Request request, int historyBytesMax) throws SQLException {
+    CrashPolicy crashes = request.rules.crashes();
     List<Taken> taken =
         tx.query(SQL)
-            .bindTexts(wish.types, PollRequest.Wanted::type)
-            .bindTexts(wish.types, PollRequest.Wanted::version)
+            .bindTexts(request.types, PollRequest.Wanted::type)
+            .bindTexts(request.types, PollRequest.Wanted::version)
             .bindInts(
-                wish.types,
+                request.types,
                 t ->
                     t.tasksMax() == 0
-                        ? wish.slots.size()
-                        : Math.min(t.tasksMax(), wish.slots.size()))
-            .bindLongs(wish.types, wish.low)
-            .bind(wish.queue.namespace())
-            .bind(wish.queue.queue())
-            .bind(wish.slots.size())
+                        ? request.slots.size()
+                        : Math.min(t.tasksMax(), request.slots.size()))
+            .bindLongs(request.types, request.lowUs)
+            .bind(request.queue.namespace())
+            .bind(request.queue.queue())
+            .bind(request.slots.size())
             .bind(crashes.limit())
-            .bind(wish.bytesMax)
-            .bindUuids(wish.slots, WorkerId::value)
-            .bind(wish.leaseMs)
+            .bind(request.bytesMax)
+            .bindUuids(request.slots, WorkerId::value)
+            .bind(request.leaseMs)
             .list(ClaimRuns::map);
     List<RunId> slept = new ArrayList<>();
     List<Taken> aside = new ArrayList<>();
     Map<RunId, Integer> claimedBefore = new LinkedHashMap<>();
     for (Taken run : taken) {
-      if (run.was == RunStatus.SLEEPING) {
+      if (run.before == RunStatus.SLEEPING) {
         slept.add(run.claim.runId());
       }
       if (run.status == RunStatus.PENDING) {
@@ -251,7 +252,8 @@ public final class ClaimRuns {
     }
     Map<RunId, ReadSteps.Size> sizes =
         claimedBefore.isEmpty() ? Map.of() : ReadSteps.sizes(tx, claimedBefore.keySet());
-    Set<RunId> apart = keepApart(sizes, claimedBefore, historyBytesMax, wish.bytesMax);
+    Set<RunId> apart =
+        removeLargeHistories(sizes, claimedBefore, historyBytesMax, request.bytesMax);
     Map<RunId, List<RecordedStep>> histories =
         claimedBefore.isEmpty() ? Map.of() : ReadSteps.history(tx, claimedBefore);
     List<Claimed> claimed = new ArrayList<>(taken.size());
@@ -263,13 +265,13 @@ public final class ClaimRuns {
         RunId run = one.claim.runId();
         claimed.add(
             new Claimed(
-                wish.slots.get(one.slot - 1),
+                request.slots.get(one.slot - 1),
                 task(
                     one,
                     sizes.getOrDefault(run, ReadSteps.Size.NONE).steps(),
                     histories.getOrDefault(run, List.of()),
                     apart.contains(run),
-                    wish.rules.stepTimeoutMs())));
+                    request.rules.stepTimeoutMs())));
       }
     }
     return new Found(claimed, crashed, !taken.isEmpty() && taken.getFirst().found > taken.size());
@@ -281,16 +283,16 @@ public final class ClaimRuns {
     tx.query(DELAY_SQL)
         .bindUuids(aside, run -> run.claim.runId().value())
         .bindInts(aside, run -> run.claim.epoch())
-        // A run over the limit waits too: until it has failed, no look shall find it at once.
+        // A run over the crash limit is delayed, too: no claim query may find it before it fails.
         .bindLongs(aside, run -> crashes.delayMs(Math.max(1, run.crashesBefore()), random))
         .update();
   }
 
   /**
-   * Takes those out of the runs whose history is too large for a task, or does not fit into memory
-   * beside the others'; their workers fetch it apart.
+   * Removes the runs whose history is too large for a task, or does not fit into memory with the
+   * others. Returns them; their workers fetch the history separately.
    */
-  private static Set<RunId> keepApart(
+  private static Set<RunId> removeLargeHistories(
       Map<RunId, ReadSteps.Size> sizes, Map<RunId, Integer> runs, int bytesMax, long allBytesMax) {
     Set<RunId> apart = new HashSet<>();
     long left = allBytesMax;
@@ -343,9 +345,9 @@ public final class ClaimRuns {
   }
 
   /**
-   * When there is something to do next.
+   * When the next run is due.
    *
-   * @param dueMs null when nothing is known to fall due
+   * @param dueMs null when there is none
    */
   record NextDue(@Nullable Long dueMs, long nowUs) {
     boolean isOverdue() {
@@ -357,35 +359,35 @@ public final class ClaimRuns {
       Session session,
       QueueName queue,
       List<PollRequest.Wanted> types,
-      ToLongFunction<PollRequest.Wanted> low)
+      ToLongFunction<PollRequest.Wanted> lowUs)
       throws SQLException {
     return session
         .query(NEXT_DUE_SQL)
         .bindTexts(types, PollRequest.Wanted::type)
         .bindTexts(types, PollRequest.Wanted::version)
-        .bindLongs(types, low)
+        .bindLongs(types, lowUs)
         .bind(queue.namespace())
         .bind(queue.queue())
         .first(row -> new NextDue(row.bigintOrNull("due_ms"), row.bigint("now_us")))
         .orElseThrow();
   }
 
-  /** The same types with every version that there is in place of any. */
+  /** Replaces {@link PollRequest#ANY_VERSION} by the versions that exist. */
   static List<PollRequest.Wanted> withVersions(
       Session session, QueueName queue, List<PollRequest.Wanted> types) throws SQLException {
-    List<PollRequest.Wanted> open = new ArrayList<>();
+    List<PollRequest.Wanted> anyVersion = new ArrayList<>();
     List<PollRequest.Wanted> exact = new ArrayList<>();
     for (PollRequest.Wanted type : types) {
-      (type.version().equals(PollRequest.ANY_VERSION) ? open : exact).add(type);
+      (type.version().equals(PollRequest.ANY_VERSION) ? anyVersion : exact).add(type);
     }
-    if (open.isEmpty()) {
+    if (anyVersion.isEmpty()) {
       return types;
     }
     session
         .query(VERSIONS_SQL)
         .bind(queue.namespace())
         .bind(queue.queue())
-        .bindTexts(open, PollRequest.Wanted::type)
+        .bindTexts(anyVersion, PollRequest.Wanted::type)
         .bind(queue.namespace())
         .bind(queue.queue())
         .list(

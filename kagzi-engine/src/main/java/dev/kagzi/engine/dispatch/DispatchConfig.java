@@ -3,20 +3,20 @@ package dev.kagzi.engine.dispatch;
 import java.time.Duration;
 
 /**
- * Bounds of dispatch.
+ * Settings of dispatch.
  *
- * @param pollMax how long a poll waits at most
- * @param firstLease the lease of a run that was just handed out; a heartbeat makes it full
- * @param fallbackLook how often a gate looks although nothing told it to
- * @param linger how long a worker's free slots are kept for it between two polls
- * @param answerBytesMax what one answer to a poll may hold
- * @param claimers threads, each with a session, that look for runs
+ * @param pollMax the longest wait time of a poll
+ * @param firstLease the lease of a run that was just dispatched; a heartbeat extends it
+ * @param fallbackInterval how often a queue checks for due runs that no event announced
+ * @param keepSlots how long a worker's free slots are kept between two polls
+ * @param answerBytesMax the largest answer to a poll
+ * @param claimers how many threads claim runs, each with its own connection
  */
 public record DispatchConfig(
     Duration pollMax,
     Duration firstLease,
-    Duration fallbackLook,
-    Duration linger,
+    Duration fallbackInterval,
+    Duration keepSlots,
     int answerBytesMax,
     int claimers) {
 
@@ -31,10 +31,11 @@ public record DispatchConfig(
   }
 
   public DispatchConfig withFirstLease(Duration lease) {
-    return new DispatchConfig(pollMax, lease, fallbackLook, linger, answerBytesMax, claimers);
+    return new DispatchConfig(
+        pollMax, lease, fallbackInterval, keepSlots, answerBytesMax, claimers);
   }
 
-  public DispatchConfig withFallbackLook(Duration look) {
-    return new DispatchConfig(pollMax, firstLease, look, linger, answerBytesMax, claimers);
+  public DispatchConfig withFallbackInterval(Duration interval) {
+    return new DispatchConfig(pollMax, firstLease, interval, keepSlots, answerBytesMax, claimers);
   }
 }

@@ -6,31 +6,31 @@ import java.util.concurrent.atomic.LongAdder;
 public final class DispatchMetrics {
   final LongAdder handedOver = new LongAdder();
   final LongAdder claimed = new LongAdder();
-  final LongAdder looks = new LongAdder();
+  final LongAdder claimRounds = new LongAdder();
   final LongAdder fallbackClaimed = new LongAdder();
   final LongAdder polls = new LongAdder();
 
-  /** Runs that went from start to worker through memory. */
+  /** Runs that were given to a waiting worker when they started, without a claim query. */
   public long handedOver() {
     return handedOver.sum();
   }
 
-  /** Runs that were found by a look. */
+  /** Runs that a claim query found. */
   public long claimed() {
     return claimed.sum();
   }
 
-  /** Looks that asked the database for runs. */
-  public long looks() {
-    return looks.sum();
+  /** Claim rounds of all queues; a round has a query for each group of waiting workers. */
+  public long claimRounds() {
+    return claimRounds.sum();
   }
 
-  /** Runs that only the slow fallback found: something should have told of them. */
+  /** How often the fallback check found a due run that no event had announced. */
   public long fallbackClaimed() {
     return fallbackClaimed.sum();
   }
 
-  /** Polls that were answered, with or without work. */
+  /** Polls that were answered with tasks. */
   public long polls() {
     return polls.sum();
   }

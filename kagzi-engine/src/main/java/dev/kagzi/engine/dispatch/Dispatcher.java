@@ -1,365 +1,301 @@
 package dev.kagzi.engine.dispatch;
 
 import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.memory.ByteBudget;
 import dev.kagzi.engine.memory.MemoryConfig;
 import dev.kagzi.engine.run.SlotReservation;
+import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
-import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
-import java.sql.SQLException;
-import java.util.ArrayList;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiPredicate;
-import java.util.function.Consumer;
-import java.util.function.Predicate;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** All gates of this server, and the threads that look for runs on their behalf. Thread-safe. */
+/**
+ * Gives due runs to waiting polls. Receives polls and events, forwards each to its {@link
+ * TaskQueue}, and executes what the queue returns. Thread-safe.
+ */
 public final class Dispatcher implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
   private static final long SWEEP_MS = 500;
 
-  private final Database database;
   private final DispatchConfig config;
   private final ClaimRules rules;
-  private final Consumer<List<Claim>> giveBack;
-  private final Consumer<RunId> failCrashed;
-  private final BiPredicate<QueueName, Task> admission;
-  private final Predicate<String> isOpen;
-  private final DispatchMetrics meter = new DispatchMetrics();
-  private final ClaimRegistry book = new ClaimRegistry();
-  private final Map<QueueName, TaskQueue> gates = new ConcurrentHashMap<>();
-  private final Set<TaskQueue> dirty = ConcurrentHashMap.newKeySet();
-  private final BlockingQueue<Errand> errands = new LinkedBlockingQueue<>();
+  private final DispatchMetrics metrics = new DispatchMetrics();
+  private final ClaimRegistry registry = new ClaimRegistry();
+
+  /** Inputs and histories of tasks that wait for the polls of their workers. */
+  private final ByteBudget taskBytes;
+
+  private final Map<QueueName, TaskQueue> queues = new ConcurrentHashMap<>();
+
+  /** Queues with tasks of started runs; {@link #answerPolls} delivers them. */
+  private final Set<TaskQueue> queuesWithStarts = ConcurrentHashMap.newKeySet();
+
+  private final BlockingQueue<ClaimRequest> claimRequests = new LinkedBlockingQueue<>();
   private final ScheduledThreadPoolExecutor timer;
-  private final List<Thread> claimers = new ArrayList<>();
-  private final ByteBudget onTheirWay;
-  private final long readBytesMax;
-  private volatile boolean closed;
+  private final EffectExecutor effects;
+  private final ClaimLoop claimLoop;
 
-  /** A look that a gate asked for, or the slow fallback. */
-  private record Errand(TaskQueue gate, boolean fallback) {}
-
-  /**
-   * Claims that nobody takes are handed to {@code giveBack}, runs that were taken over too often to
-   * {@code failCrashed}. A run that a look has claimed is given to a worker if {@code admission}
-   * says so; if not, that has ended the claim itself. Nothing is looked for in a namespace that is
-   * not open.
-   */
+  /** Creates the dispatcher and starts its threads. */
   public Dispatcher(
       Database database,
       DispatchConfig config,
       ClaimRules rules,
-      Consumer<List<Claim>> giveBack,
-      Consumer<RunId> failCrashed,
-      BiPredicate<QueueName, Task> admission,
-      Predicate<String> isOpen,
+      DispatchCallbacks callbacks,
       MemoryConfig memory,
       EssentialThreads threads) {
-    this.database = database;
     this.config = config;
     this.rules = rules;
-    this.giveBack = giveBack;
-    this.failCrashed = failCrashed;
-    this.admission = admission;
-    this.isOpen = isOpen;
-    this.onTheirWay = new ByteBudget(memory.taskBytesMax());
-    this.readBytesMax = memory.readBytesMax();
+    this.taskBytes = new ByteBudget(memory.taskBytesMax());
     this.timer = threads.timer("kagzi-timer");
+    this.effects = new EffectExecutor(claimRequests, timer, callbacks.release(), metrics);
+    this.claimLoop =
+        new ClaimLoop(
+            database,
+            new ClaimLoop.Settings(config, rules, callbacks, memory.readBytesMax()),
+            claimRequests,
+            taskBytes,
+            registry,
+            metrics,
+            effects);
     timer.scheduleWithFixedDelay(this::sweep, SWEEP_MS, SWEEP_MS, TimeUnit.MILLISECONDS);
-    for (int i = 0; i < config.claimers(); i++) {
-      claimers.add(threads.loop("kagzi-claim-" + i, this::claimLoop));
-    }
-    claimers.forEach(Thread::start);
+    claimLoop.start(threads);
   }
 
-  Poll stand(PollRequest request, WorkerLimits limits) {
-    TaskQueue gate =
-        gates.compute(
+  // ---- polls
+
+  Poll poll(PollRequest request, WorkerLimits limits) {
+    WaitingPoll poll = new WaitingPoll(request);
+    QueueEffects added = new QueueEffects();
+    // Added inside of compute: the sweep cannot remove the queue before it has the poll.
+    TaskQueue queue =
+        queues.compute(
             request.queue(),
-            (queue, there) ->
-                TaskQueue.entered(there == null ? new TaskQueue(queue, this) : there));
-    try {
-      return gate.stand(request, limits);
-    } finally {
-      gate.leaveDoor();
-    }
+            (name, present) -> {
+              TaskQueue target = present == null ? new TaskQueue(name, config, taskBytes) : present;
+              added.addAll(target.add(poll, limits));
+              return target;
+            });
+    effects.execute(queue, added);
+    scheduleTimeout(queue, poll);
+    return new OpenPoll(queue, poll);
   }
 
-  /** A waiting worker's slot for a run that is about to start. */
-  public @Nullable SlotReservation reserve(QueueName queue, TypeVersion type) {
-    TaskQueue gate = gates.get(queue);
-    return gate == null ? null : gate.reserve(type);
-  }
-
-  /** A run of a type is due, now or later. */
-  public void due(QueueName queue, TypeVersion type, long delayMs) {
-    TaskQueue gate = gates.get(queue);
-    if (gate != null) {
-      gate.due(type, delayMs);
-    }
-  }
-
-  /** The same of any number of runs: another server says so, or they were not counted. */
-  public void someDue(QueueName queue, TypeVersion type, long delayMs) {
-    TaskQueue gate = gates.get(queue);
-    if (gate != null) {
-      gate.someDue(type, delayMs);
-    }
-  }
-
-  /** Something may have been missed. */
-  public void lookAtEverything() {
-    gates.values().forEach(TaskQueue::lookAtEverything);
-  }
-
-  /** From now on there is work in the namespace. */
-  public void open(String namespace) {
-    of(namespace).forEach(TaskQueue::lookAtEverything);
-  }
-
-  /** What is on its way to workers of the namespace goes back; their polls go on standing. */
-  public void shut(String namespace) {
-    of(namespace).forEach(TaskQueue::giveBackAll);
-  }
-
-  private List<TaskQueue> of(String namespace) {
-    return gates.values().stream()
-        .filter(gate -> gate.queue().namespace().equals(namespace))
-        .toList();
-  }
-
-  /** A claim has ended: its worker can take the next. */
-  public void claimEnded(Claim claim) {
-    ClaimRegistry.Held held = book.ended(claim);
-    TaskQueue gate = held == null ? null : gates.get(held.queue());
-    if (held != null && gate != null) {
-      gate.freed(held.worker());
-    }
-  }
-
-  /** The worker takes no more work. */
-  public void dismiss(WorkerId worker) {
-    gates.values().forEach(gate -> gate.dismiss(worker));
-  }
-
-  void dirty(TaskQueue gate) {
-    dirty.add(gate);
-  }
-
-  /** Answers polls whose tasks have come with the last commit. */
-  public void flush() {
-    if (dirty.isEmpty()) {
+  private void scheduleTimeout(TaskQueue queue, WaitingPoll poll) {
+    if (poll.tasks().isDone()) {
       return;
     }
-    for (TaskQueue gate : List.copyOf(dirty)) {
-      dirty.remove(gate);
-      gate.flush();
+    Future<?> timeout =
+        timer.schedule(
+            () -> effects.execute(queue, queue.timeOut(poll)),
+            poll.request().waitMs(),
+            TimeUnit.MILLISECONDS);
+    poll.tasks().whenComplete((tasks, failure) -> timeout.cancel(false));
+  }
+
+  private final class OpenPoll implements Poll {
+    private final TaskQueue queue;
+    private final WaitingPoll poll;
+
+    OpenPoll(TaskQueue queue, WaitingPoll poll) {
+      this.queue = queue;
+      this.poll = poll;
+    }
+
+    @Override
+    public CompletableFuture<List<Task>> tasks() {
+      return poll.tasks();
+    }
+
+    @Override
+    public void cancel() {
+      effects.execute(queue, queue.cancel(poll));
     }
   }
 
-  void submit(TaskQueue gate) {
-    errands.add(new Errand(gate, false));
+  /** The longest wait time of a poll. */
+  long pollMsMax() {
+    return config.pollMax().toMillis();
   }
 
-  void giveBack(List<Claim> claims) {
-    giveBack.accept(claims);
+  // ---- runs that start
+
+  /**
+   * Reserves a waiting worker's slot for a run that is about to start. Returns null when there is
+   * no free slot, or when older runs need it.
+   */
+  public @Nullable SlotReservation reserve(QueueName name, TypeVersion type) {
+    TaskQueue queue = queues.get(name);
+    PollingWorker worker = queue == null ? null : queue.reserveSlot(type);
+    return queue == null || worker == null ? null : new ReservedSlot(queue, worker, type);
   }
 
-  /** Inputs and histories of tasks that wait for the polls of their workers. */
-  ByteBudget onTheirWay() {
-    return onTheirWay;
+  private final class ReservedSlot implements SlotReservation {
+    private final TaskQueue queue;
+    private final PollingWorker worker;
+    private final TypeVersion type;
+    private final AtomicBoolean open = new AtomicBoolean(true);
+
+    ReservedSlot(TaskQueue queue, PollingWorker worker, TypeVersion type) {
+      this.queue = queue;
+      this.worker = worker;
+      this.type = type;
+    }
+
+    @Override
+    public WorkerId worker() {
+      return worker.workerId;
+    }
+
+    @Override
+    public long leaseMs() {
+      return config.firstLease().toMillis();
+    }
+
+    @Override
+    public void started(StartRun run, Instant createdAt) {
+      if (open.getAndSet(false)) {
+        dispatchStarted(queue, worker, Task.ofStart(run, createdAt, rules.stepTimeoutMs()));
+      }
+    }
+
+    @Override
+    public void notStarted() {
+      if (open.getAndSet(false)) {
+        queue.freeSlot(worker, type);
+      }
+    }
   }
 
-  ClaimRules rules() {
-    return rules;
+  private void dispatchStarted(TaskQueue queue, PollingWorker worker, Task task) {
+    if (registry.add(worker.workerId, task.claim(), queue.name())) {
+      metrics.handedOver.increment();
+      effects.execute(queue, queue.fillSlot(worker, task));
+      queuesWithStarts.add(queue);
+    } else {
+      // A repeated start finds the run of the first one, whose task the worker already has.
+      queue.freeSlot(worker, task.type());
+    }
   }
 
-  DispatchConfig config() {
-    return config;
+  /** Delivers the tasks of runs whose start has been committed. */
+  public void answerPolls() {
+    if (queuesWithStarts.isEmpty()) {
+      return;
+    }
+    for (TaskQueue queue : List.copyOf(queuesWithStarts)) {
+      queuesWithStarts.remove(queue);
+      effects.execute(queue, queue.answerPolls());
+    }
   }
 
-  public DispatchMetrics meter() {
-    return meter;
+  // ---- events
+
+  /** A run of the type is due after the delay. */
+  public void runDue(QueueName name, TypeVersion type, long delayMs) {
+    update(name, queue -> queue.runDue(type, delayMs));
   }
 
-  public ClaimRegistry book() {
-    return book;
+  /** An unknown number of runs of the type is due after the delay. */
+  public void runsDue(QueueName name, TypeVersion type, long delayMs) {
+    update(name, queue -> queue.runsDue(type, delayMs));
   }
 
-  ScheduledExecutorService timer() {
-    return timer;
+  /** Checks all queues for due runs, because events may have been missed. */
+  public void checkEverything() {
+    updateAll(TaskQueue::checkEverything);
   }
+
+  /** Starts to dispatch runs of the namespace. */
+  public void namespaceEnabled(String namespace) {
+    updateAll(namespace, TaskQueue::checkEverything);
+  }
+
+  /** Releases the tasks that no worker of the namespace has received; polls keep waiting. */
+  public void namespaceDisabled(String namespace) {
+    updateAll(namespace, TaskQueue::releaseTasks);
+  }
+
+  /** A claim has ended: its worker has a free slot. */
+  public void claimEnded(Claim claim) {
+    ClaimRegistry.Held held = registry.remove(claim);
+    if (held != null) {
+      update(held.queue(), queue -> queue.slotFreed(held.worker()));
+    }
+  }
+
+  /** Ends the polls of a worker that takes no more tasks. */
+  public void workerLeaves(WorkerId worker) {
+    updateAll(queue -> queue.removeWorker(worker));
+  }
+
+  private void update(QueueName name, Function<TaskQueue, QueueEffects> change) {
+    TaskQueue queue = queues.get(name);
+    if (queue != null) {
+      effects.execute(queue, change.apply(queue));
+    }
+  }
+
+  private void updateAll(Function<TaskQueue, QueueEffects> change) {
+    queues.values().forEach(queue -> effects.execute(queue, change.apply(queue)));
+  }
+
+  private void updateAll(String namespace, Function<TaskQueue, QueueEffects> change) {
+    for (TaskQueue queue : queues.values()) {
+      if (queue.name().namespace().equals(namespace)) {
+        effects.execute(queue, change.apply(queue));
+      }
+    }
+  }
+
+  // ---- sweep
 
   private void sweep() {
     try {
-      for (QueueName queue : gates.keySet()) {
-        TaskQueue left = gates.computeIfPresent(queue, (name, gate) -> gate.sweep() ? null : gate);
-        if (left != null && !left.quietFor(config.fallbackLook().toNanos()).isEmpty()) {
-          errands.add(new Errand(left, true));
-        }
-      }
+      queues.forEach(this::sweep);
     } catch (RuntimeException bug) {
-      log.atError().setCause(bug).log("sweeping the gates failed");
+      log.atError().setCause(bug).log("sweeping the task queues failed");
     }
   }
 
-  private void claimLoop() {
-    Session session = null;
-    while (!closed) {
-      Errand errand = null;
-      try {
-        errand = errands.take();
-        if (session == null || !session.isUsable()) {
-          session = database.open("claim");
-        }
-        if (errand.fallback) {
-          fallback(session, errand.gate);
-        } else {
-          look(session, errand.gate);
-        }
-      } catch (InterruptedException stopped) {
-        break;
-      } catch (SQLException e) {
-        database.failed("claim", e, session);
-        if (session != null) {
-          session.close();
-          session = null;
-        }
-        pauseAfterFailure(errand);
-      } catch (RuntimeException bug) {
-        log.atError().setCause(bug).log("a look for runs failed unexpectedly");
-        pauseAfterFailure(errand);
-      }
-    }
-    if (session != null) {
-      session.close();
+  private void sweep(QueueName name, TaskQueue queue) {
+    effects.execute(queue, queue.sweep());
+    if (queues.computeIfPresent(name, (same, it) -> it.isUnused() ? null : it) == null) {
+      effects.cancelWakeUp(queue);
+    } else if (!queue.typesIfQuietFor(config.fallbackInterval().toNanos()).isEmpty()) {
+      claimRequests.add(new ClaimRequest(queue, true));
     }
   }
 
-  private void pauseAfterFailure(@Nullable Errand errand) {
-    try {
-      TimeUnit.MILLISECONDS.sleep(100);
-    } catch (InterruptedException stopped) {
-      Thread.currentThread().interrupt();
-    }
-    if (errand != null && !errand.fallback) {
-      errand.gate.endLook();
-    }
+  public DispatchMetrics metrics() {
+    return metrics;
   }
 
-  /** Asks only whether anything is due; if so, something should have said it. */
-  private void fallback(Session session, TaskQueue gate) throws SQLException {
-    List<PollRequest.Wanted> types = gate.quietFor(0);
-    if (types.isEmpty() || !isOpen.test(gate.queue().namespace())) {
-      return;
-    }
-    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, gate.queue(), types);
-    if (exact.isEmpty()) {
-      return;
-    }
-    ClaimRuns.NextDue next = ClaimRuns.nextDue(session, gate.queue(), exact, type -> 0);
-    if (next.isOverdue()) {
-      meter.fallbackClaimed.increment();
-      gate.lookBelow();
-    } else {
-      gate.nextDue(next);
-    }
-  }
-
-  private void look(Session session, TaskQueue gate) throws SQLException {
-    if (!isOpen.test(gate.queue().namespace())) {
-      gate.rest();
-      return;
-    }
-    meter.looks.increment();
-    List<ClaimGroup> groups = gate.beginLook();
-    int done = 0;
-    try {
-      for (ClaimGroup group : groups) {
-        look(session, gate, group);
-        done++;
-      }
-    } finally {
-      for (ClaimGroup group : groups.subList(done, groups.size())) {
-        gate.failed(group);
-      }
-    }
-    gate.endLook();
-  }
-
-  private void look(Session session, TaskQueue gate, ClaimGroup group) throws SQLException {
-    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, gate.queue(), group.types());
-    long free = onTheirWay.free();
-    if (free == 0) {
-      // Workers do not come for what was claimed for them: what is due waits in the database.
-      gate.failed(group);
-      pauseAfterFailure(null);
-      return;
-    }
-    long bytesMax = Math.min(readBytesMax, free);
-    ClaimRuns.Found found =
-        exact.isEmpty()
-            ? ClaimRuns.Found.NOTHING
-            : session.inTransaction(tx -> claim(tx, gate, group, exact, bytesMax));
-    List<ClaimRuns.Claimed> claimed =
-        found.claimed().stream().filter(run -> admission.test(gate.queue(), run.task())).toList();
-    found.crashed().forEach(failCrashed);
-    meter.claimed.add(claimed.size());
-    gate.found(group, claimed, found.isCut());
-    if (!isOpen.test(gate.queue().namespace())) {
-      // Shut while the look was under way.
-      gate.giveBackAll();
-    }
-    if (claimed.size() < group.slots().size() && !exact.isEmpty() && !found.isCut()) {
-      gate.nextDue(group, ClaimRuns.nextDue(session, gate.queue(), exact, gate::lowUs));
-    }
-  }
-
-  private ClaimRuns.Found claim(
-      Session tx, TaskQueue gate, ClaimGroup group, List<PollRequest.Wanted> types, long bytesMax)
-      throws SQLException {
-    QueueName queue = gate.queue();
-    List<PollRequest.Wanted> allowed = types;
-    List<WorkerId> slots = group.slots();
-    if (!group.limits().isNone()) {
-      WorkerId worker = slots.get(0);
-      HeldRuns.lock(tx, worker);
-      List<HeldRuns.Held> held = HeldRuns.of(tx, worker, queue, types, rules.leaseMsMax());
-      allowed = HeldRuns.within(group.limits(), types, held);
-      Integer all = group.limits().all();
-      int free = all == null ? slots.size() : Math.min(slots.size(), all - held.size());
-      if (allowed.isEmpty() || free <= 0) {
-        return ClaimRuns.Found.NOTHING;
-      }
-      slots = slots.subList(0, free);
-    }
-    ClaimRuns.Wish wish =
-        new ClaimRuns.Wish(
-            queue, allowed, slots, config.firstLease().toMillis(), gate::lowUs, bytesMax, rules);
-    return ClaimRuns.claim(tx, wish, config.answerBytesMax() / 2);
+  public ClaimRegistry registry() {
+    return registry;
   }
 
   @Override
   public void close() {
-    closed = true;
     timer.shutdownNow();
-    claimers.forEach(Thread::interrupt);
-    gates.values().forEach(TaskQueue::close);
+    claimLoop.close();
+    updateAll(TaskQueue::removeWorkers);
   }
 }

@@ -13,9 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Finds the runs that a worker holds. There is no index by worker: its leases end within a known
- * time, so the claim index finds them in that window, whatever else sleeps or has ended. Only runs
- * with a lease of their own have one.
+ * Finds the runs that a worker holds. Only runs with their own lease have an index by worker. All
+ * other leases end within a known time, so the claim index finds them in that window.
  */
 public final class HeldRuns {
   public static final String SQL =
@@ -43,7 +42,7 @@ public final class HeldRuns {
          AND w.status = 'RUNNING'
       """;
 
-  // Goes from holder to holder: however many runs a worker has, it is looked at once.
+  // Jumps from worker to worker: the runs of one worker cost one index probe.
   public static final String FORGOTTEN_SQL =
       """
       WITH RECURSIVE holder AS (
@@ -80,9 +79,9 @@ public final class HeldRuns {
   private static final long UNHEARD_MS_MAX = Duration.ofMinutes(10).toMillis();
 
   /**
-   * Claims about which their worker has not called, and how long they may be renewed: a poll's
-   * answer may be lost, and then nobody executes the run. The time doubles with each lapse, so that
-   * a long workflow without steps comes to its end.
+   * Claims for which the worker has made no call yet, and how long their lease may be renewed. The
+   * answer to the poll may have been lost; then no worker executes the run. The time doubles with
+   * each crash, so that a long workflow without steps can finish.
    */
   public static final String UNHEARD_SQL =
       """
@@ -103,13 +102,13 @@ public final class HeldRuns {
   private HeldRuns() {}
 
   /**
-   * How far the lease of an unheard claim may go.
+   * How far the lease of a claim without calls may be extended.
    *
-   * @param renewable false when it goes that far already
+   * @param renewable false when it is extended that far already
    */
   public record Unheard(boolean renewable, long untilUs) {}
 
-  /** Those of the claims about which their worker has not called. */
+  /** Those of the claims for which their worker has made no call yet. */
   public static Map<RunId, Unheard> unheard(Session session, List<Claim> claims, long leaseMs)
       throws SQLException {
     Map<RunId, Unheard> unheard = new HashMap<>();
@@ -127,17 +126,19 @@ public final class HeldRuns {
     return unheard;
   }
 
-  /** Until the transaction ends nobody else counts this worker's runs to give it more. */
+  /**
+   * Locks the worker's limits until the transaction ends: two claims must not use the same rest.
+   */
   static void lock(Session tx, WorkerId worker) throws SQLException {
     tx.query("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))")
         .bind(worker.toString())
         .execute();
   }
 
-  /** A run in a worker's hands. */
+  /** A run that a worker holds. */
   public record Held(Claim claim, String workflowType) {}
 
-  /** Types may be given with any version. */
+  /** The runs of these types that the worker holds, and all its runs with their own lease. */
   public static List<Held> of(
       Session session,
       WorkerId worker,
@@ -163,8 +164,8 @@ public final class HeldRuns {
   }
 
   /**
-   * Claims, under a lease of the run's own, of workers that have been offline for so long; of each
-   * worker so many. Other leases are over soon anyway.
+   * Claims, of runs with their own lease, whose workers have been offline for at least {@code
+   * offlineMs}; at most {@code max} of each worker. Other leases expire soon.
    */
   public static List<Claim> forgotten(Session session, long offlineMs, int max)
       throws SQLException {
@@ -175,7 +176,7 @@ public final class HeldRuns {
         .list(row -> new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")));
   }
 
-  /** The types of a poll with as much as the worker's limits leave; those with nothing are out. */
+  /** The types of a poll with the rest of the worker's limits, without those that are used up. */
   static List<PollRequest.Wanted> within(
       WorkerLimits limits, List<PollRequest.Wanted> types, List<Held> held) {
     if (limits.all() != null && held.size() >= limits.all()) {

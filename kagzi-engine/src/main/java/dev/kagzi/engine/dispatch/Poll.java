@@ -3,11 +3,11 @@ package dev.kagzi.engine.dispatch;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A worker's wish for work while it is open. */
+/** A worker's open poll. */
 public interface Poll {
-  /** Completes with tasks, or with none when the wait is over. */
+  /** Completes with tasks, or with an empty list when the wait time is over. */
   CompletableFuture<List<Task>> tasks();
 
-  /** The caller has gone: what would have been its tasks goes to others. */
+  /** Ends the poll because its caller is gone. Its tasks are given to other workers. */
   void cancel();
 }

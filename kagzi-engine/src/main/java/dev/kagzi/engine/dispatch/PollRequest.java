@@ -1,20 +1,21 @@
 package dev.kagzi.engine.dispatch;
 
 import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import java.util.List;
 
 /**
- * A worker's wish for work.
+ * A worker's request for tasks.
  *
- * @param types what it serves; an entry without version takes any
+ * @param types the workflow types that it executes; {@link #ANY_VERSION} accepts every version
  * @param tasksMax its free slots
  * @param waitMs how long it waits for the first task
  */
 public record PollRequest(
     QueueName queue, WorkerId workerId, List<Wanted> types, int tasksMax, long waitMs) {
 
-  /** Served in any version: what clients ask for that know no versions. */
+  /** The version that clients without versions poll for: accepts every version. */
   public static final String ANY_VERSION = "*";
 
   public PollRequest {
@@ -28,7 +29,11 @@ public record PollRequest(
   /**
    * One type of a poll.
    *
-   * @param tasksMax how many of this type at most; 0: only the poll's own limit counts
+   * @param tasksMax how many tasks of this type at most; 0: only the poll's own limit applies
    */
-  public record Wanted(String type, String version, int tasksMax) {}
+  public record Wanted(String type, String version, int tasksMax) {
+    TypeVersion typeVersion() {
+      return new TypeVersion(type, version);
+    }
+  }
 }

@@ -12,76 +12,79 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One worker at a gate: its polls, its free slots, and tasks that are on their way to it. Slots
- * that a poll offered and that its answer did not use stay on offer for a moment, since the worker
- * is about to poll again: without that every start between two polls would have to be looked for.
- * Guarded by the gate's lock.
+ * One worker of a {@link TaskQueue}: its waiting polls, its free slots, and tasks that wait for its
+ * next poll. Free slots are kept for a moment after a poll ends, because the worker is about to
+ * poll again. Without that, each run that starts between two polls would cost a claim query.
+ *
+ * <p>Guarded by the queue's lock, except for its final fields.
  */
 final class PollingWorker {
-  final WorkerId worker;
+  final WorkerId workerId;
   final WorkerLimits limits;
   final Deque<WaitingPoll> polls = new ArrayDeque<>();
-  private final Deque<Task> outbox = new ArrayDeque<>();
-  private final ByteBudget outboxBytes;
+  private final Deque<Task> tasks = new ArrayDeque<>();
+  private final ByteBudget taskBytes;
   private List<PollRequest.Wanted> types = List.of();
-  private final Map<TypeVersion, Integer> typeLeft = new HashMap<>();
+  private final Map<TypeVersion, Integer> typeSlotsLeft = new HashMap<>();
 
-  /** Tasks that are meant for the worker and that no poll has taken: it does not count them yet. */
-  private final Map<TypeVersion, Integer> onTheirWay = new HashMap<>();
+  /** Tasks for the worker that no poll has taken: the worker does not count them yet. */
+  private final Map<TypeVersion, Integer> undelivered = new HashMap<>();
 
-  private int lingerSlots;
-  private long lingerEndNanos;
-  private int reserved;
-  private int lookedFor;
-  private int freed;
+  private int keptSlots;
+  private long keptUntilNanos;
+  private int reservedSlots;
+  private int claimingSlots;
+  private int freedSlots;
 
-  PollingWorker(WorkerId worker, WorkerLimits limits, ByteBudget outboxBytes) {
-    this.worker = worker;
+  PollingWorker(WorkerId workerId, WorkerLimits limits, ByteBudget taskBytes) {
+    this.workerId = workerId;
     this.limits = limits;
-    this.outboxBytes = outboxBytes;
+    this.taskBytes = taskBytes;
+  }
+
+  boolean isWaiting() {
+    return !polls.isEmpty();
   }
 
   boolean hasTasks() {
-    return !outbox.isEmpty();
+    return !tasks.isEmpty();
   }
 
-  void send(Task task) {
-    outbox.add(task);
-    outboxBytes.add(task.bytes());
+  void addTask(Task task) {
+    tasks.add(task);
+    taskBytes.add(task.bytes());
   }
 
-  private Task take() {
-    Task task = outbox.remove();
-    outboxBytes.release(task.bytes());
-    arrived(task.type());
+  private Task removeTask() {
+    Task task = tasks.remove();
+    taskBytes.release(task.bytes());
+    noLongerUndelivered(task.type());
     return task;
   }
 
-  void stand(WaitingPoll poll) {
-    types = poll.request.types();
+  void addPoll(WaitingPoll poll) {
+    types = poll.request().types();
     polls.add(poll);
-    freed = 0;
-    typeLeft.clear();
+    freedSlots = 0;
+    typeSlotsLeft.clear();
     for (PollRequest.Wanted type : types) {
       if (type.tasksMax() > 0) {
-        typeLeft.put(
-            new TypeVersion(type.type(), type.version()), type.tasksMax() - onTheirWay(type));
+        typeSlotsLeft.put(type.typeVersion(), type.tasksMax() - undelivered(type));
       }
     }
   }
 
-  private int onTheirWay(PollRequest.Wanted type) {
+  private int undelivered(PollRequest.Wanted type) {
     int sum = 0;
-    for (Map.Entry<TypeVersion, Integer> each : onTheirWay.entrySet()) {
-      sum += serves(type, each.getKey()) ? each.getValue() : 0;
+    for (Map.Entry<TypeVersion, Integer> each : undelivered.entrySet()) {
+      sum += accepts(type, each.getKey()) ? each.getValue() : 0;
     }
     return sum;
   }
 
-  private static boolean serves(PollRequest.Wanted type, TypeVersion wanted) {
-    return type.type().equals(wanted.type())
-        && (type.version().equals(wanted.version())
-            || type.version().equals(PollRequest.ANY_VERSION));
+  private static boolean accepts(PollRequest.Wanted type, TypeVersion run) {
+    return type.type().equals(run.type())
+        && (type.version().equals(run.version()) || type.version().equals(PollRequest.ANY_VERSION));
   }
 
   List<PollRequest.Wanted> types() {
@@ -89,46 +92,49 @@ final class PollingWorker {
   }
 
   boolean hasTypeLimits() {
-    return !typeLeft.isEmpty();
+    return !typeSlotsLeft.isEmpty();
   }
 
-  /** The entry under which the desk serves the type; null when it does not. */
-  @Nullable TypeVersion servedAs(TypeVersion wanted) {
+  /** The entry of the last poll that accepts runs of the type, or null. */
+  @Nullable TypeVersion acceptedAs(TypeVersion run) {
     for (PollRequest.Wanted type : types) {
-      if (serves(type, wanted)) {
-        return new TypeVersion(type.type(), type.version());
+      if (accepts(type, run)) {
+        return type.typeVersion();
       }
     }
     return null;
   }
 
-  /** Slots that nothing is meant for yet. */
-  int free(long nowNanos) {
-    return offered(nowNanos) - reserved - outbox.size();
+  /** Slots without a reservation or a task. */
+  int freeSlots(long nowNanos) {
+    return offeredSlots(nowNanos) - reservedSlots - tasks.size();
   }
 
-  private int offered(long nowNanos) {
+  private int offeredSlots(long nowNanos) {
     if (polls.isEmpty()) {
-      return nowNanos - lingerEndNanos < 0 ? lingerSlots + freed : 0;
+      return nowNanos - keptUntilNanos < 0 ? keptSlots + freedSlots : 0;
     }
-    int sum = freed;
+    int sum = freedSlots;
     for (WaitingPoll poll : polls) {
-      sum += poll.request.tasksMax();
+      sum += poll.request().tasksMax();
     }
     return sum;
   }
 
-  /** A look may be about to use up what is left of a limit: no start gets in before it is over. */
-  boolean hasFree(TypeVersion as, long nowNanos) {
-    Integer left = typeLeft.get(as);
-    return free(nowNanos) > 0 && (left == null || (left > 0 && lookedFor == 0));
+  /**
+   * Whether a run that starts may have a slot. While a claim query is in flight, what is left of
+   * the type's limit is unknown, so the answer is no.
+   */
+  boolean hasFreeSlot(TypeVersion acceptedAs, long nowNanos) {
+    Integer left = typeSlotsLeft.get(acceptedAs);
+    return freeSlots(nowNanos) > 0 && (left == null || (left > 0 && claimingSlots == 0));
   }
 
-  /** The types of the last poll, with what is left of their limits; those used up are out. */
+  /** The types of the last poll with the rest of their limits, without those that are used up. */
   List<PollRequest.Wanted> typesLeft() {
     List<PollRequest.Wanted> left = new ArrayList<>();
     for (PollRequest.Wanted type : types) {
-      Integer limit = typeLeft.get(new TypeVersion(type.type(), type.version()));
+      Integer limit = typeSlotsLeft.get(type.typeVersion());
       if (limit == null || limit > 0) {
         left.add(new PollRequest.Wanted(type.type(), type.version(), limit == null ? 0 : limit));
       }
@@ -136,88 +142,91 @@ final class PollingWorker {
     return left;
   }
 
-  /** A slot for one run of the type. */
+  /** Reserves a slot for a run of the type. */
   void reserve(TypeVersion type) {
-    reserved++;
-    sent(type);
+    reservedSlots++;
+    addUndelivered(type);
   }
 
-  /** A task of the type is on its way. */
-  void sent(TypeVersion type) {
-    onTheirWay.merge(type, 1, Integer::sum);
-    TypeVersion as = servedAs(type);
+  void unreserve() {
+    reservedSlots--;
+  }
+
+  /** Reserves a slot for any run that a claim query finds. */
+  void reserveForClaim() {
+    reservedSlots++;
+    claimingSlots++;
+  }
+
+  void unreserveForClaim() {
+    reservedSlots--;
+    claimingSlots--;
+  }
+
+  /** Counts a task of the type against its limit until a poll has taken it. */
+  void addUndelivered(TypeVersion type) {
+    undelivered.merge(type, 1, Integer::sum);
+    TypeVersion as = acceptedAs(type);
     if (as != null) {
-      typeLeft.computeIfPresent(as, (key, left) -> left - 1);
+      typeSlotsLeft.computeIfPresent(as, (key, left) -> left - 1);
     }
   }
 
-  /** It has arrived; or it was not sent after all, which the next poll makes up for. */
-  void arrived(TypeVersion type) {
-    onTheirWay.computeIfPresent(type, (key, tasks) -> tasks > 1 ? tasks - 1 : null);
+  /** A poll has taken the task, or there is none after all. The next poll corrects the limit. */
+  void noLongerUndelivered(TypeVersion type) {
+    undelivered.computeIfPresent(type, (key, count) -> count > 1 ? count - 1 : null);
   }
 
-  /** What is on its way is wanted back. */
-  List<Task> takeAll() {
-    List<Task> all = new ArrayList<>(outbox.size());
-    while (!outbox.isEmpty()) {
-      all.add(take());
+  /** Removes all tasks that no poll has taken. */
+  List<Task> removeTasks() {
+    List<Task> all = new ArrayList<>(tasks.size());
+    while (!tasks.isEmpty()) {
+      all.add(removeTask());
     }
     return all;
   }
 
-  void unreserve() {
-    reserved--;
-  }
-
-  /** A slot for whatever a look finds. */
-  void beginLook() {
-    reserved++;
-    lookedFor++;
-  }
-
-  void endLook() {
-    reserved--;
-    lookedFor--;
-  }
-
-  /** True when nothing ties the worker to this gate any more. */
-  boolean isIdle(long nowNanos) {
-    return polls.isEmpty() && outbox.isEmpty() && reserved == 0 && nowNanos - lingerEndNanos >= 0;
-  }
-
-  /** True when the tasks on their way have waited for a poll for too long. */
-  boolean isGone(long nowNanos) {
-    return polls.isEmpty() && nowNanos - lingerEndNanos >= 0;
-  }
-
-  /** A claim of the worker has ended since its last poll: it has one more slot than it said. */
-  void freed() {
-    freed++;
-  }
-
-  int takeFreed() {
-    int slots = freed;
-    freed = 0;
-    return slots;
-  }
-
-  void linger(int slots, long endNanos) {
-    lingerSlots = slots;
-    lingerEndNanos = endNanos;
-  }
-
-  /** As many tasks as fit into the oldest poll's answer. */
-  List<Task> takeFor(WaitingPoll poll, int bytesMax) {
+  /** Removes as many tasks as fit into the answer to the poll. */
+  List<Task> removeTasksFor(WaitingPoll poll, int bytesMax) {
     List<Task> answer = new ArrayList<>();
     int bytes = 0;
-    while (!outbox.isEmpty() && answer.size() < poll.request.tasksMax()) {
-      int size = outbox.element().bytes();
+    while (!tasks.isEmpty() && answer.size() < poll.request().tasksMax()) {
+      int size = tasks.element().bytes();
       if (!answer.isEmpty() && bytes + size > bytesMax) {
         break;
       }
       bytes += size;
-      answer.add(take());
+      answer.add(removeTask());
     }
     return answer;
+  }
+
+  /**
+   * A claim of the worker has ended since its last poll: it has one slot more than it polled for.
+   */
+  void slotFreed() {
+    freedSlots++;
+  }
+
+  int takeFreedSlots() {
+    int slots = freedSlots;
+    freedSlots = 0;
+    return slots;
+  }
+
+  /** Keeps free slots until the worker polls again, at most until the given time. */
+  void keepSlots(int slots, long untilNanos) {
+    keptSlots = slots;
+    keptUntilNanos = untilNanos;
+  }
+
+  /** True when the worker should have polled again by now. */
+  boolean isGone(long nowNanos) {
+    return polls.isEmpty() && nowNanos - keptUntilNanos >= 0;
+  }
+
+  /** True when the queue can forget the worker. */
+  boolean isRemovable(long nowNanos) {
+    return isGone(nowNanos) && tasks.isEmpty() && reservedSlots == 0;
   }
 }

@@ -1,5 +1,7 @@
 package dev.kagzi.engine.dispatch;
 
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Payload;
@@ -9,14 +11,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker receives: a claim with all that it needs to go on where the run was.
+ * What a worker receives: a claim and all that it needs to resume the run.
  *
  * @param stepsRecorded how many steps the run has
- * @param steps recorded by earlier claims, in the order in which they were recorded
- * @param historyApart the recorded steps are too many for a task; the worker fetches them apart
+ * @param steps steps of earlier claims, in the order in which they were recorded
+ * @param historyApart the steps are too large for a task; the worker fetches them separately
  * @param createdAt when the run was started
- * @param deadlineInMs how long the run may still take; null: as long as it takes
- * @param stepTimeoutMs how long an attempt of a step may take that says nothing else
+ * @param deadlineInMs how long the run may still take; null: no limit
+ * @param stepTimeoutMs the timeout of a step attempt, unless the step has its own
  */
 public record Task(
     Claim claim,
@@ -32,12 +34,30 @@ public record Task(
     @Nullable Long deadlineInMs,
     long stepTimeoutMs) {
 
-  /** Of which type and version its run is. */
+  /** The task of a run that was inserted as claimed by a waiting worker. */
+  static Task ofStart(StartRun run, Instant createdAt, long stepTimeoutMs) {
+    StartRequest request = run.request();
+    Long ownStepTimeoutMs = request.options().stepTimeoutMs();
+    return new Task(
+        new Claim(run.runId(), 1),
+        request.workflowType(),
+        request.version(),
+        1,
+        request.input().isEmpty() ? null : request.input(),
+        0,
+        List.of(),
+        false,
+        request.externalId(),
+        createdAt,
+        run.expiresMs(createdAt),
+        ownStepTimeoutMs == null ? stepTimeoutMs : ownStepTimeoutMs);
+  }
+
   TypeVersion type() {
     return new TypeVersion(workflowType, version);
   }
 
-  /** How much of a message's budget this task takes. */
+  /** The approximate size of this task in a message. */
   public int bytes() {
     int sum = 100 + workflowType.length() + version.length() + externalId.length();
     if (input != null) {

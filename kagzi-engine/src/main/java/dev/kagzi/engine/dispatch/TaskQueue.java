@@ -1,663 +1,492 @@
 package dev.kagzi.engine.dispatch;
 
-import dev.kagzi.engine.run.SlotReservation;
-import dev.kagzi.engine.run.StartRun;
-import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.memory.ByteBudget;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where this server's polls of one queue stand. The gate remembers for each type whether runs may
- * be due that nobody has taken (a backlog); while there is none, a start goes straight to a free
- * slot.
+ * The state of one task queue on this server: workers with waiting polls and free slots, tasks for
+ * them, and for each type whether due runs may be unclaimed (its backlog). A run that starts while
+ * its type has no backlog gets a free slot directly, without a claim query.
  *
- * <p>Thread-safe. Futures are completed and claims given back outside of the lock.
+ * <p>Thread-safe: each method holds this object's monitor, calls nothing outside of it, and returns
+ * what is to be done afterwards as {@link QueueEffects}.
+ *
+ * <p>A claim round goes through {@link #beginClaimRound}, for each group {@link #claimed} or {@link
+ * #claimFailed}, and {@link #endClaimRound}. A queue has at most one claim round at a time.
  */
 final class TaskQueue {
   private static final long RETRY_MS_FIRST = 20;
   private static final long RETRY_MS_MAX = 1_000;
 
-  // A run can become visible later than its due time says, by as long as a transaction may take.
+  // A run can become visible this much later than its due time: when its transaction commits.
   private static final long LATE_US_MAX = 15_000_000;
 
-  private final QueueName queue;
-  private final Dispatcher gates;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Map<WorkerId, PollingWorker> desks = new LinkedHashMap<>();
+  private final QueueName name;
+  private final DispatchConfig config;
+  private final ByteBudget taskBytes;
+  private final Map<WorkerId, PollingWorker> workers = new LinkedHashMap<>();
   private final Backlogs backlogs = new Backlogs();
-  private boolean lookQueued;
-  private boolean lookAgain;
-  private long lastLookNanos = System.nanoTime();
-  private long lastShortNanos = System.nanoTime();
-  private @Nullable Future<?> timer;
-  private long timerNanos;
+
+  /** A claim round is requested or in progress. */
+  private boolean claimRequested;
+
+  /** Another claim round is needed after it. */
+  private boolean claimAgain;
+
+  /** A group of this claim round waits for a retry. */
+  private boolean retryNeeded;
+
   private long retryMs = RETRY_MS_FIRST;
-  private boolean retries;
-  private int entering;
-
-  TaskQueue(QueueName queue, Dispatcher gates) {
-    this.queue = queue;
-    this.gates = gates;
-  }
-
-  QueueName queue() {
-    return queue;
-  }
-
-  /** Somebody is about to stand here: the gate must not be taken away meanwhile. */
-  static TaskQueue entered(TaskQueue gate) {
-    gate.lock.lock();
-    try {
-      gate.entering++;
-    } finally {
-      gate.lock.unlock();
-    }
-    return gate;
-  }
-
-  void leaveDoor() {
-    lock.lock();
-    try {
-      entering--;
-    } finally {
-      lock.unlock();
-    }
-  }
+  private long lastClaimNanos = System.nanoTime();
+  private long lastShortClaimNanos = System.nanoTime();
 
   /**
-   * Due times of the type below this have all been taken. Looks start here, so that index entries
-   * of ended runs, kept by somebody's old snapshot, are not walked again and again.
+   * Creates a queue without polls.
+   *
+   * @param taskBytes counts the bytes of tasks that wait for polls
    */
-  long lowUs(PollRequest.Wanted type) {
-    lock.lock();
-    try {
-      return backlogs.lowUs(type);
-    } finally {
-      lock.unlock();
+  TaskQueue(QueueName name, DispatchConfig config, ByteBudget taskBytes) {
+    this.name = name;
+    this.config = config;
+    this.taskBytes = taskBytes;
+  }
+
+  QueueName name() {
+    return name;
+  }
+
+  // ---- polls
+
+  /**
+   * Adds a poll. It is in the queue before a claim round is requested, so that it cannot miss a run
+   * that is announced in between.
+   */
+  synchronized QueueEffects add(WaitingPoll poll, WorkerLimits limits) {
+    QueueEffects effects = new QueueEffects();
+    PollingWorker worker =
+        workers.computeIfAbsent(
+            poll.request().workerId(), id -> new PollingWorker(id, limits, taskBytes));
+    worker.addPoll(poll);
+    answerPolls(worker, effects);
+    if (worker.polls.contains(poll) && mayHaveBacklog(worker)) {
+      requestClaim(effects);
+    }
+    return effects;
+  }
+
+  /** Ends a poll whose wait time is over. Its worker is about to poll again. */
+  synchronized QueueEffects timeOut(WaitingPoll poll) {
+    QueueEffects effects = new QueueEffects();
+    PollingWorker worker = remove(poll, effects);
+    if (worker != null) {
+      keepSlots(worker, poll.request().tasksMax() + worker.takeFreedSlots());
+    }
+    return effects;
+  }
+
+  /** Ends a poll whose caller is gone. The next sweep releases the worker's tasks. */
+  synchronized QueueEffects cancel(WaitingPoll poll) {
+    QueueEffects effects = new QueueEffects();
+    PollingWorker worker = remove(poll, effects);
+    if (worker != null) {
+      worker.keepSlots(0, System.nanoTime());
+    }
+    return effects;
+  }
+
+  private @Nullable PollingWorker remove(WaitingPoll poll, QueueEffects effects) {
+    PollingWorker worker = workers.get(poll.request().workerId());
+    if (worker == null || !worker.polls.remove(poll)) {
+      return null;
+    }
+    effects.answer(poll, List.of());
+    return worker;
+  }
+
+  private void keepSlots(PollingWorker worker, int slots) {
+    worker.keepSlots(slots, System.nanoTime() + config.keepSlots().toNanos());
+  }
+
+  /** Answers the polls that there are tasks for. */
+  synchronized QueueEffects answerPolls() {
+    QueueEffects effects = new QueueEffects();
+    answerPolls(effects);
+    return effects;
+  }
+
+  private void answerPolls(QueueEffects effects) {
+    workers.values().forEach(worker -> answerPolls(worker, effects));
+  }
+
+  private void answerPolls(PollingWorker worker, QueueEffects effects) {
+    while (worker.hasTasks() && worker.isWaiting()) {
+      WaitingPoll poll = worker.polls.remove();
+      List<Task> tasks = worker.removeTasksFor(poll, config.answerBytesMax());
+      keepSlots(worker, poll.request().tasksMax() + worker.takeFreedSlots() - tasks.size());
+      effects.answer(poll, tasks);
     }
   }
 
-  /** Something below the mark is due after all. */
-  void lookBelow() {
-    lock.lock();
-    try {
-      backlogs.forgetMarks();
-    } finally {
-      lock.unlock();
-    }
-    lookAtEverything();
-  }
+  // ---- slots for runs that start
 
-  /** What is to be done once the lock is free. */
-  private static final class Later {
-    private final List<Runnable> actions = new ArrayList<>();
-
-    void add(Runnable action) {
-      actions.add(action);
-    }
-
-    void run() {
-      actions.forEach(Runnable::run);
-    }
-  }
-
-  Poll stand(PollRequest request, WorkerLimits limits) {
-    WaitingPoll poll = new WaitingPoll(this, request);
-    Later later = new Later();
-    lock.lock();
-    try {
-      PollingWorker desk =
-          desks.computeIfAbsent(
-              request.workerId(), id -> new PollingWorker(id, limits, gates.onTheirWay()));
-      desk.stand(poll);
-      poll.timeout =
-          gates.timer().schedule(() -> leave(poll, true), request.waitMs(), TimeUnit.MILLISECONDS);
-      answer(desk, later);
-      if (desk.polls.contains(poll) && hasBacklog(desk)) {
-        requestLook();
-      }
-    } finally {
-      lock.unlock();
-    }
-    later.run();
-    return poll;
-  }
-
-  /** The poll goes without an answer, at its time or because its caller has gone. */
-  void leave(WaitingPoll poll, boolean comesBack) {
-    lock.lock();
-    try {
-      PollingWorker desk = desks.get(poll.request.workerId());
-      if (desk == null || !desk.polls.remove(poll)) {
-        return;
-      }
-      if (comesBack) {
-        linger(desk, poll.request.tasksMax() + desk.takeFreed());
-      } else {
-        // Nobody is about to come for what is on its way: the next sweep gives it back.
-        desk.linger(0, System.nanoTime());
-      }
-    } finally {
-      lock.unlock();
-    }
-    poll.complete(List.of());
-  }
-
-  private void linger(PollingWorker desk, int slots) {
-    desk.linger(slots, System.nanoTime() + gates.config().linger().toNanos());
-  }
-
-  /** A free slot for a run that starts, if nothing older may be due. */
-  @Nullable SlotReservation reserve(TypeVersion type) {
-    if (gates.onTheirWay().free() == 0) {
+  /**
+   * Reserves a free slot for a run that is about to start. Returns null when there is none, or when
+   * an older run may need it. Ends with {@link #fillSlot} or {@link #freeSlot}.
+   */
+  synchronized @Nullable PollingWorker reserveSlot(TypeVersion type) {
+    if (taskBytes.free() == 0) {
       return null;
     }
     long now = System.nanoTime();
-    lock.lock();
-    try {
-      PollingWorker best = null;
-      for (PollingWorker desk : desks.values()) {
-        TypeVersion as = desk.limits.isNone() ? desk.servedAs(type) : null;
-        if (as != null
-            && desk.hasFree(as, now)
-            && hasRoomBeside(backlogs.of(as), desk, now)
-            && (best == null || isBetter(desk, best, now))) {
-          best = desk;
-        }
+    PollingWorker best = null;
+    for (PollingWorker worker : workers.values()) {
+      TypeVersion as = worker.limits.isNone() ? worker.acceptedAs(type) : null;
+      if (as != null
+          && worker.hasFreeSlot(as, now)
+          && hasSlotBesidesBacklog(worker, backlogs.of(as), now)
+          && (best == null || isBetter(worker, best, now))) {
+        best = worker;
       }
-      if (best == null) {
-        return null;
-      }
+    }
+    if (best != null) {
       best.reserve(type);
-      return new Reservation(best, type);
-    } finally {
-      lock.unlock();
+    }
+    return best;
+  }
+
+  /** Older runs have priority: each of them needs a slot besides the one for the new run. */
+  private static boolean hasSlotBesidesBacklog(PollingWorker worker, Backlog backlog, long now) {
+    return backlog.isBounded() && worker.freeSlots(now) > backlog.runsMax();
+  }
+
+  /** Prefers a worker whose poll waits, then the one with more free slots. */
+  private static boolean isBetter(PollingWorker worker, PollingWorker than, long now) {
+    return worker.isWaiting() == than.isWaiting()
+        ? worker.freeSlots(now) > than.freeSlots(now)
+        : worker.isWaiting();
+  }
+
+  /** Uses a reserved slot for its task. {@link #answerPolls()} delivers the task. */
+  synchronized QueueEffects fillSlot(PollingWorker worker, Task task) {
+    QueueEffects effects = new QueueEffects();
+    worker.unreserve();
+    addTask(worker, task, effects);
+    return effects;
+  }
+
+  /** Ends a reservation without a task. */
+  synchronized void freeSlot(PollingWorker worker, TypeVersion type) {
+    worker.unreserve();
+    worker.noLongerUndelivered(type);
+  }
+
+  private void addTask(PollingWorker worker, Task task, QueueEffects effects) {
+    worker.addTask(task);
+    if (workers.get(worker.workerId) != worker) {
+      // The worker left between reservation and task.
+      effects.release(worker.removeTasks());
     }
   }
 
-  /** Each run that is due and not taken has a slot before the one that starts. */
-  private static boolean hasRoomBeside(Backlog backlog, PollingWorker desk, long nowNanos) {
-    return backlog.isKnown() && desk.free(nowNanos) > backlog.untaken();
+  // ---- announcements of due runs
+
+  /** A run of the type is due after the delay. */
+  QueueEffects runDue(TypeVersion type, long delayMs) {
+    return announce(type, delayMs, Backlog::announceOne);
   }
 
-  /** A poll that stands is answered now; a worker with the more free slots has the less to do. */
-  private static boolean isBetter(PollingWorker desk, PollingWorker than, long nowNanos) {
-    return desk.polls.isEmpty() == than.polls.isEmpty()
-        ? desk.free(nowNanos) > than.free(nowNanos)
-        : than.polls.isEmpty();
+  /** An unknown number of runs of the type is due after the delay. */
+  QueueEffects runsDue(TypeVersion type, long delayMs) {
+    return announce(type, delayMs, Backlog::announceUnknown);
   }
 
-  private final class Reservation implements SlotReservation {
-    private final PollingWorker desk;
-    private final TypeVersion type;
-
-    /** Guarded by the gate's lock. */
-    private boolean open = true;
-
-    Reservation(PollingWorker desk, TypeVersion type) {
-      this.desk = desk;
-      this.type = type;
+  private synchronized QueueEffects announce(
+      TypeVersion type, long delayMs, Consumer<Backlog> announcement) {
+    QueueEffects effects = new QueueEffects();
+    if (delayMs > 0) {
+      effects.wakeUpIn(delayMs + 1);
+    } else if (backlogs.announce(type, announcement) && hasWaitingSlot()) {
+      requestClaim(effects);
     }
+    return effects;
+  }
 
-    @Override
-    public WorkerId worker() {
-      return desk.worker;
-    }
+  /** Runs of every type may be due. */
+  synchronized QueueEffects checkEverything() {
+    QueueEffects effects = new QueueEffects();
+    checkEverything(effects);
+    return effects;
+  }
 
-    @Override
-    public long leaseMs() {
-      return gates.config().firstLease().toMillis();
+  private void checkEverything(QueueEffects effects) {
+    backlogs.announceUnknown();
+    if (hasWaitingSlot()) {
+      requestClaim(effects);
     }
+  }
 
-    @Override
-    public void started(StartRun run, Instant createdAt) {
-      Task task =
-          new Task(
-              new Claim(run.runId(), 1),
-              run.request().workflowType(),
-              run.request().version(),
-              1,
-              run.request().input().isEmpty() ? null : run.request().input(),
-              0,
-              List.of(),
-              false,
-              run.request().externalId(),
-              createdAt,
-              run.expiresMs(createdAt),
-              stepTimeoutMs(run));
-      lock.lock();
-      try {
-        if (!open) {
-          return;
-        }
-        open = false;
-        desk.unreserve();
-        if (hand(desk, task)) {
-          gates.meter().handedOver.increment();
-        }
-      } finally {
-        lock.unlock();
-      }
-      gates.dirty(TaskQueue.this);
-    }
-
-    private long stepTimeoutMs(StartRun run) {
-      Long own = run.request().options().stepTimeoutMs();
-      return own == null ? gates.rules().stepTimeoutMs() : own;
-    }
-
-    @Override
-    public void notStarted() {
-      lock.lock();
-      try {
-        if (open) {
-          open = false;
-          desk.unreserve();
-          desk.arrived(type);
-        }
-      } finally {
-        lock.unlock();
-      }
-    }
+  /** The same, and runs below the marks of {@link #lowUs} are due, too. */
+  synchronized QueueEffects checkBelowLowUs() {
+    backlogs.resetLowUs();
+    return checkEverything();
   }
 
   /**
-   * Puts a task on its way; if its worker was dismissed meanwhile, the sweep gives it back. False
-   * when it was on its way before.
+   * All runs of the type with a due time below this have been claimed. Claim queries start here:
+   * index entries of ended runs, which an old snapshot keeps alive, are not scanned each time.
    */
-  private boolean hand(PollingWorker desk, Task task) {
-    // A start that was repeated, and then sent again, takes the run of the first for its own.
-    if (!gates.book().handed(desk.worker, task.claim(), queue)) {
-      desk.arrived(task.type());
-      return false;
-    }
-    desk.send(task);
-    if (desks.get(desk.worker) != desk) {
-      gates.giveBack(desk.takeAll().stream().map(Task::claim).toList());
-    }
-    return true;
+  synchronized long lowUs(PollRequest.Wanted type) {
+    return backlogs.lowUs(type);
   }
 
-  /** Answers polls whose tasks have come. */
-  void flush() {
-    Later later = new Later();
-    lock.lock();
-    try {
-      for (PollingWorker desk : desks.values()) {
-        answer(desk, later);
-      }
-    } finally {
-      lock.unlock();
-    }
-    later.run();
-  }
-
-  private void answer(PollingWorker desk, Later later) {
-    while (desk.hasTasks() && !desk.polls.isEmpty()) {
-      WaitingPoll poll = desk.polls.remove();
-      List<Task> tasks = desk.takeFor(poll, gates.config().answerBytesMax());
-      linger(desk, poll.request.tasksMax() + desk.takeFreed() - tasks.size());
-      gates.meter().polls.increment();
-      later.add(() -> poll.complete(tasks));
-    }
-  }
-
-  /** A run of a type is due, now or later. */
-  void due(TypeVersion type, long delayMs) {
-    due(type, delayMs, Backlog::tell);
-  }
-
-  /** The same of any number of runs: nobody knows how many. */
-  void someDue(TypeVersion type, long delayMs) {
-    due(type, delayMs, Backlog::tellUnknown);
-  }
-
-  private void due(TypeVersion type, long delayMs, Consumer<Backlog> tell) {
-    lock.lock();
-    try {
-      if (delayMs > 0) {
-        wakeAfter(delayMs + 1);
-        return;
-      }
-      if (backlogs.tell(type, tell) && hasWaiting()) {
-        requestLook();
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Anything may be due. */
-  void lookAtEverything() {
-    lock.lock();
-    try {
-      backlogs.tellUnknown();
-      if (hasWaiting()) {
-        requestLook();
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private boolean hasBacklog(PollingWorker desk) {
+  private boolean mayHaveBacklog(PollingWorker worker) {
     boolean any = false;
-    for (PollRequest.Wanted type : desk.typesLeft()) {
+    for (PollRequest.Wanted type : worker.typesLeft()) {
+      // No early exit: reading a backlog creates it, and only existing ones get announcements.
       any |= backlogs.of(type).isPossible();
     }
     return any;
   }
 
-  private boolean hasWaiting() {
+  private boolean hasWaitingSlot() {
     long now = System.nanoTime();
-    for (PollingWorker desk : desks.values()) {
-      if (!desk.polls.isEmpty() && desk.free(now) > 0) {
+    for (PollingWorker worker : workers.values()) {
+      if (hasWaitingSlot(worker, now)) {
         return true;
       }
     }
     return false;
   }
 
-  private void requestLook() {
-    if (lookQueued) {
-      lookAgain = true;
+  private static boolean hasWaitingSlot(PollingWorker worker, long now) {
+    return worker.isWaiting() && worker.freeSlots(now) > 0;
+  }
+
+  // ---- claim rounds
+
+  private void requestClaim(QueueEffects effects) {
+    if (claimRequested) {
+      claimAgain = true;
     } else {
-      lookQueued = true;
-      gates.submit(this);
+      claimRequested = true;
+      effects.requestClaim();
     }
   }
 
-  private void wakeAfter(long delayMs) {
-    long at = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(delayMs, 3_600_000));
-    if (timer != null && !timer.isDone()) {
-      if (timerNanos - at <= 0) {
-        return;
+  private record GroupKey(List<PollRequest.Wanted> types, @Nullable WorkerId only) {}
+
+  /** Begins the claim round that was requested. Returns the groups to claim runs for. */
+  synchronized List<ClaimGroup> beginClaimRound() {
+    lastClaimNanos = System.nanoTime();
+    claimAgain = false;
+    retryNeeded = false;
+    Map<GroupKey, ClaimGroup> groups = new LinkedHashMap<>();
+    for (PollingWorker worker : workers.values()) {
+      if (hasWaitingSlot(worker, lastClaimNanos) && mayHaveBacklog(worker)) {
+        // A worker with limits has its own group: the query applies limits to a whole group.
+        boolean alone = worker.hasTypeLimits() || !worker.limits.isNone();
+        groups
+            .computeIfAbsent(
+                new GroupKey(worker.types(), alone ? worker.workerId : null),
+                key -> new ClaimGroup(alone ? worker.typesLeft() : worker.types(), worker.limits))
+            .add(worker);
       }
-      timer.cancel(false);
     }
-    timerNanos = at;
-    timer =
-        gates
-            .timer()
-            .schedule(this::lookAtEverything, at - System.nanoTime(), TimeUnit.NANOSECONDS);
+    groups.values().forEach(group -> group.reserveSlots(backlogs, lastClaimNanos));
+    return groups.values().stream().filter(group -> !group.slots().isEmpty()).toList();
   }
 
-  // ---- looking: prepare under the lock, ask without it, hand out under it again
-
-  private record GroupKey(List<PollRequest.Wanted> types, @Nullable WorkerId apart) {}
-
-  List<ClaimGroup> beginLook() {
-    lock.lock();
-    try {
-      lastLookNanos = System.nanoTime();
-      lookAgain = false;
-      retries = false;
-      Map<GroupKey, ClaimGroup> groups = new LinkedHashMap<>();
-      for (PollingWorker desk : desks.values()) {
-        if (!desk.polls.isEmpty() && desk.free(lastLookNanos) > 0 && hasBacklog(desk)) {
-          // Limits are a worker's own: its slots cannot be filled with a neighbour's share.
-          boolean apart = desk.hasTypeLimits() || !desk.limits.isNone();
-          groups
-              .computeIfAbsent(
-                  new GroupKey(desk.types(), apart ? desk.worker : null),
-                  key -> new ClaimGroup(apart ? desk.typesLeft() : desk.types(), desk.limits))
-              .add(desk);
-        }
-      }
-      groups.values().forEach(group -> group.takeSlots(backlogs, lastLookNanos));
-      return groups.values().stream().filter(group -> !group.slots().isEmpty()).toList();
-    } finally {
-      lock.unlock();
+  /**
+   * Adds the tasks of the claimed runs; {@link #endClaimRound} answers the polls.
+   *
+   * @param isCut the query left due runs behind because their inputs were too large
+   */
+  synchronized QueueEffects claimed(
+      ClaimGroup group, List<ClaimRuns.Claimed> claimed, boolean isCut) {
+    QueueEffects effects = new QueueEffects();
+    group.releaseSlots();
+    for (ClaimRuns.Claimed run : claimed) {
+      PollingWorker worker = group.worker(run.worker());
+      worker.addUndelivered(run.task().type());
+      addTask(worker, run.task(), effects);
     }
+    if (isCut) {
+      // No event announces the rest again, and endClaimRound ignores workers with limits.
+      group.mayBeMore(backlogs);
+      requestClaim(effects);
+    } else if (claimed.size() < group.slots().size()) {
+      group.drained(backlogs, claimed);
+      lastShortClaimNanos = lastClaimNanos;
+    } else if (lastClaimNanos - lastShortClaimNanos > config.fallbackInterval().toNanos()) {
+      // Every recent query filled all its slots: none has shown whether more runs are due.
+      group.mayBeMore(backlogs);
+    }
+    return effects;
   }
 
-  /** Hands out what a look found; with {@code isCut} there is more than it took. */
-  void found(ClaimGroup group, List<ClaimRuns.Claimed> claimed, boolean isCut) {
-    lock.lock();
-    try {
-      group.freeSlots();
-      for (ClaimRuns.Claimed run : claimed) {
-        PollingWorker desk = group.desk(run.worker());
-        desk.sent(run.task().type());
-        hand(desk, run.task());
-      }
-      if (isCut) {
-        // What was left is due, and no event announces it a second time. A worker with limits would
-        // wait for the fallback: the end of this look asks for no other on its behalf.
-        group.doubt(backlogs);
-        requestLook();
-      } else if (claimed.size() < group.slots().size()) {
-        group.drained(backlogs, claimed);
-        lastShortNanos = lastLookNanos;
-      } else if (lastLookNanos - lastShortNanos > gates.config().fallbackLook().toNanos()) {
-        // For long every look found what it went for: whether there is more, nobody has seen.
-        group.doubt(backlogs);
-      }
-    } finally {
-      lock.unlock();
-    }
+  /** The group's query failed: frees its slots and retries later. */
+  synchronized QueueEffects claimFailed(ClaimGroup group) {
+    QueueEffects effects = new QueueEffects();
+    group.releaseSlots();
+    backlogs.announceUnknown();
+    retryLater(effects);
+    return effects;
   }
 
-  /** The database did not answer: the slots are free again, and the look is due again. */
-  void failed(ClaimGroup group) {
-    lock.lock();
-    try {
-      group.freeSlots();
-      backlogs.tellUnknown();
-      retryLater();
-    } finally {
-      lock.unlock();
+  /** The group's query found fewer runs than slots; {@code next} was read after it. */
+  synchronized QueueEffects nextDue(ClaimGroup group, ClaimRuns.NextDue next) {
+    if (!next.isOverdue()) {
+      for (PollRequest.Wanted type : group.types()) {
+        backlogs.of(type).setLowUs(next.nowUs() - LATE_US_MAX);
+      }
     }
+    return nextDue(next);
   }
 
-  /** The same after a short look: what is due of the types that it asked for has all been taken. */
-  void nextDue(ClaimGroup group, ClaimRuns.NextDue next) {
-    lock.lock();
-    try {
-      if (!next.isOverdue()) {
-        for (PollRequest.Wanted type : group.types()) {
-          backlogs.of(type).takenBelow(next.nowUs() - LATE_US_MAX);
-        }
-      }
-    } finally {
-      lock.unlock();
+  /** Wakes the queue up when the next run is due. */
+  synchronized QueueEffects nextDue(ClaimRuns.NextDue next) {
+    QueueEffects effects = new QueueEffects();
+    if (next.isOverdue()) {
+      // The run is due but was not claimed: another transaction has locked it.
+      retryLater(effects);
+    } else if (next.dueMs() != null) {
+      effects.wakeUpIn(next.dueMs());
     }
-    nextDue(next);
+    return effects;
   }
 
-  /** Sets the timer by what the database says of the next due run. */
-  void nextDue(ClaimRuns.NextDue next) {
-    lock.lock();
-    try {
-      if (next.isOverdue()) {
-        // Due, and yet not taken: somebody else has it locked at the moment.
-        retryLater();
-        return;
-      }
-      if (next.dueMs() != null) {
-        wakeAfter(next.dueMs());
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void retryLater() {
-    retries = true;
-    wakeAfter(retryMs);
+  private void retryLater(QueueEffects effects) {
+    retryNeeded = true;
+    effects.wakeUpIn(retryMs);
     retryMs = Math.min(RETRY_MS_MAX, retryMs * 2);
   }
 
-  void endLook() {
-    lock.lock();
-    try {
-      lookQueued = false;
-      if (!retries) {
-        // Only once no group has something to retry: one that finds all in order must not make the
-        // gate look again and again on behalf of one whose run is locked, or beyond its limit.
-        retryMs = RETRY_MS_FIRST;
-      }
-      boolean again = lookAgain;
-      for (PollingWorker desk : desks.values()) {
-        again |=
-            !desk.polls.isEmpty()
-                && desk.free(lastLookNanos) > 0
-                && desk.limits.isNone()
-                && hasBacklog(desk);
-      }
-      if (again) {
-        requestLook();
-      }
-    } finally {
-      lock.unlock();
+  /** Ends a claim round: answers polls, and requests the next round if more runs may be due. */
+  synchronized QueueEffects endClaimRound() {
+    QueueEffects effects = new QueueEffects();
+    claimRequested = false;
+    if (!retryNeeded) {
+      // Reset the back-off only if no group needs a retry; otherwise a healthy group would cause a
+      // busy loop for one whose run is locked or whose worker is at its limit.
+      retryMs = RETRY_MS_FIRST;
     }
-    flush();
+    boolean again = claimAgain;
+    for (PollingWorker worker : workers.values()) {
+      again |=
+          hasWaitingSlot(worker, lastClaimNanos)
+              && worker.limits.isNone()
+              && mayHaveBacklog(worker);
+    }
+    if (again) {
+      requestClaim(effects);
+    }
+    answerPolls(effects);
+    return effects;
   }
 
-  /** There is nothing to look for until somebody says so. */
-  void rest() {
-    lock.lock();
-    try {
-      lookQueued = false;
-      if (lookAgain) {
-        lookAgain = false;
-        requestLook();
-      }
-    } finally {
-      lock.unlock();
+  /** Ends a claim round that did not begin because the namespace is disabled. */
+  synchronized QueueEffects skipClaimRound() {
+    QueueEffects effects = new QueueEffects();
+    claimRequested = false;
+    if (claimAgain) {
+      claimAgain = false;
+      requestClaim(effects);
     }
-    flush();
+    answerPolls(effects);
+    return effects;
   }
 
-  /** What is on its way to workers goes back; what is due is looked for anew. */
-  void giveBackAll() {
-    Later later = new Later();
-    lock.lock();
-    try {
-      desks.values().forEach(desk -> giveBack(desk, later));
-      backlogs.tellUnknown();
-    } finally {
-      lock.unlock();
+  /**
+   * The types of waiting polls, if no claim round has begun for this long; otherwise none. The time
+   * starts again when types are returned.
+   */
+  synchronized List<PollRequest.Wanted> typesIfQuietFor(long nanos) {
+    if (claimRequested || System.nanoTime() - lastClaimNanos < nanos || !hasWaitingSlot()) {
+      return List.of();
     }
-    later.run();
+    lastClaimNanos = System.nanoTime();
+    Map<TypeVersion, PollRequest.Wanted> all = new LinkedHashMap<>();
+    for (PollingWorker worker : workers.values()) {
+      if (worker.isWaiting()) {
+        worker.types().forEach(type -> all.put(type.typeVersion(), type));
+      }
+    }
+    return List.copyOf(all.values());
   }
 
-  /** Types that waiting polls want, if the gate has been quiet for so long. */
-  List<PollRequest.Wanted> quietFor(long nanos) {
-    lock.lock();
-    try {
-      if (lookQueued || System.nanoTime() - lastLookNanos < nanos || !hasWaiting()) {
-        return List.of();
+  // ---- workers
+
+  /** A claim of the worker has ended: it has one more free slot. */
+  synchronized QueueEffects slotFreed(WorkerId workerId) {
+    QueueEffects effects = new QueueEffects();
+    PollingWorker worker = workers.get(workerId);
+    if (worker != null) {
+      worker.slotFreed();
+      if (!worker.limits.isNone()) {
+        checkEverything(effects);
       }
-      lastLookNanos = System.nanoTime();
-      Map<TypeVersion, PollRequest.Wanted> all = new LinkedHashMap<>();
-      for (PollingWorker desk : desks.values()) {
-        if (!desk.polls.isEmpty()) {
-          desk.types().forEach(type -> all.put(new TypeVersion(type.type(), type.version()), type));
-        }
-      }
-      return List.copyOf(all.values());
-    } finally {
-      lock.unlock();
     }
+    return effects;
   }
 
-  /** The worker takes no more work: its polls end, what is on its way to it goes to others. */
-  void dismiss(WorkerId worker) {
-    Later later = new Later();
-    lock.lock();
-    try {
-      PollingWorker desk = desks.remove(worker);
-      if (desk != null) {
-        desk.polls.forEach(poll -> later.add(() -> poll.complete(List.of())));
-        giveBack(desk, later);
-      }
-    } finally {
-      lock.unlock();
+  /** Ends the worker's polls and releases its tasks. */
+  synchronized QueueEffects removeWorker(WorkerId workerId) {
+    QueueEffects effects = new QueueEffects();
+    PollingWorker worker = workers.remove(workerId);
+    if (worker != null) {
+      end(worker, effects);
     }
-    later.run();
+    return effects;
   }
 
-  /** A worker has ended a claim: a slot of it is free, or will be before it gets the next task. */
-  void freed(WorkerId worker) {
-    lock.lock();
-    try {
-      PollingWorker desk = desks.get(worker);
-      if (desk != null) {
-        desk.freed();
-        if (desk.limits.isNone()) {
-          return;
-        }
-        backlogs.tellUnknown();
-        if (hasWaiting()) {
-          requestLook();
-        }
-      }
-    } finally {
-      lock.unlock();
-    }
+  /** Ends all polls and releases all tasks. */
+  synchronized QueueEffects removeWorkers() {
+    QueueEffects effects = new QueueEffects();
+    workers.values().forEach(worker -> end(worker, effects));
+    workers.clear();
+    return effects;
   }
 
-  /** Gives back what nobody came for, and forgets workers that left. True when nobody is left. */
-  boolean sweep() {
-    Later later = new Later();
-    boolean empty;
+  private static void end(PollingWorker worker, QueueEffects effects) {
+    worker.polls.forEach(poll -> effects.answer(poll, List.of()));
+    effects.release(worker.removeTasks());
+  }
+
+  /** Releases the tasks of all workers; their polls keep waiting. */
+  synchronized QueueEffects releaseTasks() {
+    QueueEffects effects = new QueueEffects();
+    workers.values().forEach(worker -> effects.release(worker.removeTasks()));
+    backlogs.announceUnknown();
+    return effects;
+  }
+
+  /** Releases the tasks of workers that did not poll again, and forgets these workers. */
+  synchronized QueueEffects sweep() {
+    QueueEffects effects = new QueueEffects();
     long now = System.nanoTime();
-    lock.lock();
-    try {
-      Iterator<PollingWorker> all = desks.values().iterator();
-      while (all.hasNext()) {
-        PollingWorker desk = all.next();
-        if (desk.isGone(now)) {
-          giveBack(desk, later);
-        }
-        if (desk.isIdle(now)) {
-          all.remove();
-        }
+    Iterator<PollingWorker> all = workers.values().iterator();
+    while (all.hasNext()) {
+      PollingWorker worker = all.next();
+      if (worker.isGone(now)) {
+        effects.release(worker.removeTasks());
       }
-      empty = desks.isEmpty() && !lookQueued && entering == 0;
-      if (empty && timer != null) {
-        timer.cancel(false);
+      if (worker.isRemovable(now)) {
+        all.remove();
       }
-    } finally {
-      lock.unlock();
     }
-    later.run();
-    return empty;
+    return effects;
   }
 
-  private void giveBack(PollingWorker desk, Later later) {
-    List<Claim> claims = desk.takeAll().stream().map(Task::claim).toList();
-    if (!claims.isEmpty()) {
-      later.add(() -> gates.giveBack(claims));
-    }
-  }
-
-  /** Ends every poll. */
-  void close() {
-    for (WorkerId worker : workers()) {
-      dismiss(worker);
-    }
-  }
-
-  private List<WorkerId> workers() {
-    lock.lock();
-    try {
-      return List.copyOf(desks.keySet());
-    } finally {
-      lock.unlock();
-    }
+  /** True when this object can be dropped. */
+  synchronized boolean isUnused() {
+    return workers.isEmpty() && !claimRequested;
   }
 }

@@ -17,12 +17,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-/** Gives work to workers. Thread-safe. */
+/** Polls and histories for workers. Thread-safe. */
 public final class Tasks {
   private static final int PAGE_BYTES_MAX = 1 << 20;
   private static final int TYPES_MAX = 1_000;
 
-  // The namespace is compared in a form that no index has: the primary key is to be taken.
+  // The expression on the namespace keeps the planner from any index but the primary key.
   private static final String CLAIM_SQL =
       """
       SELECT attempts
@@ -31,7 +31,7 @@ public final class Tasks {
       """;
 
   private final Database database;
-  private final Dispatcher gates;
+  private final Dispatcher dispatcher;
   private final Namespaces namespaces;
   private final Presence presence;
   private final Limits limits;
@@ -40,26 +40,28 @@ public final class Tasks {
   @FunctionalInterface
   public interface Presence {
     /**
-     * The limits that the worker registered with; fails with a {@link Refusal} when it is unknown,
-     * drains or is offline. Completes at once for a worker that was heard of lately.
+     * Returns the limits that the worker registered with. Fails with a {@link Refusal} when it is
+     * unknown, drains or is offline. Completes at once for a worker that called recently.
      */
     CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue);
   }
 
   public Tasks(
       Database database,
-      Dispatcher gates,
+      Dispatcher dispatcher,
       Namespaces namespaces,
       Presence presence,
       Limits limits) {
     this.database = database;
-    this.gates = gates;
+    this.dispatcher = dispatcher;
     this.namespaces = namespaces;
     this.presence = presence;
     this.limits = limits;
   }
 
-  /** Waits for tasks. Refuses at once what can be seen to be wrong; the rest through the future. */
+  /**
+   * Waits for tasks. Throws a {@link Refusal} for a bad request; other refusals fail the future.
+   */
   public Poll poll(PollRequest request) {
     if (request.types().isEmpty()) {
       throw Refusal.invalid("workflow_types", "none", "at least one");
@@ -67,13 +69,13 @@ public final class Tasks {
     if (request.tasksMax() < 1) {
       throw Refusal.invalid("max_tasks", request.tasksMax(), "at least 1");
     }
-    return stand(request, false);
+    return start(request, false);
   }
 
   /**
    * Waits for one task of any version, within the limits that the worker registered with.
    *
-   * @param waitMs how long at most; 0 for as long as a poll may wait
+   * @param waitMs how long at most; 0: the longest wait time of a poll
    */
   public Poll pollOne(QueueName queue, WorkerId worker, List<String> types, long waitMs) {
     List<PollRequest.Wanted> wanted = new ArrayList<>();
@@ -83,19 +85,19 @@ public final class Tasks {
     if (wanted.isEmpty()) {
       throw Refusal.invalid("workflow_types", "none", "at least one");
     }
-    return stand(new PollRequest(queue, worker, wanted, 1, waitMs), true);
+    return start(new PollRequest(queue, worker, wanted, 1, waitMs), true);
   }
 
-  private Poll stand(PollRequest asked, boolean limited) {
-    // A poll of a disabled namespace stands like any other: it gets work once there is some.
+  private Poll start(PollRequest asked, boolean limited) {
+    // A poll of a disabled namespace waits, too: it gets tasks once the namespace is enabled.
     namespaces.check(asked.queue().namespace());
     check(asked);
-    long most = gates.config().pollMax().toMillis();
-    long waitMs = asked.waitMs() <= 0 ? most : Math.min(asked.waitMs(), most);
+    long max = dispatcher.pollMsMax();
+    long waitMs = asked.waitMs() <= 0 ? max : Math.min(asked.waitMs(), max);
     PollRequest request = asked.withWaitMs(waitMs);
     CompletableFuture<WorkerLimits> limits = presence.require(asked.workerId(), asked.queue());
     if (limits.isDone() && !limits.isCompletedExceptionally()) {
-      return gates.stand(request, limited ? limits.join() : WorkerLimits.NONE);
+      return dispatcher.poll(request, limited ? limits.join() : WorkerLimits.NONE);
     }
     LatePoll late = new LatePoll();
     limits.whenComplete(
@@ -103,13 +105,14 @@ public final class Tasks {
           if (refusal != null) {
             late.refuse(refusal);
           } else {
-            late.stand(gates.stand(request, limited ? found : WorkerLimits.NONE));
+            late.start(dispatcher.poll(request, limited ? found : WorkerLimits.NONE));
           }
         });
     return late;
   }
 
-  // One look serves all polls of a gate: what the database would refuse must not get that far.
+  // One claim query serves all polls of a queue: a name that PostgreSQL rejects would fail them
+  // all.
   private void check(PollRequest asked) {
     limits.checkName("namespace", asked.queue().namespace());
     limits.checkName("task_queue", asked.queue().queue());
@@ -122,17 +125,17 @@ public final class Tasks {
     }
   }
 
-  /** A poll whose worker must be looked up first. */
+  /** A poll whose worker must be read from the database first. */
   private static final class LatePoll implements Poll {
     private final CompletableFuture<List<Task>> tasks = new CompletableFuture<>();
-    private final CompletableFuture<Poll> standing = new CompletableFuture<>();
+    private final CompletableFuture<Poll> started = new CompletableFuture<>();
 
     void refuse(Throwable refusal) {
       tasks.completeExceptionally(refusal);
     }
 
-    void stand(Poll poll) {
-      standing.complete(poll);
+    void start(Poll poll) {
+      started.complete(poll);
       poll.tasks().thenAccept(tasks::complete);
     }
 
@@ -143,15 +146,14 @@ public final class Tasks {
 
     @Override
     public void cancel() {
-      standing.thenAccept(Poll::cancel);
+      started.thenAccept(Poll::cancel);
     }
   }
 
   /**
-   * Gives all recorded steps of a claimed run, page by page, in the order of their keys; blocks. A
-   * page is read once the one before it was taken, and the claim is looked at each time: whatever
-   * the history's size, a page or two of it are in memory, and no connection waits for a slow
-   * reader.
+   * Reads all recorded steps of a claimed run, page by page, in the order of their keys; blocks. It
+   * reads a page, and checks the claim, after {@code pages} has accepted the previous one. So at
+   * most two pages are in memory, and no connection waits for a slow reader.
    */
   public void history(String namespace, Claim claim, Consumer<List<RecordedStep>> pages) {
     List<RecordedStep> page = page(namespace, claim, "");
@@ -171,7 +173,7 @@ public final class Tasks {
                 }));
   }
 
-  /** The attempt that the claimed run is in; refuses a claim that is not held. */
+  /** Returns the run's attempt; throws a {@link Refusal} if the claim is not held. */
   private static int requireClaim(Session session, String namespace, Claim claim)
       throws SQLException {
     RunId run = claim.runId();

@@ -241,14 +241,14 @@ public final class Workers implements AutoCloseable {
    */
   private void releaseUnlisted(WorkerHeartbeat h, long previousBeatNanos) {
     List<Claim> claims = h.claims() == null ? List.of() : h.claims();
-    List<Claim> dropped = dispatcher.book().unlisted(h.workerId(), claims, previousBeatNanos);
+    List<Claim> dropped = dispatcher.registry().unlisted(h.workerId(), claims, previousBeatNanos);
     if (!dropped.isEmpty()) {
       log.atWarn()
           .addKeyValue("worker", h.workerId())
           .addKeyValue("claims", dropped.size())
           .log("worker dropped claims, they are free again");
       // Remove the entries even if the release fails: a wrong entry must not be released again.
-      dropped.forEach(dispatcher.book()::ended);
+      dropped.forEach(dispatcher.registry()::remove);
       release.accept(dropped, ReleaseClaim.Cause.NOT_TAKEN);
     }
   }
@@ -347,7 +347,7 @@ public final class Workers implements AutoCloseable {
           if (!isIn(namespace, worker)) {
             return false;
           }
-          dispatcher.dismiss(worker);
+          dispatcher.workerLeaves(worker);
           if (drain) {
             drainNow(worker, "asked to by the worker");
             return find(worker).map(this::held).filter(List::isEmpty).isPresent();
@@ -481,7 +481,7 @@ public final class Workers implements AutoCloseable {
             });
     if (row.isPresent()) {
       cache(row.get());
-      dispatcher.dismiss(worker);
+      dispatcher.workerLeaves(worker);
     }
     return row.isPresent();
   }
@@ -499,7 +499,7 @@ public final class Workers implements AutoCloseable {
         (id, old) ->
             new CachedWorker(
                 old.queue, WorkerStatus.DRAINING, old.limits, old.atNanos, old.beatNanos));
-    dispatcher.dismiss(worker);
+    dispatcher.workerLeaves(worker);
     Attached stream = attached.get(worker);
     if (stream != null) {
       stream.listener.drain();
@@ -649,7 +649,7 @@ public final class Workers implements AutoCloseable {
 
   private void evict(WorkerId worker) {
     cachedWorkers.remove(worker);
-    dispatcher.dismiss(worker);
+    dispatcher.workerLeaves(worker);
     Attached stream = attached.remove(worker);
     if (stream != null) {
       stream.listener.closed(Refusal.notFound("worker", worker));

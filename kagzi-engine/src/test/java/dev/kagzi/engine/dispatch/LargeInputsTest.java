@@ -121,7 +121,7 @@ class LargeInputsTest {
             config()
                 .withDispatch(
                     DispatchConfig.defaults()
-                        .withFallbackLook(Duration.ofHours(1))
+                        .withFallbackInterval(Duration.ofHours(1))
                         .withFirstLease(Duration.ofMinutes(1))),
             holds);
     List<RunId> runs = start();

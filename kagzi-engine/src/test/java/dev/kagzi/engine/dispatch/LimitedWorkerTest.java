@@ -58,7 +58,7 @@ class LimitedWorkerTest {
                     new WorkerConfig(Duration.ofSeconds(3), Duration.ofMinutes(1), never, never))
                 .withDispatch(
                     DispatchConfig.defaults()
-                        .withFallbackLook(never)
+                        .withFallbackInterval(never)
                         .withFirstLease(Duration.ofMinutes(1))),
             connections);
   }
@@ -105,7 +105,7 @@ class LimitedWorkerTest {
   }
 
   private long looks() {
-    return engine.engine().meter().dispatch().looks();
+    return engine.engine().meter().dispatch().claimRounds();
   }
 
   private long statements() {

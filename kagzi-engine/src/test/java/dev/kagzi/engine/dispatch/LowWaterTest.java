@@ -57,7 +57,7 @@ class LowWaterTest {
                     1, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10)))
             .withDispatch(
                 DispatchConfig.defaults()
-                    .withFallbackLook(never)
+                    .withFallbackInterval(never)
                     .withFirstLease(Duration.ofMinutes(10)))
             .withWorkers(new WorkerConfig(Duration.ofSeconds(3), never, never, never));
     holds = new Holds(database.config());

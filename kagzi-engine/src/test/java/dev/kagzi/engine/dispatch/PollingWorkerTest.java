@@ -13,37 +13,36 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The limit of a type, which the worker counts without what is on its way to it. */
+/** The limit of a type: the worker does not count tasks that it has not received yet. */
 class PollingWorkerTest {
   private static final TypeVersion HEAVY = new TypeVersion("heavy", "2");
 
-  private final WorkerId worker = WorkerId.next();
-  private final PollingWorker desk =
-      new PollingWorker(worker, new WorkerLimits(null, Map.of()), new ByteBudget(1 << 20));
+  private final WorkerId workerId = WorkerId.next();
+  private final PollingWorker worker =
+      new PollingWorker(workerId, new WorkerLimits(null, Map.of()), new ByteBudget(1 << 20));
 
-  @SuppressWarnings("NullAway") // only a poll that leaves needs its gate
-  private WaitingPoll stand(String version, int heavyMax) {
+  private WaitingPoll poll(String version, int heavyMax) {
     PollRequest request =
         new PollRequest(
             new QueueName("default", "q"),
-            worker,
+            workerId,
             List.of(new PollRequest.Wanted("heavy", version, heavyMax)),
             10,
             1_000);
-    WaitingPoll poll = new WaitingPoll(null, request);
-    desk.stand(poll);
+    WaitingPoll poll = new WaitingPoll(request);
+    worker.addPoll(poll);
     return poll;
   }
 
-  private void starts(int count) {
+  private void reserve(int count) {
     for (int i = 0; i < count; i++) {
-      desk.reserve(HEAVY);
+      worker.reserve(HEAVY);
     }
   }
 
-  private void isOnItsWay() {
-    desk.unreserve();
-    desk.send(
+  private void fillSlot() {
+    worker.unreserve();
+    worker.addTask(
         new Task(
             new Claim(RunId.next(), 1),
             HEAVY.type(),
@@ -59,76 +58,76 @@ class PollingWorkerTest {
             0));
   }
 
-  private boolean hasFree(String version) {
-    return desk.hasFree(new TypeVersion("heavy", version), System.nanoTime());
+  private boolean hasFreeSlot(String version) {
+    return worker.hasFreeSlot(new TypeVersion("heavy", version), System.nanoTime());
   }
 
   @Test
-  void what_is_on_its_way_counts_for_the_limit_of_the_next_poll() {
-    WaitingPoll first = stand("2", 3);
-    starts(3);
-    isOnItsWay();
-    assertThat(hasFree("2")).isFalse();
-    desk.polls.remove(first);
-    assertThat(desk.takeFor(first, 1_000)).hasSize(1);
+  void an_undelivered_task_counts_for_the_limit_of_the_next_poll() {
+    WaitingPoll first = poll("2", 3);
+    reserve(3);
+    fillSlot();
+    assertThat(hasFreeSlot("2")).isFalse();
+    worker.polls.remove(first);
+    assertThat(worker.removeTasksFor(first, 1_000)).hasSize(1);
 
-    // The worker has one of three, and knows nothing of the two that have yet to be durable.
-    WaitingPoll second = stand("2", 2);
+    // The worker has received one of three tasks. The other two runs are not committed yet.
+    WaitingPoll second = poll("2", 2);
 
-    assertThat(hasFree("2")).isFalse();
-    isOnItsWay();
-    isOnItsWay();
-    desk.polls.remove(second);
-    assertThat(desk.takeFor(second, 1_000)).hasSize(2);
-    stand("2", 1);
-    assertThat(hasFree("2")).as("one of three has ended").isTrue();
+    assertThat(hasFreeSlot("2")).isFalse();
+    fillSlot();
+    fillSlot();
+    worker.polls.remove(second);
+    assertThat(worker.removeTasksFor(second, 1_000)).hasSize(2);
+    poll("2", 1);
+    assertThat(hasFreeSlot("2")).as("one of three has ended").isTrue();
   }
 
   @Test
   void a_limit_holds_for_every_version_of_a_type_that_is_polled_for_in_any() {
-    stand("*", 1);
-    assertThat(hasFree("*")).isTrue();
+    poll("*", 1);
+    assertThat(hasFreeSlot("*")).isTrue();
 
-    starts(1);
+    reserve(1);
 
-    assertThat(hasFree("*")).isFalse();
+    assertThat(hasFreeSlot("*")).isFalse();
   }
 
   @Test
-  void a_start_waits_for_the_look_that_may_use_the_limit_up() {
-    stand("2", 1);
-    desk.beginLook();
-    assertThat(hasFree("2")).isFalse();
+  void a_start_gets_no_slot_while_a_claim_query_may_use_up_the_limit() {
+    poll("2", 1);
+    worker.reserveForClaim();
+    assertThat(hasFreeSlot("2")).isFalse();
 
-    desk.endLook();
+    worker.unreserveForClaim();
 
-    assertThat(hasFree("2")).isTrue();
+    assertThat(hasFreeSlot("2")).isTrue();
   }
 
   @Test
-  void a_look_that_fails_after_it_has_handed_out_frees_its_slots_once() {
-    stand("2", 1);
-    ClaimGroup group = new ClaimGroup(desk.types(), desk.limits);
-    group.add(desk);
-    group.takeSlots(new Backlogs(), System.nanoTime());
-    assertThat(desk.free(System.nanoTime())).isZero();
+  void a_claim_query_that_fails_after_its_tasks_were_added_frees_its_slots_once() {
+    poll("2", 1);
+    ClaimGroup group = new ClaimGroup(worker.types(), worker.limits);
+    group.add(worker);
+    group.reserveSlots(new Backlogs(), System.nanoTime());
+    assertThat(worker.freeSlots(System.nanoTime())).isZero();
 
-    group.freeSlots();
-    group.freeSlots();
+    group.releaseSlots();
+    group.releaseSlots();
 
-    assertThat(desk.free(System.nanoTime())).isEqualTo(10);
-    assertThat(hasFree("2")).isTrue();
+    assertThat(worker.freeSlots(System.nanoTime())).isEqualTo(10);
+    assertThat(hasFreeSlot("2")).isTrue();
   }
 
   @Test
-  void a_start_that_fails_leaves_its_place_to_the_next_poll() {
-    stand("2", 1);
-    starts(1);
-    desk.unreserve();
-    desk.arrived(HEAVY);
+  void the_slot_of_a_failed_start_is_free_again_with_the_next_poll() {
+    poll("2", 1);
+    reserve(1);
+    worker.unreserve();
+    worker.noLongerUndelivered(HEAVY);
 
-    stand("2", 1);
+    poll("2", 1);
 
-    assertThat(hasFree("2")).isTrue();
+    assertThat(hasFreeSlot("2")).isTrue();
   }
 }

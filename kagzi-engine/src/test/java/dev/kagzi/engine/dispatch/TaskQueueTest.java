@@ -95,7 +95,7 @@ class TaskQueueTest {
             new DispatchConfig(
                 DEFAULTS.pollMax(),
                 DEFAULTS.firstLease(),
-                DEFAULTS.fallbackLook(),
+                DEFAULTS.fallbackInterval(),
                 linger,
                 answerBytesMax,
                 DEFAULTS.claimers()));
@@ -346,7 +346,7 @@ class TaskQueueTest {
       polls.add(engine.poll(engine.register(), 1));
     }
     await(engine.engine().workers().deregister(null, first, false));
-    long looks = meter().looks();
+    long looks = meter().claimRounds();
 
     engine.start();
     Awaitility.await().until(() -> polls.stream().anyMatch(poll -> poll.tasks().isDone()));
@@ -357,7 +357,7 @@ class TaskQueueTest {
 
     assertThat(woken).isEqualTo(1);
     assertThat(all).hasSize(8);
-    assertThat(meter().looks()).isEqualTo(looks);
+    assertThat(meter().claimRounds()).isEqualTo(looks);
   }
 
   /** W26: one look fills the slots of all who wait, in turn. */
@@ -384,7 +384,7 @@ class TaskQueueTest {
       got.addAll(share);
     }
     assertThat(got).containsExactlyInAnyOrderElementsOf(runs);
-    assertThat(meter().looks()).isLessThanOrEqualTo(3);
+    assertThat(meter().claimRounds()).isLessThanOrEqualTo(3);
   }
 
   @Test
@@ -463,7 +463,7 @@ class TaskQueueTest {
     engine.start();
     await(first.tasks());
     long handedOver = meter().handedOver();
-    long looks = meter().looks();
+    long looks = meter().claimRounds();
 
     RunId between = engine.start();
     List<Task> second = await(engine.poll(worker, 5).tasks());
@@ -471,7 +471,7 @@ class TaskQueueTest {
     assertThat(ids(second)).containsExactly(between);
     assertThat(second.get(0).claim().epoch()).isEqualTo(1);
     assertThat(meter().handedOver()).isEqualTo(handedOver + 1);
-    assertThat(meter().looks()).isEqualTo(looks);
+    assertThat(meter().claimRounds()).isEqualTo(looks);
   }
 
   /** A worker that waits is quicker than one that is about to. */
@@ -550,10 +550,10 @@ class TaskQueueTest {
     startMany(3, TYPE);
     Task one = await(pollOne(worker, TYPE).tasks()).get(0);
     Task two = await(pollOne(worker, TYPE).tasks()).get(0);
-    long looks = meter().looks();
+    long looks = meter().claimRounds();
 
     Poll third = pollOne(worker, TYPE);
-    Awaitility.await().until(() -> meter().looks() > looks);
+    Awaitility.await().until(() -> meter().claimRounds() > looks);
     boolean early = third.tasks().isDone();
     engine.report(done(one.claim(), "1"));
 
@@ -567,10 +567,10 @@ class TaskQueueTest {
     WorkerId worker = register(null, Map.of("a", 1), "a", "b");
     startMany(2, "a");
     Task a = await(pollOne(worker, "a", "b").tasks()).get(0);
-    long looks = meter().looks();
+    long looks = meter().claimRounds();
 
     Poll second = pollOne(worker, "a", "b");
-    Awaitility.await().until(() -> meter().looks() > looks);
+    Awaitility.await().until(() -> meter().claimRounds() > looks);
     RunId b = start("b", "");
     List<RunId> got = ids(await(second.tasks()));
     Poll third = pollOne(worker, "a", "b");
@@ -582,7 +582,7 @@ class TaskQueueTest {
 
   @Test
   void a_history_that_is_too_big_for_a_task_comes_in_pages() {
-    restart(DEFAULTS.linger(), 100_000);
+    restart(DEFAULTS.keepSlots(), 100_000);
     WorkerId worker = engine.register();
     engine.start();
     Task task = engine.claimOne(worker);
@@ -611,7 +611,7 @@ class TaskQueueTest {
 
   @Test
   void an_answer_is_no_bigger_than_its_limit_and_the_rest_comes_next() {
-    restart(DEFAULTS.linger(), 10_000);
+    restart(DEFAULTS.keepSlots(), 10_000);
     WorkerId worker = engine.register();
     Payload input = payload('"' + "x".repeat(4_000) + '"');
     List<StartRequest> requests = new ArrayList<>();

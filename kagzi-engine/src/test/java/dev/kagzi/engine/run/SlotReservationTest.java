@@ -108,7 +108,7 @@ class SlotReservationTest {
             .withJournal(ONE_LANE)
             .withDispatch(
                 DispatchConfig.defaults()
-                    .withFallbackLook(never)
+                    .withFallbackInterval(never)
                     .withFirstLease(Duration.ofMinutes(1)))
             .withWorkers(
                 new WorkerConfig(Duration.ofSeconds(3), Duration.ofMinutes(1), never, never));

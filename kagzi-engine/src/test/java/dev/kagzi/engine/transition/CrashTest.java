@@ -47,7 +47,7 @@ class CrashTest {
         queue,
         config
             .withRules(config.rules().withCrashes(crashes))
-            .withDispatch(DispatchConfig.defaults().withFallbackLook(Duration.ofMillis(100))));
+            .withDispatch(DispatchConfig.defaults().withFallbackInterval(Duration.ofMillis(100))));
   }
 
   @AfterEach

@@ -425,7 +425,7 @@ class FenceTest {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
-    long looks = engine.engine().meter().dispatch().looks();
+    long looks = engine.engine().meter().dispatch().claimRounds();
 
     CompletableFuture<List<ReportResult>> reported;
     Poll poll;
@@ -442,7 +442,8 @@ class FenceTest {
       Awaitility.await()
           .until(
               () ->
-                  poll.tasks().isDone() || engine.engine().meter().dispatch().looks() > looks + 2);
+                  poll.tasks().isDone()
+                      || engine.engine().meter().dispatch().claimRounds() > looks + 2);
       assertThat(poll.tasks()).isNotDone();
     }
 
@@ -458,7 +459,7 @@ class FenceTest {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
-    long looks = engine.engine().meter().dispatch().looks();
+    long looks = engine.engine().meter().dispatch().claimRounds();
     database.execute(
         "CREATE FUNCTION kagzi.hold_step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
             + Valve.WAIT
@@ -477,7 +478,8 @@ class FenceTest {
       Awaitility.await()
           .until(
               () ->
-                  poll.tasks().isDone() || engine.engine().meter().dispatch().looks() > looks + 2);
+                  poll.tasks().isDone()
+                      || engine.engine().meter().dispatch().claimRounds() > looks + 2);
       assertThat(poll.tasks()).isNotDone();
     } finally {
       database.execute("DROP FUNCTION kagzi.hold_step CASCADE");

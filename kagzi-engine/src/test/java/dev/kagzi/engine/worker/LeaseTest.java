@@ -66,7 +66,7 @@ class LeaseTest {
             .withDispatch(
                 DispatchConfig.defaults()
                     .withFirstLease(Duration.ofMillis(FIRST_LEASE_MS))
-                    .withFallbackLook(Duration.ofMillis(100)));
+                    .withFallbackInterval(Duration.ofMillis(100)));
     engine =
         TestEngine.start(database.config(), test.getTestMethod().orElseThrow().getName(), config);
     worker = engine.register();
