@@ -38,7 +38,7 @@ final class EffectExecutor {
   }
 
   void execute(TaskQueue queue, QueueEffects effects) {
-    // First: a queue that waits for its claim round requests no other one.
+    // First: if another effect threw before it, the queue would wait for this round forever.
     if (effects.isClaimWanted()) {
       claimRequests.add(new ClaimRequest(queue, false));
     }

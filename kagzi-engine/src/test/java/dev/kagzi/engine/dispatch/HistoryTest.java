@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A history that is fetched apart comes in pages, each read when the one before was taken. */
+/** A large history is fetched in pages; each is read after the previous one was accepted. */
 class HistoryTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -59,7 +59,7 @@ class HistoryTest {
     proxy.close();
   }
 
-  /** Steps as if they had been recorded: the i-th of them with so many bytes. */
+  /** Inserts steps; {@code bytes} is an SQL expression for the size of the i-th. */
   private void record(int steps, String bytes) {
     database.execute(
         """
@@ -116,7 +116,7 @@ class HistoryTest {
         .hasSameElementsAs(keys(400));
     assertThat(pages).extracting(HistoryTest::bytes).allMatch(bytes -> bytes <= PAGE_BYTES_MAX);
     assertThat(pages).hasSizeLessThan(50);
-    // No statement has answered with more than what a page holds.
+    // No statement returned more than one page.
     assertThat(rows).contains(10).allMatch(count -> count <= 10);
   }
 
@@ -131,7 +131,7 @@ class HistoryTest {
         .containsExactlyInAnyOrderElementsOf(keys(5));
   }
 
-  /** What failed steps have said of their progress goes along, and counts. */
+  /** The progress of failed steps is part of the history and of its size. */
   @Test
   void progress_counts_in_pages_and_keeps_a_history_out_of_its_task() {
     record(20, "10");
@@ -164,7 +164,7 @@ class HistoryTest {
   }
 
   @Test
-  void of_each_step_the_last_attempt_is_told() {
+  void each_step_comes_with_its_last_attempt() {
     RetryPolicy quickly = new RetryPolicy(5, 1, 1, 1, 0, List.of());
     engine.report(stepFailed(claim, "a", 1, quickly));
     engine.report(stepDone(claim, "a", 2, "1"));
@@ -180,7 +180,7 @@ class HistoryTest {
   }
 
   @Test
-  void steps_are_told_with_the_claim_that_recorded_them_and_in_its_order() {
+  void steps_come_with_the_claim_that_recorded_them_and_in_its_order() {
     engine.report(stepDone(claim, "z", "1"));
     engine.report(stepDone(claim, "a", "2"));
     engine.report(new Report.Released(claim, 0, null));
@@ -201,9 +201,9 @@ class HistoryTest {
     assertThat(pages()).isEmpty();
   }
 
-  /** Whoever reads slowly may lose the run meanwhile: the rest of its steps is not theirs. */
+  /** A slow reader may lose its claim; then it gets no more pages. */
   @Test
-  void a_claim_that_is_lost_between_two_pages_hears_so() {
+  void a_claim_that_is_lost_between_two_pages_is_refused() {
     record(30, "100 * 1024");
     List<List<RecordedStep>> pages = new ArrayList<>();
 
@@ -234,7 +234,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_claim_that_was_never_held_gets_nothing() {
+  void a_claim_that_was_never_held_is_refused() {
     RunId run = claim.runId();
     record(1, "10");
 

@@ -30,9 +30,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/**
- * What is read of the database at one time is bounded in bytes, and everything comes in the end.
- */
+/** Reads from the database are limited in bytes, and large values arrive nevertheless. */
 @Timeout(120)
 class LargeInputsTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
@@ -40,7 +38,7 @@ class LargeInputsTest {
   private static final int RUNS = 12;
   private static final String LARGE = '"' + "x".repeat(1 << 20) + '"';
 
-  /** One read may bring 3 MiB. */
+  /** One read returns at most 3 MiB. */
   private static final MemoryConfig TIGHT = new MemoryConfig(48L << 20);
 
   private TestEngine engine;
@@ -109,7 +107,7 @@ class LargeInputsTest {
     assertThat(received).containsExactlyInAnyOrderElementsOf(runs);
   }
 
-  /** What a claim leaves because of its size is claimed next, and not by the slow fallback. */
+  /** The next claim query finds the rest, not the fallback check. */
   @Test
   void a_worker_with_limits_gets_what_did_not_fit_into_memory_at_once() throws Exception {
     engine.close();
@@ -127,8 +125,8 @@ class LargeInputsTest {
     List<RunId> runs = start();
     WorkerId worker = registerWithLimit(2 * RUNS);
     List<Poll> polls = new ArrayList<>();
-    // All polls but the first wait while the first is served: the second claim goes for all of
-    // them, and no later poll asks for a third.
+    // The other polls arrive during the first claim query. The second query serves all of them,
+    // and no later poll requests a third.
     try (Holds.Hold claim = holds.commitAfter("WITH c AS MATERIALIZED")) {
       polls.add(engine.poll(worker, 1));
       claim.awaitReached();
@@ -165,7 +163,7 @@ class LargeInputsTest {
   }
 
   @Test
-  void ends_with_large_outputs_are_read_a_few_at_a_time_and_all_are_told() {
+  void results_with_large_outputs_are_read_a_few_at_a_time_and_all_arrive() {
     List<RunId> runs = start();
     WorkerId worker = engine.register();
     int left = RUNS;
@@ -201,7 +199,7 @@ class LargeInputsTest {
     }
     engine.report(reports);
 
-    // Each of them asks for what is recorded, which is more than one transaction reads.
+    // Each report needs the recorded output; together they exceed what one transaction reads.
     List<Report> again = new ArrayList<>();
     for (Report report : reports) {
       Report.StepDone done = (Report.StepDone) report;

@@ -29,15 +29,15 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A worker that has as much as it may while more is due: nobody spins, and nothing waits for long.
+ * A worker at its limit while more runs are due: no busy loop, and no long wait below the limit.
  */
 class LimitedWorkerTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
   private static final Duration WATCHED = Duration.ofSeconds(4);
 
-  // 20 ms, then twice as long each time up to a second.
-  private static final long LOOKS_MAX = 15;
+  // The retry delay starts at 20 ms and doubles up to one second.
+  private static final long CLAIM_ROUNDS_MAX = 15;
   private static final long STATEMENTS_MAX = 15 * 10;
 
   private WatchedConnector connections;
@@ -104,7 +104,7 @@ class LimitedWorkerTest {
             .start(new StartRequest(NAMESPACE, "", queue, type, "", payload("1"), null, null)));
   }
 
-  private long looks() {
+  private long claimRounds() {
     return engine.engine().meter().dispatch().claimRounds();
   }
 
@@ -116,31 +116,31 @@ class LimitedWorkerTest {
     Awaitility.await().pollDelay(time).atMost(time.plusSeconds(10)).until(() -> true);
   }
 
-  /** The other worker's looks find all in order: that must not hide that these do not. */
+  /** The claims of the healthy worker must not reset the back-off of the limited one. */
   @Test
-  void a_worker_at_its_limit_does_not_make_its_gate_look_all_the_time() {
+  void a_worker_at_its_limit_causes_no_busy_loop_of_claim_queries() {
     WorkerId limited = register(TYPE, Map.of(TYPE, 1));
     Poll other = poll(register("other", Map.of()), "other", 0);
     start(TYPE);
     start(TYPE);
     Task first = await(pollOne(limited).tasks()).get(0);
 
-    long looks = looks();
+    long claimRounds = claimRounds();
     long statements = statements();
     Poll second = pollOne(limited);
     watch(WATCHED);
 
     assertThat(second.tasks()).isNotDone();
-    assertThat(looks() - looks).isBetween(2L, LOOKS_MAX);
+    assertThat(claimRounds() - claimRounds).isBetween(2L, CLAIM_ROUNDS_MAX);
     assertThat(statements() - statements).isLessThanOrEqualTo(STATEMENTS_MAX);
     engine.report(done(first.claim(), "1"));
     assertThat(await(second.tasks())).hasSize(1);
     assertThat(other.tasks()).isNotDone();
   }
 
-  /** A busy machine may spoil a round; a wait of the engine's own would spoil them all. */
+  /** A busy machine may delay one of three rounds; a delay of the engine would affect all. */
   @Test
-  void a_worker_that_comes_below_its_limit_gets_the_next_run_at_once() {
+  void a_worker_that_drops_below_its_limit_gets_the_next_run_at_once() {
     WorkerId limited = register(TYPE, Map.of(TYPE, 1));
     for (int i = 0; i < 4; i++) {
       start(TYPE);
@@ -151,7 +151,7 @@ class LimitedWorkerTest {
     Duration took = Duration.ofDays(1);
     for (int round = 0; round < 3 && took.compareTo(limit) >= 0; round++) {
       Poll next = pollOne(limited);
-      awaitSlowLook();
+      awaitSlowClaim();
       long freedAt = System.nanoTime();
       engine.report(done(held.claim(), "1"));
       held = await(next.tasks()).get(0);
@@ -161,34 +161,31 @@ class LimitedWorkerTest {
     assertThat(took).isLessThan(limit);
   }
 
-  /** Until the gate looks as seldom as it ever does, and has done so just now. */
-  private void awaitSlowLook() {
+  /** Waits until the retry delay is at its maximum and a claim query has just ended. */
+  private void awaitSlowClaim() {
     int slow = 0;
-    awaitLook();
+    awaitEmptyClaim();
     while (slow < 2) {
       long last = System.nanoTime();
-      awaitLook();
+      awaitEmptyClaim();
       slow = System.nanoTime() - last > Duration.ofMillis(800).toNanos() ? slow + 1 : 0;
     }
   }
 
-  /** A look that found nothing asks for the next due time last. */
-  private void awaitLook() {
-    long looks = looksInVain();
-    Awaitility.await().pollInterval(Duration.ofMillis(5)).until(() -> looksInVain() > looks);
+  /** A claim query that found no run is followed by the query of the next due time. */
+  private void awaitEmptyClaim() {
+    long before = emptyClaims();
+    Awaitility.await().pollInterval(Duration.ofMillis(5)).until(() -> emptyClaims() > before);
   }
 
-  private long looksInVain() {
+  private long emptyClaims() {
     return connections.byClaimers().stream()
         .filter(sent -> sent.sql().equals(ClaimRuns.NEXT_DUE_SQL))
         .count();
   }
 
-  /**
-   * The maximum that a poll names for a type is used up while another poll of the worker stands.
-   */
   @Test
-  void a_poll_whose_type_is_used_up_asks_for_nothing_and_the_next_poll_takes_it() {
+  void a_poll_whose_type_limit_is_used_up_causes_no_query_and_the_next_poll_takes_the_run() {
     WorkerId worker = register(TYPE, Map.of());
     engine.settle(worker);
     Poll first = poll(worker, TYPE, 1);
@@ -197,17 +194,17 @@ class LimitedWorkerTest {
     assertThat(await(first.tasks())).hasSize(1);
 
     start(TYPE);
-    long looks = looks();
+    long claimRounds = claimRounds();
     long statements = statements();
     watch(Duration.ofSeconds(1));
-    long looked = looks() - looks;
+    long rounds = claimRounds() - claimRounds;
     long sent = statements() - statements;
     boolean early = second.tasks().isDone();
     RunId due = engine.start();
     Poll third = poll(worker, TYPE, 2);
 
     assertThat(early).isFalse();
-    assertThat(looked).isLessThanOrEqualTo(2);
+    assertThat(rounds).isLessThanOrEqualTo(2);
     assertThat(sent).isZero();
     assertThat(await(second.tasks())).hasSize(2).anyMatch(task -> task.claim().runId().equals(due));
     assertThat(third.tasks()).isNotDone();

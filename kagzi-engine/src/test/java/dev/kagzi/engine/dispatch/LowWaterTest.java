@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Looks start at a mark below which everything was taken: nothing that is due hides there. */
+/** Claim queries start at a low-water mark of due times: no due run is below it. */
 class LowWaterTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -48,8 +48,7 @@ class LowWaterTest {
   void open(TestInfo test) {
     queue = test.getTestMethod().orElseThrow().getName();
     Duration never = Duration.ofHours(1);
-    // The slow look goes below the mark: it is out of the way. So is the death of workers that do
-    // not beat while the clock is moved.
+    // No fallback check, which goes below the mark. No worker times out while the clock is moved.
     EngineConfig config =
         EngineConfig.defaults()
             .withJournal(
@@ -110,8 +109,8 @@ class LowWaterTest {
     return await(poll.tasks()).stream().map(task -> task.claim().runId()).toList();
   }
 
-  /** A look for two that finds one is short: it has set the mark when its poll is answered. */
-  private void lookInVain(WorkerId worker, String type) {
+  /** A claim query with two slots that finds one run sets the mark before its poll is answered. */
+  private void setLowWaterMark(WorkerId worker, String type) {
     Poll first = poll(worker, type, POLL_MS);
     RunId run = start(type);
     Task task = await(first.tasks()).get(0);
@@ -124,22 +123,22 @@ class LowWaterTest {
 
   @Test
   void a_run_that_is_due_below_the_mark_of_another_type_is_found() {
-    // Stands while the others come and go: a gate where nobody stands forgets its marks.
-    Poll standing = poll(register("idle"), "idle", 60_000);
+    // Waits all the time: a queue without polls forgets its marks.
+    Poll waiting = poll(register("idle"), "idle", 60_000);
     WorkerId rare = register("rare");
-    lookInVain(rare, "rare");
+    setLowWaterMark(rare, "rare");
     await(here.engine().workers().deregister(null, rare, false));
     RunId run = start("rare");
 
     clock.ahead(Duration.ofMinutes(1));
-    lookInVain(register("quick"), "quick");
+    setLowWaterMark(register("quick"), "quick");
     List<RunId> found = runs(poll(register("rare"), "rare", POLL_MS));
 
     assertThat(found).containsExactly(run);
-    assertThat(standing.tasks()).isNotDone();
+    assertThat(waiting.tasks()).isNotDone();
   }
 
-  /** A run is due since its transaction began, and can be seen since its transaction ended. */
+  /** A run is due when its transaction begins, but visible only after the commit. */
   @Test
   void a_run_that_a_slow_commit_makes_due_in_the_past_is_found() throws Exception {
     WorkerId worker = here.register();
@@ -150,7 +149,7 @@ class LowWaterTest {
       slow = there.engine().runs().startAll(List.of(request(TYPE), request(TYPE)));
       commit.awaitReached();
       clock.ahead(Duration.ofSeconds(10));
-      lookInVain(worker, TYPE);
+      setLowWaterMark(worker, TYPE);
       waiting = poll(worker, TYPE, POLL_MS);
     }
 
