@@ -13,9 +13,9 @@ import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Decodes the {@link WorkflowFailedEvent}s that the server writes; every other value goes to the
- * application's codec. The events are JSON with the protocol's field names, because workers in all
- * languages read them.
+ * Encodes and decodes {@link WorkflowFailedEvent}s, which the server writes; every other value goes
+ * to the application's codec. The events are JSON with the protocol's field names, because workers
+ * in all languages read them.
  */
 final class FailedEventCodec implements PayloadCodec {
   private static final JsonMapper MAPPER =

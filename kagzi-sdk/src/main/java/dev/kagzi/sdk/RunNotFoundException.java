@@ -7,7 +7,7 @@ public final class RunNotFoundException extends KagziException {
   public RunNotFoundException(String id, String namespace) {
     super(
         ClientCode.NOT_FOUND,
-        "run %s: not found in namespace %s; is it in another namespace, or was it deleted by retention?"
+        "run %s: not found in namespace %s (is it in another namespace, or deleted by retention?)"
             .formatted(id, namespace),
         null);
     this.id = id;

@@ -22,6 +22,7 @@ final class Pause {
       try {
         of(Duration.ofNanos(left));
       } catch (InterruptedException e) {
+        // Ignored on purpose: the scenario needs unresponsive code.
       }
     }
   }

@@ -10,6 +10,7 @@ import dev.kagzi.sdk.internal.report.QueuedLane.Item;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
+import io.grpc.Context;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -112,7 +113,8 @@ public final class Reporter {
       request.addItems(item.message);
     }
     try {
-      connection.workers(ANSWER_MS).report(request.build(), new Answer(batch));
+      Context.ROOT.run(
+          () -> connection.workers(ANSWER_MS).report(request.build(), new Answer(batch)));
     } catch (RuntimeException e) {
       // An interceptor of the application may throw.
       failed(batch, e);
