@@ -39,7 +39,7 @@ class MainTest {
 
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
-            "kagzi: --address: given before migrate (expected: only with commands that ask a"
+            "kagzi: --address: given before migrate (expected: only with commands that call a"
                 + " server) (see kagzi migrate --help)");
   }
 

@@ -246,7 +246,7 @@ public final class Engine implements AutoCloseable {
             new RefreshVersions(heartbeat, versions),
             dispatcher.registry()::removeOld,
             workers::evictOld,
-            stepCounts::forgetOld),
+            stepCounts::evictOld),
         config.coordinatorInterval(),
         threads);
   }
@@ -341,7 +341,7 @@ public final class Engine implements AutoCloseable {
     return versions;
   }
 
-  public RunCompletions endings() {
+  public RunCompletions completions() {
     return completions;
   }
 
@@ -417,7 +417,7 @@ public final class Engine implements AutoCloseable {
       fireSchedules.dueIn(0);
       versions.renew();
       dispatcher.checkEverything();
-      completions.lookAtEverything();
+      completions.refreshAll();
     }
   }
 

@@ -42,6 +42,7 @@ import dev.kagzi.engine.transition.TransitionRules;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.Shard;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.WorkerHeartbeat;
@@ -192,8 +193,8 @@ class ResendTest {
     START_WITH_EXTERNAL_ID(ALONE) {
       @Override
       Ready ready(TestEngine engine) {
-        RunId run = RunId.next();
-        String external = "external " + run;
+        String external = "external " + RunId.next();
+        RunId run = RunId.next(Shard.of(NAMESPACE, external));
         return new Ready(
             () -> plain(await(engine.engine().runs().start(engine.request(external, run))), run),
             () -> state(run));

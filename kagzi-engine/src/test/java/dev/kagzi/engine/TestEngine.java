@@ -179,7 +179,7 @@ public final class TestEngine implements AutoCloseable {
 
   public CompletableFuture<Optional<RunEnd>> end(RunId id) {
     CompletableFuture<Optional<RunEnd>> end = new CompletableFuture<>();
-    var unused = engine.endings().watch(NAMESPACE, id, end::complete);
+    var unused = engine.completions().watch(NAMESPACE, id, end::complete);
     return end;
   }
 

@@ -181,7 +181,7 @@ class LogLinesTest {
           .atMost(LIMIT)
           .ignoreExceptions()
           .until(() -> !server.startRun("q", "t").isEmpty());
-      Awaitility.await().atMost(LIMIT).until(() -> lines.getLast().endsWith("is back"));
+      Awaitility.await().atMost(LIMIT).until(() -> lines.getLast().endsWith("is available again"));
 
       // On a busy machine the outage may last longer than a minute, which logs another line.
       assertThat(lines.stream().filter(line -> !line.equals(STILL)))

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.Timestamp;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.BackfillScheduleRequest;
 import dev.kagzi.protocol.v1.BackfillScheduleResponse;
@@ -30,7 +31,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -73,6 +73,10 @@ class ScheduleFieldsTest {
         .getSchedule();
   }
 
+  private static String runId(WorkflowSchedule schedule) {
+    return RunId.next(RunId.parse(schedule.getScheduleId()).orElseThrow().shard()).toString();
+  }
+
   private static String trigger(WorkflowSchedule schedule, String run) {
     return schedules()
         .triggerWorkflowSchedule(
@@ -97,10 +101,10 @@ class ScheduleFieldsTest {
   @Test
   void a_schedule_counts_how_its_runs_ended_and_lists_them_page_by_page() {
     WorkflowSchedule made = create(request("counted"));
-    String chosen = UUID.randomUUID().toString();
+    String chosen = runId(made);
     assertThat(trigger(made, chosen)).isEqualTo(chosen);
     assertThat(trigger(made, chosen)).as("the same call again").isEqualTo(chosen);
-    trigger(made, UUID.randomUUID().toString());
+    trigger(made, runId(made));
     try (BatchWorker worker = new BatchWorker(server, "counted", "report")) {
       worker.report(BatchWorker.done(worker.poll(1).get(0)));
       worker.report(
@@ -145,7 +149,7 @@ class ScheduleFieldsTest {
             request("waiting")
                 .setCronExpr("* * * * *")
                 .setOverlapPolicy(OverlapPolicy.OVERLAP_POLICY_BUFFER_ONE));
-    trigger(made, UUID.randomUUID().toString());
+    trigger(made, runId(made));
 
     fallBehind(made, Duration.ofMinutes(2));
 

@@ -106,12 +106,12 @@ public final class HeldRuns {
    *
    * @param renewable false when it is extended that far already
    */
-  public record Unheard(boolean renewable, long untilUs) {}
+  public record RenewalLimit(boolean renewable, long untilUs) {}
 
   /** Those of the claims for which their worker has made no call yet. */
-  public static Map<RunId, Unheard> unheard(Session session, List<Claim> claims, long leaseMs)
+  public static Map<RunId, RenewalLimit> unheard(Session session, List<Claim> claims, long leaseMs)
       throws SQLException {
-    Map<RunId, Unheard> unheard = new HashMap<>();
+    Map<RunId, RenewalLimit> unheard = new HashMap<>();
     session
         .query(UNHEARD_SQL)
         .bindUuids(claims, c -> c.runId().value())
@@ -122,7 +122,7 @@ public final class HeldRuns {
             row ->
                 unheard.put(
                     new RunId(row.uuid("run_id")),
-                    new Unheard(row.bool("renewable"), row.bigint("until_us"))));
+                    new RenewalLimit(row.bool("renewable"), row.bigint("until_us"))));
     return unheard;
   }
 

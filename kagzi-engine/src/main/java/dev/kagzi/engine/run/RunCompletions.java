@@ -150,7 +150,7 @@ public final class RunCompletions implements AutoCloseable {
   }
 
   /** Reads all awaited runs, because server messages may have been lost. */
-  public void lookAtEverything() {
+  public void refreshAll() {
     lock.lock();
     try {
       waiters.keySet().forEach(run -> toRead.put(run, true));

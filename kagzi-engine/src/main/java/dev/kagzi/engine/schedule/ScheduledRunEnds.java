@@ -72,7 +72,7 @@ public final class ScheduledRunEnds {
   private ScheduledRunEnds() {}
 
   /** A status change of a schedule's run: it ended, or it continues after its end. */
-  public record Turn(RunId schedule, RunStatus fromStatus, RunStatus toStatus) {
+  public record StatusChange(RunId schedule, RunStatus fromStatus, RunStatus toStatus) {
     private int count(Set<RunStatus> statuses) {
       return (statuses.contains(toStatus) ? 1 : 0) - (statuses.contains(fromStatus) ? 1 : 0);
     }
@@ -96,13 +96,14 @@ public final class ScheduledRunEnds {
   }
 
   /** Counts the ends and starts buffered slots. Call after the ends have been written. */
-  public static List<FiredRun> apply(Session tx, List<Turn> turns) throws SQLException {
-    List<Turn> counted = turns.stream().filter(t -> t.completed() != 0 || t.failed() != 0).toList();
+  public static List<FiredRun> apply(Session tx, List<StatusChange> turns) throws SQLException {
+    List<StatusChange> counted =
+        turns.stream().filter(t -> t.completed() != 0 || t.failed() != 0).toList();
     if (!counted.isEmpty()) {
       tx.query(COUNT_SQL)
           .bindUuids(counted, t -> t.schedule.value())
-          .bindInts(counted, Turn::completed)
-          .bindInts(counted, Turn::failed)
+          .bindInts(counted, StatusChange::completed)
+          .bindInts(counted, StatusChange::failed)
           .update();
     }
     Set<RunId> ended = new java.util.TreeSet<>();

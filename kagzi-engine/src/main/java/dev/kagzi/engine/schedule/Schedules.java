@@ -402,7 +402,6 @@ public final class Schedules {
       return newId;
     }
     RunId run = newId == null ? RunId.next(id.shard()) : newId;
-    id.shard().require("run_id", run, "the schedule's id");
     List<FiredRun> fired = new ArrayList<>();
     database.writeRepeatable(
         tx -> {
@@ -411,6 +410,7 @@ public final class Schedules {
             return run;
           }
           locked(tx, namespace, id);
+          id.shard().require("run_id", run, "the schedule's id");
           List<FiredRun> made =
               started(tx, id, List.of(new FireRuns.Wanted(run, id, null, 0))).runs();
           if (made.isEmpty() && !FireRuns.isOf(tx, run, id, namespace)) {

@@ -10,7 +10,7 @@ import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.run.Versions;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.step.StepRow;
-import dev.kagzi.engine.transition.ReportResult.Came;
+import dev.kagzi.engine.transition.ReportResult.AwaitedSteps;
 import dev.kagzi.engine.transition.ReportResult.ChildAccepted;
 import dev.kagzi.engine.transition.ReportResult.ClaimLost;
 import dev.kagzi.engine.value.Claim;
@@ -120,14 +120,14 @@ final class ChildTransitions {
         boolean enough =
             !r.steps().isEmpty() && (r.all() ? ended.size() == r.steps().size() : !ended.isEmpty());
         if (enough || r.keepClaim()) {
-          yield new Came(upToByteLimit(row, ended), true);
+          yield new AwaitedSteps(upToByteLimit(row, ended), true);
         }
         long untilUs =
             r.durationMs() == null ? RunRow.NEVER : row.nowUs() + r.durationMs() * US_PER_MS;
         mutations.park(row, RunStatus.SLEEPING, untilUs, r.steps(), r.all());
-        yield new Came(List.of(), false);
+        yield new AwaitedSteps(List.of(), false);
       }
-      case ENDED_BY_HOLDER -> new Came(List.of(), false);
+      case ENDED_BY_HOLDER -> new AwaitedSteps(List.of(), false);
       case LOST -> new ClaimLost(row.status());
     };
   }

@@ -16,8 +16,8 @@ public sealed interface ReportResult {
   record ChildAccepted(RunId child) implements ReportResult {}
 
   /** The awaited steps that have ended. Without {@code claimKept} the claim has ended. */
-  record Came(List<RecordedStep> steps, boolean claimKept) implements ReportResult {
-    public Came {
+  record AwaitedSteps(List<RecordedStep> steps, boolean claimKept) implements ReportResult {
+    public AwaitedSteps {
       steps = List.copyOf(steps);
     }
   }

@@ -358,11 +358,11 @@ final class RunBatch {
 
   /** Updates the schedules of runs that ended or were resumed. */
   private void updateSchedules(List<RunRow> changed, RunEvents events) throws SQLException {
-    List<ScheduledRunEnds.Turn> turns = new ArrayList<>();
+    List<ScheduledRunEnds.StatusChange> turns = new ArrayList<>();
     for (RunRow row : changed) {
       RunId schedule = row.schedule();
       if (schedule != null && row.previousStatus().isFinal() != row.status().isFinal()) {
-        turns.add(new ScheduledRunEnds.Turn(schedule, row.previousStatus(), row.status()));
+        turns.add(new ScheduledRunEnds.StatusChange(schedule, row.previousStatus(), row.status()));
       }
     }
     if (!turns.isEmpty()) {

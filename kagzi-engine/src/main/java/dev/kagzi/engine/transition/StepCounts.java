@@ -85,7 +85,7 @@ public final class StepCounts {
   }
 
   /** Drops counts that were not used for ten minutes: their claims ended on another server. */
-  public void forgetOld() {
+  public void evictOld() {
     long now = System.nanoTime();
     counts.values().removeIf(count -> now - count.lastNanos > UNUSED_NANOS_MAX);
   }

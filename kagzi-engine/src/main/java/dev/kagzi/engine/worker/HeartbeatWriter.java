@@ -436,11 +436,11 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         HeldRuns.of(tx, worker, known.get().queue(), known.get().types(), leaseMs)) {
       claims.add(run.claim());
     }
-    Map<RunId, HeldRuns.Unheard> unheard =
+    Map<RunId, HeldRuns.RenewalLimit> unheard =
         claims.isEmpty() ? Map.of() : HeldRuns.unheard(tx, claims, leaseMs);
     List<Renewal> renewals = new ArrayList<>();
     for (Claim claim : claims) {
-      HeldRuns.Unheard limit = unheard.get(claim.runId());
+      HeldRuns.RenewalLimit limit = unheard.get(claim.runId());
       if (limit == null || limit.renewable()) {
         renewals.add(new Renewal(worker, claim, limit == null ? null : limit.untilUs()));
       }

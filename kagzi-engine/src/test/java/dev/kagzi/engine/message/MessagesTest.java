@@ -118,8 +118,8 @@ class MessagesTest extends FamilyTest {
   private static List<RecordedStep> endedSteps(ReportResult result) {
     assertThat(result)
         .isInstanceOfSatisfying(
-            ReportResult.Came.class, came -> assertThat(came.claimKept()).isTrue());
-    return plain(((ReportResult.Came) result).steps());
+            ReportResult.AwaitedSteps.class, came -> assertThat(came.claimKept()).isTrue());
+    return plain(((ReportResult.AwaitedSteps) result).steps());
   }
 
   private long unread() {
@@ -330,7 +330,7 @@ class MessagesTest extends FamilyTest {
       }
       ReportResult result =
           engine.report(park(woken.claim(), false, null, open.toArray(String[]::new)));
-      if (result instanceof ReportResult.Came came && came.claimKept()) {
+      if (result instanceof ReportResult.AwaitedSteps came && came.claimKept()) {
         came.steps().forEach(step -> open.remove(step.stepKey()));
       } else {
         woken = engine.claimOne(worker);

@@ -201,7 +201,7 @@ class ChildrenTest extends FamilyTest {
 
     assertThat(second).isInstanceOf(ChildAccepted.class).isNotEqualTo(new ChildAccepted(first));
     assertThat(engine.report(new Report.Awaited(again, List.of("a"), true, null, true)))
-        .isEqualTo(new ReportResult.Came(List.of(), true));
+        .isEqualTo(new ReportResult.AwaitedSteps(List.of(), true));
   }
 
   @Test
@@ -210,7 +210,7 @@ class ChildrenTest extends FamilyTest {
     Claim claim = engine.claimOne(worker).claim();
     RunId child = startChild(claim, "a");
     Report ask = new Report.Awaited(claim, List.of("a"), false, null, true);
-    assertThat(engine.report(ask)).isEqualTo(new ReportResult.Came(List.of(), true));
+    assertThat(engine.report(ask)).isEqualTo(new ReportResult.AwaitedSteps(List.of(), true));
 
     Claim its = engine.claimOne(worker).claim();
     assertThat(its.runId()).isEqualTo(child);
@@ -218,7 +218,7 @@ class ChildrenTest extends FamilyTest {
 
     assertThat(engine.report(ask))
         .isInstanceOfSatisfying(
-            ReportResult.Came.class,
+            ReportResult.AwaitedSteps.class,
             came -> {
               assertThat(came.claimKept()).isTrue();
               assertThat(came.steps())
@@ -247,8 +247,8 @@ class ChildrenTest extends FamilyTest {
     ReadSteps.Awaited read = database.run(session -> ReadSteps.awaited(session, wanted, 1_000_000));
     List<Integer> parts = new ArrayList<>();
     while (!open.isEmpty()) {
-      ReportResult.Came came =
-          (ReportResult.Came) engine.report(new Report.Awaited(claim, open, true, null));
+      ReportResult.AwaitedSteps came =
+          (ReportResult.AwaitedSteps) engine.report(new Report.Awaited(claim, open, true, null));
       assertThat(came.claimKept()).isTrue();
       parts.add(came.steps().size());
       came.steps().forEach(step -> assertThat(open.remove(step.stepKey())).isTrue());
@@ -408,7 +408,7 @@ class ChildrenTest extends FamilyTest {
         .until(
             () ->
                 engine.report(new Report.Awaited(claim, List.of("a"), true, null, true))
-                        instanceof ReportResult.Came came
+                        instanceof ReportResult.AwaitedSteps came
                     && came.steps().size() == 1);
     assertThat(engine.run(parent).status()).isEqualTo(RunStatus.RUNNING);
   }

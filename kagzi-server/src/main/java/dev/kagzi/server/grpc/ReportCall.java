@@ -59,16 +59,17 @@ final class ReportCall {
     for (Refusal refusal : refused) {
       ReportResult result =
           refusal != null ? new ReportResult.Refused(refusal) : results.get(next++);
-      if (result instanceof ReportResult.Came came) {
+      if (result instanceof ReportResult.AwaitedSteps came) {
         result = firstThatFit(came, CAME_BYTES_MAX - cameBytes);
-        cameBytes += bytes(((ReportResult.Came) result).steps());
+        cameBytes += bytes(((ReportResult.AwaitedSteps) result).steps());
       }
       response.addResults(ResponseMapper.reportResult(result));
     }
     return response.build();
   }
 
-  private static ReportResult.Came firstThatFit(ReportResult.Came came, long bytesLeft) {
+  private static ReportResult.AwaitedSteps firstThatFit(
+      ReportResult.AwaitedSteps came, long bytesLeft) {
     List<RecordedStep> fitting = new ArrayList<>();
     long left = bytesLeft;
     for (RecordedStep step : came.steps()) {
@@ -78,7 +79,7 @@ final class ReportCall {
       fitting.add(step);
       left -= step.bytes();
     }
-    return new ReportResult.Came(fitting, came.claimKept());
+    return new ReportResult.AwaitedSteps(fitting, came.claimKept());
   }
 
   private static long bytes(List<RecordedStep> steps) {

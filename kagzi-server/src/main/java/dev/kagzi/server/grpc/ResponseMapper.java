@@ -236,7 +236,7 @@ final class ResponseMapper {
               .getAcceptedBuilder()
               .setStatus(WorkflowStatus.WORKFLOW_STATUS_RUNNING)
               .setChildRunId(child.toString());
-      case ReportResult.Came(List<RecordedStep> steps, boolean claimKept) -> {
+      case ReportResult.AwaitedSteps(List<RecordedStep> steps, boolean claimKept) -> {
         message.getAwaitedBuilder().setClaimKept(claimKept);
         steps.forEach(step -> message.getAwaitedBuilder().addSteps(recordedStep(step)));
       }

@@ -24,11 +24,11 @@ final class StreamSender<M> {
 
   private final AtomicInteger wakes = new AtomicInteger();
   private volatile long idleSinceNanos = System.nanoTime() - IDLE_NANOS;
-  private volatile @Nullable Ending ending;
+  private volatile @Nullable StreamEnd ending;
   private boolean closed;
 
   // How the stream ends: a null problem means success. With drain, the source is sent first.
-  private record Ending(@Nullable RuntimeException problem, boolean drain) {}
+  private record StreamEnd(@Nullable RuntimeException problem, boolean drain) {}
 
   /**
    * @param source returns the next message, or null if there is none now
@@ -65,15 +65,15 @@ final class StreamSender<M> {
 
   /** Completes the stream after the source's remaining messages. */
   void complete() {
-    endWith(new Ending(null, true));
+    endWith(new StreamEnd(null, true));
   }
 
   /** Ends the stream without sending the remaining messages. */
   void fail(RuntimeException problem) {
-    endWith(new Ending(problem, false));
+    endWith(new StreamEnd(problem, false));
   }
 
-  private void endWith(Ending wanted) {
+  private void endWith(StreamEnd wanted) {
     ending = wanted;
     wake();
   }
@@ -91,7 +91,7 @@ final class StreamSender<M> {
     if (closed || stream.isCancelled()) {
       return;
     }
-    Ending wanted = ending;
+    StreamEnd wanted = ending;
     boolean empty = true;
     if (wanted == null || wanted.drain()) {
       empty = sendWhileReady();

@@ -47,7 +47,7 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
 
   private WatchStream(GrpcContext context, ServerCallStreamObserver<WatchWorkflowsResponse> out) {
     this.calls = context.calls();
-    this.completions = context.engine().endings();
+    this.completions = context.engine().completions();
     this.queue = new CompletionQueue(context.memory());
     this.sender = new StreamSender<>(out, context.senders(), this::next);
   }

@@ -47,7 +47,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     this.awaits =
         new AwaitCall.Context(
             context.calls(),
-            context.engine().endings(),
+            context.engine().completions(),
             context.engine().queries(),
             context.blocking(),
             context.timer());

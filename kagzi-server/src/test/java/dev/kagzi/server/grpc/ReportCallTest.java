@@ -15,7 +15,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ReportCallTest {
-  private static ReportResult.Came came(int steps, int bytes) {
+  private static ReportResult.AwaitedSteps came(int steps, int bytes) {
     List<RecordedStep> all = new ArrayList<>();
     for (int i = 0; i < steps; i++) {
       Payload output = new Payload(new byte[bytes], Map.of());
@@ -23,7 +23,7 @@ class ReportCallTest {
           new RecordedStep(
               "child-" + i, 1, StepKind.CHILD_WORKFLOW, new RecordedStep.Result.Output(output)));
     }
-    return new ReportResult.Came(all, true);
+    return new ReportResult.AwaitedSteps(all, true);
   }
 
   /** Many runs of one worker may get results of their children by one call. */
