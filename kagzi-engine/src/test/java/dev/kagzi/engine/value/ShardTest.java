@@ -8,6 +8,7 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import dev.kagzi.engine.Engine;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -43,6 +44,16 @@ class ShardTest {
     assertThat(id.shard()).hasToString("0c0d");
     assertThat(id.in(new Shard(0xfedc))).hasToString("0198c2a4-7d1e-7a3b-9c4d-5e6f7a8bfedc");
     assertThat(RunId.next(new Shard(0xffff)).toString()).endsWith("ffff");
+  }
+
+  @Test
+  void ids_of_one_shard_differ_although_they_are_made_in_the_same_millisecond() {
+    Set<RunId> ids = new HashSet<>();
+    for (int i = 0; i < 10_000; i++) {
+      ids.add(RunId.next(new Shard(7)));
+    }
+
+    assertThat(ids).hasSize(10_000);
   }
 
   @Test

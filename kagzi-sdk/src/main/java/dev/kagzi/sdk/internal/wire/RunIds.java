@@ -1,7 +1,7 @@
 package dev.kagzi.sdk.internal.wire;
 
 import com.fasterxml.uuid.Generators;
-import com.fasterxml.uuid.impl.TimeBasedEpochGenerator;
+import com.fasterxml.uuid.impl.TimeBasedEpochRandomGenerator;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -13,7 +13,10 @@ import java.util.HexFormat;
  * to.
  */
 public final class RunIds {
-  private static final TimeBasedEpochGenerator GENERATOR = Generators.timeBasedEpochGenerator();
+  // Ids of the same millisecond must not differ in their last bits only: the shard replaces these.
+  private static final TimeBasedEpochRandomGenerator GENERATOR =
+      Generators.timeBasedEpochRandomGenerator();
+
   private static final String DEFAULT_NAMESPACE = "default";
   private static final int SHARD_DIGITS = 4;
 

@@ -6,6 +6,8 @@ import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.TriggerWorkflowScheduleRequest;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -26,6 +28,16 @@ class RunIdsTest {
     assertThat(RunIds.nextBeside(ID)).endsWith("0c0d").isNotEqualTo(ID);
     assertThat(UUID.fromString(RunIds.nextBeside(ID)).version()).isEqualTo(7);
     assertThat(UUID.fromString(RunIds.next("default", "")).version()).isEqualTo(7);
+  }
+
+  @Test
+  void ids_of_one_shard_differ_although_they_are_made_in_the_same_millisecond() {
+    Set<String> ids = new HashSet<>();
+    for (int i = 0; i < 10_000; i++) {
+      ids.add(RunIds.next("default", "order-42"));
+    }
+
+    assertThat(ids).hasSize(10_000);
   }
 
   @Test
