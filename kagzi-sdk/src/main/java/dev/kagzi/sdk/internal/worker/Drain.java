@@ -76,8 +76,18 @@ final class Drain {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      worker.close();
-      ended.countDown();
+      try {
+        worker.close();
+      } catch (RuntimeException e) {
+        log.warn("the worker could not be closed cleanly")
+            .with("queue", worker.queue())
+            .with("error", e.getMessage())
+            .cause(e)
+            .write();
+      } finally {
+        // Whatever fails above: callers wait for this without a limit.
+        ended.countDown();
+      }
     }
   }
 

@@ -172,8 +172,11 @@ final class QueueWorker implements RunHost {
   /** Stops heartbeats, registration and polls. Called after the last run has ended. */
   void close() {
     heartbeat.close();
-    session.close();
-    poller.cancel();
+    try {
+      session.close();
+    } finally {
+      poller.cancel();
+    }
   }
 
   private void accept(List<Task> tasks) {
