@@ -123,11 +123,8 @@ class DrainTest extends FakeServerTest {
 
   /** Starts runs that one poll delivers together, in this order. */
   private List<RunHandle<String>> startInOnePoll(String... names) {
-    CountDownLatch gate = server.hold("PollTasks");
-    List<RunHandle<String>> runs =
-        Stream.of(names).map(name -> kagzi.workflow(GREET).start(name)).toList();
-    gate.countDown();
-    return runs;
+    return server.state.withoutClaims(
+        () -> Stream.of(names).map(name -> kagzi.workflow(GREET).start(name)).toList());
   }
 
   private boolean isClaimed(RunHandle<?> run) {

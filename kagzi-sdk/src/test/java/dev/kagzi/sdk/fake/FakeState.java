@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The fake server's state, which survives a restart of its port. */
@@ -32,6 +33,25 @@ public final class FakeState {
   boolean historyApart;
   boolean limitsIgnored;
   @Nullable String dispatchedAs;
+  private boolean claimsPaused;
+
+  /**
+   * Performs the action while no poll gets a run, those that the server already holds included: all
+   * that the action does to its runs precedes their claims.
+   */
+  public <T> T withoutClaims(Supplier<T> action) {
+    pauseClaims(true);
+    try {
+      return action.get();
+    } finally {
+      pauseClaims(false);
+    }
+  }
+
+  private synchronized void pauseClaims(boolean paused) {
+    claimsPaused = paused;
+    notifyAll();
+  }
 
   /** Reads or changes a run. */
   public synchronized <T> T with(String runId, Function<FakeRun, T> action) {
@@ -104,7 +124,7 @@ public final class FakeState {
       if (!onlineWorkers.getOrDefault(request.getWorkerId(), false)) {
         return PollTasksResponse.getDefaultInstance();
       }
-      List<Task> tasks = claim(request);
+      List<Task> tasks = claimsPaused ? List.of() : claim(request);
       if (!tasks.isEmpty() || System.nanoTime() > until) {
         return PollTasksResponse.newBuilder().addAllTasks(tasks).build();
       }
