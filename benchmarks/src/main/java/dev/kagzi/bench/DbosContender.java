@@ -96,7 +96,8 @@ final class DbosContender implements Contender {
         Double.parseDouble(fields[1]),
         Double.parseDouble(fields[2]),
         Double.parseDouble(fields[3]),
-        Double.parseDouble(fields[4]));
+        Double.parseDouble(fields[4]),
+        Double.parseDouble(fields[5]));
   }
 
   @Override

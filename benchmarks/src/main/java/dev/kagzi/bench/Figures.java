@@ -8,14 +8,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * The figures of one measurement.
  *
+ * @param system the measured system
  * @param values by name, in the order in which they are printed; null if unknown
  */
-record Figures(Scenario scenario, int runs, int inFlight, Map<String, @Nullable Double> values) {
+record Figures(
+    String system,
+    Scenario scenario,
+    int runs,
+    int inFlight,
+    Map<String, @Nullable Double> values) {
 
   static final String RUNS_PER_S = "runs_per_s";
   static final String STEPS_PER_S = "steps_per_s";
   static final String P50_MS = "p50_ms";
   static final String P90_MS = "p90_ms";
+  static final String P95_MS = "p95_ms";
   static final String P99_MS = "p99_ms";
   static final String COMMITS_PER_RUN = "commits_per_run";
   static final String STATEMENTS_PER_RUN = "statements_per_run";
@@ -30,6 +37,7 @@ record Figures(Scenario scenario, int runs, int inFlight, Map<String, @Nullable 
   Map<String, @Nullable Object> toMap() {
     Map<String, @Nullable Object> all = new LinkedHashMap<>();
     all.put("scenario", scenario.name());
+    all.put("system", system);
     all.put("runs", runs);
     all.put("in_flight", inFlight);
     values.forEach((name, value) -> all.put(name, rounded(value)));
@@ -54,7 +62,7 @@ record Figures(Scenario scenario, int runs, int inFlight, Map<String, @Nullable 
               .toArray();
       medians.put(name, sorted.length == 0 ? null : sorted[sorted.length / 2]);
     }
-    return new Figures(first.scenario, first.runs, first.inFlight, medians);
+    return new Figures(first.system, first.scenario, first.runs, first.inFlight, medians);
   }
 
   /** This value divided by the other's; null if that is impossible. */

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** Kagzi: client and worker in this process, the server in another. */
+/** Kagzi: client and worker in this process, the server in another or in this one. */
 final class KagziContender implements Contender {
   private static final String QUEUE = "bench";
   private static final String RESULT = "x".repeat(100);
@@ -22,39 +22,22 @@ final class KagziContender implements Contender {
 
   private final BenchDatabase database;
   private final Progress progress;
-  private final ChildProcess server;
-  private final String address;
+  private final MeasuredServer server;
   private final SentRequests requests = new SentRequests();
   private final Kagzi kagzi;
   private @Nullable Worker worker;
   private int workerSlots;
 
-  private KagziContender(BenchDatabase database, Progress progress, ChildProcess server, int port) {
+  /** Connects to the server, which the caller closes after this. */
+  KagziContender(BenchDatabase database, Progress progress, MeasuredServer server) {
     this.database = database;
     this.progress = progress;
     this.server = server;
-    this.address = "127.0.0.1:" + port;
-    this.kagzi = Kagzi.builder().address(address).grpcInterceptor(requests).connect();
+    this.kagzi = server.client().grpcInterceptor(requests).connect();
   }
 
-  static KagziContender start(BenchDatabase database, Progress progress) {
-    ChildProcess server =
-        ChildProcess.start(
-            "the server",
-            System.getProperty("java.class.path"),
-            ServerMain.class.getName(),
-            database.environment());
-    try {
-      return new KagziContender(database, progress, server, Integer.parseInt(server.read()));
-    } catch (RuntimeException e) {
-      server.close();
-      throw e;
-    }
-  }
-
-  /** The gRPC address of the server. */
-  String address() {
-    return address;
+  MeasuredServer server() {
+    return server;
   }
 
   Kagzi kagzi() {
@@ -63,7 +46,7 @@ final class KagziContender implements Contender {
 
   @Override
   public String name() {
-    return "kagzi";
+    return server.system();
   }
 
   @Override
@@ -128,8 +111,7 @@ final class KagziContender implements Contender {
 
   @Override
   public Counters counters() {
-    String answer = server.ask("counters");
-    return new Counters(Long.parseLong(answer.split(" ", 2)[0]), requests.sum());
+    return new Counters(server.statements(), requests.sum());
   }
 
   @Override
@@ -150,6 +132,5 @@ final class KagziContender implements Contender {
   @Override
   public void close() {
     kagzi.close();
-    server.close();
   }
 }

@@ -21,7 +21,6 @@ import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import io.grpc.ManagedChannel;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,8 +69,7 @@ final class LatencyBench {
 
   List<Latency> measure() {
     List<Latency> all = new ArrayList<>();
-    ManagedChannel channel =
-        NettyChannelBuilder.forTarget(contender.address()).usePlaintext().build();
+    ManagedChannel channel = contender.server().openChannel();
     try {
       SimpleWorker worker = new SimpleWorker(channel);
       // Lets the JIT compile the code of the calls below, in this process and in the server.

@@ -1,11 +1,13 @@
 package dev.kagzi.bench;
 
 import dev.kagzi.postgres.EmbeddedPostgresException;
+import dev.kagzi.server.ServerStartException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +23,8 @@ import picocli.CommandLine.Spec;
     name = "kagzi bench",
     description = {
       "Measures throughput and latency through the real path: client and worker in one JVM, the"
-          + " server with its defaults in another, a durable PostgreSQL.",
+          + " server with its defaults in another (with --embedded in the same), a durable"
+          + " PostgreSQL.",
       "Scenarios: W0 (no step), W5 (5 steps of about 100 bytes), W50 (50 such steps), SLEEP (a"
           + " durable sleep of 2 s); SCHEDULES (10,000 schedules that are due in the same second, and"
           + " what they cost before); LATENCIES (start, poll, cached step, heartbeat, health check"
@@ -70,6 +73,13 @@ public final class Main implements Callable<Integer> {
   private boolean latency;
 
   @Option(
+      names = "--embedded",
+      description =
+          "With --latency: the server is in the JVM of client and worker, as DBOS is, and is called"
+              + " in memory.")
+  private boolean embedded;
+
+  @Option(
       names = "--db-url",
       paramLabel = "URL",
       description =
@@ -80,7 +90,9 @@ public final class Main implements Callable<Integer> {
   @Option(
       names = "--compare",
       paramLabel = "PEER",
-      description = "dbos: measures DBOS Transact Java in turn, medians of three.")
+      description =
+          "dbos: measures DBOS Transact Java in turn, medians of three. With --latency, W0 and W5"
+              + " have a target for the ratio of p50: at most 1.5 and 0.8, with --embedded 1.0.")
   private @Nullable Peer peer;
 
   @Option(names = "--json", description = "One JSON object per scenario, each on one line.")
@@ -101,7 +113,9 @@ public final class Main implements Callable<Integer> {
 
   private static int printFailure(
       Exception failure, CommandLine command, CommandLine.ParseResult parsed) {
-    if (failure instanceof BenchException || failure instanceof EmbeddedPostgresException) {
+    if (failure instanceof BenchException
+        || failure instanceof EmbeddedPostgresException
+        || failure instanceof ServerStartException) {
       command.getErr().println("bench: " + failure.getMessage());
     } else {
       failure.printStackTrace(command.getErr());
@@ -115,14 +129,19 @@ public final class Main implements Callable<Integer> {
     checkPositive("--runs", runs);
     checkPositive("--in-flight", inFlight);
     if (latency && inFlight != null && inFlight != 1) {
-      throw new ParameterException(
-          spec.commandLine(), "--in-flight: " + inFlight + " (expected: none with --latency)");
+      throw refused("--in-flight: " + inFlight + " (expected: none with --latency)");
+    }
+    if (embedded && !latency) {
+      throw refused("--embedded: without --latency (expected: --latency --embedded)");
     }
     for (Scenario scenario : scenarios) {
-      if (peer != null && Scenario.WITHOUT_RUNS.contains(scenario)) {
-        throw new ParameterException(
-            spec.commandLine(),
-            "--scenario: " + scenario + " (expected: one that can be compared)");
+      if (Scenario.WITHOUT_RUNS.contains(scenario)) {
+        if (peer != null) {
+          throw refused("--scenario: " + scenario + " (expected: one that can be compared)");
+        }
+        if (latency) {
+          throw refused("--scenario: " + scenario + " (expected: one of runs with --latency)");
+        }
       }
     }
     PrintWriter out = spec.commandLine().getOut();
@@ -131,7 +150,9 @@ public final class Main implements Callable<Integer> {
     try (DatabaseServer server =
             dbUrl == null ? DatabaseServer.embedded() : DatabaseServer.at(dbUrl);
         BenchDatabase database = server.createDatabase();
-        KagziContender kagzi = KagziContender.start(database, progress)) {
+        MeasuredServer measured =
+            embedded ? EmbeddedServer.start(database) : ServerProcess.start(database);
+        KagziContender kagzi = new KagziContender(database, progress, measured)) {
       if (peer == null) {
         measure(kagzi, report, progress);
       } else {
@@ -143,8 +164,12 @@ public final class Main implements Callable<Integer> {
 
   private void checkPositive(String name, @Nullable Integer value) {
     if (value != null && value < 1) {
-      throw new ParameterException(spec.commandLine(), name + ": " + value + " (expected: >= 1)");
+      throw refused(name + ": " + value + " (expected: >= 1)");
     }
+  }
+
+  private ParameterException refused(String why) {
+    return new ParameterException(spec.commandLine(), why);
   }
 
   private void measure(KagziContender kagzi, Report report, Progress progress) {
@@ -180,7 +205,10 @@ public final class Main implements Callable<Integer> {
           kagziFigures.add(ours.measure());
           dbosFigures.add(theirs.measure());
         }
-        report.print(Figures.median(kagziFigures), dbos.name(), Figures.median(dbosFigures));
+        report.print(
+            Figures.median(kagziFigures),
+            Figures.median(dbosFigures),
+            latency ? scenario.latencyRatioMax(embedded) : OptionalDouble.empty());
       }
     }
   }

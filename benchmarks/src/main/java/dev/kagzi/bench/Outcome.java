@@ -3,7 +3,7 @@ package dev.kagzi.bench;
 import java.util.Arrays;
 
 /** The result of a load; latencies are from the call that starts a run to its result. */
-record Outcome(int runs, double seconds, double p50Ms, double p90Ms, double p99Ms) {
+record Outcome(int runs, double seconds, double p50Ms, double p90Ms, double p95Ms, double p99Ms) {
 
   private static final double NANOS_PER_MS = 1e6;
 
@@ -15,6 +15,7 @@ record Outcome(int runs, double seconds, double p50Ms, double p90Ms, double p99M
         elapsedNanos / 1e9,
         percentile(sorted, 0.50),
         percentile(sorted, 0.90),
+        percentile(sorted, 0.95),
         percentile(sorted, 0.99));
   }
 

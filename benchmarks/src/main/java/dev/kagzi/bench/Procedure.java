@@ -111,8 +111,8 @@ final class Procedure {
     Counters after = contender.counters();
     commits = commitsSoFar() - commits - flushCommits;
     print(
-        "%,.0f runs/s, p50 %.2f ms, p99 %.2f ms"
-            .formatted(outcome.runsPerSecond(), outcome.p50Ms(), outcome.p99Ms()));
+        "%,.0f runs/s, p50 %.2f ms, p95 %.2f ms, p99 %.2f ms"
+            .formatted(outcome.runsPerSecond(), outcome.p50Ms(), outcome.p95Ms(), outcome.p99Ms()));
     if (cores.others().orElse(0) > OTHERS_CORES_MAX) {
       print(
           "other processes used %.2f cores meanwhile: on a quiet machine the figures are better"
@@ -129,6 +129,7 @@ final class Procedure {
     values.put(Figures.STEPS_PER_S, outcome.runsPerSecond() * scenario.steps());
     values.put(Figures.P50_MS, outcome.p50Ms());
     values.put(Figures.P90_MS, outcome.p90Ms());
+    values.put(Figures.P95_MS, outcome.p95Ms());
     values.put(Figures.P99_MS, outcome.p99Ms());
     values.put(Figures.COMMITS_PER_RUN, Math.max(0, commits) / count);
     values.put(
@@ -140,7 +141,7 @@ final class Procedure {
     values.put(Figures.CLIENT_CPU, orNull(cores.client()));
     values.put(Figures.SERVER_CPU, orNull(cores.server()));
     values.put(Figures.POSTGRES_CPU, orNull(cores.postgres()));
-    return new Figures(scenario, outcome.runs(), inFlight, values);
+    return new Figures(contender.name(), scenario, outcome.runs(), inFlight, values);
   }
 
   private static @Nullable Double orNull(OptionalDouble value) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -14,12 +15,13 @@ final class Report {
   private static final JsonMapper JSON = new JsonMapper();
   private static final List<String> COMPARED =
       List.of(Figures.RUNS_PER_S, Figures.STEPS_PER_S, Figures.P50_MS);
-  private static final String HEAD_FORMAT = "%-8s %-7s %9s %9s";
+  private static final String HEAD_FORMAT = "%-8s %-8s %9s %9s";
   private static final String[][] COLUMNS = {
     {Figures.RUNS_PER_S, "runs/s", "%,10.0f"},
     {Figures.STEPS_PER_S, "steps/s", "%,10.0f"},
     {Figures.P50_MS, "p50 ms", "%10.2f"},
     {Figures.P90_MS, "p90 ms", "%10.2f"},
+    {Figures.P95_MS, "p95 ms", "%10.2f"},
     {Figures.P99_MS, "p99 ms", "%10.2f"},
     {Figures.COMMITS_PER_RUN, "commits", "%9.3f"},
     {Figures.STATEMENTS_PER_RUN, "statements", "%11.3f"},
@@ -44,7 +46,7 @@ final class Report {
       out.println(JSON.writeValueAsString(figures.toMap()));
     } else {
       printHead();
-      printRow("kagzi", figures);
+      printRow(figures);
     }
     out.flush();
   }
@@ -98,22 +100,37 @@ final class Report {
     return Objects.requireNonNull(Figures.rounded(value));
   }
 
-  /** Prints two systems, and our values divided by the other's. */
-  void print(Figures ours, String other, Figures its) {
+  /**
+   * Prints two systems, and our values divided by the other's.
+   *
+   * @param target the largest accepted ratio of the median latencies, if there is one
+   */
+  void print(Figures ours, Figures its, OptionalDouble target) {
+    Double p50 = ours.ratio(its, Figures.P50_MS);
+    boolean met = p50 != null && p50 <= target.orElse(0);
     if (json) {
       Map<String, @Nullable Object> both = ours.toMap();
-      both.put(other, its.toMap());
+      both.put(its.system(), its.toMap());
       both.put("ratios", ratios(ours, its));
+      target.ifPresent(max -> both.put("target", Map.of("p50_ratio_max", max, "met", met)));
       out.println(JSON.writeValueAsString(both));
     } else {
       printHead();
-      printRow("kagzi", ours);
-      printRow(other, its);
+      printRow(ours);
+      printRow(its);
       out.printf(Locale.ROOT, HEAD_FORMAT, ours.scenario(), "ratio", "", "");
       for (String name : COMPARED) {
         Double ratio = ours.ratio(its, name);
         out.print(ratio == null ? " %10s".formatted("-") : formatted(" %9.2fx", ratio));
       }
+      target.ifPresent(
+          max ->
+              out.printf(
+                  Locale.ROOT,
+                  "  target: p50 at most %.1fx of %s: %s",
+                  max,
+                  its.system(),
+                  met ? "met" : "MISSED"));
       out.println();
     }
     out.flush();
@@ -138,12 +155,12 @@ final class Report {
     out.println();
   }
 
-  private void printRow(String system, Figures figures) {
+  private void printRow(Figures figures) {
     out.printf(
         Locale.ROOT,
         HEAD_FORMAT,
         figures.scenario(),
-        system,
+        figures.system(),
         formatted("%,d", figures.runs()),
         figures.inFlight());
     for (String[] column : COLUMNS) {

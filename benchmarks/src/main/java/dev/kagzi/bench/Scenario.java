@@ -1,6 +1,7 @@
 package dev.kagzi.bench;
 
 import java.util.EnumSet;
+import java.util.OptionalDouble;
 import java.util.Set;
 
 /** What each run of a measurement does. */
@@ -24,6 +25,10 @@ enum Scenario {
   /** Scenarios that do not measure whole runs. */
   static final Set<Scenario> WITHOUT_RUNS = EnumSet.of(SCHEDULES, LATENCIES);
 
+  private static final double EMBEDDED_RATIO_MAX = 1.0;
+  private static final double W0_RATIO_MAX = 1.5;
+  private static final double W5_RATIO_MAX = 0.8;
+
   private final int steps;
 
   Scenario(int steps) {
@@ -32,5 +37,17 @@ enum Scenario {
 
   int steps() {
     return steps;
+  }
+
+  /**
+   * The largest accepted ratio of our median latency to that of DBOS, with one run in flight; empty
+   * if there is none for this scenario.
+   */
+  OptionalDouble latencyRatioMax(boolean embedded) {
+    return switch (this) {
+      case W0 -> OptionalDouble.of(embedded ? EMBEDDED_RATIO_MAX : W0_RATIO_MAX);
+      case W5 -> OptionalDouble.of(embedded ? EMBEDDED_RATIO_MAX : W5_RATIO_MAX);
+      default -> OptionalDouble.empty();
+    };
   }
 }

@@ -23,7 +23,7 @@ public final class ServerMain {
   /**
    * Uses the environment without tokens and TLS, because the measuring client has no credentials.
    */
-  private static Settings settings() {
+  static Settings settings() {
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.keySet().removeIf(name -> name.matches("KAGZI_(TOKEN|TLS).*"));
     return Settings.of(Settings.Sources.environment(environment));

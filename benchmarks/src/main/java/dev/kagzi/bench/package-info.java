@@ -4,9 +4,9 @@
  *
  * <p>Everything takes the path of a real application. This process is the application: SDK client
  * and worker. The server is its own process with its default settings ({@link
- * dev.kagzi.bench.ServerMain}), and PostgreSQL is durable. Another system can be measured in turn
- * on the same PostgreSQL; it is a {@link dev.kagzi.bench.Contender} too, so the same procedure
- * measures both.
+ * dev.kagzi.bench.ServerMain}), or is embedded in this one, and PostgreSQL is durable. Another
+ * system can be measured in turn on the same PostgreSQL; it is a {@link dev.kagzi.bench.Contender}
+ * too, so the same procedure measures both.
  *
  * <p>Standard output contains only the figures; progress is printed on standard error.
  */

@@ -10,6 +10,8 @@ import java.sql.ResultSet;
 import java.sql.Statement;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -36,12 +38,14 @@ class MainTest {
       assertThat(figures.propertyNames())
           .containsExactly(
               "scenario",
+              "system",
               "runs",
               "in_flight",
               "runs_per_s",
               "steps_per_s",
               "p50_ms",
               "p90_ms",
+              "p95_ms",
               "p99_ms",
               "commits_per_run",
               "statements_per_run",
@@ -50,12 +54,40 @@ class MainTest {
               "server_cpu",
               "postgres_cpu");
       assertThat(figures.get("scenario").asString()).isEqualTo("W5");
+      assertThat(figures.get("system").asString()).isEqualTo("kagzi");
       assertThat(figures.get("runs").asInt()).isEqualTo(50);
       assertThat(figures.get("in_flight").asInt()).isEqualTo(16);
       assertThat(figures.get("steps_per_s").asDouble()).isPositive();
       assertThat(figures.get("p99_ms").asDouble()).isPositive();
       assertThat(figures.get("statements_per_run").asDouble()).isPositive();
       assertThat(figures.get("rpcs_per_run").asDouble()).isPositive();
+      assertThat(databases(postgres)).isZero();
+    }
+  }
+
+  @Test
+  void embedded_server_is_measured_in_the_process_of_the_application() throws Exception {
+    try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().ephemeral().start()) {
+
+      int exitCode =
+          bench.execute(
+              "--latency",
+              "--embedded",
+              "--scenario=w5",
+              "--runs=20",
+              "--json",
+              "--db-url",
+              url(postgres));
+
+      assertThat(exitCode).as(err.toString()).isZero();
+      JsonNode figures = JsonMapper.shared().readTree(out.toString());
+      assertThat(figures.get("system").asString()).isEqualTo("embedded");
+      assertThat(figures.get("in_flight").asInt()).isOne();
+      assertThat(figures.get("server_cpu").isNull()).isTrue();
+      assertThat(figures.get("statements_per_run").asDouble()).isPositive();
+      assertThat(figures.get("p50_ms").asDouble()).isPositive();
+      assertThat(figures.get("p95_ms").asDouble())
+          .isBetween(figures.get("p50_ms").asDouble(), figures.get("p99_ms").asDouble());
       assertThat(databases(postgres)).isZero();
     }
   }
@@ -118,11 +150,20 @@ class MainTest {
     }
   }
 
-  @Test
-  void invalid_arguments_are_rejected_before_anything_starts() {
-    assertThat(bench.execute("--runs=0")).isEqualTo(2);
+  @ParameterizedTest
+  @CsvSource({
+    "--runs=0, --runs: 0 (expected: >= 1)",
+    "--embedded, --embedded: without --latency (expected: --latency --embedded)",
+    "--latency --in-flight=2, --in-flight: 2 (expected: none with --latency)",
+    "--compare=dbos --scenario=schedules,"
+        + " --scenario: SCHEDULES (expected: one that can be compared)",
+    "--latency --embedded --scenario=latencies,"
+        + " --scenario: LATENCIES (expected: one of runs with --latency)",
+  })
+  void invalid_arguments_are_rejected_before_anything_starts(String arguments, String message) {
+    assertThat(bench.execute(arguments.split(" "))).isEqualTo(2);
 
     assertThat(out.toString()).isEmpty();
-    assertThat(err.toString()).contains("--runs: 0 (expected: >= 1)");
+    assertThat(err.toString()).contains(message);
   }
 }

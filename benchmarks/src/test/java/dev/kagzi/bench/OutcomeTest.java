@@ -13,7 +13,7 @@ class OutcomeTest {
 
     Outcome outcome = Outcome.of(2_000_000_000L, latencyNanos);
 
-    assertThat(outcome).isEqualTo(new Outcome(100, 2, 50, 90, 99));
+    assertThat(outcome).isEqualTo(new Outcome(100, 2, 50, 90, 95, 99));
     assertThat(outcome.runsPerSecond()).isEqualTo(50);
   }
 }

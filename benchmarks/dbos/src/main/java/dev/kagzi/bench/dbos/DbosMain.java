@@ -25,7 +25,7 @@ import java.util.stream.LongStream;
  * Runs DBOS in its own process: reads a load per line, and answers with its result. Workflows are started directly, not through a queue, which is the fastest way of DBOS; the pool has 16 connections. It ends with its input.
  *
  * <p>Input: {@code steps sleepMs inFlight runsMax timeMaxMs}. Output: {@code runs seconds p50Ms
- * p90Ms p99Ms}. The first line is {@code ready}.
+ * p90Ms p95Ms p99Ms}. The first line is {@code ready}.
  */
 public final class DbosMain {
   private static final int POOL = 16;
@@ -121,11 +121,12 @@ public final class DbosMain {
     long[] sorted = latencies.stream().flatMapToLong(LongStream::of).sorted().toArray();
     return String.format(
         Locale.ROOT,
-        "%d %f %f %f %f",
+        "%d %f %f %f %f %f",
         sorted.length,
         seconds,
         percentileMs(sorted, 0.50),
         percentileMs(sorted, 0.90),
+        percentileMs(sorted, 0.95),
         percentileMs(sorted, 0.99));
   }
 

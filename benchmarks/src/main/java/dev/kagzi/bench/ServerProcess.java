@@ -1,0 +1,61 @@
+package dev.kagzi.bench;
+
+import dev.kagzi.sdk.Kagzi;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+
+/** A server in a process of its own, reached over gRPC. */
+final class ServerProcess implements MeasuredServer {
+  private final ChildProcess process;
+  private final String address;
+
+  private ServerProcess(ChildProcess process, int port) {
+    this.process = process;
+    this.address = "127.0.0.1:" + port;
+  }
+
+  static ServerProcess start(BenchDatabase database) {
+    ChildProcess process =
+        ChildProcess.start(
+            "the server",
+            System.getProperty("java.class.path"),
+            ServerMain.class.getName(),
+            database.environment());
+    try {
+      return new ServerProcess(process, Integer.parseInt(process.read()));
+    } catch (RuntimeException e) {
+      process.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public String system() {
+    return "kagzi";
+  }
+
+  @Override
+  public Kagzi.Builder client() {
+    return Kagzi.builder().address(address);
+  }
+
+  @Override
+  public ManagedChannel openChannel() {
+    return NettyChannelBuilder.forTarget(address).usePlaintext().build();
+  }
+
+  @Override
+  public long statements() {
+    return Long.parseLong(process.ask("counters").split(" ", 2)[0]);
+  }
+
+  @Override
+  public long pid() {
+    return process.pid();
+  }
+
+  @Override
+  public void close() {
+    process.close();
+  }
+}
