@@ -15,7 +15,7 @@ final class StartupErrors {
 
   private StartupErrors() {}
 
-  /** Returns {@code failure} itself if it cannot be explain. */
+  /** Returns {@code failure} itself if it cannot be explained. */
   static RuntimeException ofDatabase(DatabaseConfig database, RuntimeException failure) {
     if (failure instanceof SchemaException || failure instanceof UnreachableServerException) {
       return new ServerStartException(String.valueOf(failure.getMessage()), failure);

@@ -21,20 +21,44 @@ public sealed interface OptionType {
   Comparable<?> read(String text);
 
   /** The placeholder for the value in a command's help. */
-  String label();
+  default String label() {
+    return switch (this) {
+      case Text text -> text.name();
+      case Secret() -> "SECRET";
+      case File() -> "FILE";
+      case Switch() -> "true|false";
+      case Choice ignored -> "WORD";
+      case Whole ignored -> "N";
+      case Times ignored -> "N";
+      case Decimal ignored -> "X";
+      case Bytes ignored -> "SIZE";
+      case Time ignored -> "TIME";
+    };
+  }
 
   /** The unit of the value, or empty. */
   default String unit() {
-    return "";
+    return this instanceof Bytes ? "bytes" : this instanceof Time ? "time" : "";
   }
 
   /** The allowed values, for help and documentation; or empty. */
   default String range() {
-    return "";
+    return switch (this) {
+      case Text ignored -> "";
+      case Secret() -> "";
+      case File() -> "";
+      case Switch() -> "true or false";
+      case Choice(List<String> values) -> String.join(", ", values);
+      case Whole(long min, long max) -> min + " to " + max;
+      case Times(long max) -> "1 to " + max + ", or -1";
+      case Decimal(double min, double max) -> min + " to " + max;
+      case Bytes(String from, String to) -> from + " to " + to;
+      case Time(String from, String to) -> from + " to " + to;
+    };
   }
 
   /** Any text. */
-  record Text(String label) implements OptionType {
+  record Text(String name) implements OptionType {
     @Override
     public Comparable<?> read(String text) {
       return text;
@@ -46,11 +70,6 @@ public sealed interface OptionType {
     @Override
     public Comparable<?> read(String text) {
       return text;
-    }
-
-    @Override
-    public String label() {
-      return "SECRET";
     }
   }
 
@@ -64,11 +83,6 @@ public sealed interface OptionType {
         throw new IllegalArgumentException("a file", e);
       }
     }
-
-    @Override
-    public String label() {
-      return "FILE";
-    }
   }
 
   /** On or off. */
@@ -80,16 +94,6 @@ public sealed interface OptionType {
         case "false" -> false;
         default -> throw new IllegalArgumentException(range());
       };
-    }
-
-    @Override
-    public String label() {
-      return "true|false";
-    }
-
-    @Override
-    public String range() {
-      return "true or false";
     }
   }
 
@@ -106,16 +110,6 @@ public sealed interface OptionType {
           .findFirst()
           .orElseThrow(() -> new IllegalArgumentException(range()));
     }
-
-    @Override
-    public String label() {
-      return "WORD";
-    }
-
-    @Override
-    public String range() {
-      return String.join(", ", values);
-    }
   }
 
   /** A whole number. */
@@ -127,16 +121,6 @@ public sealed interface OptionType {
       } catch (NumberFormatException e) {
         throw new IllegalArgumentException("a number, " + range(), e);
       }
-    }
-
-    @Override
-    public String label() {
-      return "N";
-    }
-
-    @Override
-    public String range() {
-      return min + " to " + max;
     }
   }
 
@@ -150,16 +134,6 @@ public sealed interface OptionType {
       } catch (NumberFormatException e) {
         throw new IllegalArgumentException("a number, " + range(), e);
       }
-    }
-
-    @Override
-    public String label() {
-      return "N";
-    }
-
-    @Override
-    public String range() {
-      return "1 to " + max + ", or -1";
     }
   }
 
@@ -177,16 +151,6 @@ public sealed interface OptionType {
       } catch (NumberFormatException e) {
         throw new IllegalArgumentException("a number, " + range(), e);
       }
-    }
-
-    @Override
-    public String label() {
-      return "X";
-    }
-
-    @Override
-    public String range() {
-      return min + " to " + max;
     }
   }
 
@@ -209,21 +173,6 @@ public sealed interface OptionType {
       long number = Long.parseLong(form.group(1));
       int shift = SHIFTS.getOrDefault(form.group(2), 0);
       return number > Long.MAX_VALUE >> shift ? Long.MAX_VALUE : number << shift;
-    }
-
-    @Override
-    public String label() {
-      return "SIZE";
-    }
-
-    @Override
-    public String unit() {
-      return "bytes";
-    }
-
-    @Override
-    public String range() {
-      return from + " to " + to;
     }
   }
 
@@ -249,21 +198,6 @@ public sealed interface OptionType {
       long unitMs = UNITS_MS.getOrDefault(form.group(2), 1L);
       return Duration.ofMillis(
           new BigDecimal(form.group(1)).multiply(BigDecimal.valueOf(unitMs)).longValue());
-    }
-
-    @Override
-    public String label() {
-      return "TIME";
-    }
-
-    @Override
-    public String unit() {
-      return "time";
-    }
-
-    @Override
-    public String range() {
-      return from + " to " + to;
     }
   }
 

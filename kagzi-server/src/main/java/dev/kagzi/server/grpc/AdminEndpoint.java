@@ -1,12 +1,14 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.namespace.NamespaceView;
+import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
-import dev.kagzi.engine.query.StepView;
+import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.WorkerView;
+import dev.kagzi.engine.run.DefaultVersions;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Refusal;
-import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.worker.Workers;
 import dev.kagzi.protocol.v1.AdminServiceGrpc.AdminServiceImplBase;
 import dev.kagzi.protocol.v1.DrainWorkerRequest;
 import dev.kagzi.protocol.v1.DrainWorkerResponse;
@@ -43,6 +45,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Serves queries and actions of operators: workers, steps, statistics, versions, health. */
@@ -97,7 +100,11 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "worker-namespaces",
           "worker-versions");
 
-  private final GrpcContext context;
+  private final BlockingCalls blocking;
+  private final Queries queries;
+  private final Workers workers;
+  private final Namespaces namespaces;
+  private final DefaultVersions versions;
   private final Supplier<Optional<String>> notReadyReason;
   private final Set<String> services;
   private final String version;
@@ -112,7 +119,11 @@ final class AdminEndpoint extends AdminServiceImplBase {
       Supplier<Optional<String>> notReadyReason,
       Set<String> services,
       String version) {
-    this.context = context;
+    this.blocking = context.blocking();
+    this.queries = context.engine().queries();
+    this.workers = context.engine().workers();
+    this.namespaces = context.engine().namespaces();
+    this.versions = context.engine().versions();
     this.notReadyReason = notReadyReason;
     this.services = Set.copyOf(services);
     this.version = version;
@@ -120,100 +131,73 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void listWorkers(ListWorkersRequest request, StreamObserver<ListWorkersResponse> caller) {
-    context.blocking().answer(caller, () -> workers(request), AdminEndpoint::workers);
+    blocking.answer(
+        caller,
+        () -> workers(request),
+        page ->
+            ListWorkersResponse.newBuilder()
+                .setPage(ResponseMapper.page(page))
+                .addAllWorkers(ResponseMapper.items(page, ResponseMapper::worker))
+                .build());
   }
 
   private Page<WorkerView> workers(ListWorkersRequest request) {
     WorkerStatus status = request.getStatusFilter();
-    return context
-        .engine()
-        .queries()
-        .workers(
-            Arguments.namespace(request.getNamespace()),
-            request.hasTaskQueue() ? request.getTaskQueue() : null,
-            status == WorkerStatus.WORKER_STATUS_UNSPECIFIED
-                ? null
-                : Arguments.workerStatus("status_filter", status),
-            Arguments.page(request.getPage()));
-  }
-
-  private static ListWorkersResponse workers(Page<WorkerView> page) {
-    ListWorkersResponse.Builder message =
-        ListWorkersResponse.newBuilder().setPage(ResponseMapper.page(page));
-    page.items().forEach(worker -> message.addWorkers(ResponseMapper.worker(worker)));
-    return message.build();
+    return queries.workers(
+        Arguments.namespace(request.getNamespace()),
+        request.hasTaskQueue() ? request.getTaskQueue() : null,
+        status == WorkerStatus.WORKER_STATUS_UNSPECIFIED
+            ? null
+            : Arguments.workerStatus("status_filter", status),
+        Arguments.page(request.getPage()));
   }
 
   @Override
   public void getWorker(GetWorkerRequest request, StreamObserver<GetWorkerResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .queries()
-                    .worker(
-                        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
-                        Arguments.workerId(request.getWorkerId())),
-            worker ->
-                GetWorkerResponse.newBuilder().setWorker(ResponseMapper.worker(worker)).build());
+    blocking.answer(
+        caller,
+        () ->
+            queries.worker(
+                Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
+                Arguments.workerId(request.getWorkerId())),
+        worker -> GetWorkerResponse.newBuilder().setWorker(ResponseMapper.worker(worker)).build());
   }
 
   @Override
   public void getStep(GetStepRequest request, StreamObserver<GetStepResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .queries()
-                    .step(
-                        Arguments.namespace(request.getNamespace()),
-                        StepRef.parse(request.getStepId())),
-            step -> GetStepResponse.newBuilder().setStep(ResponseMapper.step(step)).build());
+    blocking.answer(
+        caller,
+        () ->
+            queries.step(
+                Arguments.namespace(request.getNamespace()), StepRef.parse(request.getStepId())),
+        step -> GetStepResponse.newBuilder().setStep(ResponseMapper.step(step)).build());
   }
 
   @Override
   public void listSteps(ListStepsRequest request, StreamObserver<ListStepsResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .queries()
-                    .steps(
-                        Arguments.namespace(request.getNamespace()),
-                        Arguments.runId(request.getRunId()),
-                        request.hasStepName() ? request.getStepName() : null,
-                        Arguments.page(request.getPage())),
-            AdminEndpoint::steps);
-  }
-
-  private static ListStepsResponse steps(Page<StepView> page) {
-    ListStepsResponse.Builder message =
-        ListStepsResponse.newBuilder().setPage(ResponseMapper.page(page));
-    page.items().forEach(step -> message.addSteps(ResponseMapper.step(step)));
-    return message.build();
+    blocking.answer(
+        caller,
+        () ->
+            queries.steps(
+                Arguments.namespace(request.getNamespace()),
+                Arguments.runId(request.getRunId()),
+                request.hasStepName() ? request.getStepName() : null,
+                Arguments.page(request.getPage())),
+        page ->
+            ListStepsResponse.newBuilder()
+                .setPage(ResponseMapper.page(page))
+                .addAllSteps(ResponseMapper.items(page, ResponseMapper::step))
+                .build());
   }
 
   @Override
   public void drainWorker(DrainWorkerRequest request, StreamObserver<DrainWorkerResponse> caller) {
     UnaryResponses.answer(
         caller,
-        () -> {
-          WorkerId worker = Arguments.workerId(request.getWorkerId());
-          return context
-              .engine()
-              .workers()
-              .drain(
-                  Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()), worker);
-        },
+        () ->
+            workers.drain(
+                Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
+                Arguments.workerId(request.getWorkerId())),
         draining ->
             DrainWorkerResponse.newBuilder()
                 .setSuccess(draining)
@@ -225,19 +209,14 @@ final class AdminEndpoint extends AdminServiceImplBase {
   @Override
   public void listWorkerEvents(
       ListWorkerEventsRequest request, StreamObserver<ListWorkerEventsResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .queries()
-                    .workerEvents(
-                        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
-                        Arguments.workerId(request.getWorkerId()),
-                        Arguments.page(request.getPage())),
-            StatsMapper::workerEvents);
+    blocking.answer(
+        caller,
+        () ->
+            queries.workerEvents(
+                Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
+                Arguments.workerId(request.getWorkerId()),
+                Arguments.page(request.getPage())),
+        StatsMapper::workerEvents);
   }
 
   @Override
@@ -246,110 +225,75 @@ final class AdminEndpoint extends AdminServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context
-                .engine()
-                .workers()
-                .forceOffline(
-                    Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
-                    Arguments.workerId(request.getWorkerId()),
-                    request.getReason(),
-                    Arguments.requestId(request.getRequestId())),
+            workers.forceOffline(
+                Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
+                Arguments.workerId(request.getWorkerId()),
+                request.getReason(),
+                Arguments.requestId(request.getRequestId())),
         freed -> ForceOfflineWorkerResponse.newBuilder().setFreedRuns(freed).build());
   }
 
   @Override
   public void getStats(GetStatsRequest request, StreamObserver<GetStatsResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .queries()
-                    .stats(
-                        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
-            StatsMapper::stats);
+    blocking.answer(
+        caller,
+        () ->
+            queries.stats(Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
+        StatsMapper::stats);
   }
 
   @Override
   public void getQueueDepth(
       GetQueueDepthRequest request, StreamObserver<GetQueueDepthResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .queries()
-                    .depth(
-                        Arguments.namespace(request.getNamespace()),
-                        request.hasTaskQueue() ? request.getTaskQueue() : null),
-            StatsMapper::depth);
+    blocking.answer(
+        caller,
+        () ->
+            queries.depth(
+                Arguments.namespace(request.getNamespace()),
+                request.hasTaskQueue() ? request.getTaskQueue() : null),
+        StatsMapper::depth);
   }
 
   @Override
   public void setDefaultVersion(
       SetDefaultVersionRequest request, StreamObserver<SetDefaultVersionResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () -> {
-              NamespaceView namespace =
-                  context.engine().namespaces().get(Arguments.namespace(request.getNamespace()));
-              return context
-                  .engine()
-                  .versions()
-                  .set(
-                      namespace.namespace(),
-                      request.getWorkflowType(),
-                      request.getVersion(),
-                      Arguments.requestId(request.getRequestId()));
-            },
-            former -> SetDefaultVersionResponse.newBuilder().setFormerVersion(former).build());
+    blocking.answer(
+        caller,
+        () -> {
+          NamespaceView namespace = namespaces.get(Arguments.namespace(request.getNamespace()));
+          return versions.set(
+              namespace.namespace(),
+              request.getWorkflowType(),
+              request.getVersion(),
+              Arguments.requestId(request.getRequestId()));
+        },
+        former -> SetDefaultVersionResponse.newBuilder().setFormerVersion(former).build());
   }
 
   @Override
   public void listWorkflowTypes(
       ListWorkflowTypesRequest request, StreamObserver<ListWorkflowTypesResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .queries()
-                    .types(
-                        Arguments.namespace(request.getNamespace()),
-                        Arguments.page(request.getPage())),
-            page ->
-                StatsMapper.types(
-                    page,
-                    Arguments.namespace(request.getNamespace()),
-                    context.engine().versions()));
+    blocking.answer(
+        caller,
+        () ->
+            queries.types(
+                Arguments.namespace(request.getNamespace()), Arguments.page(request.getPage())),
+        page -> StatsMapper.types(page, Arguments.namespace(request.getNamespace()), versions));
   }
 
   @Override
   public void getHealth(GetHealthRequest request, StreamObserver<GetHealthResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .queries()
-                    .health(
-                        Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
-            StatsMapper::health);
+    blocking.answer(
+        caller,
+        () ->
+            queries.health(
+                Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace())),
+        StatsMapper::health);
   }
 
   @Override
   public void healthCheck(HealthCheckRequest request, StreamObserver<HealthCheckResponse> caller) {
-    context.blocking().answer(caller, () -> health(request.getService()), health -> health);
+    blocking.answer(caller, () -> health(request.getService()), Function.identity());
   }
 
   private HealthCheckResponse health(String service) {

@@ -73,6 +73,11 @@ final class Arguments {
   }
 
   /** Returns null if the caller sent none. */
+  static @Nullable RunId runIdOrNull(String field, String text) {
+    return text.isEmpty() ? null : runId(field, text);
+  }
+
+  /** Returns null if the caller sent none. */
   static @Nullable UUID requestId(String text) {
     return text.isEmpty() ? null : runId("request_id", text).value();
   }
@@ -117,13 +122,11 @@ final class Arguments {
   }
 
   static Failure failure(ErrorDetail error) {
-    ErrorCode code = errorCode(error.getCode());
-    long retryAfterMs = notNegative("error.retry_after_ms", error.getRetryAfterMs());
     return new Failure(
-            code,
+            errorCode(error.getCode()),
             error.getMessage(),
             error.getNonRetryable(),
-            retryAfterMs,
+            notNegative("error.retry_after_ms", error.getRetryAfterMs()),
             error.getSubject(),
             error.getSubjectId(),
             error.getMetadataMap())

@@ -8,12 +8,10 @@ import dev.kagzi.engine.worker.AttachListener;
 import dev.kagzi.engine.worker.Attachment;
 import dev.kagzi.engine.worker.Workers;
 import dev.kagzi.protocol.v1.AttachResponse;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,25 +28,22 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
   private volatile @Nullable Attachment attachment;
   private volatile boolean closed;
 
-  private AttachStream(
-      OpenCalls calls, ServerCallStreamObserver<AttachResponse> out, Executor executor) {
-    this.calls = calls;
-    this.sender = new StreamSender<>(out, executor, events::poll);
+  private AttachStream(GrpcContext context, StreamObserver<AttachResponse> caller) {
+    this.calls = context.calls();
+    this.sender =
+        new StreamSender<>(UnaryResponses.stream(caller), context.senders(), events::poll);
   }
 
   static void open(
-      OpenCalls calls,
-      Workers workers,
+      GrpcContext context,
       String namespace,
       WorkerId worker,
-      StreamObserver<AttachResponse> caller,
-      Executor executor) {
-    ServerCallStreamObserver<AttachResponse> out = UnaryResponses.stream(caller);
-    AttachStream stream = new AttachStream(calls, out, executor);
+      StreamObserver<AttachResponse> caller) {
+    AttachStream stream = new AttachStream(context, caller);
     stream.sender.start(stream::close);
-    calls.add(stream);
+    stream.calls.add(stream);
     if (!stream.closed) {
-      stream.begin(workers, namespace, worker);
+      stream.begin(context.engine().workers(), namespace, worker);
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.run.RunEnd;
@@ -10,7 +9,6 @@ import dev.kagzi.protocol.v1.AwaitWorkflowResponse;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.Optional;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -21,16 +19,7 @@ import org.jspecify.annotations.Nullable;
  * run's current state.
  */
 final class AwaitCall implements OpenCalls.OpenCall {
-
-  /** What all await calls of a server share. */
-  record Context(
-      OpenCalls calls,
-      RunCompletions completions,
-      Queries queries,
-      BlockingCalls blocking,
-      ScheduledExecutorService timer) {}
-
-  private final Context context;
+  private final GrpcContext context;
   private final String namespace;
   private final RunId runId;
   private final ServerCallStreamObserver<AwaitWorkflowResponse> caller;
@@ -39,7 +28,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
   private volatile @Nullable ScheduledFuture<?> limit;
 
   private AwaitCall(
-      Context context,
+      GrpcContext context,
       String namespace,
       RunId runId,
       StreamObserver<AwaitWorkflowResponse> caller) {
@@ -50,7 +39,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
   }
 
   static void open(
-      Context context,
+      GrpcContext context,
       String namespace,
       RunId runId,
       long waitMs,
@@ -65,7 +54,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
 
   private void begin(long waitMs) {
     try {
-      watch = context.completions().watch(namespace, runId, this::runEnded);
+      watch = context.engine().completions().watch(namespace, runId, this::runEnded);
       limit = context.timer().schedule(this::answer, waitMs, TimeUnit.MILLISECONDS);
     } catch (RuntimeException e) {
       if (finish()) {
@@ -97,7 +86,7 @@ final class AwaitCall implements OpenCalls.OpenCall {
               "await",
               () ->
                   UnaryResponses.send(
-                      caller, () -> reply(context.queries().run(namespace, runId))));
+                      caller, () -> reply(context.engine().queries().run(namespace, runId))));
     } catch (Refusal full) {
       caller.onError(GrpcErrors.of(full));
     }

@@ -4,7 +4,7 @@ import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
-import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.StartWorkflowsRequest;
 import dev.kagzi.protocol.v1.StartWorkflowsResponse;
 import java.util.ArrayList;
@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 
 /** Starts many runs in one call. Each start has its own result, in the order of the request. */
 final class BulkStart {
+  // Each start takes more memory than its bytes on the wire.
   private static final int STARTS_MAX = 10_000;
 
   private BulkStart() {}
@@ -21,15 +22,16 @@ final class BulkStart {
   /** Completes with a supplier that builds the response. */
   static CompletableFuture<Supplier<StartWorkflowsResponse>> begin(
       Runs runs, RetryPolicy defaults, StartWorkflowsRequest request) {
-    StartRequests.checkCount(request.getStartsCount(), STARTS_MAX);
     int count = request.getStartsCount();
+    if (count > STARTS_MAX) {
+      throw Refusal.invalid("starts", count + " items", "at most " + STARTS_MAX + " in one call");
+    }
     List<StartRequest> readable = new ArrayList<>(count);
     // Errors of items that could not be read; the other items get the engine's results in order.
     dev.kagzi.protocol.v1.StartResult[] refused = new dev.kagzi.protocol.v1.StartResult[count];
     for (int i = 0; i < count; i++) {
-      StartWorkflowRequest start = request.getStarts(i);
       try {
-        readable.add(StartRequests.read(start, request.getNamespace(), defaults));
+        readable.add(StartRequests.read(request.getStarts(i), request.getNamespace(), defaults));
       } catch (RuntimeException e) {
         refused[i] = refused(e);
       }

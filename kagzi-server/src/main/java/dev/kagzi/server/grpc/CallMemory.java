@@ -81,7 +81,7 @@ final class CallMemory implements ServerInterceptor {
     };
   }
 
-  /** Counts one call's request bytes. The thread that current the connection calls its methods. */
+  /** Counts one call's request bytes. The thread that reads the connection calls its methods. */
   private final class RequestBytes extends ServerStreamTracer {
     private final AtomicLong held = new AtomicLong();
     private long uncompressed;

@@ -7,7 +7,6 @@ import dev.kagzi.protocol.v1.WorkflowEnd;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +22,6 @@ final class CompletionQueue {
   private record Queued(WorkflowEnd end, long bytes) {}
 
   private final CallMemory memory;
-  private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Queued> queued = new ArrayDeque<>();
   private final ArrayDeque<RunId> deferred = new ArrayDeque<>();
   private long queuedBytes;
@@ -34,20 +32,15 @@ final class CompletionQueue {
   }
 
   /** Adds a completion; empty for a run that does not exist. */
-  void add(RunId run, Optional<RunEnd> end) {
+  synchronized void add(RunId run, Optional<RunEnd> end) {
     long bytes = end.map(CompletionQueue::bytes).orElse((long) END_BYTES);
-    lock.lock();
-    try {
-      if (closed) {
-        return;
-      }
-      if (!fits(bytes)) {
-        deferred.add(run);
-      } else {
-        push(end.map(ResponseMapper::end).orElseGet(() -> ResponseMapper.noSuchRun(run)), bytes);
-      }
-    } finally {
-      lock.unlock();
+    if (closed) {
+      return;
+    }
+    if (!fits(bytes)) {
+      deferred.add(run);
+    } else {
+      push(end.map(ResponseMapper::end).orElseGet(() -> ResponseMapper.noSuchRun(run)), bytes);
     }
   }
 
@@ -61,15 +54,10 @@ final class CompletionQueue {
   }
 
   /** Adds a completion that needs no query. */
-  void add(WorkflowEnd end) {
-    lock.lock();
-    try {
-      if (!closed) {
-        memory.addResponse(END_BYTES);
-        push(end, END_BYTES);
-      }
-    } finally {
-      lock.unlock();
+  synchronized void add(WorkflowEnd end) {
+    if (!closed) {
+      memory.addResponse(END_BYTES);
+      push(end, END_BYTES);
     }
   }
 
@@ -79,81 +67,51 @@ final class CompletionQueue {
   }
 
   /** Returns as many completions as one message carries, or null if none is queued. */
-  @Nullable WatchWorkflowsResponse next() {
-    lock.lock();
-    try {
-      if (queued.isEmpty()) {
-        return null;
-      }
-      WatchWorkflowsResponse.Builder message = WatchWorkflowsResponse.newBuilder();
-      long bytes = 0;
-      while (!queued.isEmpty()
-          && (bytes == 0 || bytes + queued.element().bytes() <= MESSAGE_BYTES_MAX)) {
-        Queued end = queued.remove();
-        message.addEnds(end.end());
-        bytes += end.bytes();
-      }
-      queuedBytes -= bytes;
-      memory.releaseResponse(bytes);
-      return message.build();
-    } finally {
-      lock.unlock();
+  synchronized @Nullable WatchWorkflowsResponse next() {
+    if (queued.isEmpty()) {
+      return null;
     }
+    WatchWorkflowsResponse.Builder message = WatchWorkflowsResponse.newBuilder();
+    long bytes = 0;
+    while (!queued.isEmpty()
+        && (bytes == 0 || bytes + queued.element().bytes() <= MESSAGE_BYTES_MAX)) {
+      Queued end = queued.remove();
+      message.addEnds(end.end());
+      bytes += end.bytes();
+    }
+    queuedBytes -= bytes;
+    memory.releaseResponse(bytes);
+    return message.build();
   }
 
   /** Returns deferred runs to query again; empty while other completions are queued. */
-  List<RunId> deferred() {
-    lock.lock();
-    try {
-      return queued.isEmpty() && !deferred.isEmpty()
-          ? deferred.stream().limit(DEFERRED_BATCH).toList()
-          : List.of();
-    } finally {
-      lock.unlock();
-    }
+  synchronized List<RunId> deferred() {
+    return queued.isEmpty() && !deferred.isEmpty()
+        ? deferred.stream().limit(DEFERRED_BATCH).toList()
+        : List.of();
   }
 
   /** Removes the first {@code count} deferred runs, which have been queried again. */
-  void removeDeferred(int count) {
-    lock.lock();
-    try {
-      for (int i = 0; i < count; i++) {
-        deferred.remove();
-      }
-    } finally {
-      lock.unlock();
+  synchronized void removeDeferred(int count) {
+    for (int i = 0; i < count; i++) {
+      deferred.remove();
     }
   }
 
-  boolean hasDeferred() {
-    lock.lock();
-    try {
-      return !deferred.isEmpty();
-    } finally {
-      lock.unlock();
-    }
+  synchronized boolean hasDeferred() {
+    return !deferred.isEmpty();
   }
 
   /** Discards the queue: the client has gone. */
-  void close() {
-    lock.lock();
-    try {
-      closed = true;
-      queued.clear();
-      memory.releaseResponse(queuedBytes);
-      queuedBytes = 0;
-    } finally {
-      lock.unlock();
-    }
+  synchronized void close() {
+    closed = true;
+    queued.clear();
+    memory.releaseResponse(queuedBytes);
+    queuedBytes = 0;
   }
 
-  int size() {
-    lock.lock();
-    try {
-      return queued.size() + deferred.size();
-    } finally {
-      lock.unlock();
-    }
+  synchronized int size() {
+    return queued.size() + deferred.size();
   }
 
   private static long bytes(RunEnd end) {

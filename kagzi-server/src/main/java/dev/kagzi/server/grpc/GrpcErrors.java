@@ -53,10 +53,9 @@ final class GrpcErrors {
       return status;
     }
     ErrorDetail detail = detail(cause);
-    Status.Code code = code(cause);
     return StatusProto.toStatusRuntimeException(
         com.google.rpc.Status.newBuilder()
-            .setCode(code.value())
+            .setCode(code(cause).value())
             .setMessage(detail.getMessage())
             .addDetails(Any.pack(detail))
             .build());
@@ -78,7 +77,7 @@ final class GrpcErrors {
     if (cause instanceof Refusal refusal && refusal.reason() != Refusal.Reason.INTERNAL) {
       return ErrorDetail.newBuilder()
           .setCode(errorCode(refusal.reason()))
-          .setMessage(message(refusal))
+          .setMessage(shorten(String.valueOf(refusal.getMessage()), MESSAGE_LENGTH_MAX))
           .setNonRetryable(!isTransient(refusal.reason()))
           .setSubject(refusal.subject())
           .setSubjectId(refusal.subjectId())
@@ -90,8 +89,8 @@ final class GrpcErrors {
   }
 
   /**
-   * Returns the failure as recordedFailure. What does not fit into trailers is cut, the longest
-   * metadata value first; the step keeps all of it.
+   * Returns the failure as recorded. What does not fit into trailers is cut, the longest metadata
+   * value first; the step keeps all of it.
    */
   private static ErrorDetail recordedFailure(Refusal refusal, Failure failure) {
     ErrorDetail.Builder detail = ResponseMapper.error(failure).toBuilder();
@@ -145,30 +144,15 @@ final class GrpcErrors {
     return cause;
   }
 
-  private static String message(Refusal refusal) {
-    return shorten(String.valueOf(refusal.getMessage()), MESSAGE_LENGTH_MAX);
-  }
-
   private static String shorten(String text, int lengthMax) {
     return text.length() <= lengthMax ? text : text.substring(0, lengthMax) + "…";
   }
 
+  /** A reason has the name of its gRPC status. */
   private static Status.Code code(Throwable cause) {
-    if (!(cause instanceof Refusal refusal)) {
-      return Status.Code.INTERNAL;
-    }
-    return switch (refusal.reason()) {
-      case INVALID_ARGUMENT -> Status.Code.INVALID_ARGUMENT;
-      case UNAUTHENTICATED -> Status.Code.UNAUTHENTICATED;
-      case NOT_FOUND -> Status.Code.NOT_FOUND;
-      case ALREADY_EXISTS -> Status.Code.ALREADY_EXISTS;
-      case FAILED_PRECONDITION -> Status.Code.FAILED_PRECONDITION;
-      case ABORTED -> Status.Code.ABORTED;
-      case RESOURCE_EXHAUSTED -> Status.Code.RESOURCE_EXHAUSTED;
-      case UNAVAILABLE -> Status.Code.UNAVAILABLE;
-      case UNIMPLEMENTED -> Status.Code.UNIMPLEMENTED;
-      case INTERNAL -> Status.Code.INTERNAL;
-    };
+    return cause instanceof Refusal refusal
+        ? Status.Code.valueOf(refusal.reason().name())
+        : Status.Code.INTERNAL;
   }
 
   // The protocol has fewer codes than gRPC; the metadata has the exact one.

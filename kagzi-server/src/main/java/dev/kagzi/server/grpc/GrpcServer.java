@@ -54,7 +54,7 @@ public final class GrpcServer implements AutoCloseable {
       Supplier<Optional<String>> notReadyReason,
       Duration closeTimeout)
       throws IOException {
-    GrpcThreads threads = new GrpcThreads(engine.threads());
+    GrpcThreads threads = GrpcThreads.start(engine.threads());
     OpenCalls calls = new OpenCalls();
     GoneCallers gone = new GoneCallers();
     CallMemory memory = new CallMemory(settings.memory());

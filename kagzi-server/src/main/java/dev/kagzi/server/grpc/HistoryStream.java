@@ -27,8 +27,7 @@ final class HistoryStream {
   }
 
   static void open(
-      BlockingCalls blocking,
-      Tasks tasks,
+      GrpcContext context,
       String namespace,
       Claim claim,
       StreamObserver<GetHistoryResponse> caller) {
@@ -36,7 +35,9 @@ final class HistoryStream {
     stream.out.setOnCancelHandler(stream.stateChanges::release);
     stream.out.setOnReadyHandler(stream.stateChanges::release);
     try {
-      blocking.run("history", () -> stream.send(tasks, namespace, claim));
+      context
+          .blocking()
+          .run("history", () -> stream.send(context.engine().tasks(), namespace, claim));
     } catch (Refusal full) {
       caller.onError(GrpcErrors.of(full));
     }
@@ -54,9 +55,7 @@ final class HistoryStream {
 
   private void sendPage(List<RecordedStep> steps) {
     GetHistoryResponse.Builder message = GetHistoryResponse.newBuilder();
-    for (RecordedStep step : steps) {
-      message.addSteps(ResponseMapper.recordedStep(step));
-    }
+    steps.forEach(step -> message.addSteps(ResponseMapper.recordedStep(step)));
     out.onNext(message.build());
     // Wait here, before the next page is read: the waiting thread then holds no page in memory.
     awaitReady();

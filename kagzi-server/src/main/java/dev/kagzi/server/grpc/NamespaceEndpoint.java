@@ -1,9 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.namespace.NamespaceUpdate;
-import dev.kagzi.engine.namespace.NamespaceView;
 import dev.kagzi.engine.namespace.Namespaces;
-import dev.kagzi.engine.page.Page;
 import dev.kagzi.protocol.v1.CreateNamespaceRequest;
 import dev.kagzi.protocol.v1.CreateNamespaceResponse;
 import dev.kagzi.protocol.v1.DisableNamespaceRequest;
@@ -66,14 +64,11 @@ final class NamespaceEndpoint extends NamespaceServiceImplBase {
     blocking.answer(
         caller,
         () -> namespaces.list(Arguments.page(request.getPage())),
-        NamespaceEndpoint::namespaces);
-  }
-
-  private static ListNamespacesResponse namespaces(Page<NamespaceView> page) {
-    ListNamespacesResponse.Builder message =
-        ListNamespacesResponse.newBuilder().setPage(ResponseMapper.page(page));
-    page.items().forEach(namespace -> message.addNamespaces(ResponseMapper.namespace(namespace)));
-    return message.build();
+        page ->
+            ListNamespacesResponse.newBuilder()
+                .setPage(ResponseMapper.page(page))
+                .addAllNamespaces(ResponseMapper.items(page, ResponseMapper::namespace))
+                .build());
   }
 
   @Override

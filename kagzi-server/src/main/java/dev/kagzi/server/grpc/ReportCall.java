@@ -6,7 +6,6 @@ import dev.kagzi.engine.transition.Report;
 import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.transition.Reports;
 import dev.kagzi.engine.value.Refusal;
-import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportRequest;
 import dev.kagzi.protocol.v1.ReportResponse;
 import java.util.ArrayList;
@@ -39,16 +38,14 @@ final class ReportCall {
     List<Report> readable = new ArrayList<>(count);
     Refusal[] refused = new Refusal[count];
     for (int i = 0; i < count; i++) {
-      ReportItem item = request.getItems(i);
       try {
-        readable.add(ReportItems.read(item, defaults));
+        readable.add(ReportItems.read(request.getItems(i), defaults));
       } catch (Refusal refusal) {
         refused[i] = refusal;
       }
     }
-    String namespace = Arguments.namespace(request.getNamespace());
     return reports
-        .accept(namespace, readable)
+        .accept(Arguments.namespace(request.getNamespace()), readable)
         .thenApply(results -> () -> response(refused, results));
   }
 

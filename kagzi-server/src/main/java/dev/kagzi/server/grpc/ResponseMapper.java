@@ -43,6 +43,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -152,9 +153,7 @@ final class ResponseMapper {
 
   static PollTasksResponse tasks(List<Task> tasks) {
     PollTasksResponse.Builder message = PollTasksResponse.newBuilder();
-    for (Task task : tasks) {
-      message.addTasks(task(task));
-    }
+    tasks.forEach(task -> message.addTasks(task(task)));
     return message.build();
   }
 
@@ -169,7 +168,7 @@ final class ResponseMapper {
             .setRunId(task.claim().runId().toString())
             .setEpoch(task.claim().epoch())
             .setWorkflowType(task.workflowType());
-    setPayload(task.input(), message::setInput);
+    set(task.input(), ResponseMapper::payload, message::setInput);
     return message.build();
   }
 
@@ -185,13 +184,9 @@ final class ResponseMapper {
             .setExternalId(task.externalId())
             .setCreatedAt(timestamp(task.createdAt()))
             .setStepTimeoutMs(task.stepTimeoutMs());
-    if (task.deadlineInMs() != null) {
-      message.setDeadlineInMs(task.deadlineInMs());
-    }
-    setPayload(task.input(), message::setInput);
-    for (RecordedStep step : task.steps()) {
-      message.addSteps(recordedStep(step));
-    }
+    set(task.deadlineInMs(), message::setDeadlineInMs);
+    set(task.input(), ResponseMapper::payload, message::setInput);
+    task.steps().forEach(step -> message.addSteps(recordedStep(step)));
     return message.build();
   }
 
@@ -215,7 +210,7 @@ final class ResponseMapper {
     }
     setText(step.child(), message::setChildRunId);
     setText(step.inputHash(), message::setInputHash);
-    setPayload(step.progress(), message::setProgress);
+    set(step.progress(), ResponseMapper::payload, message::setProgress);
     RecordedStep.Place place = step.place();
     if (place != null) {
       message
@@ -265,10 +260,8 @@ final class ResponseMapper {
   static WorkflowEnd end(RunEnd end) {
     WorkflowEnd.Builder message =
         WorkflowEnd.newBuilder().setRunId(end.runId().toString()).setStatus(status(end.status()));
-    setPayload(end.output(), message::setOutput);
-    if (end.failure() != null) {
-      message.setError(error(end.failure()));
-    }
+    set(end.output(), ResponseMapper::payload, message::setOutput);
+    set(end.failure(), ResponseMapper::error, message::setError);
     return message.build();
   }
 
@@ -284,9 +277,7 @@ final class ResponseMapper {
 
   static AttachResponse stop(List<Claim> claims, RunStatus status) {
     AttachResponse.Stop.Builder stop = AttachResponse.Stop.newBuilder().setStatus(status(status));
-    for (Claim claim : claims) {
-      stop.addClaims(claim(claim));
-    }
+    claims.forEach(claim -> stop.addClaims(claim(claim)));
     return AttachResponse.newBuilder().setStop(stop).build();
   }
 
@@ -319,34 +310,28 @@ final class ResponseMapper {
             .setOrigin(origin(run.origin()))
             .setCrashes(run.crashes())
             .setEpoch(run.epoch());
-    setPayload(run.input(), message::setInput);
-    setPayload(run.output(), message::setOutput);
-    setError(run.error(), message::setError);
-    setTime(run.startedAt(), message::setStartedAt);
-    setTime(run.finishedAt(), message::setFinishedAt);
-    setTime(run.wakeUpAt(), message::setWakeUpAt);
-    setTime(run.deadlineAt(), message::setDeadlineAt);
+    set(run.input(), ResponseMapper::payload, message::setInput);
+    set(run.output(), ResponseMapper::payload, message::setOutput);
+    set(run.error(), ResponseMapper::error, message::setError);
+    set(run.startedAt(), ResponseMapper::timestamp, message::setStartedAt);
+    set(run.finishedAt(), ResponseMapper::timestamp, message::setFinishedAt);
+    set(run.wakeUpAt(), ResponseMapper::timestamp, message::setWakeUpAt);
+    set(run.deadlineAt(), ResponseMapper::timestamp, message::setDeadlineAt);
     setText(run.workerId(), message::setWorkerId);
     setText(run.parentRunId(), message::setParentRunId);
     setText(run.parentStepId(), message::setParentStepId);
     setText(run.scheduleId(), message::setScheduleId);
     setText(run.cronExpr(), message::setCronExpr);
-    setError(run.blockedBy(), message::setBlockedBy);
+    set(run.blockedBy(), ResponseMapper::error, message::setBlockedBy);
     setSetup(run.setup(), message);
     return message.build();
   }
 
   private static void setSetup(RunView.Setup setup, Workflow.Builder message) {
-    if (setup.executionTimeoutMs() != null) {
-      message.setTimeoutMs(setup.executionTimeoutMs());
-      message.setExecutionTimeoutMs(setup.executionTimeoutMs());
-    }
-    if (setup.stepTimeoutMs() != null) {
-      message.setStepTimeoutMs(setup.stepTimeoutMs());
-    }
-    if (setup.heartbeatTimeoutMs() != null) {
-      message.setHeartbeatTimeoutMs(setup.heartbeatTimeoutMs());
-    }
+    set(setup.executionTimeoutMs(), message::setTimeoutMs);
+    set(setup.executionTimeoutMs(), message::setExecutionTimeoutMs);
+    set(setup.stepTimeoutMs(), message::setStepTimeoutMs);
+    set(setup.heartbeatTimeoutMs(), message::setHeartbeatTimeoutMs);
     if (!setup.onFailureWorkflow().isEmpty()) {
       message.setOnFailureWorkflow(setup.onFailureWorkflow());
     }
@@ -356,12 +341,9 @@ final class ResponseMapper {
     setText(setup.failureHandler(), message::setFailureHandlerRunId);
     setText(setup.failedRun(), message::setFailedRunId);
     setText(setup.retryOf(), message::setRetryOf);
-    setTime(setup.fireAt(), message::setFireAt);
+    set(setup.fireAt(), ResponseMapper::timestamp, message::setFireAt);
     message.setDetached(setup.detached());
-    RetryPolicy policy = setup.retryPolicy();
-    if (policy != null) {
-      message.setRetryPolicy(retryPolicy(policy));
-    }
+    set(setup.retryPolicy(), ResponseMapper::retryPolicy, message::setRetryPolicy);
   }
 
   static dev.kagzi.protocol.v1.RetryPolicy retryPolicy(RetryPolicy policy) {
@@ -390,15 +372,15 @@ final class ResponseMapper {
             .setRunAttempt(step.runAttempt())
             .setFinal(step.isFinal())
             .setCreatedAt(timestamp(step.createdAt()));
-    setPayload(step.input(), message::setInput);
-    setPayload(step.output(), message::setOutput);
-    setError(step.error(), message::setError);
-    setTime(step.startedAt(), message::setStartedAt);
-    setTime(step.finishedAt(), message::setFinishedAt);
+    set(step.input(), ResponseMapper::payload, message::setInput);
+    set(step.output(), ResponseMapper::payload, message::setOutput);
+    set(step.error(), ResponseMapper::error, message::setError);
+    set(step.startedAt(), ResponseMapper::timestamp, message::setStartedAt);
+    set(step.finishedAt(), ResponseMapper::timestamp, message::setFinishedAt);
     setText(step.childRunId(), message::setChildRunId);
     setText(step.inputHash(), message::setInputHash);
-    setTime(step.dueAt(), message::setDueAt);
-    setPayload(step.progress(), message::setProgress);
+    set(step.dueAt(), ResponseMapper::timestamp, message::setDueAt);
+    set(step.progress(), ResponseMapper::payload, message::setProgress);
     return message.build();
   }
 
@@ -419,13 +401,11 @@ final class ResponseMapper {
             .putAllLabels(worker.labels())
             .setTotalCompleted(worker.totalCompleted())
             .setTotalFailed(worker.totalFailed());
-    if (worker.queueConcurrencyLimit() != null) {
-      message.setQueueConcurrencyLimit(worker.queueConcurrencyLimit());
-    }
+    set(worker.queueConcurrencyLimit(), message::setQueueConcurrencyLimit);
     worker
         .workflowTypeConcurrency()
         .forEach((type, max) -> message.addWorkflowTypeConcurrency(limit(type, max)));
-    setTime(worker.deregisteredAt(), message::setDeregisteredAt);
+    set(worker.deregisteredAt(), ResponseMapper::timestamp, message::setDeregisteredAt);
     worker
         .served()
         .forEach(
@@ -443,9 +423,7 @@ final class ResponseMapper {
 
   static Namespace namespace(NamespaceView namespace) {
     Namespace.Builder message = Namespace.newBuilder();
-    if (namespace.retentionMs() != null) {
-      message.setRetentionMs(namespace.retentionMs());
-    }
+    set(namespace.retentionMs(), message::setRetentionMs);
     return message
         .setId(namespace.id().toString())
         .setNamespace(namespace.namespace())
@@ -467,28 +445,26 @@ final class ResponseMapper {
         .build();
   }
 
-  private static void setPayload(
-      @Nullable Payload payload, Consumer<dev.kagzi.protocol.v1.Payload> field) {
-    if (payload != null) {
-      field.accept(payload(payload));
+  /** Returns the messages of a page's items. */
+  static <T, M> List<M> items(Page<T> page, Function<T, M> mapper) {
+    return page.items().stream().map(mapper).toList();
+  }
+
+  /** Sets a field, unless the value is null. */
+  static <T> void set(@Nullable T value, Consumer<T> field) {
+    if (value != null) {
+      field.accept(value);
     }
   }
 
-  private static void setError(@Nullable Failure failure, Consumer<ErrorDetail> field) {
-    if (failure != null) {
-      field.accept(error(failure));
-    }
-  }
-
-  static void setTime(@Nullable Instant at, Consumer<Timestamp> field) {
-    if (at != null) {
-      field.accept(timestamp(at));
+  /** Sets a field to the mapped value, unless the value is null. */
+  static <T, M> void set(@Nullable T value, Function<T, M> mapper, Consumer<M> field) {
+    if (value != null) {
+      field.accept(mapper.apply(value));
     }
   }
 
   private static void setText(@Nullable Object value, Consumer<String> field) {
-    if (value != null) {
-      field.accept(value.toString());
-    }
+    set(value, Object::toString, field);
   }
 }

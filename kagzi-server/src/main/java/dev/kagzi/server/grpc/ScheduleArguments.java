@@ -40,9 +40,7 @@ final class ScheduleArguments {
     return new Schedules.Creation(
         Arguments.namespace(request.getNamespace()),
         spec,
-        request.getScheduleId().isEmpty()
-            ? null
-            : Arguments.runId("schedule_id", request.getScheduleId()),
+        Arguments.runIdOrNull("schedule_id", request.getScheduleId()),
         request.hasEnabled() ? request.getEnabled() : null,
         request.getOrUpdate(),
         Arguments.requestId(request.getRequestId()));
@@ -123,13 +121,10 @@ final class ScheduleArguments {
             .setProblem(view.problem())
             .setCreatedAt(ResponseMapper.timestamp(view.createdAt()))
             .setUpdatedAt(ResponseMapper.timestamp(view.updatedAt()));
-    RetryPolicy policy = spec.retryPolicy();
-    if (policy != null) {
-      message.setRetryPolicy(ResponseMapper.retryPolicy(policy));
-    }
-    ResponseMapper.setTime(view.nextFireAt(), message::setNextFireAt);
-    ResponseMapper.setTime(view.lastFiredAt(), message::setLastFiredAt);
-    ResponseMapper.setTime(view.waitingSlot(), message::setWaitingSlot);
+    ResponseMapper.set(spec.retryPolicy(), ResponseMapper::retryPolicy, message::setRetryPolicy);
+    ResponseMapper.set(view.nextFireAt(), ResponseMapper::timestamp, message::setNextFireAt);
+    ResponseMapper.set(view.lastFiredAt(), ResponseMapper::timestamp, message::setLastFiredAt);
+    ResponseMapper.set(view.waitingSlot(), ResponseMapper::timestamp, message::setWaitingSlot);
     return message.build();
   }
 

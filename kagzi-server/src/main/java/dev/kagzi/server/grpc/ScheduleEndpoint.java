@@ -1,9 +1,8 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunFilter;
-import dev.kagzi.engine.query.RunView;
-import dev.kagzi.engine.schedule.ScheduleView;
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.protocol.v1.BackfillScheduleRequest;
@@ -33,14 +32,16 @@ import io.grpc.stub.StreamObserver;
 
 /** Creates, updates, lists, previews and fires schedules. */
 final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
-  private final GrpcContext context;
   private final BlockingCalls blocking;
   private final Schedules schedules;
+  private final Queries queries;
+  private final RetryPolicy retryDefaults;
 
   ScheduleEndpoint(GrpcContext context) {
-    this.context = context;
     this.blocking = context.blocking();
     this.schedules = context.engine().schedules();
+    this.queries = context.engine().queries();
+    this.retryDefaults = context.engine().defaultRetryPolicy();
   }
 
   @Override
@@ -49,9 +50,7 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
       StreamObserver<CreateWorkflowScheduleResponse> caller) {
     blocking.answer(
         caller,
-        () ->
-            schedules.create(
-                ScheduleArguments.creation(request, context.engine().defaultRetryPolicy())),
+        () -> schedules.create(ScheduleArguments.creation(request, retryDefaults)),
         created ->
             CreateWorkflowScheduleResponse.newBuilder()
                 .setSchedule(ScheduleArguments.message(created))
@@ -86,14 +85,11 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
                 request.hasWorkflowType() ? request.getWorkflowType() : null,
                 request.hasEnabled() ? request.getEnabled() : null,
                 Arguments.page(request.getPage())),
-        ScheduleEndpoint::schedules);
-  }
-
-  private static ListWorkflowSchedulesResponse schedules(Page<ScheduleView> page) {
-    ListWorkflowSchedulesResponse.Builder message =
-        ListWorkflowSchedulesResponse.newBuilder().setPage(ResponseMapper.page(page));
-    page.items().forEach(view -> message.addSchedules(ScheduleArguments.message(view)));
-    return message.build();
+        page ->
+            ListWorkflowSchedulesResponse.newBuilder()
+                .setPage(ResponseMapper.page(page))
+                .addAllSchedules(ResponseMapper.items(page, ScheduleArguments::message))
+                .build());
   }
 
   @Override
@@ -106,7 +102,7 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
             schedules.update(
                 Arguments.namespace(request.getNamespace()),
                 id(request.getScheduleId()),
-                ScheduleArguments.update(request, context.engine().defaultRetryPolicy()),
+                ScheduleArguments.update(request, retryDefaults),
                 Arguments.requestId(request.getRequestId())),
         now ->
             UpdateWorkflowScheduleResponse.newBuilder()
@@ -145,7 +141,7 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
             schedules.trigger(
                 Arguments.namespace(request.getNamespace()),
                 id(request.getScheduleId()),
-                request.getRunId().isEmpty() ? null : Arguments.runId(request.getRunId())),
+                Arguments.runIdOrNull("run_id", request.getRunId())),
         run -> TriggerWorkflowScheduleResponse.newBuilder().setRunId(run.toString()).build());
   }
 
@@ -188,22 +184,16 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
     blocking.answer(
         caller,
         () ->
-            context
-                .engine()
-                .queries()
-                .runs(
-                    RunFilter.ofSchedule(
-                        Arguments.namespace(request.getNamespace()),
-                        id(request.getScheduleId()).value()),
-                    Arguments.page(request.getPage())),
-        ScheduleEndpoint::runs);
-  }
-
-  private static ListScheduleRunsResponse runs(Page<RunView> page) {
-    ListScheduleRunsResponse.Builder message =
-        ListScheduleRunsResponse.newBuilder().setPage(ResponseMapper.page(page));
-    page.items().forEach(run -> message.addRuns(ResponseMapper.workflow(run)));
-    return message.build();
+            queries.runs(
+                RunFilter.ofSchedule(
+                    Arguments.namespace(request.getNamespace()),
+                    id(request.getScheduleId()).value()),
+                Arguments.page(request.getPage())),
+        page ->
+            ListScheduleRunsResponse.newBuilder()
+                .setPage(ResponseMapper.page(page))
+                .addAllRuns(ResponseMapper.items(page, ResponseMapper::workflow))
+                .build());
   }
 
   @Override

@@ -31,7 +31,7 @@ final class StartRequests {
         request.getVersion(),
         Arguments.payload(request.getInput()),
         request.hasRetryPolicy() ? Arguments.retryPolicy(request.getRetryPolicy(), defaults) : null,
-        request.getRunId().isEmpty() ? null : Arguments.runId(request.getRunId()),
+        Arguments.runIdOrNull("run_id", request.getRunId()),
         options(request));
   }
 
@@ -106,13 +106,6 @@ final class StartRequests {
   private static void refuse(boolean set, String field) {
     if (set) {
       throw GrpcErrors.unimplemented("field", field);
-    }
-  }
-
-  /** Limits the starts of one call, since each takes more memory than its bytes on the wire. */
-  static void checkCount(int count, int max) {
-    if (count > max) {
-      throw Refusal.invalid("starts", count + " items", "at most " + max + " in one call");
     }
   }
 }

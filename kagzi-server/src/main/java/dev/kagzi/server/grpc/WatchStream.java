@@ -7,7 +7,6 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.protocol.v1.WatchWorkflowsRequest;
 import dev.kagzi.protocol.v1.WatchWorkflowsResponse;
 import dev.kagzi.protocol.v1.WorkflowEnd;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
 import java.util.Map;
@@ -45,17 +44,16 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     }
   }
 
-  private WatchStream(GrpcContext context, ServerCallStreamObserver<WatchWorkflowsResponse> out) {
+  private WatchStream(GrpcContext context, StreamObserver<WatchWorkflowsResponse> caller) {
     this.calls = context.calls();
     this.completions = context.engine().completions();
     this.queue = new CompletionQueue(context.memory());
-    this.sender = new StreamSender<>(out, context.senders(), this::next);
+    this.sender = new StreamSender<>(UnaryResponses.stream(caller), context.senders(), this::next);
   }
 
   static StreamObserver<WatchWorkflowsRequest> open(
       GrpcContext context, StreamObserver<WatchWorkflowsResponse> caller) {
-    ServerCallStreamObserver<WatchWorkflowsResponse> out = UnaryResponses.stream(caller);
-    WatchStream stream = new WatchStream(context, out);
+    WatchStream stream = new WatchStream(context, caller);
     stream.sender.start(stream::close);
     context.calls().add(stream);
     return stream;

@@ -2,12 +2,15 @@ package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.dispatch.Tasks;
+import dev.kagzi.engine.query.Queries;
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.transition.BegunStep;
 import dev.kagzi.engine.transition.Report;
 import dev.kagzi.engine.transition.Reports;
-import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.worker.HeartbeatResult;
+import dev.kagzi.engine.worker.Workers;
 import dev.kagzi.protocol.v1.AttachRequest;
 import dev.kagzi.protocol.v1.AttachResponse;
 import dev.kagzi.protocol.v1.BeginStepRequest;
@@ -46,9 +49,21 @@ import java.util.function.Supplier;
 /** Serves workers: registration, polls, heartbeats, reports, deregistration. */
 final class WorkerEndpoint extends WorkerServiceImplBase {
   private final GrpcContext context;
+  private final BlockingCalls blocking;
+  private final Queries queries;
+  private final Workers workers;
+  private final Tasks tasks;
+  private final Reports reports;
+  private final RetryPolicy retryDefaults;
 
   WorkerEndpoint(GrpcContext context) {
     this.context = context;
+    this.blocking = context.blocking();
+    this.queries = context.engine().queries();
+    this.workers = context.engine().workers();
+    this.tasks = context.engine().tasks();
+    this.reports = context.engine().reports();
+    this.retryDefaults = context.engine().defaultRetryPolicy();
   }
 
   @Override
@@ -57,17 +72,13 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context
-                .engine()
-                .workers()
-                .register(
-                    WorkerArguments.registration(request),
-                    Arguments.requestId(request.getRequestId())),
+            workers.register(
+                WorkerArguments.registration(request), Arguments.requestId(request.getRequestId())),
         id -> {
           connection.add(id);
           return RegisterResponse.newBuilder()
               .setWorkerId(id.toString())
-              .setHeartbeatIntervalSecs(context.engine().workers().heartbeatIntervalSecs())
+              .setHeartbeatIntervalSecs(workers.heartbeatIntervalSecs())
               .build();
         });
   }
@@ -77,7 +88,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     ConnectionWorkers connection = CallerContext.workers();
     UnaryResponses.answer(
         caller,
-        () -> context.engine().workers().heartbeat(WorkerArguments.heartbeat(request)),
+        () -> workers.heartbeat(WorkerArguments.heartbeat(request)),
         result -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
           return heartbeatAnswer(result);
@@ -97,13 +108,10 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context
-                .engine()
-                .workers()
-                .deregister(
-                    Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
-                    Arguments.workerId(request.getWorkerId()),
-                    request.getDrain()),
+            workers.deregister(
+                Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
+                Arguments.workerId(request.getWorkerId()),
+                request.getDrain()),
         drained -> DeregisterResponse.newBuilder().setDrained(drained).build());
   }
 
@@ -114,14 +122,11 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         context,
         caller,
         () ->
-            context
-                .engine()
-                .tasks()
-                .pollOne(
-                    queue(request.getNamespace(), request.getTaskQueue()),
-                    Arguments.workerId(request.getWorkerId()),
-                    request.getWorkflowTypesList(),
-                    LongPoll.waitMs(0)),
+            tasks.pollOne(
+                queue(request.getNamespace(), request.getTaskQueue()),
+                Arguments.workerId(request.getWorkerId()),
+                request.getWorkflowTypesList(),
+                LongPoll.waitMs(0)),
         tasks -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
           return ResponseMapper.oneTask(tasks);
@@ -135,7 +140,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     LongPoll.open(
         context,
         caller,
-        () -> context.engine().tasks().poll(pollRequest(request)),
+        () -> tasks.poll(pollRequest(request)),
         tasks -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
           return ResponseMapper.tasks(tasks);
@@ -146,10 +151,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   // Nobody awaits the result: if it fails, the short first lease of the tasks expires.
   private void giveBack(String namespace, List<Task> tasks) {
     List<Report> released = new ArrayList<>(tasks.size());
-    for (Task task : tasks) {
-      released.add(new Report.Released(task.claim(), 0, null));
-    }
-    reports().accept(Arguments.namespace(namespace), released);
+    tasks.forEach(task -> released.add(new Report.Released(task.claim(), 0, null)));
+    reports.accept(Arguments.namespace(namespace), released);
   }
 
   private static PollRequest pollRequest(PollTasksRequest request) {
@@ -178,7 +181,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         UnaryResponses.writer(request.getItemsCount(), context.senders()),
-        () -> ReportCall.begin(reports(), context.engine().defaultRetryPolicy(), request),
+        () -> ReportCall.begin(reports, retryDefaults, request),
         Supplier::get);
   }
 
@@ -186,12 +189,10 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   public void attach(AttachRequest request, StreamObserver<AttachResponse> caller) {
     try {
       AttachStream.open(
-          context.calls(),
-          context.engine().workers(),
+          context,
           Arguments.namespace(request.getNamespace()),
           Arguments.workerId(request.getWorkerId()),
-          caller,
-          context.senders());
+          caller);
     } catch (RuntimeException e) {
       caller.onError(GrpcErrors.of(e));
     }
@@ -201,8 +202,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
   public void getHistory(GetHistoryRequest request, StreamObserver<GetHistoryResponse> caller) {
     try {
       HistoryStream.open(
-          context.blocking(),
-          context.engine().tasks(),
+          context,
           Arguments.namespace(request.getNamespace()),
           Arguments.claim(request.getRunId(), request.getEpoch()),
           caller);
@@ -216,20 +216,18 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            reports()
-                .begin(
-                    Arguments.namespace(request.getNamespace()),
-                    Arguments.runId(request.getRunId()),
-                    request.getStepName(),
-                    Arguments.stepKind(request.getKind()),
-                    request.hasInput() ? Arguments.payload(request.getInput()) : null,
-                    request.hasRetryPolicy()
-                        ? Arguments.retryPolicy(
-                            request.getRetryPolicy(), context.engine().defaultRetryPolicy())
-                        : null,
-                    Arguments.notNegative(
-                        "start_to_close_timeout_ms", request.getStartToCloseTimeoutMs()),
-                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
+            reports.begin(
+                Arguments.namespace(request.getNamespace()),
+                Arguments.runId(request.getRunId()),
+                request.getStepName(),
+                Arguments.stepKind(request.getKind()),
+                request.hasInput() ? Arguments.payload(request.getInput()) : null,
+                request.hasRetryPolicy()
+                    ? Arguments.retryPolicy(request.getRetryPolicy(), retryDefaults)
+                    : null,
+                Arguments.notNegative(
+                    "start_to_close_timeout_ms", request.getStartToCloseTimeoutMs()),
+                CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
         WorkerEndpoint::begun);
   }
 
@@ -238,10 +236,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         BeginStepResponse.newBuilder()
             .setStepId(step.ref().toString())
             .setShouldExecute(step.execute());
-    Payload cached = step.cachedOutput();
-    if (cached != null) {
-      message.setCachedOutput(ResponseMapper.payload(cached));
-    }
+    ResponseMapper.set(step.cachedOutput(), ResponseMapper::payload, message::setCachedOutput);
     return message.build();
   }
 
@@ -252,17 +247,13 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            reports()
+            reports
                 .completeStep(
                     namespace,
                     Arguments.stepRef(request.getRunId(), request.getStepId()),
                     Arguments.payload(request.getOutput()),
                     CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null))
-                .thenCompose(
-                    ref ->
-                        context
-                            .blocking()
-                            .call(() -> context.engine().queries().step(namespace, ref))),
+                .thenCompose(ref -> blocking.call(() -> queries.step(namespace, ref))),
         step -> CompleteStepResponse.newBuilder().setStep(ResponseMapper.step(step)).build());
   }
 
@@ -271,21 +262,18 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            reports()
-                .failStep(
-                    Arguments.namespace(request.getNamespace()),
-                    Arguments.stepRef(request.getRunId(), request.getStepId()),
-                    Arguments.failure(request.getError()),
-                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
+            reports.failStep(
+                Arguments.namespace(request.getNamespace()),
+                Arguments.stepRef(request.getRunId(), request.getStepId()),
+                Arguments.failure(request.getError()),
+                CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
         WorkerEndpoint::failed);
   }
 
   private static FailStepResponse failed(Reports.FailedStep step) {
     FailStepResponse.Builder message =
         FailStepResponse.newBuilder().setScheduledRetry(step.retryScheduled());
-    if (step.retryAt() != null) {
-      message.setRetryAt(ResponseMapper.timestamp(step.retryAt()));
-    }
+    ResponseMapper.set(step.retryAt(), ResponseMapper::timestamp, message::setRetryAt);
     return message.build();
   }
 
@@ -295,12 +283,11 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            reports()
-                .completeRun(
-                    Arguments.namespace(request.getNamespace()),
-                    Arguments.runId(request.getRunId()),
-                    request.hasOutput() ? Arguments.payload(request.getOutput()) : null,
-                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
+            reports.completeRun(
+                Arguments.namespace(request.getNamespace()),
+                Arguments.runId(request.getRunId()),
+                request.hasOutput() ? Arguments.payload(request.getOutput()) : null,
+                CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
         status ->
             CompleteWorkflowResponse.newBuilder().setStatus(ResponseMapper.status(status)).build());
   }
@@ -311,12 +298,11 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            reports()
-                .failRun(
-                    Arguments.namespace(request.getNamespace()),
-                    Arguments.runId(request.getRunId()),
-                    Arguments.failure(request.getError()),
-                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
+            reports.failRun(
+                Arguments.namespace(request.getNamespace()),
+                Arguments.runId(request.getRunId()),
+                Arguments.failure(request.getError()),
+                CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
         status ->
             FailWorkflowResponse.newBuilder().setStatus(ResponseMapper.status(status)).build());
   }
@@ -326,16 +312,11 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            reports()
-                .sleep(
-                    Arguments.namespace(request.getNamespace()),
-                    Arguments.stepRef(request.getRunId(), request.getStepId()),
-                    WorkerArguments.sleepLength(request),
-                    CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
+            reports.sleep(
+                Arguments.namespace(request.getNamespace()),
+                Arguments.stepRef(request.getRunId(), request.getStepId()),
+                WorkerArguments.sleepLength(request),
+                CallerContext.caller(request.hasEpoch() ? request.getEpoch() : null)),
         done -> SleepResponse.getDefaultInstance());
-  }
-
-  private Reports reports() {
-    return context.engine().reports();
   }
 }

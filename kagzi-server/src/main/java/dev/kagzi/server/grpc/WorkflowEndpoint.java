@@ -1,9 +1,9 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunFilter;
-import dev.kagzi.engine.query.RunView;
-import dev.kagzi.engine.run.CancelResult;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.protocol.v1.AwaitWorkflowRequest;
 import dev.kagzi.protocol.v1.AwaitWorkflowResponse;
@@ -40,17 +40,17 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   private static final long AWAIT_MS_MAX = 60_000;
 
   private final GrpcContext context;
-  private final AwaitCall.Context awaits;
+  private final BlockingCalls blocking;
+  private final Queries queries;
+  private final Runs runs;
+  private final RetryPolicy retryDefaults;
 
   WorkflowEndpoint(GrpcContext context) {
     this.context = context;
-    this.awaits =
-        new AwaitCall.Context(
-            context.calls(),
-            context.engine().completions(),
-            context.engine().queries(),
-            context.blocking(),
-            context.timer());
+    this.blocking = context.blocking();
+    this.queries = context.engine().queries();
+    this.runs = context.engine().runs();
+    this.retryDefaults = context.engine().defaultRetryPolicy();
   }
 
   @Override
@@ -58,11 +58,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
       StartWorkflowRequest request, StreamObserver<StartWorkflowResponse> caller) {
     UnaryResponses.answer(
         caller,
-        () ->
-            context
-                .engine()
-                .runs()
-                .start(StartRequests.read(request, "", context.engine().defaultRetryPolicy())),
+        () -> runs.start(StartRequests.read(request, "", retryDefaults)),
         ResponseMapper::started);
   }
 
@@ -72,59 +68,46 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         UnaryResponses.writer(request.getStartsCount(), context.senders()),
-        () ->
-            BulkStart.begin(
-                context.engine().runs(), context.engine().defaultRetryPolicy(), request),
+        () -> BulkStart.begin(runs, retryDefaults, request),
         Supplier::get);
   }
 
   @Override
   public void getWorkflow(GetWorkflowRequest request, StreamObserver<GetWorkflowResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .queries()
-                    .run(
-                        Arguments.namespace(request.getNamespace()),
-                        Arguments.runId(request.getRunId())),
-            run ->
-                GetWorkflowResponse.newBuilder().setWorkflow(ResponseMapper.workflow(run)).build());
+    blocking.answer(
+        caller,
+        () ->
+            queries.run(
+                Arguments.namespace(request.getNamespace()), Arguments.runId(request.getRunId())),
+        run -> GetWorkflowResponse.newBuilder().setWorkflow(ResponseMapper.workflow(run)).build());
   }
 
   @Override
   public void getWorkflowByExternalId(
       GetWorkflowByExternalIdRequest request,
       StreamObserver<GetWorkflowByExternalIdResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .queries()
-                    .byExternalId(
-                        Arguments.namespace(request.getNamespace()), request.getExternalId()),
-            run ->
-                GetWorkflowByExternalIdResponse.newBuilder()
-                    .setWorkflow(ResponseMapper.workflow(run))
-                    .build());
+    blocking.answer(
+        caller,
+        () ->
+            queries.byExternalId(
+                Arguments.namespace(request.getNamespace()), request.getExternalId()),
+        run ->
+            GetWorkflowByExternalIdResponse.newBuilder()
+                .setWorkflow(ResponseMapper.workflow(run))
+                .build());
   }
 
   @Override
   public void listWorkflows(
       ListWorkflowsRequest request, StreamObserver<ListWorkflowsResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context.engine().queries().runs(filter(request), Arguments.page(request.getPage())),
-            WorkflowEndpoint::workflows);
+    blocking.answer(
+        caller,
+        () -> queries.runs(filter(request), Arguments.page(request.getPage())),
+        page ->
+            ListWorkflowsResponse.newBuilder()
+                .setPage(ResponseMapper.page(page))
+                .addAllWorkflows(ResponseMapper.items(page, ResponseMapper::workflow))
+                .build());
   }
 
   private static RunFilter filter(ListWorkflowsRequest request) {
@@ -162,33 +145,19 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     return statuses;
   }
 
-  private static ListWorkflowsResponse workflows(Page<RunView> page) {
-    ListWorkflowsResponse.Builder message =
-        ListWorkflowsResponse.newBuilder().setPage(ResponseMapper.page(page));
-    page.items().forEach(run -> message.addWorkflows(ResponseMapper.workflow(run)));
-    return message.build();
-  }
-
   @Override
   public void cancelWorkflow(
       CancelWorkflowRequest request, StreamObserver<CancelWorkflowResponse> caller) {
     UnaryResponses.answer(
         caller,
         () ->
-            context
-                .engine()
-                .runs()
-                .cancel(
-                    Arguments.namespace(request.getNamespace()),
-                    Arguments.runId(request.getRunId())),
-        WorkflowEndpoint::cancelled);
-  }
-
-  private static CancelWorkflowResponse cancelled(CancelResult result) {
-    return CancelWorkflowResponse.newBuilder()
-        .setCancelled(result.cancelled())
-        .setStatus(ResponseMapper.status(result.status()))
-        .build();
+            runs.cancel(
+                Arguments.namespace(request.getNamespace()), Arguments.runId(request.getRunId())),
+        result ->
+            CancelWorkflowResponse.newBuilder()
+                .setCancelled(result.cancelled())
+                .setStatus(ResponseMapper.status(result.status()))
+                .build());
   }
 
   @Override
@@ -197,13 +166,10 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context
-                .engine()
-                .runs()
-                .terminate(
-                    Arguments.namespace(request.getNamespace()),
-                    Arguments.runId(request.getRunId()),
-                    request.getReason()),
+            runs.terminate(
+                Arguments.namespace(request.getNamespace()),
+                Arguments.runId(request.getRunId()),
+                request.getReason()),
         result ->
             TerminateWorkflowResponse.newBuilder()
                 .setTerminated(result.cancelled())
@@ -217,14 +183,11 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         () ->
-            context
-                .engine()
-                .runs()
-                .resume(
-                    Arguments.namespace(request.getNamespace()),
-                    Arguments.runId(request.getRunId()),
-                    request.hasAttempt() ? request.getAttempt() : null,
-                    request.getForce()),
+            runs.resume(
+                Arguments.namespace(request.getNamespace()),
+                Arguments.runId(request.getRunId()),
+                request.hasAttempt() ? request.getAttempt() : null,
+                request.getForce()),
         result ->
             ResumeWorkflowResponse.newBuilder()
                 .setResumed(result.resumed())
@@ -235,27 +198,20 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   @Override
   public void retryWorkflow(
       RetryWorkflowRequest request, StreamObserver<RetryWorkflowResponse> caller) {
-    context
-        .blocking()
-        .answer(
-            caller,
-            () ->
-                context
-                    .engine()
-                    .runs()
-                    .retry(
-                        Arguments.namespace(request.getNamespace()),
-                        Arguments.runId(request.getRunId()),
-                        request.getNewRunId().isEmpty()
-                            ? null
-                            : Arguments.runId(request.getNewRunId()),
-                        request.hasVersion() ? request.getVersion() : null)
-                    .join(),
-            result ->
-                RetryWorkflowResponse.newBuilder()
-                    .setNewRunId(result.runId().toString())
-                    .setAlreadyRunning(result.alreadyRunning())
-                    .build());
+    blocking.answer(
+        caller,
+        () ->
+            runs.retry(
+                    Arguments.namespace(request.getNamespace()),
+                    Arguments.runId(request.getRunId()),
+                    Arguments.runIdOrNull("run_id", request.getNewRunId()),
+                    request.hasVersion() ? request.getVersion() : null)
+                .join(),
+        result ->
+            RetryWorkflowResponse.newBuilder()
+                .setNewRunId(result.runId().toString())
+                .setAlreadyRunning(result.alreadyRunning())
+                .build());
   }
 
   @Override
@@ -264,7 +220,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     try {
       long waitMs = Arguments.notNegative("wait_ms", request.getWaitMs());
       AwaitCall.open(
-          awaits,
+          context,
           Arguments.namespace(request.getNamespace()),
           Arguments.runId(request.getRunId()),
           waitMs == 0 ? AWAIT_MS_MAX : Math.min(waitMs, AWAIT_MS_MAX),

@@ -126,16 +126,8 @@ public record ListenConfig(String host, int grpcPort, int httpPort, Access acces
   /** Returns an error that names the taken port and the flag that chooses another. */
   public IllegalArgumentException portTaken(String flag, int port, Throwable cause) {
     return new IllegalArgumentException(
-        flag
-            + ": "
-            + host
-            + ":"
-            + port
-            + " cannot be bound: "
-            + cause.getMessage()
-            + " (expected: a port that is free; "
-            + flag
-            + " chooses another)",
+        "%s: %s:%d cannot be bound: %s (expected: a port that is free; %s chooses another)"
+            .formatted(flag, host, port, cause.getMessage(), flag),
         cause);
   }
 }
