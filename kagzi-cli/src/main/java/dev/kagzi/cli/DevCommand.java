@@ -3,6 +3,7 @@ package dev.kagzi.cli;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
+import dev.kagzi.server.ServerStartException;
 import dev.kagzi.server.config.ServerOption;
 import dev.kagzi.server.config.Setting;
 import dev.kagzi.server.config.Settings;
@@ -138,14 +139,24 @@ final class DevCommand implements Callable<Integer> {
 
   private static KagziServer startServer(EmbeddedPostgres postgres, ServerConfig.Builder config) {
     postgres.createDatabaseIfAbsent(DATABASE);
-    return KagziServer.start(
-        config
-            .dbUrl(postgres.jdbcUrl(DATABASE))
-            .dbUser(postgres.user())
-            .dbPassword(postgres.password())
-            .migrateOnStart(true)
-            .onFailure(ProcessEnd::failed)
-            .build());
+    try {
+      return KagziServer.start(
+          config
+              .dbUrl(postgres.jdbcUrl(DATABASE))
+              .dbUser(postgres.user())
+              .dbPassword(postgres.password())
+              .migrateOnStart(true)
+              .onFailure(ProcessEnd::failed)
+              .build());
+    } catch (ServerStartException e) {
+      if (!e.isOfSchema()) {
+        throw e;
+      }
+      throw new CliException(
+          "%s; the data is in %s, and --data-dir FOLDER starts with an empty one"
+              .formatted(e.getMessage(), postgres.dataDir()),
+          e);
+    }
   }
 
   private Banner banner(ListenConfig listen, KagziServer server, EmbeddedPostgres postgres) {

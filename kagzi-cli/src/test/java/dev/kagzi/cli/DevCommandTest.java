@@ -4,10 +4,13 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.WorkflowType;
+import dev.kagzi.server.KagziServer;
+import dev.kagzi.server.ServerConfig;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -15,6 +18,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -112,6 +117,36 @@ class DevCommandTest {
           .singleElement()
           .asString()
           .contains("holds thesis.txt, which is not ours");
+    }
+  }
+
+  @Test
+  void folder_with_a_schema_of_an_older_build_is_refused_with_what_to_do() throws Exception {
+    try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().dataDir(folder).start()) {
+      postgres.createDatabaseIfAbsent("kagzi");
+      KagziServer.migrate(
+          ServerConfig.builder()
+              .dbUrl(postgres.jdbcUrl("kagzi"))
+              .dbUser(postgres.user())
+              .dbPassword(postgres.password())
+              .database());
+      try (Connection connection = postgres.connect("kagzi");
+          Statement statement = connection.createStatement()) {
+        statement.execute("UPDATE kagzi.schema_history SET checksum = 17 WHERE version = '1'");
+      }
+    }
+
+    try (DevProcess dev = DevProcess.start(folder)) {
+      assertThat(dev.awaitExit()).isEqualTo(1);
+      assertThat(dev.errors().lines())
+          .last()
+          .asString()
+          .startsWith("kagzi: database schema: version ")
+          .contains("drop the schema kagzi or use another database")
+          .endsWith(
+              "; the data is in "
+                  + folder.toRealPath()
+                  + ", and --data-dir FOLDER starts with an empty one");
     }
   }
 

@@ -1,8 +1,15 @@
 package dev.kagzi.server;
 
+import dev.kagzi.engine.db.SchemaException;
+
 /** A server did not start for an expected reason, such as a taken port. The message is one line. */
 public final class ServerStartException extends RuntimeException {
   ServerStartException(String message, Throwable cause) {
     super(message, cause);
+  }
+
+  /** Returns whether the schema of the database does not match this server. */
+  public boolean isOfSchema() {
+    return getCause() instanceof SchemaException;
   }
 }
