@@ -10,9 +10,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableSet;
+import java.util.NavigableMap;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** Compares the runs of schedules with their expected slots. */
@@ -157,21 +157,21 @@ final class ScheduleRules {
     if (maxCatchup == 0) {
       return;
     }
-    NavigableSet<Long> decisions = new TreeSet<>();
-    NavigableSet<Long> fired = new TreeSet<>();
-    for (Fired run : runs) {
-      decisions.add(run.atUs);
-      fired.add(run.slot);
-    }
+    NavigableMap<Long, Long> decidedUs = new TreeMap<>();
+    runs.forEach(run -> decidedUs.put(run.slot, run.atUs));
     for (long slot : slots) {
-      if (!fired.contains(slot)) {
-        // Without a later run, it was among the newest when it was decided on.
-        Long at = decisions.ceiling(slot * US_PER_SECOND);
-        int newer = at == null ? 0 : fired.subSet(slot, false, at / US_PER_SECOND, true).size();
+      if (!decidedUs.containsKey(slot)) {
+        // Slots are decided on in order, many at a time or in portions: with the next one that was
+        // fired at the latest. Without a later run, it was among the newest.
+        Map.Entry<Long, Long> next = decidedUs.higherEntry(slot);
+        int newer =
+            next == null
+                ? 0
+                : countUntil(slots, next.getValue() / US_PER_SECOND) - countUntil(slots, slot);
         if (newer < maxCatchup) {
           problems.add(
               name
-                  + "slot %d was missed although only %d newer ones were caught up, of at most %d"
+                  + "slot %d was missed although only %d newer ones were due, and %d are caught up"
                       .formatted(slot, newer, maxCatchup));
         }
       }

@@ -84,13 +84,35 @@ class ScheduleTortureTest {
     List<Long> slots = List.of(0L, 30L, 60L, 90L);
 
     assertThat(checkCounted(two, slots, List.of(fired(0, 1), fired(90, 3_600))))
-        .hasSize(2)
-        .allSatisfy(problem -> assertThat(problem).contains("was missed although only"));
+        .singleElement()
+        .asString()
+        .contains("slot 60 was missed although only 1 newer");
     assertThat(checkCounted(two, slots, List.of(fired(30, 3_600), fired(90, 3_600))))
         .hasSize(2)
         .last()
         .asString()
         .contains("slot 60 was missed although only 1 newer");
+  }
+
+  /**
+   * A server that may not start all of them at once fires some; new ones are due at its next try.
+   */
+  @Test
+  void slots_that_are_caught_up_in_portions_are_accepted() {
+    PlannedSchedule three = PlannedSchedule.everySeconds("p", 30, 3);
+    List<Long> slots = List.of(0L, 30L, 60L, 90L, 120L, 150L, 180L);
+
+    assertThat(
+            checkCounted(
+                three,
+                slots,
+                List.of(
+                    fired(0, 1),
+                    fired(60, 121),
+                    fired(120, 185),
+                    fired(150, 185),
+                    fired(180, 185))))
+        .isEmpty();
   }
 
   /** As if each tick caught up the oldest few slots, instead of the newest few once. */
