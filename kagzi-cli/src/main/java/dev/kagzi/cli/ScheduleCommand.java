@@ -70,7 +70,7 @@ final class ScheduleCommand extends CommandGroup {
 
   @Command(
       name = "resume",
-      description = "Resumes a paused schedule, which then catches up on missed slots.")
+      description = "Resumes a paused schedule, which then catches up on late slots.")
   static final class Resume extends OfOne {
     @Override
     int run(RemoteServer server, Output output) {

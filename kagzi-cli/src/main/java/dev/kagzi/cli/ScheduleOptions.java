@@ -51,7 +51,7 @@ final class ScheduleOptions {
       names = "--max-catchup",
       paramLabel = "N",
       description =
-          "How many missed slots are started later (default: 100). With 0 only slots that are due now"
+          "How many late slots still start a run (default: 100). With 0 only slots that are due now"
               + " start a run.")
   @Nullable Integer maxCatchup;
 

@@ -27,7 +27,7 @@ import java.time.Instant;
  * kagzi.schedule("daily-report").pause();
  * }</pre>
  *
- * <p>A slot is a time at which the cron expression fires. Each slot starts exactly one run,
+ * <p>A slot is a time at which the cron expression fires. Each slot starts one run,
  * regardless of the number of servers and of crashes, unless the overlap policy or the catch-up
  * limit drops it. Calls fail with {@link RequestRefusedException} and code {@code NOT_FOUND} if the
  * schedule does not exist.
@@ -85,7 +85,7 @@ public final class Schedule {
   }
 
   /**
-   * Resumes the schedule. Slots that were missed meanwhile become runs up to {@link
+   * Resumes the schedule. Slots that passed meanwhile become runs up to {@link
    * ScheduleBuilder#maxCatchup}.
    */
   public ScheduleInfo resume() {

@@ -89,9 +89,9 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Sets how many missed slots become runs afterwards, the newest ones; 100 by default. A slot is
-   * missed when no server fires it within one coordinator interval, at least two seconds. With 0,
-   * missed slots never become runs.
+   * Sets how many late slots become runs afterwards, the newest ones; 100 by default. A slot is
+   * late when no server fires it within two seconds, or within the coordinator interval if that is
+   * longer. With 0, late slots never become runs.
    */
   public ScheduleBuilder<I> maxCatchup(int slots) {
     request.setMaxCatchup(slots);

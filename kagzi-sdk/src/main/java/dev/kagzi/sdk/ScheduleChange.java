@@ -67,7 +67,7 @@ public final class ScheduleChange {
     return this;
   }
 
-  /** Sets how many missed slots become runs: {@link ScheduleBuilder#maxCatchup}. */
+  /** Sets how many late slots become runs: {@link ScheduleBuilder#maxCatchup}. */
   public ScheduleChange maxCatchup(int slots) {
     request.setMaxCatchup(slots);
     return this;

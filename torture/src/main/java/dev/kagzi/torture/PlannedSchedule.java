@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  * @param hours empty for every hour, by a star
  * @param days of the month; empty for every day
  * @param weekdays 0 is Sunday; empty for every day
- * @param maxCatchup how many missed slots become runs afterwards
+ * @param maxCatchup how many late slots become runs afterwards
  * @param overlap if it is not {@code ALLOW}, the runs take long and all slots are caught up
  */
 record PlannedSchedule(

@@ -25,7 +25,7 @@ public final class ServerMain {
   private static final Duration STALE = Duration.ofSeconds(5);
   private static final Duration DETACHED = Duration.ofSeconds(2);
 
-  /** The environment variable with the number of missed slots that become runs in a second. */
+  /** The environment variable with the number of late slots that become runs in a second. */
   static final String LATE_PER_TICK = "TORTURE_LATE_PER_TICK";
 
   private ServerMain() {}

@@ -37,14 +37,14 @@ final class OnTime {
 
   /**
    * Returns the first second whose slots are due now in a batch at {@code now}; earlier ones are
-   * missed.
+   * late.
    */
   long dueNowFrom(long now) {
     return begun(now) - dueNowSeconds;
   }
 
   /**
-   * Returns whether a slot of this second is due now, and not missed, in a batch at {@code now}.
+   * Returns whether a slot of this second is due now, and not late, in a batch at {@code now}.
    */
   boolean isDueNow(long second, long now) {
     return second >= dueNowFrom(now);

@@ -4,7 +4,7 @@ package dev.kagzi.engine.schedule;
  * How schedules are fired.
  *
  * @param batch maximum number of schedules that one transaction fires
- * @param latePerTick how many missed slots become runs in one interval of the coordinator; slots
+ * @param latePerTick how many late slots become runs in one interval of the coordinator; slots
  *     that are on time are not limited
  */
 public record ScheduleConfig(int batch, int latePerTick) {

@@ -98,7 +98,7 @@ public final class ScheduleFirer implements AutoCloseable {
   /** Does the same; calls {@code helpNeeded} when there is enough work for a helper. */
   public @Nullable Long tick(Runnable helpNeeded) {
     // This tick continues one that failed or found schedules locked: slots that were on time then
-    // must not become missed by the retry.
+    // must not become late by the retry.
     if (isCaughtUp) {
       shared.onTime.begin();
     }
@@ -216,7 +216,7 @@ public final class ScheduleFirer implements AutoCloseable {
     int processed = 0;
     for (ScheduleTemplates.Template template : due) {
       long onTimeFrom = shared.onTime.from(template.nowSecond());
-      // Without catch-up no missed slot becomes a run, so the limit must not delay the schedule.
+      // Without catch-up no late slot becomes a run, so the limit must not delay the schedule.
       boolean isLate = template.maxCatchup() > 0 && template.cursor() < onTimeFrom;
       int fits = capacity.runs(template.inputBytes());
       int max = isLate ? shared.late.take(fits) : fits;

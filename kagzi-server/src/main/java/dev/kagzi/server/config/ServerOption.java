@@ -80,13 +80,14 @@ public enum ServerOption {
       "KAGZI_COORDINATOR_INTERVAL_SECS",
       new Time("100ms", "1m"),
       "1s",
-      "How often the coordinator runs its periodic work."),
+      "How often the server does its periodic work: fire schedules, detect dead"
+          + " workers, end what timed out. Some of it is done every fifth time."),
   COORDINATOR_BATCH_SIZE(
       new Whole(1, 10_000), "500", "How many schedules one transaction fires at most."),
   COORDINATOR_MAX_WORKFLOWS_PER_TICK(
       new Whole(1, 1_000_000),
       "1000",
-      "How many missed slots of schedules become runs in one interval; slots on time are not limited."),
+      "How many late slots of schedules become runs in one interval; slots on time are not limited."),
   COORDINATOR_WORKER_STALE_THRESHOLD(
       "KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS",
       new Time("1s", "1h"),
@@ -101,7 +102,8 @@ public enum ServerOption {
       "KAGZI_WORKER_VISIBILITY_TIMEOUT_SECS",
       new Time("1s", "1d"),
       "60s",
-      "The lease: how long a claim lasts without a heartbeat."),
+      "The default lease: how long a worker keeps a run without a heartbeat. A start"
+          + " can set another one (heartbeatTimeout)."),
   WORKER_FIRST_LEASE(
       new Time("1s", "1d"),
       "6s",
@@ -158,7 +160,8 @@ public enum ServerOption {
   SHORT_WAIT(
       new Time("0s", "1m"),
       "1s",
-      "A worker keeps its run during sleeps and retry delays below this."),
+      "A worker keeps its run during sleeps and retry delays below this. In runs with"
+          + " parallel branches the limit is always 1s."),
   CRASH_LIMIT(
       new Whole(0, 1_000_000),
       "10",
