@@ -359,7 +359,7 @@ class FailureDocsTest {
     // docs: failure.md
     run.cancel(); // false if it had ended otherwise
     run.terminate("wrong customer");
-    RunHandle<String> again = run.retry(); // existed(): an active run with its id was returned
+    RunHandle<String> again = run.retry(); // existed(): an open run with its id was returned
     run.resume(); // after the cause was repaired
     run.forceResume(); // although it was terminated, or has undone its work
     // end
