@@ -27,10 +27,10 @@ import java.time.Instant;
  * kagzi.schedule("daily-report").pause();
  * }</pre>
  *
- * <p>A slot is a time at which the cron expression fires. Each slot starts one run,
- * regardless of the number of servers and of crashes, unless the overlap policy or the catch-up
- * limit drops it. Calls fail with {@link RequestRefusedException} and code {@code NOT_FOUND} if the
- * schedule does not exist.
+ * <p>A slot is a time at which the cron expression fires. Each slot starts one run, regardless of
+ * the number of servers and of crashes, unless the overlap policy or the catch-up limit drops it.
+ * Calls fail with {@link RequestRefusedException} and code {@code NOT_FOUND} if the schedule does
+ * not exist.
  */
 public final class Schedule {
   private final Connection connection;

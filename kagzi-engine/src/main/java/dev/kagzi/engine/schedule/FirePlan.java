@@ -22,9 +22,9 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
       FireTimes slots, Overlap overlap, int maxCatchup, long cursor, long buffered, boolean open) {}
 
   /**
-   * Decides on at most {@code max} runs. If more slots are late than {@code maxCatchup} allows,
-   * the newest become runs and the others are counted as missed. Slots from {@code dueNowFrom} on
-   * are not late: they become runs even if {@code maxCatchup} is smaller, or 0.
+   * Decides on at most {@code max} runs. If more slots are late than {@code maxCatchup} allows, the
+   * newest become runs and the others are counted as missed. Slots from {@code dueNowFrom} on are
+   * not late: they become runs even if {@code maxCatchup} is smaller, or 0.
    */
   static FirePlan of(Due due, long now, long dueNowFrom, int max) {
     if (due.cursor > now) {

@@ -43,9 +43,7 @@ final class OnTime {
     return begun(now) - dueNowSeconds;
   }
 
-  /**
-   * Returns whether a slot of this second is due now, and not late, in a batch at {@code now}.
-   */
+  /** Returns whether a slot of this second is due now, and not late, in a batch at {@code now}. */
   boolean isDueNow(long second, long now) {
     return second >= dueNowFrom(now);
   }

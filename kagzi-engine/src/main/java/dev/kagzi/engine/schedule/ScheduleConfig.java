@@ -4,8 +4,8 @@ package dev.kagzi.engine.schedule;
  * How schedules are fired.
  *
  * @param batch maximum number of schedules that one transaction fires
- * @param latePerTick how many late slots become runs in one interval of the coordinator; slots
- *     that are on time are not limited
+ * @param latePerTick how many late slots become runs in one interval of the coordinator; slots that
+ *     are on time are not limited
  */
 public record ScheduleConfig(int batch, int latePerTick) {
   public ScheduleConfig {
