@@ -61,7 +61,8 @@ class ArchitectureTest {
           Map.entry("namespace", Set.of("db", "page", "request", "value")),
           Map.entry("notification", Set.of("db", "thread", "value")),
           Map.entry(
-              "run", Set.of("db", "journal", "namespace", "request", "retry", "thread", "value")),
+              "run",
+              Set.of("db", "journal", "namespace", "request", "retry", "step", "thread", "value")),
           Map.entry("step", Set.of("db", "retry", "value")),
           Map.entry("message", Set.of("db", "run", "value")),
           Map.entry(

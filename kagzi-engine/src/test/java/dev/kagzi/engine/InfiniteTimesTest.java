@@ -13,11 +13,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.query.RunFilter;
+import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.ScheduleView;
 import dev.kagzi.engine.schedule.Schedules;
-import dev.kagzi.engine.transition.Report;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kagzi.engine.dispatch.DispatchConfig;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
-import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;

@@ -6,7 +6,7 @@ import dev.kagzi.engine.value.RunStatus;
 import org.jspecify.annotations.Nullable;
 
 /** Cancels or terminates a run, whether or not a worker executes it. */
-public final class CancelRun extends RunWrite<CancelResult> {
+public final class CancelRun extends ChangeRun<CancelResult> {
   private final String namespace;
   private final @Nullable Failure why;
 

@@ -4,7 +4,7 @@ import dev.kagzi.engine.value.RunId;
 import org.jspecify.annotations.Nullable;
 
 /** Resumes a failed run from its recorded steps. */
-public final class ResumeRun extends RunWrite<ResumeResult> {
+public final class ResumeRun extends ChangeRun<ResumeResult> {
   private final String namespace;
   private final boolean force;
   private @Nullable Integer attempt;

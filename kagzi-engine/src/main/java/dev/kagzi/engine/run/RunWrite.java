@@ -4,14 +4,14 @@ import dev.kagzi.engine.journal.Write;
 import dev.kagzi.engine.value.RunId;
 import java.util.UUID;
 
-/** A write that concerns one run. */
-public abstract class RunWrite<R> extends Write<R> {
+/** A write that concerns one run. The kinds are sealed: whoever decides on writes handles all. */
+public abstract sealed class RunWrite<R> extends Write<R> permits StartRun, ChangeRun {
   private static final int BYTES_BASE = 200;
 
   private final RunId runId;
   private final int bytes;
 
-  protected RunWrite(RunId runId, int contentBytes) {
+  RunWrite(RunId runId, int contentBytes) {
     this.runId = runId;
     this.bytes = BYTES_BASE + contentBytes;
   }

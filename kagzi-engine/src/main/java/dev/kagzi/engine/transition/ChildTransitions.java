@@ -1,7 +1,12 @@
 package dev.kagzi.engine.transition;
 
-import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.message.RunMessage;
+import dev.kagzi.engine.run.DeliverMessages;
+import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.ReportResult;
+import dev.kagzi.engine.run.ReportResult.AwaitedSteps;
+import dev.kagzi.engine.run.ReportResult.ChildAccepted;
+import dev.kagzi.engine.run.ReportResult.ClaimLost;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.RunRow.Fence;
@@ -10,9 +15,6 @@ import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.run.Versions;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.step.StepRow;
-import dev.kagzi.engine.transition.ReportResult.AwaitedSteps;
-import dev.kagzi.engine.transition.ReportResult.ChildAccepted;
-import dev.kagzi.engine.transition.ReportResult.ClaimLost;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Refusal;

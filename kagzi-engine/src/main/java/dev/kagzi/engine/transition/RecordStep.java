@@ -1,6 +1,7 @@
 package dev.kagzi.engine.transition;
 
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.WorkerId;

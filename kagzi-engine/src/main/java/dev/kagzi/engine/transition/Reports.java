@@ -2,6 +2,12 @@ package dev.kagzi.engine.transition;
 
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.BeginStep;
+import dev.kagzi.engine.run.BegunStep;
+import dev.kagzi.engine.run.Caller;
+import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.ReportResult;
+import dev.kagzi.engine.run.ReportWrite;
 import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.StartChecks;
 import dev.kagzi.engine.step.StepRef;
@@ -237,7 +243,8 @@ public final class Reports {
     limits.checkPayload("input", input);
     BeginStep begin =
         new BeginStep(
-            namespace, caller.claim(run), caller, stepName, kind, input, policy, timeoutMs);
+            new BeginStep.Call(
+                namespace, caller.claim(run), caller, stepName, kind, input, policy, timeoutMs));
     journal.append(begin);
     return begin.done();
   }
@@ -308,8 +315,18 @@ public final class Reports {
       case ReportResult.Accepted(RunStatus status) -> status;
       // The whole run is retried: it is PENDING until its next attempt.
       case ReportResult.RetryScheduled ignored -> RunStatus.PENDING;
-      default -> throw new IllegalStateException("result of a run's end: " + result);
+      case ReportResult.ChildAccepted ignored -> throw notOfEnd(result);
+      case ReportResult.AwaitedSteps ignored -> throw notOfEnd(result);
+      case ReportResult.AlreadyRecorded ignored -> throw notOfEnd(result);
+      case ReportResult.FinalFailure ignored -> throw notOfEnd(result);
+      case ReportResult.Sleeping ignored -> throw notOfEnd(result);
+      case ReportResult.ClaimLost ignored -> throw notOfEnd(result);
+      case ReportResult.Refused ignored -> throw notOfEnd(result);
     };
+  }
+
+  private static IllegalStateException notOfEnd(ReportResult result) {
+    return new IllegalStateException("result of a run's end: " + result);
   }
 
   private <T> CompletableFuture<T> simple(

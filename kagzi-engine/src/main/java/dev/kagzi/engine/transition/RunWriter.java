@@ -2,11 +2,22 @@ package dev.kagzi.engine.transition;
 
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.journal.BatchWriter;
-import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.message.RunMessage;
+import dev.kagzi.engine.run.BeginStep;
+import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.run.CancelRun;
+import dev.kagzi.engine.run.ChangeRun;
+import dev.kagzi.engine.run.DeliverMessages;
+import dev.kagzi.engine.run.ExpireRun;
+import dev.kagzi.engine.run.ExpireStep;
+import dev.kagzi.engine.run.FailCrashedRun;
 import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.LargePayloads;
+import dev.kagzi.engine.run.ReleaseClaim;
+import dev.kagzi.engine.run.RenewLease;
+import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.ReportResult;
+import dev.kagzi.engine.run.ReportWrite;
 import dev.kagzi.engine.run.ResumeRun;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.RunEvents;
@@ -65,25 +76,22 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
   @Override
   public Effects write(Session tx, List<RunWrite<?>> writes) throws SQLException {
     List<StartRun> starts = new ArrayList<>();
-    List<RunWrite<?>> others = new ArrayList<>(writes.size());
+    List<ChangeRun<?>> changes = new ArrayList<>(writes.size());
     for (RunWrite<?> write : writes) {
-      if (write instanceof StartRun start) {
-        starts.add(start);
-      } else {
-        others.add(write);
+      switch (write) {
+        case StartRun start -> starts.add(start);
+        case ChangeRun<?> change -> changes.add(change);
       }
     }
     RunBatch batch = new RunBatch(tx, large);
-    if (!others.isEmpty()) {
-      lockAndRead(batch, others, rules);
+    if (!changes.isEmpty()) {
+      lockAndRead(batch, changes, rules);
     }
     if (!starts.isEmpty()) {
       new RunStarts(tx, batch, events).insert(starts);
     }
     Transitions transitions = new Transitions(batch, rules, versions, events, random);
-    for (RunWrite<?> write : others) {
-      transitions.decide(write);
-    }
+    changes.forEach(transitions::decide);
     Effects effects = batch.flush(events);
     return () -> {
       effects.run();
@@ -91,11 +99,11 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     };
   }
 
-  private static void lockAndRead(RunBatch batch, List<RunWrite<?>> writes, TransitionRules rules)
+  private static void lockAndRead(RunBatch batch, List<ChangeRun<?>> writes, TransitionRules rules)
       throws SQLException {
     Set<RunId> ids = new LinkedHashSet<>();
     Set<RunId> receivers = new LinkedHashSet<>();
-    for (RunWrite<?> write : writes) {
+    for (ChangeRun<?> write : writes) {
       ids.add(write.runId());
       if (readsMessages(write)) {
         receivers.add(write.runId());
@@ -105,7 +113,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     batch.takeMessages(receivers);
     Set<StepRow.Key> keys = new LinkedHashSet<>();
     Map<StepRow.Key, Boolean> awaited = new LinkedHashMap<>();
-    for (RunWrite<?> write : writes) {
+    for (ChangeRun<?> write : writes) {
       addKeys(batch, write, keys);
       addAwaited(batch, write, awaited);
     }
@@ -113,7 +121,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     batch.readAwaited(awaited, ChildTransitions.AWAITED_BYTES_MAX);
     Set<RunId> failing = new LinkedHashSet<>();
     Set<RunId> resumed = new LinkedHashSet<>();
-    for (RunWrite<?> write : writes) {
+    for (ChangeRun<?> write : writes) {
       if (mayFail(batch, write, rules)) {
         failing.add(write.runId());
       } else if (write instanceof ResumeRun || isTerminated(batch, write)) {
@@ -129,9 +137,9 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
    * Runs for which a simple client reports the end again. A failed run that is being retried may
    * already be RUNNING under its next claim.
    */
-  private static Set<RunId> reportedAgain(RunBatch batch, List<RunWrite<?>> writes) {
+  private static Set<RunId> reportedAgain(RunBatch batch, List<ChangeRun<?>> writes) {
     Set<RunId> runs = new LinkedHashSet<>();
-    for (RunWrite<?> write : writes) {
+    for (ChangeRun<?> write : writes) {
       RunRow row = batch.row(write.runId());
       if (write instanceof ReportWrite report
           && report.caller() != null
@@ -146,7 +154,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
   }
 
   /** Terminates a run that has failed: possibly a repeated call. */
-  private static boolean isTerminated(RunBatch batch, RunWrite<?> write) {
+  private static boolean isTerminated(RunBatch batch, ChangeRun<?> write) {
     RunRow row = batch.row(write.runId());
     return write instanceof CancelRun cancel
         && cancel.why() != null
@@ -154,7 +162,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         && row.status() == RunStatus.FAILED;
   }
 
-  private static boolean mayFail(RunBatch batch, RunWrite<?> write, TransitionRules rules) {
+  private static boolean mayFail(RunBatch batch, ChangeRun<?> write, TransitionRules rules) {
     return switch (write) {
       case ReportWrite report -> report.report() instanceof Report.Failed;
       case ExpireRun ignored -> true;
@@ -163,23 +171,34 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         RunRow row = batch.row(release.runId());
         yield row != null && rules.crashes().isOver(row.crashes() + 1);
       }
-      default -> false;
+      case BeginStep ignored -> false;
+      case CancelRun ignored -> false;
+      case DeliverMessages ignored -> false;
+      case ExpireStep ignored -> false;
+      case RenewLease ignored -> false;
+      case ResumeRun ignored -> false;
     };
   }
 
-  private static boolean readsMessages(RunWrite<?> write) {
+  private static boolean readsMessages(ChangeRun<?> write) {
     return write instanceof DeliverMessages
         || (write instanceof ReportWrite r && r.report() instanceof Report.Awaited);
   }
 
   /** Adds the steps that the decision about this write needs. */
-  private static void addKeys(RunBatch batch, RunWrite<?> write, Set<StepRow.Key> keys) {
+  private static void addKeys(RunBatch batch, ChangeRun<?> write, Set<StepRow.Key> keys) {
     RunId runId = write.runId();
     switch (write) {
-      case BeginStep begin -> keys.add(new StepRow.Key(runId, begin.stepKey()));
+      case BeginStep begin -> keys.add(new StepRow.Key(runId, begin.begun().stepKey()));
       case ExpireStep expire -> keys.add(new StepRow.Key(runId, expire.step().stepKey()));
       case ReportWrite report -> addKeys(batch, report, keys);
-      default -> {}
+      case CancelRun ignored -> {}
+      case DeliverMessages ignored -> {}
+      case ExpireRun ignored -> {}
+      case FailCrashedRun ignored -> {}
+      case ReleaseClaim ignored -> {}
+      case RenewLease ignored -> {}
+      case ResumeRun ignored -> {}
     }
   }
 
@@ -206,7 +225,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
 
   /** Adds steps that a run waits for; true if the write's result contains their outputs. */
   private static void addAwaited(
-      RunBatch batch, RunWrite<?> write, Map<StepRow.Key, Boolean> awaited) {
+      RunBatch batch, ChangeRun<?> write, Map<StepRow.Key, Boolean> awaited) {
     if (!readsMessages(write)) {
       return;
     }

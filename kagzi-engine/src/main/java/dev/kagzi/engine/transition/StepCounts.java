@@ -1,5 +1,6 @@
 package dev.kagzi.engine.transition;
 
+import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
@@ -65,7 +66,12 @@ public final class StepCounts {
           case Report.StepDone done -> done.attempt() == 1;
           case Report.StepFailed failed -> failed.attempt() == 1;
           case Report.ChildStarted child -> child.attempt() == 1;
-          default -> false;
+          case Report.StepStarted ignored -> false;
+          case Report.Sleep ignored -> false;
+          case Report.Done ignored -> false;
+          case Report.Failed ignored -> false;
+          case Report.Released ignored -> false;
+          case Report.Awaited ignored -> false;
         };
     if (isNewStep) {
       int steps = counts.computeIfAbsent(report.claim().runId(), id -> new Count(0)).add();

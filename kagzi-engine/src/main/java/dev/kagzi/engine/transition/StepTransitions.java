@@ -3,16 +3,23 @@ package dev.kagzi.engine.transition;
 import dev.kagzi.engine.retry.RetryDecision;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.retry.RetryPolicyJson;
+import dev.kagzi.engine.run.BeginStep;
+import dev.kagzi.engine.run.BegunStep;
+import dev.kagzi.engine.run.Caller;
+import dev.kagzi.engine.run.ExpireStep;
+import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.ReportResult;
+import dev.kagzi.engine.run.ReportResult.Accepted;
+import dev.kagzi.engine.run.ReportResult.AlreadyRecorded;
+import dev.kagzi.engine.run.ReportResult.ClaimLost;
+import dev.kagzi.engine.run.ReportResult.FinalFailure;
+import dev.kagzi.engine.run.ReportResult.RetryScheduled;
+import dev.kagzi.engine.run.ReportResult.Sleeping;
+import dev.kagzi.engine.run.ReportWrite;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.RunRow.Fence;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.step.StepRow;
-import dev.kagzi.engine.transition.ReportResult.Accepted;
-import dev.kagzi.engine.transition.ReportResult.AlreadyRecorded;
-import dev.kagzi.engine.transition.ReportResult.ClaimLost;
-import dev.kagzi.engine.transition.ReportResult.FinalFailure;
-import dev.kagzi.engine.transition.ReportResult.RetryScheduled;
-import dev.kagzi.engine.transition.ReportResult.Sleeping;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
@@ -149,7 +156,12 @@ final class StepTransitions {
           begun(row, r.claim(), r.stepKey(), 0) == null
               ? notBegun(r.claim(), r.stepKey(), 1)
               : null;
-      default -> null;
+      case Report.StepStarted ignored -> null;
+      case Report.ChildStarted ignored -> null;
+      case Report.Awaited ignored -> null;
+      case Report.Done ignored -> null;
+      case Report.Failed ignored -> null;
+      case Report.Released ignored -> null;
     };
   }
 
@@ -388,10 +400,11 @@ final class StepTransitions {
 
   void begin(BeginStep write) {
     RunRow row = batch.row(write.runId());
-    if (row == null || !row.queue().namespace().equals(write.namespace())) {
+    BeginStep.Call call = write.begun();
+    if (row == null || !row.queue().namespace().equals(call.namespace())) {
       write.refuse(Refusal.notFound("run", write.runId()));
-    } else if (write.caller().fence(row, write.claim()) != Fence.HELD) {
-      write.refuse(write.caller().claimLost(row, write.claim()));
+    } else if (call.caller().fence(row, call.claim()) != Fence.HELD) {
+      write.refuse(call.caller().claimLost(row, call.claim()));
     } else {
       batch.acknowledgeHandOut(row);
       begin(row, write);
@@ -399,12 +412,13 @@ final class StepTransitions {
   }
 
   private void begin(RunRow row, BeginStep write) {
-    List<StepRow> attempts = batch.attempts(row.runId(), write.stepKey());
+    BeginStep.Call call = write.begun();
+    List<StepRow> attempts = batch.attempts(row.runId(), call.stepKey());
     StepRow last = attempts.isEmpty() ? null : attempts.getLast();
-    if (last != null && last.kind() != write.kind()) {
+    if (last != null && last.kind() != call.kind()) {
       write.refuse(
           Refusal.invalid(
-              "kind", write.kind(), last.kind() + ", as step " + write.stepKey() + " was begun"));
+              "kind", call.kind(), last.kind() + ", as step " + call.stepKey() + " was begun"));
       return;
     }
     if (last != null && last.status() == StepStatus.COMPLETED) {
@@ -419,13 +433,13 @@ final class StepTransitions {
     StepRow open = last != null && last.status() == StepStatus.RUNNING ? last : null;
     int attempt = open != null ? open.attempt() : last == null ? 1 : last.attempt() + 1;
     StepRow begun =
-        step(row, write.claim(), write.stepKey(), attempt, write.kind(), StepStatus.RUNNING)
-            .name(write.stepKey())
-            .input(write.input())
-            .retryPolicy(RetryPolicyJson.encode(write.policy()))
+        step(row, call.claim(), call.stepKey(), attempt, call.kind(), StepStatus.RUNNING)
+            .name(call.stepKey())
+            .input(call.input())
+            .retryPolicy(RetryPolicyJson.encode(call.policy()))
             .dueUs(open == null ? null : open.dueUs())
             .timeoutUs(
-                write.kind() == StepKind.FUNCTION ? timeoutUs(row, write.timeoutMs(), 0) : null)
+                call.kind() == StepKind.FUNCTION ? timeoutUs(row, call.timeoutMs(), 0) : null)
             .row();
     batch.add(begun);
     write.answer(new BegunStep(ref(begun), true, null));

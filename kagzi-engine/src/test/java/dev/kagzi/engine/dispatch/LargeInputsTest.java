@@ -8,9 +8,9 @@ import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.memory.MemoryConfig;
+import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.run.StartRequest;
-import dev.kagzi.engine.transition.Report;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
@@ -211,6 +211,6 @@ class LargeInputsTest {
         .allSatisfy(
             result ->
                 assertThat(result)
-                    .isInstanceOf(dev.kagzi.engine.transition.ReportResult.AlreadyRecorded.class));
+                    .isInstanceOf(dev.kagzi.engine.run.ReportResult.AlreadyRecorded.class));
   }
 }

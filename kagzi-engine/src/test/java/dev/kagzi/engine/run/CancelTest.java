@@ -12,8 +12,6 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.dispatch.Task;
-import dev.kagzi.engine.transition.Report;
-import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;

@@ -17,7 +17,6 @@ import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.schedule.Overlap;
 import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.Schedules;
-import dev.kagzi.engine.transition.Report;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;

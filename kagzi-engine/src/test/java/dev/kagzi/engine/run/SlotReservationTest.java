@@ -20,7 +20,6 @@ import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.journal.Journal;
 import dev.kagzi.engine.journal.JournalConfig;
-import dev.kagzi.engine.message.DeliverMessages;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.transition.RunWriter;
 import dev.kagzi.engine.transition.TransitionRules;

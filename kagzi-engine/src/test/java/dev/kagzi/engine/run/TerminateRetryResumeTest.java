@@ -18,7 +18,6 @@ import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.step.RecordedStep;
-import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;

@@ -13,6 +13,7 @@ import dev.kagzi.engine.dispatch.DispatchConfig;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.CrashPolicy;
+import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;

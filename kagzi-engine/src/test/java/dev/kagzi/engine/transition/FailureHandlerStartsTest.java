@@ -20,6 +20,8 @@ import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.namespace.NamespaceUpdate;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.run.FailureHandler;
+import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.Origin;

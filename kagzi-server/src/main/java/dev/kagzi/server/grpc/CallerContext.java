@@ -1,6 +1,6 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.transition.Caller;
+import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
 import io.grpc.Attributes;

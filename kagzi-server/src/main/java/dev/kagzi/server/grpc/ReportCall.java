@@ -1,9 +1,9 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.step.RecordedStep;
-import dev.kagzi.engine.transition.Report;
-import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.transition.Reports;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.ReportRequest;

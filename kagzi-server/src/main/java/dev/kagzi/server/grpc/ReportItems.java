@@ -1,7 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.retry.RetryPolicy;
-import dev.kagzi.engine.transition.Report;
+import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;

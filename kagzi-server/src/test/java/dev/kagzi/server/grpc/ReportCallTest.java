@@ -2,8 +2,8 @@ package dev.kagzi.server.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.step.RecordedStep;
-import dev.kagzi.engine.transition.ReportResult;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunStatus;

@@ -1,10 +1,9 @@
-package dev.kagzi.engine.transition;
+package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.value.RunId;
 
 /** Fails a run whose workers crashed too often in a row. Returns whether the run was failed. */
-public final class FailCrashedRun extends RunWrite<Boolean> {
+public final class FailCrashedRun extends ChangeRun<Boolean> {
   public FailCrashedRun(RunId runId) {
     super(runId, 0);
   }

@@ -1,7 +1,6 @@
-package dev.kagzi.engine.transition;
+package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.retry.RetryPolicy;
-import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;

@@ -1,6 +1,5 @@
-package dev.kagzi.engine.transition;
+package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.WorkerId;
 
@@ -8,7 +7,7 @@ import dev.kagzi.engine.value.WorkerId;
  * Renews the lease of a run that another transaction had locked when the heartbeat arrived; the
  * run's own lane takes the lock in turn. Returns whether the claim was held.
  */
-public final class RenewLease extends RunWrite<Boolean> {
+public final class RenewLease extends ChangeRun<Boolean> {
   private final WorkerId worker;
   private final Claim claim;
   private final long leaseMs;
@@ -20,15 +19,15 @@ public final class RenewLease extends RunWrite<Boolean> {
     this.leaseMs = leaseMs;
   }
 
-  WorkerId worker() {
+  public WorkerId worker() {
     return worker;
   }
 
-  Claim claim() {
+  public Claim claim() {
     return claim;
   }
 
-  long leaseMs() {
+  public long leaseMs() {
     return leaseMs;
   }
 }

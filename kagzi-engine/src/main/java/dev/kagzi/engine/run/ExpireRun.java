@@ -1,10 +1,9 @@
-package dev.kagzi.engine.transition;
+package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.value.RunId;
 
 /** Times out a run whose deadline has passed. Returns whether the run was timed out. */
-public final class ExpireRun extends RunWrite<Boolean> {
+public final class ExpireRun extends ChangeRun<Boolean> {
   public ExpireRun(RunId runId) {
     super(runId, 0);
   }

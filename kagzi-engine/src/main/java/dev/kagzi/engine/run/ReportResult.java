@@ -1,4 +1,4 @@
-package dev.kagzi.engine.transition;
+package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Refusal;

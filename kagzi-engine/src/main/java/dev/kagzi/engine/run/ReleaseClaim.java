@@ -1,13 +1,12 @@
-package dev.kagzi.engine.transition;
+package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.value.Claim;
 
 /**
  * Takes a claim from a worker that is gone or no longer knows the claim. Returns whether the claim
  * was held.
  */
-public final class ReleaseClaim extends RunWrite<Boolean> {
+public final class ReleaseClaim extends ChangeRun<Boolean> {
   private final Claim claim;
   private final Cause cause;
 
@@ -27,11 +26,11 @@ public final class ReleaseClaim extends RunWrite<Boolean> {
     this.cause = cause;
   }
 
-  Claim claim() {
+  public Claim claim() {
     return claim;
   }
 
-  Cause cause() {
+  public Cause cause() {
     return cause;
   }
 }

@@ -1,6 +1,5 @@
-package dev.kagzi.engine.transition;
+package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.RunRow.Fence;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
@@ -27,7 +26,7 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
   }
 
   /** The claim of a call that contains only the run id. */
-  Claim claim(RunId run) {
+  public Claim claim(RunId run) {
     if (epoch == null) {
       return new Claim(run, Claim.ANY);
     }
@@ -38,7 +37,7 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
   }
 
   /** Checks that the claim is held, and by this caller. */
-  Fence fence(RunRow row, Claim claim) {
+  public Fence fence(RunRow row, Claim claim) {
     Fence fence = row.fence(claim);
     return fence == Fence.HELD && !isHolder(row.lockedBy(), row, claim) ? Fence.LOST : fence;
   }
@@ -48,7 +47,7 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
    * claim and no other worker has claimed the run since, accepting the end avoids a second
    * execution. A call that contains its epoch is still refused.
    */
-  Fence fenceOfCompletion(RunRow row, Claim claim) {
+  public Fence fenceOfCompletion(RunRow row, Claim claim) {
     return claim.epoch() == Claim.ANY && row.isTaken() && isHolder(row.takenFrom(), row, claim)
         ? Fence.HELD
         : fence(row, claim);
@@ -68,7 +67,7 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
   }
 
   /** The refusal for a claim that {@link #fence} did not find held. */
-  Refusal claimLost(RunRow row, Claim claim) {
+  public Refusal claimLost(RunRow row, Claim claim) {
     String found =
         claim.epoch() == Claim.ANY
             ? "no epoch in the call" + (worker == null ? "" : ", worker " + worker)

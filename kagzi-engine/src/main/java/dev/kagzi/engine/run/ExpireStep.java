@@ -1,13 +1,12 @@
-package dev.kagzi.engine.transition;
+package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.step.StepRef;
 
 /**
  * Fails a step attempt that its worker should have timed out, and takes the run from that worker,
  * whose code hangs. Returns whether the attempt was failed.
  */
-public final class ExpireStep extends RunWrite<Boolean> {
+public final class ExpireStep extends ChangeRun<Boolean> {
   private final StepRef step;
 
   public ExpireStep(StepRef step) {
@@ -15,7 +14,7 @@ public final class ExpireStep extends RunWrite<Boolean> {
     this.step = step;
   }
 
-  StepRef step() {
+  public StepRef step() {
     return step;
   }
 }

@@ -1,10 +1,9 @@
-package dev.kagzi.engine.transition;
+package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.run.RunWrite;
 import org.jspecify.annotations.Nullable;
 
 /** Writes one report. */
-public final class ReportWrite extends RunWrite<ReportResult> {
+public final class ReportWrite extends ChangeRun<ReportResult> {
   private final String namespace;
   private final Report report;
   private final @Nullable Caller caller;
@@ -15,7 +14,7 @@ public final class ReportWrite extends RunWrite<ReportResult> {
   }
 
   /** A report of a simple client. */
-  ReportWrite(String namespace, Report report, @Nullable Caller caller) {
+  public ReportWrite(String namespace, Report report, @Nullable Caller caller) {
     super(report.claim().runId(), report.bytes());
     this.namespace = namespace;
     this.report = report;
@@ -27,21 +26,21 @@ public final class ReportWrite extends RunWrite<ReportResult> {
     return report.getClass().getSimpleName();
   }
 
-  String namespace() {
+  public String namespace() {
     return namespace;
   }
 
-  Report report() {
+  public Report report() {
     return report;
   }
 
   /** The simple client that sent the report; null for other workers. */
-  @Nullable Caller caller() {
+  public @Nullable Caller caller() {
     return caller;
   }
 
   /** Whether the worker can keep its claim during a short wait. A simple client cannot. */
-  boolean waitsInPlace() {
+  public boolean waitsInPlace() {
     return caller == null;
   }
 }

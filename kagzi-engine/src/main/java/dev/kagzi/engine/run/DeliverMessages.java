@@ -1,10 +1,9 @@
-package dev.kagzi.engine.message;
+package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.value.RunId;
 
 /** Applies the pending messages of a run. Returns how many there were. */
-public final class DeliverMessages extends RunWrite<Integer> {
+public final class DeliverMessages extends ChangeRun<Integer> {
   public DeliverMessages(RunId runId) {
     super(runId, 0);
   }
