@@ -1,5 +1,6 @@
 package dev.kagzi.engine;
 
+import dev.kagzi.engine.chore.Chore;
 import dev.kagzi.engine.chore.Coordinator;
 import dev.kagzi.engine.chore.ExpireOverdue;
 import dev.kagzi.engine.chore.FireSchedules;
@@ -9,7 +10,6 @@ import dev.kagzi.engine.chore.PurgeExpiredRuns;
 import dev.kagzi.engine.chore.RedeliverMessages;
 import dev.kagzi.engine.chore.RefreshNamespaces;
 import dev.kagzi.engine.chore.RefreshVersions;
-import dev.kagzi.engine.chore.ReleaseOrphanedClaims;
 import dev.kagzi.engine.chore.ServerHeartbeat;
 import dev.kagzi.engine.db.ConnectionFactory;
 import dev.kagzi.engine.db.Database;
@@ -33,10 +33,8 @@ import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.DefaultVersions;
 import dev.kagzi.engine.run.DeliverMessages;
 import dev.kagzi.engine.run.ExpireRun;
-import dev.kagzi.engine.run.ExpireStep;
-import dev.kagzi.engine.run.FailCrashedRun;
 import dev.kagzi.engine.run.LargePayloads;
-import dev.kagzi.engine.run.ReleaseClaim;
+import dev.kagzi.engine.run.ReleaseReason;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportWrite;
 import dev.kagzi.engine.run.RunCompletions;
@@ -57,7 +55,6 @@ import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.worker.Workers;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -156,7 +153,7 @@ public final class Engine implements AutoCloseable {
         database,
         config.rules().stepGraceMs(),
         runWrites::expireRun,
-        runWrites::expireStep);
+        runWrites::releaseHung);
   }
 
   private EngineEvents createEvents() {
@@ -185,7 +182,7 @@ public final class Engine implements AutoCloseable {
         claimRules,
         new DispatchCallbacks(
             runWrites::releaseNotTaken,
-            runWrites::failCrashedRun,
+            runWrites::failCrashed,
             new StepLimitAdmission(),
             namespaces::mayDispatch),
         config.memory(),
@@ -200,8 +197,7 @@ public final class Engine implements AutoCloseable {
         namespaces,
         dispatcher,
         notifier,
-        runWrites::release,
-        journal::append,
+        journal,
         threads);
   }
 
@@ -236,8 +232,8 @@ public final class Engine implements AutoCloseable {
         "coordinator",
         List.of(
             heartbeat,
-            new MarkStaleWorkersOffline(heartbeat, workers, config.workers().stale()),
-            new ReleaseOrphanedClaims(workers, config.workers().stale()),
+            new MarkStaleWorkersOffline(heartbeat, workers.recovery(), config.workers().stale()),
+            Chore.every(config.workers().stale(), workers.recovery()::releaseOrphaned),
             new RedeliverMessages(heartbeat, database, runWrites::deliverMessages),
             expireOverdue,
             new FoldRunCounts(heartbeat, database),
@@ -401,10 +397,7 @@ public final class Engine implements AutoCloseable {
         case ServerMessage.Work work ->
             dispatcher.runsDue(work.queue(), work.type(), work.delayMs());
         case ServerMessage.Ended ended -> completions.endedElsewhere(ended.runId());
-        case ServerMessage.Stop stop ->
-            workers.stopAttached(stop.worker(), stop.claim(), stop.status());
-        case ServerMessage.Wake wake -> workers.wakeAttached(wake.worker(), wake.claim());
-        case ServerMessage.Drain drain -> workers.drainAttached(drain.worker());
+        case ServerMessage.ToWorker toWorker -> workers.sendAttached(toWorker);
         case ServerMessage.Namespace ignored -> namespaces.refresh();
         case ServerMessage.Versions ignored -> versions.renew();
         case ServerMessage.Everything ignored -> refreshEverything();
@@ -473,12 +466,12 @@ public final class Engine implements AutoCloseable {
       journal.append(new ExpireRun(run));
     }
 
-    void expireStep(StepRef step) {
-      journal.append(new ExpireStep(step));
+    void releaseHung(StepRef step) {
+      workers.recovery().releaseHung(step);
     }
 
-    void failCrashedRun(RunId run) {
-      journal.append(new FailCrashedRun(run));
+    void failCrashed(RunId run) {
+      workers.recovery().failCrashed(run);
     }
 
     void fail(QueueName queue, Claim claim, Failure failure) {
@@ -486,15 +479,7 @@ public final class Engine implements AutoCloseable {
     }
 
     void releaseNotTaken(List<Claim> claims) {
-      release(claims, ReleaseClaim.Cause.NOT_TAKEN);
-    }
-
-    void release(List<Claim> claims, ReleaseClaim.Cause cause) {
-      List<RunWrite<?>> writes = new ArrayList<>(claims.size());
-      claims.forEach(claim -> writes.add(new ReleaseClaim(claim, cause)));
-      if (!writes.isEmpty()) {
-        journal.append(writes);
-      }
+      workers.recovery().release(claims, ReleaseReason.TASK_NOT_TAKEN);
     }
   }
 }

@@ -90,14 +90,14 @@ final class EngineEvents implements RunEvents {
   @Override
   public void stop(WorkerId worker, Claim claim, RunStatus status) {
     if (workers != null) {
-      workers.stop(worker, claim, status);
+      workers.send(new ServerMessage.Stop(worker, claim, status));
     }
   }
 
   @Override
   public void wake(WorkerId worker, Claim claim) {
     if (workers != null) {
-      workers.wake(worker, claim);
+      workers.send(new ServerMessage.Wake(worker, claim));
     }
   }
 

@@ -128,8 +128,8 @@ class InfiniteTimesTest extends FamilyTest {
     all.put("health", () -> e.queries().health(NAMESPACE));
     all.put("retry", () -> await(e.runs().retry(NAMESPACE, parent, null)));
     all.put("chores", e::clockMoved);
-    all.put("stale workers", () -> e.workers().markStaleOffline());
-    all.put("orphaned claims", () -> e.workers().releaseOrphanedClaims());
+    all.put("stale workers", () -> e.workers().recovery().releaseSilent());
+    all.put("orphaned claims", () -> e.workers().recovery().releaseOrphaned());
     all.put("schedule get", () -> e.schedules().get(NAMESPACE, schedule));
     all.put("schedule pause", () -> e.schedules().pause(NAMESPACE, schedule));
     all.put("schedule resume", () -> e.schedules().resume(NAMESPACE, schedule));

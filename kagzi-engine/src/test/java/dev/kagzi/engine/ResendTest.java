@@ -26,6 +26,7 @@ import dev.kagzi.engine.run.ExpireStep;
 import dev.kagzi.engine.run.FailCrashedRun;
 import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.ReleaseClaim;
+import dev.kagzi.engine.run.ReleaseReason;
 import dev.kagzi.engine.run.RenewLease;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
@@ -536,7 +537,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         return new Ready(
-            () -> await(handIn(new ReleaseClaim(claim, ReleaseClaim.Cause.WORKER_GONE))),
+            () -> await(handIn(new ReleaseClaim(claim, ReleaseReason.WORKER_SILENT))),
             () -> state(claim.runId()));
       }
     },
@@ -545,7 +546,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         return new Ready(
-            () -> await(handIn(new ReleaseClaim(claim, ReleaseClaim.Cause.NOT_TAKEN))),
+            () -> await(handIn(new ReleaseClaim(claim, ReleaseReason.TASK_NOT_TAKEN))),
             () -> state(claim.runId()));
       }
     },

@@ -313,7 +313,9 @@ class LogLinesTest {
         }
         // The server closes the connection because it does not answer pings.
         Awaitility.await().atMost(LIMIT).until(() -> server.server().openCalls() == 0);
-        Awaitility.await().atMost(LIMIT).until(() -> hasLine("Workers: "));
+        Awaitility.await()
+            .atMost(LIMIT)
+            .until(() -> lines.stream().anyMatch(LogLinesTest::isOfWorker));
         signal(worker, "CONT");
         awaitRegistered(output);
         server.startRun("q", "t");
@@ -333,8 +335,9 @@ class LogLinesTest {
     } while (!line.equals("registered"));
   }
 
-  private boolean hasLine(String start) {
-    return lines.stream().anyMatch(line -> line.startsWith(start));
+  /** A worker went offline or came back. */
+  private static boolean isOfWorker(String line) {
+    return line.startsWith("Workers: ") || line.startsWith("Recovery: ");
   }
 
   private static Process startWorker(int port) throws IOException {
@@ -379,12 +382,11 @@ class LogLinesTest {
 
   private void assertFewLines(int connections) {
     assertThat(traces.sum()).as("stack traces in %s", lines).isZero();
-    // Lines of Workers report other events: a worker went offline or came back.
-    assertThat(lines.stream().filter(line -> !line.startsWith("Workers: ")))
+    assertThat(lines.stream().filter(line -> !isOfWorker(line)))
         .hasSizeLessThanOrEqualTo(connections);
     assertThat(
             lines.stream()
-                .filter(line -> line.startsWith("Workers: "))
+                .filter(LogLinesTest::isOfWorker)
                 .filter(line -> !line.equals("Workers: worker registered")))
         .hasSizeLessThanOrEqualTo(connections);
   }

@@ -1,6 +1,6 @@
 package dev.kagzi.engine.chore;
 
-import dev.kagzi.engine.worker.Workers;
+import dev.kagzi.engine.worker.Recovery;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
@@ -13,14 +13,14 @@ public final class MarkStaleWorkersOffline implements Chore {
   private static final long GAP_NANOS = Duration.ofSeconds(3).toNanos();
 
   private final ServerHeartbeat heartbeat;
-  private final Workers workers;
+  private final Recovery recovery;
   private final long graceNanos;
   private long lastNanos = System.nanoTime();
   private long notBeforeNanos;
 
-  public MarkStaleWorkersOffline(ServerHeartbeat heartbeat, Workers workers, Duration stale) {
+  public MarkStaleWorkersOffline(ServerHeartbeat heartbeat, Recovery recovery, Duration stale) {
     this.heartbeat = heartbeat;
-    this.workers = workers;
+    this.recovery = recovery;
     this.graceNanos = stale.toNanos();
     this.notBeforeNanos = lastNanos + graceNanos;
   }
@@ -32,7 +32,7 @@ public final class MarkStaleWorkersOffline implements Chore {
       notBeforeNanos = now + graceNanos;
     }
     if (now - notBeforeNanos >= 0 && mayHaveStaleWorker(now)) {
-      workers.markStaleOffline();
+      recovery.releaseSilent();
     }
     lastNanos = System.nanoTime();
   }

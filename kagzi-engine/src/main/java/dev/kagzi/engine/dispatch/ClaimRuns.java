@@ -3,6 +3,7 @@ package dev.kagzi.engine.dispatch;
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.retry.CrashPolicy;
+import dev.kagzi.engine.run.ReleaseReason;
 import dev.kagzi.engine.step.CloseSteps;
 import dev.kagzi.engine.step.ReadSteps;
 import dev.kagzi.engine.step.RecordedStep;
@@ -26,9 +27,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Claims due runs for waiting slots: the i-th run for the i-th slot. */
 public final class ClaimRuns {
+  private static final Logger log = LoggerFactory.getLogger(ClaimRuns.class);
+
   /**
    * Each type and version has its own index scan and limit, so that a million runs of a type
    * without workers are not scanned. A run with an expired lease is taken over. The first take-over
@@ -235,6 +240,13 @@ public final class ClaimRuns {
     List<Taken> aside = new ArrayList<>();
     Map<RunId, Integer> claimedBefore = new LinkedHashMap<>();
     for (Taken run : taken) {
+      if (run.before == RunStatus.RUNNING) {
+        log.atDebug()
+            .addKeyValue("run", run.claim.runId())
+            .addKeyValue("epoch", run.claim.epoch() - 1)
+            .addKeyValue("reason", ReleaseReason.LEASE_ENDED)
+            .log("claim taken");
+      }
       if (run.before == RunStatus.SLEEPING) {
         slept.add(run.claim.runId());
       }

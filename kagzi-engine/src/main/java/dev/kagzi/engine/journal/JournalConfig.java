@@ -30,4 +30,9 @@ public record JournalConfig(
         Duration.ofSeconds(5),
         Duration.ofSeconds(10));
   }
+
+  public JournalConfig withLanes(int count) {
+    return new JournalConfig(
+        count, queueBytesMax, batchBytesMax, batchWritesMax, fullPatience, databasePatience);
+  }
 }

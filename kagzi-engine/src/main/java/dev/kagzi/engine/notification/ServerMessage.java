@@ -19,14 +19,19 @@ public sealed interface ServerMessage {
   /** A run has ended: servers with callers that await it read its result. */
   record Ended(RunId runId) implements ServerMessage {}
 
-  /** The server to which the worker is attached tells it to stop executing the run. */
-  record Stop(WorkerId worker, Claim claim, RunStatus status) implements ServerMessage {}
+  /** A message that the server to which the worker is attached sends to it. */
+  sealed interface ToWorker extends ServerMessage {
+    WorkerId worker();
+  }
 
-  /** The server to which the worker is attached tells it that its run has new messages. */
-  record Wake(WorkerId worker, Claim claim) implements ServerMessage {}
+  /** The worker must stop executing the run. */
+  record Stop(WorkerId worker, Claim claim, RunStatus status) implements ToWorker {}
 
-  /** The server to which the worker is attached tells it to drain. */
-  record Drain(WorkerId worker) implements ServerMessage {}
+  /** The run has new messages. */
+  record Wake(WorkerId worker, Claim claim) implements ToWorker {}
+
+  /** The worker must drain. */
+  record Drain(WorkerId worker) implements ToWorker {}
 
   /** A namespace was enabled or disabled: refresh the namespace cache. */
   record Namespace(String namespace) implements ServerMessage {}

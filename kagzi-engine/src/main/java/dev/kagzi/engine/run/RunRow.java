@@ -171,16 +171,22 @@ public final class RunRow {
     this.blockedBy = why;
   }
 
-  /** Takes the claim from a crashed or silent worker. Counts as a crash. */
-  public void takeFromDeadWorker(long untilUs) {
-    takeFromAbsentWorker(untilUs);
-    countCrash();
-  }
-
-  /** Takes the claim from a worker that has deregistered. Does not count as a crash. */
-  public void takeFromAbsentWorker(long untilUs) {
+  /** Takes the claim from its holder, which has not ended it. */
+  public void take(ReleaseReason reason, long untilUs) {
     WorkerId worker = lockedBy;
     endClaim(RunStatus.PENDING, untilUs);
+    switch (reason.holder()) {
+      case CRASHED -> {
+        takenFrom(worker);
+        countCrash();
+      }
+      case LEFT -> takenFrom(worker);
+      case HANGS -> this.takenEpoch = epoch;
+      case WITHOUT_TASK -> this.endedEpoch = epoch;
+    }
+  }
+
+  private void takenFrom(@Nullable WorkerId worker) {
     this.takenFrom = worker;
     this.takenEpoch = worker == null ? null : epoch;
   }
@@ -189,12 +195,6 @@ public final class RunRow {
   public void countCrash() {
     this.crashes++;
     this.changed = true;
-  }
-
-  /** Takes the claim from a worker whose code hangs. Does not count as a crash. */
-  public void takeFromHungWorker(long untilUs) {
-    endClaim(RunStatus.PENDING, untilUs);
-    this.takenEpoch = epoch;
   }
 
   /** Extends the lease. The worker id may be new if the worker has registered again. */

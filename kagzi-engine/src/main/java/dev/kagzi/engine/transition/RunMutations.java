@@ -1,6 +1,7 @@
 package dev.kagzi.engine.transition;
 
 import dev.kagzi.engine.message.RunMessage;
+import dev.kagzi.engine.run.ReleaseReason;
 import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.run.RunRow;
 import dev.kagzi.engine.run.Versions;
@@ -15,9 +16,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Changes a locked run in memory and registers the events to publish after the commit. */
 final class RunMutations {
+  private static final Logger log = LoggerFactory.getLogger(RunMutations.class);
   private static final long US_PER_MS = 1_000;
 
   private final RunBatch batch;
@@ -85,14 +89,29 @@ final class RunMutations {
     }
   }
 
-  /** Takes the run from a worker whose code hangs, so that another worker can claim it. */
-  void takeFromHungWorker(RunRow row, long dueUs) {
+  /**
+   * Takes the claim from its holder, which is told to stop; the run can be claimed again after the
+   * delay. Only a claim query takes a claim in another way, when its lease has ended.
+   */
+  void take(RunRow row, ReleaseReason reason, long delayMs) {
     WorkerId worker = row.lockedBy();
     Claim claim = new Claim(row.runId(), row.epoch());
-    row.takeFromHungWorker(dueUs);
-    stopWorker(worker, claim, row.status());
-    long delayMs = remainingMs(row, dueUs);
+    row.take(reason, row.nowUs() + delayMs * US_PER_MS);
+    batch.afterCommit(() -> logTaken(worker, claim, reason));
+    batch.afterCommit(() -> events.claimEnded(claim));
+    if (worker != null) {
+      batch.afterCommit(() -> events.stop(worker, claim, row.status()));
+    }
     batch.afterCommit(() -> events.due(row.queue(), row.type(), delayMs));
+  }
+
+  private static void logTaken(@Nullable WorkerId worker, Claim claim, ReleaseReason reason) {
+    log.atDebug()
+        .addKeyValue("run", claim.runId())
+        .addKeyValue("epoch", claim.epoch())
+        .addKeyValue("worker", worker)
+        .addKeyValue("reason", reason)
+        .log("claim taken");
   }
 
   /** Schedules the next attempt of the whole run after a failure. */

@@ -9,6 +9,7 @@ import dev.kagzi.engine.run.CancelRun;
 import dev.kagzi.engine.run.ExpireRun;
 import dev.kagzi.engine.run.FailCrashedRun;
 import dev.kagzi.engine.run.ReleaseClaim;
+import dev.kagzi.engine.run.ReleaseReason;
 import dev.kagzi.engine.run.RenewLease;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
@@ -26,7 +27,6 @@ import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.TimeText;
-import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
@@ -300,29 +300,15 @@ final class RunTransitions {
       write.answer(Boolean.TRUE.equals(write.answerBefore()));
       return;
     }
-    WorkerId worker = row.lockedBy();
-    long delayMs = 0;
-    if (write.cause() == ReleaseClaim.Cause.WORKER_GONE
-        && rules.crashes().isOver(row.crashes() + 1)) {
+    ReleaseReason reason = write.reason();
+    if (!reason.isCrash()) {
+      mutations.take(row, reason, 0);
+    } else if (rules.crashes().isOver(row.crashes() + 1)) {
       row.countCrash();
       mutations.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
-      write.answer(true);
-      return;
-    }
-    if (write.cause() == ReleaseClaim.Cause.WORKER_GONE) {
-      delayMs = rules.crashes().delayMs(row.crashes(), random);
-      row.takeFromDeadWorker(row.nowUs() + delayMs * US_PER_MS);
-    } else if (write.cause() == ReleaseClaim.Cause.WORKER_LEFT) {
-      row.takeFromAbsentWorker(row.nowUs());
     } else {
-      row.release(row.nowUs(), null);
+      mutations.take(row, reason, rules.crashes().delayMs(row.crashes(), random));
     }
-    long waitMs = delayMs;
-    batch.afterCommit(() -> events.claimEnded(write.claim()));
-    if (worker != null) {
-      batch.afterCommit(() -> events.stop(worker, write.claim(), row.status()));
-    }
-    batch.afterCommit(() -> events.due(row.queue(), row.type(), waitMs));
     write.answer(true);
   }
 

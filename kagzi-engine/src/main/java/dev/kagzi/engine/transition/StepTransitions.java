@@ -7,6 +7,7 @@ import dev.kagzi.engine.run.BeginStep;
 import dev.kagzi.engine.run.BegunStep;
 import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.run.ExpireStep;
+import dev.kagzi.engine.run.ReleaseReason;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.ReportResult.Accepted;
@@ -115,11 +116,11 @@ final class StepTransitions {
         new Report.StepFailed(
             claim, step.stepKey(), step.attempt(), open.input(), why, null, true, 0);
     List<StepRow> attempts = batch.attempts(row.runId(), step.stepKey());
-    long dueUs =
+    long delayMs =
         failStep(row, failed, attempts, false) instanceof RetryScheduled retry
-            ? row.nowUs() + retry.delayMs() * US_PER_MS
-            : row.nowUs();
-    mutations.takeFromHungWorker(row, dueUs);
+            ? retry.delayMs()
+            : 0;
+    mutations.take(row, ReleaseReason.STEP_HUNG, delayMs);
     write.answer(true);
   }
 

@@ -38,7 +38,8 @@ final class WorkerRows {
               registered_at, last_heartbeat_at)
       VALUES (?, ?, ?, ?::text[], ?::text[], ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, 'ONLINE',
               kagzi.clock(), kagzi.clock())
-      """;
+      RETURNING"""
+          + COLUMNS;
 
   static final String FIND_SQL = "SELECT" + COLUMNS + "FROM kagzi.workers WHERE worker_id = ?";
 
@@ -144,7 +145,8 @@ final class WorkerRows {
     return session.query(FIND_SQL).bind(worker.value()).first(WorkerRows::map);
   }
 
-  static void insert(Session tx, WorkerId id, WorkerRegistration r) throws SQLException {
+  static Known insert(Session tx, WorkerRegistration r) throws SQLException {
+    WorkerId id = WorkerId.next();
     List<String> types = new ArrayList<>();
     List<String> versions = new ArrayList<>();
     r.served()
@@ -153,7 +155,7 @@ final class WorkerRows {
               types.add(type.type());
               versions.add(r.anyVersion() ? PollRequest.ANY_VERSION : type.version());
             });
-    tx.query(INSERT_SQL)
+    return tx.query(INSERT_SQL)
         .bind(id.value())
         .bind(r.queue().namespace())
         .bind(r.queue().queue())
@@ -166,7 +168,8 @@ final class WorkerRows {
         .bind(Json.encode(r.labels()))
         .bindInt(r.concurrencyLimit())
         .bind(Json.encodeCounts(r.typeLimits()))
-        .update();
+        .first(WorkerRows::map)
+        .orElseThrow();
   }
 
   static List<Known> replace(Session tx, WorkerRegistration r) throws SQLException {
@@ -218,15 +221,14 @@ final class WorkerRows {
         .first(WorkerRows::map);
   }
 
-  static void event(Session tx, Optional<Known> worker, String event, String reason)
-      throws SQLException {
-    event(tx, worker.map(Known::id).stream().toList(), event, reason);
-  }
-
-  static void event(Session tx, List<WorkerId> workers, String event, String reason)
+  static void event(Session tx, List<Known> workers, String event, String reason)
       throws SQLException {
     if (!workers.isEmpty()) {
-      tx.query(EVENT_SQL).bind(event).bind(reason).bindUuids(workers, WorkerId::value).update();
+      tx.query(EVENT_SQL)
+          .bind(event)
+          .bind(reason)
+          .bindUuids(workers, worker -> worker.id().value())
+          .update();
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Workers: their registrations, their heartbeats, and the release of their claims when they die.
+ * Workers: their registrations, heartbeats and Attach streams, and the recovery of their runs.
  *
  * <p>Owns {@code workers} and {@code worker_events}. A worker is one registration. Its heartbeats
  * show that it is alive and renew the leases of the claims that they list. The break of its

@@ -69,7 +69,7 @@ class CrashTest {
         "UPDATE kagzi.workers SET last_heartbeat_at = now() - interval '1 hour' WHERE worker_id = '"
             + worker
             + "'");
-    engine.engine().workers().markStaleOffline();
+    engine.engine().workers().recovery().releaseSilent();
   }
 
   private void awaitFailed(RunId run) {

@@ -95,7 +95,7 @@ class FenceTest {
             "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
                 + first
                 + "'");
-        assertThat(engine.engine().workers().markStaleOffline()).isEqualTo(1);
+        assertThat(engine.engine().workers().recovery().releaseSilent()).isEqualTo(1);
       }
       case DEREGISTERED -> await(engine.engine().workers().deregister(null, first, false));
     }

@@ -139,7 +139,7 @@ class LateCompletionTest {
         "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
             + worker
             + "'");
-    assertThat(engine.engine().workers().markStaleOffline()).isEqualTo(1);
+    assertThat(engine.engine().workers().recovery().releaseSilent()).isEqualTo(1);
   }
 
   private void awaitPending(RunId run) {

@@ -203,11 +203,11 @@ class LeaseTest {
     engine.start(longLease);
     Claim beside = engine.claimOne(other).claim();
 
-    int online = engine.engine().workers().releaseOrphanedClaims();
+    int online = engine.engine().workers().recovery().releaseOrphaned();
     offlineSince(Duration.ofMinutes(59));
-    int justGone = engine.engine().workers().releaseOrphanedClaims();
+    int justGone = engine.engine().workers().recovery().releaseOrphaned();
     offlineSince(Duration.ofMinutes(61));
-    int longGone = engine.engine().workers().releaseOrphanedClaims();
+    int longGone = engine.engine().workers().recovery().releaseOrphaned();
 
     assertThat(List.of(online, justGone, longGone)).containsExactly(0, 0, 1);
     assertThat(engine.claimOne(other).claim()).isEqualTo(new Claim(run, claim.epoch() + 1));
@@ -482,7 +482,7 @@ class LeaseTest {
         "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
             + who
             + "'");
-    assertThat(engine.engine().workers().markStaleOffline()).isEqualTo(1);
+    assertThat(engine.engine().workers().recovery().releaseSilent()).isEqualTo(1);
     Awaitility.await().until(() -> crashes() == before + 1);
   }
 

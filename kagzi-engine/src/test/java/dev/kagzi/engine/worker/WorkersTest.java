@@ -13,6 +13,7 @@ import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.notification.ServerMessage;
 import dev.kagzi.engine.query.WorkerView;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.value.Claim;
@@ -286,7 +287,10 @@ class WorkersTest {
     Awaitility.await().until(() -> view(worker).status() == WorkerStatus.OFFLINE);
     // The entry is removed shortly after the end of the stream was stored.
     Claim any = new Claim(RunId.next(), 1);
-    Awaitility.await().until(() -> !workers().stopAttached(worker, any, RunStatus.CANCELLED));
+    Awaitility.await()
+        .until(
+            () ->
+                !workers().sendAttached(new ServerMessage.Stop(worker, any, RunStatus.CANCELLED)));
   }
 
   @Test
