@@ -22,16 +22,20 @@ public final class ClaimRegistry {
 
   private final Map<RunId, Held> held = new ConcurrentHashMap<>();
 
-  /** A claim that a worker holds. */
   public record Held(int epoch, WorkerId worker, QueueName queue, long sinceNanos) {}
 
   /**
    * Adds a claim. Returns false if it was dispatched before; then it must not be dispatched again.
    */
   boolean add(WorkerId worker, Claim claim, QueueName queue) {
-    Held before =
-        held.put(claim.runId(), new Held(claim.epoch(), worker, queue, System.nanoTime()));
-    return before == null || before.epoch != claim.epoch();
+    Held added = new Held(claim.epoch(), worker, queue, System.nanoTime());
+    Held before = held.putIfAbsent(claim.runId(), added);
+    if (before == null) {
+      return true;
+    }
+    // Repeated if another thread has changed the entry in between.
+    return before.epoch != claim.epoch()
+        && (held.replace(claim.runId(), before, added) || add(worker, claim, queue));
   }
 
   /** Removes a claim that has ended. Returns who held it, or null if this server does not know. */

@@ -6,16 +6,20 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Executes what task queues return: answers polls, releases claims, requests claim rounds, and
  * keeps one wake-up timer per queue. Thread-safe; never called under a queue's lock.
  */
 final class EffectExecutor {
+  private static final Logger log = LoggerFactory.getLogger(EffectExecutor.class);
   private static final long WAKE_UP_MS_MAX = 3_600_000;
 
   private final BlockingQueue<ClaimRequest> claimRequests;
@@ -42,17 +46,17 @@ final class EffectExecutor {
     if (effects.isClaimWanted()) {
       claimRequests.add(new ClaimRequest(queue, false));
     }
-    if (effects.wakeUpMs() != QueueEffects.NO_WAKE_UP) {
-      wakeUpIn(queue, effects.wakeUpMs());
-    }
     for (QueueEffects.Answer answer : effects.answers()) {
       if (!answer.tasks().isEmpty()) {
         metrics.polls.increment();
       }
-      answer.poll().complete(answer.tasks());
+      answer.poll().tasks().complete(answer.tasks());
     }
     if (!effects.releases().isEmpty()) {
       release.accept(effects.releases());
+    }
+    if (effects.wakeUpMs() != QueueEffects.NO_WAKE_UP) {
+      wakeUpIn(queue, effects.wakeUpMs());
     }
   }
 
@@ -60,12 +64,16 @@ final class EffectExecutor {
   private void wakeUpIn(TaskQueue queue, long delayMs) {
     long atNanos =
         System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(delayMs, WAKE_UP_MS_MAX));
-    wakeUps.compute(
-        queue,
-        (same, planned) ->
-            planned != null && planned.atNanos - atNanos <= 0
-                ? planned
-                : replace(planned, queue, atNanos));
+    try {
+      wakeUps.compute(
+          queue,
+          (same, planned) ->
+              planned != null && planned.atNanos - atNanos <= 0
+                  ? planned
+                  : replace(planned, queue, atNanos));
+    } catch (RejectedExecutionException closed) {
+      log.atDebug().log("no wake-up: this server is stopping");
+    }
   }
 
   private WakeUp replace(@Nullable WakeUp planned, TaskQueue queue, long atNanos) {

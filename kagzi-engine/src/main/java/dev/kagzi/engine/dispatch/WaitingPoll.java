@@ -3,25 +3,13 @@ package dev.kagzi.engine.dispatch;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A poll that waits in a {@link TaskQueue}. */
-final class WaitingPoll {
-  private final PollRequest request;
-  private final CompletableFuture<List<Task>> tasks = new CompletableFuture<>();
-
+/**
+ * A poll that waits in a {@link TaskQueue}.
+ *
+ * @param tasks not completed under the queue's lock: this executes the code that waits for them
+ */
+record WaitingPoll(PollRequest request, CompletableFuture<List<Task>> tasks) {
   WaitingPoll(PollRequest request) {
-    this.request = request;
-  }
-
-  PollRequest request() {
-    return request;
-  }
-
-  CompletableFuture<List<Task>> tasks() {
-    return tasks;
-  }
-
-  /** Not called under the queue's lock: this executes the code that waits for the tasks. */
-  void complete(List<Task> answer) {
-    tasks.complete(answer);
+    this(request, new CompletableFuture<>());
   }
 }
