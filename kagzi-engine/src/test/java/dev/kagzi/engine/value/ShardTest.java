@@ -27,7 +27,7 @@ class ShardTest {
           Map.entry("dev.kagzi.engine.schedule.Schedules", "a schedule without a name"),
           Map.entry("dev.kagzi.engine.value.RunId", "the id before it gets its shard"),
           Map.entry("dev.kagzi.engine.value.WorkerId", "the id of a worker"),
-          Map.entry("dev.kagzi.engine.worker.Workers", "the id of a stream"));
+          Map.entry("dev.kagzi.engine.worker.AttachStreams", "the id of a stream"));
 
   /** The SDK has the same values in its own test. */
   @Test
