@@ -8,8 +8,7 @@ import dev.kagzi.engine.chore.FoldRunCounts;
 import dev.kagzi.engine.chore.MarkStaleWorkersOffline;
 import dev.kagzi.engine.chore.PurgeExpiredRuns;
 import dev.kagzi.engine.chore.RedeliverMessages;
-import dev.kagzi.engine.chore.RefreshNamespaces;
-import dev.kagzi.engine.chore.RefreshVersions;
+import dev.kagzi.engine.chore.RefreshWhenChanged;
 import dev.kagzi.engine.chore.ServerHeartbeat;
 import dev.kagzi.engine.db.ConnectionFactory;
 import dev.kagzi.engine.db.Database;
@@ -20,7 +19,6 @@ import dev.kagzi.engine.dispatch.Dispatcher;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.dispatch.Tasks;
 import dev.kagzi.engine.journal.Journal;
-import dev.kagzi.engine.namespace.NamespaceListener;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.notification.InProcessNotifier;
 import dev.kagzi.engine.notification.Notifier;
@@ -43,13 +41,11 @@ import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.run.StartChecks;
 import dev.kagzi.engine.schedule.ScheduleFirer;
 import dev.kagzi.engine.schedule.Schedules;
-import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.thread.ThreadFailure;
 import dev.kagzi.engine.transition.Reports;
 import dev.kagzi.engine.transition.RunWriter;
 import dev.kagzi.engine.transition.StepCounts;
-import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
@@ -59,7 +55,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
-import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,8 +62,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The engine of one server. Any number of engines work on one database, and all are equal.
  *
- * <p>The constructor creates the components in the order of their dependencies. The inner classes
- * at the end implement the listeners that connect components of different packages.
+ * <p>The constructor creates the components in the order of their dependencies. The methods at the
+ * end connect components of different packages.
  *
  * <p>Thread-safe.
  */
@@ -77,7 +72,6 @@ public final class Engine implements AutoCloseable {
 
   private final Database database;
   private final EssentialThreads threads = new EssentialThreads();
-  private final RunWrites runWrites = new RunWrites();
   private final Journal<RunWrite<?>> journal;
   private final StepCounts stepCounts;
   private final DefaultVersions versions;
@@ -109,7 +103,9 @@ public final class Engine implements AutoCloseable {
     this.completions = new RunCompletions(database, config.memory().readBytesMax(), threads);
     this.namespaces = createNamespaces(config);
     this.notifier = createNotifier(config.notifier(), serverId);
-    this.versions = new DefaultVersions(database, config.limits(), new VersionsPublisher());
+    this.versions =
+        new DefaultVersions(
+            database, config.limits(), () -> notifier.publish(new ServerMessage.Versions()));
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
     this.heartbeat =
         new ServerHeartbeat(database, serverId, notifier, config.rules().stepGraceMs());
@@ -118,7 +114,6 @@ public final class Engine implements AutoCloseable {
     this.journal = createJournal(config, events, largePayloads);
     this.dispatcher = createDispatcher(config);
     this.workers = createWorkers(config);
-    events.connect(dispatcher, workers);
     this.queries = createQueries(config);
     this.runs = createRuns(config, startChecks);
     this.reports = new Reports(journal, config.limits(), startChecks, stepCounts);
@@ -135,15 +130,15 @@ public final class Engine implements AutoCloseable {
         database,
         config.limits(),
         config.autoCreateNamespaces(),
-        new NamespaceChanges(),
-        new NamespacePublisher());
+        this::namespaceChanged,
+        namespace -> notifier.publish(new ServerMessage.Namespace(namespace)));
   }
 
   private Notifier createNotifier(NotifierKind kind, UUID serverId) {
-    ServerMessages receiver = new ServerMessages();
     return switch (kind) {
-      case POSTGRES -> new PostgresNotifier(database, serverId, receiver, threads);
-      case IN_PROCESS -> new InProcessNotifier(database.address(), serverId, receiver, threads);
+      case POSTGRES -> new PostgresNotifier(database, serverId, this::receive, threads);
+      case IN_PROCESS ->
+          new InProcessNotifier(database.address(), serverId, this::receive, threads);
     };
   }
 
@@ -152,13 +147,19 @@ public final class Engine implements AutoCloseable {
         heartbeat,
         database,
         config.rules().stepGraceMs(),
-        runWrites::expireRun,
-        runWrites::releaseHung);
+        run -> journal.append(new ExpireRun(run)),
+        step -> workers.recovery().releaseHung(step));
   }
 
   private EngineEvents createEvents() {
     return new EngineEvents(
-        completions, notifier, stepCounts, runWrites::deliverMessages, expireOverdue::expires);
+        completions,
+        notifier,
+        stepCounts,
+        this::deliverMessages,
+        expireOverdue::expires,
+        () -> dispatcher,
+        () -> workers);
   }
 
   private Journal<RunWrite<?>> createJournal(
@@ -181,9 +182,9 @@ public final class Engine implements AutoCloseable {
         config.dispatch(),
         claimRules,
         new DispatchCallbacks(
-            runWrites::releaseNotTaken,
-            runWrites::failCrashed,
-            new StepLimitAdmission(),
+            claims -> workers.recovery().release(claims, ReleaseReason.TASK_NOT_TAKEN),
+            run -> workers.recovery().failCrashed(run),
+            this::admit,
             namespaces::mayDispatch),
         config.memory(),
         threads);
@@ -234,12 +235,13 @@ public final class Engine implements AutoCloseable {
             heartbeat,
             new MarkStaleWorkersOffline(heartbeat, workers.recovery(), config.workers().stale()),
             Chore.every(config.workers().stale(), workers.recovery()::releaseOrphaned),
-            new RedeliverMessages(heartbeat, database, runWrites::deliverMessages),
+            new RedeliverMessages(heartbeat, database, this::deliverMessages),
             expireOverdue,
             new FoldRunCounts(heartbeat, database),
             fireSchedules,
-            new RefreshNamespaces(heartbeat, namespaces::refresh),
-            new RefreshVersions(heartbeat, versions),
+            new RefreshWhenChanged(
+                heartbeat::namespacesChangedUs, () -> false, namespaces::refresh),
+            new RefreshWhenChanged(heartbeat::typesChangedUs, versions::isStale, versions::read),
             dispatcher.registry()::removeOld,
             workers::evictOld,
             stepCounts::evictOld),
@@ -390,56 +392,37 @@ public final class Engine implements AutoCloseable {
   }
 
   /** Handles messages from other servers. */
-  private final class ServerMessages implements Consumer<ServerMessage> {
-    @Override
-    public void accept(ServerMessage message) {
-      switch (message) {
-        case ServerMessage.Work work ->
-            dispatcher.runsDue(work.queue(), work.type(), work.delayMs());
-        case ServerMessage.Ended ended -> completions.endedElsewhere(ended.runId());
-        case ServerMessage.ToWorker toWorker -> workers.sendAttached(toWorker);
-        case ServerMessage.Namespace ignored -> namespaces.refresh();
-        case ServerMessage.Versions ignored -> versions.renew();
-        case ServerMessage.Everything ignored -> refreshEverything();
-      }
+  private void receive(ServerMessage message) {
+    switch (message) {
+      case ServerMessage.Work work -> dispatcher.runsDue(work.queue(), work.type(), work.delayMs());
+      case ServerMessage.Ended ended -> completions.endedElsewhere(ended.runId());
+      case ServerMessage.ToWorker toWorker -> workers.sendAttached(toWorker);
+      case ServerMessage.Namespace ignored -> namespaces.refresh();
+      case ServerMessage.Versions ignored -> versions.renew();
+      case ServerMessage.Everything ignored -> refreshEverything();
     }
+  }
 
-    private void refreshEverything() {
-      notifier.setOtherServers(1);
-      namespaces.refresh();
-      fireSchedules.dueIn(0);
-      versions.renew();
-      dispatcher.checkEverything();
-      completions.refreshAll();
-    }
+  private void refreshEverything() {
+    notifier.setOtherServers(1);
+    namespaces.refresh();
+    fireSchedules.dueIn(0);
+    versions.renew();
+    dispatcher.checkEverything();
+    completions.refreshAll();
+  }
+
+  private void deliverMessages(RunId run) {
+    journal.append(new DeliverMessages(run));
   }
 
   /** Starts or stops dispatch when a namespace is enabled or disabled, on any server. */
-  private final class NamespaceChanges implements NamespaceListener {
-    @Override
-    public void changed(String namespace, boolean enabled) {
-      if (enabled) {
-        dispatcher.namespaceEnabled(namespace);
-        fireSchedules.dueIn(0);
-      } else {
-        dispatcher.namespaceDisabled(namespace);
-      }
-    }
-  }
-
-  /** Publishes that a namespace was enabled or disabled on this server. */
-  private final class NamespacePublisher implements Consumer<String> {
-    @Override
-    public void accept(String namespace) {
-      notifier.publish(new ServerMessage.Namespace(namespace));
-    }
-  }
-
-  /** Publishes that a default version was changed on this server. */
-  private final class VersionsPublisher implements Runnable {
-    @Override
-    public void run() {
-      notifier.publish(new ServerMessage.Versions());
+  private void namespaceChanged(String namespace, boolean enabled) {
+    if (enabled) {
+      dispatcher.namespaceEnabled(namespace);
+      fireSchedules.dueIn(0);
+    } else {
+      dispatcher.namespaceDisabled(namespace);
     }
   }
 
@@ -447,39 +430,12 @@ public final class Engine implements AutoCloseable {
    * Fails a claimed run that has more steps than the limit. Every later claim would read its whole
    * history.
    */
-  private final class StepLimitAdmission implements BiPredicate<QueueName, Task> {
-    @Override
-    public boolean test(QueueName queue, Task task) {
-      Optional<Failure> tooManySteps = stepCounts.claimed(task.claim(), task.stepsRecorded());
-      tooManySteps.ifPresent(failure -> runWrites.fail(queue, task.claim(), failure));
-      return tooManySteps.isEmpty();
-    }
-  }
-
-  /** Appends the engine's own writes to the journal; no caller waits for their results. */
-  private final class RunWrites {
-    void deliverMessages(RunId run) {
-      journal.append(new DeliverMessages(run));
-    }
-
-    void expireRun(RunId run) {
-      journal.append(new ExpireRun(run));
-    }
-
-    void releaseHung(StepRef step) {
-      workers.recovery().releaseHung(step);
-    }
-
-    void failCrashed(RunId run) {
-      workers.recovery().failCrashed(run);
-    }
-
-    void fail(QueueName queue, Claim claim, Failure failure) {
-      journal.append(new ReportWrite(queue.namespace(), new Report.Failed(claim, failure)));
-    }
-
-    void releaseNotTaken(List<Claim> claims) {
-      workers.recovery().release(claims, ReleaseReason.TASK_NOT_TAKEN);
-    }
+  private boolean admit(QueueName queue, Task task) {
+    Optional<Failure> tooManySteps = stepCounts.claimed(task.claim(), task.stepsRecorded());
+    tooManySteps.ifPresent(
+        failure ->
+            journal.append(
+                new ReportWrite(queue.namespace(), new Report.Failed(task.claim(), failure))));
+    return tooManySteps.isEmpty();
   }
 }

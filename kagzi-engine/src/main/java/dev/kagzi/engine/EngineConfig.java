@@ -10,6 +10,7 @@ import dev.kagzi.engine.transition.TransitionRules;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.worker.WorkerConfig;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /** The configuration of an engine. */
 public record EngineConfig(
@@ -41,167 +42,78 @@ public record EngineConfig(
   }
 
   public EngineConfig withAutoCreateNamespaces(boolean on) {
-    return new EngineConfig(
-        journal,
-        dispatch,
-        workers,
-        rules,
-        limits,
-        coordinatorInterval,
-        on,
-        retention,
-        schedules,
-        memory,
-        notifier);
+    return with(draft -> draft.autoCreateNamespaces = on);
   }
 
   public EngineConfig withJournal(JournalConfig other) {
-    return new EngineConfig(
-        other,
-        dispatch,
-        workers,
-        rules,
-        limits,
-        coordinatorInterval,
-        autoCreateNamespaces,
-        retention,
-        schedules,
-        memory,
-        notifier);
+    return with(draft -> draft.journal = other);
   }
 
   public EngineConfig withDispatch(DispatchConfig other) {
-    return new EngineConfig(
-        journal,
-        other,
-        workers,
-        rules,
-        limits,
-        coordinatorInterval,
-        autoCreateNamespaces,
-        retention,
-        schedules,
-        memory,
-        notifier);
+    return with(draft -> draft.dispatch = other);
   }
 
   public EngineConfig withWorkers(WorkerConfig other) {
-    return new EngineConfig(
-        journal,
-        dispatch,
-        other,
-        rules,
-        limits,
-        coordinatorInterval,
-        autoCreateNamespaces,
-        retention,
-        schedules,
-        memory,
-        notifier);
+    return with(draft -> draft.workers = other);
   }
 
   public EngineConfig withLimits(Limits other) {
-    return new EngineConfig(
-        journal,
-        dispatch,
-        workers,
-        rules,
-        other,
-        coordinatorInterval,
-        autoCreateNamespaces,
-        retention,
-        schedules,
-        memory,
-        notifier);
+    return with(draft -> draft.limits = other);
   }
 
   public EngineConfig withRules(TransitionRules other) {
-    return new EngineConfig(
-        journal,
-        dispatch,
-        workers,
-        other,
-        limits,
-        coordinatorInterval,
-        autoCreateNamespaces,
-        retention,
-        schedules,
-        memory,
-        notifier);
+    return with(draft -> draft.rules = other);
   }
 
   public EngineConfig withCoordinatorInterval(Duration other) {
-    return new EngineConfig(
-        journal,
-        dispatch,
-        workers,
-        rules,
-        limits,
-        other,
-        autoCreateNamespaces,
-        retention,
-        schedules,
-        memory,
-        notifier);
+    return with(draft -> draft.coordinatorInterval = other);
   }
 
   public EngineConfig withRetention(RetentionConfig other) {
-    return new EngineConfig(
-        journal,
-        dispatch,
-        workers,
-        rules,
-        limits,
-        coordinatorInterval,
-        autoCreateNamespaces,
-        other,
-        schedules,
-        memory,
-        notifier);
+    return with(draft -> draft.retention = other);
   }
 
   public EngineConfig withSchedules(ScheduleConfig other) {
-    return new EngineConfig(
-        journal,
-        dispatch,
-        workers,
-        rules,
-        limits,
-        coordinatorInterval,
-        autoCreateNamespaces,
-        retention,
-        other,
-        memory,
-        notifier);
+    return with(draft -> draft.schedules = other);
   }
 
   public EngineConfig withMemory(MemoryConfig other) {
-    return new EngineConfig(
-        journal,
-        dispatch,
-        workers,
-        rules,
-        limits,
-        coordinatorInterval,
-        autoCreateNamespaces,
-        retention,
-        schedules,
-        other,
-        notifier);
+    return with(draft -> draft.memory = other);
   }
 
   public EngineConfig withNotifier(NotifierKind other) {
+    return with(draft -> draft.notifier = other);
+  }
+
+  private EngineConfig with(Consumer<Draft> change) {
+    Draft draft = new Draft();
+    change.accept(draft);
     return new EngineConfig(
-        journal,
-        dispatch,
-        workers,
-        rules,
-        limits,
-        coordinatorInterval,
-        autoCreateNamespaces,
-        retention,
-        schedules,
-        memory,
-        other);
+        draft.journal,
+        draft.dispatch,
+        draft.workers,
+        draft.rules,
+        draft.limits,
+        draft.coordinatorInterval,
+        draft.autoCreateNamespaces,
+        draft.retention,
+        draft.schedules,
+        draft.memory,
+        draft.notifier);
+  }
+
+  /** A copy of this configuration, to be changed. */
+  private final class Draft {
+    private JournalConfig journal = EngineConfig.this.journal;
+    private DispatchConfig dispatch = EngineConfig.this.dispatch;
+    private WorkerConfig workers = EngineConfig.this.workers;
+    private TransitionRules rules = EngineConfig.this.rules;
+    private Limits limits = EngineConfig.this.limits;
+    private Duration coordinatorInterval = EngineConfig.this.coordinatorInterval;
+    private boolean autoCreateNamespaces = EngineConfig.this.autoCreateNamespaces;
+    private RetentionConfig retention = EngineConfig.this.retention;
+    private ScheduleConfig schedules = EngineConfig.this.schedules;
+    private MemoryConfig memory = EngineConfig.this.memory;
+    private NotifierKind notifier = EngineConfig.this.notifier;
   }
 }

@@ -16,7 +16,7 @@ import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.Workers;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 
 /** Publishes committed changes to the components of this server, and to other servers. */
 final class EngineEvents implements RunEvents {
@@ -25,26 +25,27 @@ final class EngineEvents implements RunEvents {
   private final StepCounts stepCounts;
   private final Consumer<RunId> deliver;
   private final LongConsumer expires;
-  private volatile @Nullable Dispatcher dispatcher;
-  private volatile @Nullable Workers workers;
+  private final Supplier<Dispatcher> dispatcher;
+  private final Supplier<Workers> workers;
 
+  /**
+   * {@code dispatcher} and {@code workers} are created after the journal, before its first write.
+   */
   EngineEvents(
       RunCompletions completions,
       Notifier notifier,
       StepCounts stepCounts,
       Consumer<RunId> deliver,
-      LongConsumer expires) {
+      LongConsumer expires,
+      Supplier<Dispatcher> dispatcher,
+      Supplier<Workers> workers) {
     this.completions = completions;
     this.notifier = notifier;
     this.stepCounts = stepCounts;
     this.deliver = deliver;
     this.expires = expires;
-  }
-
-  /** Sets the receivers that are created after the journal. Call once, before the first write. */
-  void connect(Dispatcher newDispatcher, Workers newWorkers) {
-    this.dispatcher = newDispatcher;
-    this.workers = newWorkers;
+    this.dispatcher = dispatcher;
+    this.workers = workers;
   }
 
   @Override
@@ -54,17 +55,13 @@ final class EngineEvents implements RunEvents {
 
   @Override
   public void due(QueueName queue, TypeVersion type, long delayMs) {
-    if (dispatcher != null) {
-      dispatcher.runDue(queue, type, delayMs);
-    }
+    dispatcher.get().runDue(queue, type, delayMs);
     notifier.publish(new ServerMessage.Work(queue, type, delayMs));
   }
 
   @Override
   public void someDue(QueueName queue, TypeVersion type, long delayMs) {
-    if (dispatcher != null) {
-      dispatcher.runsDue(queue, type, delayMs);
-    }
+    dispatcher.get().runsDue(queue, type, delayMs);
     notifier.publish(new ServerMessage.Work(queue, type, delayMs));
   }
 
@@ -82,23 +79,17 @@ final class EngineEvents implements RunEvents {
   @Override
   public void claimEnded(Claim claim) {
     stepCounts.ended(claim.runId());
-    if (dispatcher != null) {
-      dispatcher.claimEnded(claim);
-    }
+    dispatcher.get().claimEnded(claim);
   }
 
   @Override
   public void stop(WorkerId worker, Claim claim, RunStatus status) {
-    if (workers != null) {
-      workers.send(new ServerMessage.Stop(worker, claim, status));
-    }
+    workers.get().send(new ServerMessage.Stop(worker, claim, status));
   }
 
   @Override
   public void wake(WorkerId worker, Claim claim) {
-    if (workers != null) {
-      workers.send(new ServerMessage.Wake(worker, claim));
-    }
+    workers.get().send(new ServerMessage.Wake(worker, claim));
   }
 
   @Override
@@ -108,8 +99,6 @@ final class EngineEvents implements RunEvents {
 
   @Override
   public void committed() {
-    if (dispatcher != null) {
-      dispatcher.answerPolls();
-    }
+    dispatcher.get().answerPolls();
   }
 }

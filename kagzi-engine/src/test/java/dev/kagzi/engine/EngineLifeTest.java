@@ -139,7 +139,7 @@ class EngineLifeTest {
     RunId run = engine.start();
     WorkerId worker = engine.register();
     Task task = engine.claimOne(worker);
-    engine.report(new Report.StepStarted(task.claim(), "slow", 1, StepKind.FUNCTION, null, 200));
+    engine.report(TestReports.started(task.claim(), "slow", 1, StepKind.FUNCTION, null, 200));
 
     List<ReportResult> results =
         engine.report(List.of(stepDone(task.claim(), "slow", "1"), done(task.claim(), "2")));
@@ -166,7 +166,7 @@ class EngineLifeTest {
     engine.report(
         List.of(
             stepDone(task.claim(), "charge", "7"),
-            new Report.StepStarted(task.claim(), "charge", 1, StepKind.FUNCTION, null, 300),
+            TestReports.started(task.claim(), "charge", 1, StepKind.FUNCTION, null, 300),
             new Report.Released(task.claim(), 0, null)));
 
     assertThat(engine.claimOne(worker).steps())

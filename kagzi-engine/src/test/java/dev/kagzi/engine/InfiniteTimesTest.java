@@ -73,7 +73,7 @@ class InfiniteTimesTest extends FamilyTest {
     RunId parent = engine.start();
     Claim former = engine.claimOne(worker).claim();
     engine.report(child(former, "a"));
-    engine.report(new Report.Awaited(former, List.of("a"), true, null));
+    engine.report(TestReports.awaited(former, List.of("a"), true, null));
     RunId slow = engine.start();
     Claim held = claim(slow);
     ScheduleView schedule = neverAgain();
@@ -115,7 +115,8 @@ class InfiniteTimesTest extends FamilyTest {
     all.put("step done late", () -> engine.report(stepDone(former, "b", "1")));
     all.put("step failed late", () -> engine.report(stepFailed(former, "b", 1, null)));
     all.put("sleep late", () -> engine.report(sleep(former, "nap", 10)));
-    all.put("wait late", () -> engine.report(new Report.Awaited(former, List.of("a"), true, null)));
+    all.put(
+        "wait late", () -> engine.report(TestReports.awaited(former, List.of("a"), true, null)));
     all.put("child late", () -> engine.report(child(former, "b")));
     all.put("done late", () -> engine.report(done(former, "1")));
     all.put("failed late", () -> engine.report(failed(former, "1")));
@@ -139,14 +140,18 @@ class InfiniteTimesTest extends FamilyTest {
         () -> e.schedules().backfill(NAMESPACE, schedule, Instant.EPOCH, Instant.EPOCH));
     all.put("drain", () -> await(e.workers().drain(NAMESPACE, worker)));
     all.put("heartbeat while draining", () -> heartbeat(both));
-    all.put("offline", () -> await(e.workers().forceOffline(NAMESPACE, worker, "test")));
+    all.put("offline", () -> await(e.workers().forceOffline(NAMESPACE, worker, "test", null)));
     all.put("cancel", () -> await(e.runs().cancel(NAMESPACE, parent)));
     all.put("schedule delete", () -> e.schedules().delete(NAMESPACE, schedule));
     return all;
   }
 
   private void heartbeat(@Nullable List<Claim> claims) {
-    await(engine.engine().workers().heartbeat(new WorkerHeartbeat(worker, claims, 1, 0, 0)));
+    await(
+        engine
+            .engine()
+            .workers()
+            .heartbeat(new WorkerHeartbeat(worker, claims, 1, 0, 0, null, 0, 0)));
   }
 
   private Claim claim(RunId run) {

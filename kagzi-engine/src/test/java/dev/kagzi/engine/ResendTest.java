@@ -111,7 +111,10 @@ class ResendTest {
     await(handIn(new DeliverMessages(RunId.next())));
     WorkerId worker = all.register();
     all.start();
-    await(all.engine().workers().heartbeat(new WorkerHeartbeat(worker, null, null, 0, 0)));
+    await(
+        all.engine()
+            .workers()
+            .heartbeat(new WorkerHeartbeat(worker, null, null, 0, 0, null, 0, 0)));
   }
 
   private static final RunEvents SILENCE =
@@ -216,7 +219,7 @@ class ResendTest {
         return reporting(
             engine,
             claim,
-            new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
+            TestReports.started(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
       }
     },
     STEP_DONE_ALONE("INSERT 0 1") {
@@ -303,7 +306,7 @@ class ResendTest {
         return reporting(
             engine,
             claim,
-            new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, null, 300),
+            TestReports.started(claim, "a", 1, StepKind.FUNCTION, null, 300),
             stepDone(claim, "a", "1"),
             done(claim, "2"));
       }
@@ -321,7 +324,7 @@ class ResendTest {
                     engine.request("", child),
                     new StartRun.Lineage(Origin.CHILD, parent.runId(), "child")));
         Claim claim = engine.claimOne(engine.register()).claim();
-        engine.report(new Report.Awaited(parent, List.of("child"), true, null));
+        engine.report(TestReports.awaited(parent, List.of("child"), true, null));
         return new Ready(
             () -> plain(engine.report(done(claim, "1"))),
             () -> {
@@ -436,7 +439,7 @@ class ResendTest {
       @Override
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
-        engine.report(new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
+        engine.report(TestReports.started(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
         return new Ready(
             () -> await(handIn(new ExpireStep(new StepRef(claim.runId(), "a", 1, claim.epoch())))),
             () -> state(claim.runId()));
@@ -455,7 +458,7 @@ class ResendTest {
       @Override
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
-        engine.report(new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, null, 300));
+        engine.report(TestReports.started(claim, "a", 1, StepKind.FUNCTION, null, 300));
         return reporting(engine, claim, failed(claim, "no"));
       }
     },
@@ -463,7 +466,7 @@ class ResendTest {
       @Override
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
-        engine.report(new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, null, 300));
+        engine.report(TestReports.started(claim, "a", 1, StepKind.FUNCTION, null, 300));
         return reporting(engine, claim, new Report.Done(claim, payload("1"), true));
       }
     },
@@ -479,7 +482,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         return reporting(
-            engine, claim, new Report.Awaited(claim, List.of("a", "b"), false, 60_000L));
+            engine, claim, TestReports.awaited(claim, List.of("a", "b"), false, 60_000L));
       }
     },
     PARKED_WITH_A_MESSAGE_WAITING(COMMIT) {
@@ -487,7 +490,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         message(claim.runId(), "a");
-        return reporting(engine, claim, new Report.Awaited(claim, List.of("a"), true, null));
+        return reporting(engine, claim, TestReports.awaited(claim, List.of("a"), true, null));
       }
     },
     CHILD_STARTED(COMMIT) {
@@ -526,7 +529,7 @@ class ResendTest {
       @Override
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
-        engine.report(new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
+        engine.report(TestReports.started(claim, "a", 1, StepKind.FUNCTION, payload("1"), 300));
         return new Ready(
             () -> await(engine.engine().runs().cancel(NAMESPACE, claim.runId())),
             () -> state(claim.runId()));
@@ -592,7 +595,7 @@ class ResendTest {
       @Override
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
-        engine.report(new Report.Awaited(claim, List.of("a", "b"), true, null));
+        engine.report(TestReports.awaited(claim, List.of("a", "b"), true, null));
         message(claim.runId(), "a");
         message(claim.runId(), "b");
         return new Ready(
@@ -613,7 +616,9 @@ class ResendTest {
                       engine
                           .engine()
                           .workers()
-                          .heartbeat(new WorkerHeartbeat(worker, List.of(claim, lost), 3, 5, 7)));
+                          .heartbeat(
+                              new WorkerHeartbeat(
+                                  worker, List.of(claim, lost), 3, 5, 7, null, 0, 0)));
               return List.of(
                   answer.shouldDrain(), answer.lost().equals(List.of(lost)), answer.cancelled());
             },
@@ -653,7 +658,7 @@ class ResendTest {
     WorkerId worker = engine.register();
     List<WorkerHeartbeat> heartbeats = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
-      heartbeats.add(new WorkerHeartbeat(worker, List.of(), i, 2, 1));
+      heartbeats.add(new WorkerHeartbeat(worker, List.of(), i, 2, 1, null, 0, 0));
     }
 
     heartbeats.stream()

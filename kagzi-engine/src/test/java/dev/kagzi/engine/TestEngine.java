@@ -123,7 +123,8 @@ public final class TestEngine implements AutoCloseable {
                     Map.of(),
                     null,
                     Map.of(),
-                    "")));
+                    ""),
+                null));
   }
 
   public Poll poll(WorkerId worker, int tasksMax) {
@@ -188,11 +189,11 @@ public final class TestEngine implements AutoCloseable {
   }
 
   public static Report stepDone(Claim claim, String step, int attempt, String output) {
-    return new Report.StepDone(claim, step, attempt, StepKind.FUNCTION, null, payload(output), 1);
+    return TestReports.done(claim, step, attempt, StepKind.FUNCTION, null, payload(output), 1);
   }
 
   public static Report stepFailed(Claim claim, String step, int attempt, @Nullable RetryPolicy p) {
-    return new Report.StepFailed(claim, step, attempt, null, failure("boom"), p, false, 1);
+    return TestReports.failed(claim, step, attempt, null, failure("boom"), p, false, 1);
   }
 
   public static Report sleep(Claim claim, String step, long millis) {
@@ -200,7 +201,7 @@ public final class TestEngine implements AutoCloseable {
   }
 
   public static Report done(Claim claim, String output) {
-    return new Report.Done(claim, payload(output));
+    return TestReports.ended(claim, payload(output));
   }
 
   public static Report failed(Claim claim, String message) {

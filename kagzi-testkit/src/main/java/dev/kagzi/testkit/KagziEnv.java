@@ -205,7 +205,10 @@ public final class KagziEnv implements AutoCloseable {
 
   private CompletableFuture<?> markOffline(String worker) {
     database.recordLost(worker);
-    return server.engine().workers().forceOffline(null, TestDatabase.workerId(worker), "test");
+    return server
+        .engine()
+        .workers()
+        .forceOffline(null, TestDatabase.workerId(worker), "test", null);
   }
 
   /**

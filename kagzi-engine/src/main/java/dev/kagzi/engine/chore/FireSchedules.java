@@ -6,8 +6,8 @@ import dev.kagzi.engine.thread.EssentialThreads;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,15 +27,17 @@ public final class FireSchedules implements Chore, AutoCloseable {
   private final ScheduleFirer firer;
   private final long intervalMs;
   private final long zeroNanos = System.nanoTime();
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
+  private final AtomicLong nextNanos = new AtomicLong(NEVER);
+
+  /** Has a permit when {@link #nextNanos} or {@link #closed} has changed. */
+  private final Semaphore changed = new Semaphore(0);
+
   private final Thread thread;
   private final Thread helper;
   private final Semaphore helpNeeded = new Semaphore(0);
   private ServerHeartbeat.@Nullable Reading lastReading;
-  private long nextNanos = NEVER;
-  private boolean bufferedSlotsPending;
-  private boolean closed;
+  private final AtomicBoolean bufferedSlotsPending = new AtomicBoolean();
+  private volatile boolean closed;
 
   public FireSchedules(
       ServerHeartbeat heartbeat, ScheduleFirer firer, Duration interval, EssentialThreads threads) {
@@ -58,12 +60,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
     if (!reading.equals(lastReading)) {
       lastReading = reading;
       if (reading.buffered()) {
-        lock.lock();
-        try {
-          bufferedSlotsPending = true;
-        } finally {
-          lock.unlock();
-        }
+        bufferedSlotsPending.set(true);
         dueIn(0);
       }
       if (reading.schedulesInMs() != null) {
@@ -76,13 +73,8 @@ public final class FireSchedules implements Chore, AutoCloseable {
   public void dueIn(long delayMs) {
     // At most one day ahead: a delay of years would overflow a long of nanoseconds.
     long delayNanos = TimeUnit.MILLISECONDS.toNanos(Math.clamp(delayMs, 0, DAY_MS));
-    lock.lock();
-    try {
-      nextNanos = Math.min(nextNanos, sinceZero() + delayNanos);
-      changed.signal();
-    } finally {
-      lock.unlock();
-    }
+    nextNanos.accumulateAndGet(sinceZero() + delayNanos, Math::min);
+    changed.release();
   }
 
   private void fire() {
@@ -98,7 +90,7 @@ public final class FireSchedules implements Chore, AutoCloseable {
 
   private void tick() {
     try {
-      if (takeBufferedSlotsPending()) {
+      if (bufferedSlotsPending.getAndSet(false)) {
         firer.startOverdueBuffered();
       }
       Long nextMs = firer.tick(helpNeeded::release);
@@ -138,32 +130,13 @@ public final class FireSchedules implements Chore, AutoCloseable {
     }
   }
 
-  private boolean takeBufferedSlotsPending() {
-    lock.lock();
-    try {
-      boolean pending = bufferedSlotsPending;
-      bufferedSlotsPending = false;
-      return pending;
-    } finally {
-      lock.unlock();
-    }
-  }
-
   private boolean awaitDue() throws InterruptedException {
-    lock.lockInterruptibly();
-    try {
-      while (!closed && sinceZero() < nextNanos) {
-        if (nextNanos == NEVER) {
-          changed.await();
-        } else {
-          changed.awaitNanos(nextNanos - sinceZero());
-        }
-      }
-      nextNanos = NEVER;
-      return !closed;
-    } finally {
-      lock.unlock();
+    while (!closed && sinceZero() < nextNanos.get()) {
+      changed.tryAcquire(nextNanos.get() - sinceZero(), TimeUnit.NANOSECONDS);
+      changed.drainPermits();
     }
+    nextNanos.set(NEVER);
+    return !closed;
   }
 
   private long sinceZero() {
@@ -173,13 +146,8 @@ public final class FireSchedules implements Chore, AutoCloseable {
   /** Waits for the current batch, at most {@link #CLOSE_MAX}. */
   @Override
   public void close() {
-    lock.lock();
-    try {
-      closed = true;
-      changed.signal();
-    } finally {
-      lock.unlock();
-    }
+    closed = true;
+    changed.release();
     firer.stop();
     helper.interrupt();
     try {

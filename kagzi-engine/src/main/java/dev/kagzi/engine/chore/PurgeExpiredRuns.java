@@ -42,6 +42,9 @@ public final class PurgeExpiredRuns implements Chore {
   private static final int ZEROS_MAX = 1_000;
   private static final int REQUESTS_MAX = 1_000;
 
+  /** With a run id, a row of {@code maintenance_tasks}: the run is deleted, not all its steps. */
+  private static final String STEPS_TASK = "STEPS ";
+
   private final Database database;
   private final Namespaces namespaces;
   private final Workers workers;
@@ -75,8 +78,7 @@ public final class PurgeExpiredRuns implements Chore {
     }
     if (!inProgress) {
       inProgress = true;
-      stepsLeft.addAll(
-          database.read(session -> PendingMaintenance.runsWithStepsLeft(session, BATCH_MAX)));
+      stepsLeft.addAll(database.read(PurgeExpiredRuns::runsWithStepsLeft));
     }
     while (inProgress
         && System.nanoTime() - began < TURN_NANOS
@@ -93,6 +95,14 @@ public final class PurgeExpiredRuns implements Chore {
         finishRound(began);
       }
     }
+  }
+
+  private static List<RunId> runsWithStepsLeft(Session session) throws SQLException {
+    return session
+        .query("SELECT task FROM kagzi.maintenance_tasks WHERE starts_with(task, ?) LIMIT ?")
+        .bind(STEPS_TASK)
+        .bind(BATCH_MAX)
+        .list(row -> RunId.parse(row.text("task").substring(STEPS_TASK.length())).orElseThrow());
   }
 
   private boolean advanceNamespace() {
@@ -170,7 +180,9 @@ public final class PurgeExpiredRuns implements Chore {
             tx -> {
               boolean last = DeleteSteps.deleteSome(tx, run, weight) == 0;
               if (last) {
-                PendingMaintenance.remove(tx, PendingMaintenance.steps(run));
+                tx.query("DELETE FROM kagzi.maintenance_tasks WHERE task = ?")
+                    .bind(STEPS_TASK + run)
+                    .update();
               }
               return last;
             });
@@ -219,7 +231,9 @@ public final class PurgeExpiredRuns implements Chore {
     List<RunId> runs = ExpiredRuns.lock(tx, selected.runs, retentionMs);
     if (!runs.isEmpty()) {
       if (selected.stepsFollow) {
-        PendingMaintenance.add(tx, PendingMaintenance.steps(runs.getFirst()));
+        tx.query("INSERT INTO kagzi.maintenance_tasks (task) VALUES (?) ON CONFLICT DO NOTHING")
+            .bind(STEPS_TASK + runs.getFirst())
+            .update();
       } else {
         DeleteSteps.delete(tx, runs);
       }

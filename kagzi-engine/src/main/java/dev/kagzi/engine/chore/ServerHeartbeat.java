@@ -8,6 +8,7 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -119,6 +120,16 @@ public final class ServerHeartbeat implements Chore {
       send();
     }
     ticks++;
+  }
+
+  /** When a namespace was last changed; 0 if there is none. */
+  public long namespacesChangedUs() {
+    return Objects.requireNonNullElse(lastReading.namespacesUs, 0L);
+  }
+
+  /** When a default version was last changed; 0 if there is none. */
+  public long typesChangedUs() {
+    return Objects.requireNonNullElse(lastReading.typesUs, 0L);
   }
 
   Reading lastReading() {

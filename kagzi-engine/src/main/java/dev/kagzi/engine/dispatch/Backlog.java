@@ -26,7 +26,6 @@ final class Backlog {
     return runsMax;
   }
 
-  /** How many announcements there have been so far. */
   long announcements() {
     return announcements;
   }

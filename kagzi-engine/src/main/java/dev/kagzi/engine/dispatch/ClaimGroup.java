@@ -53,7 +53,6 @@ final class ClaimGroup {
     return worker;
   }
 
-  /** Reserves slots for the runs that may be due. */
   void reserveSlots(Backlogs backlogs, long nowNanos) {
     for (PollRequest.Wanted type : types) {
       announcementsBefore.put(type.typeVersion(), backlogs.of(type).announcements());

@@ -162,7 +162,6 @@ public final class ClaimRuns {
 
   private ClaimRuns() {}
 
-  /** A claimed run and its worker. */
   record Claimed(WorkerId worker, Task task) {}
 
   /**

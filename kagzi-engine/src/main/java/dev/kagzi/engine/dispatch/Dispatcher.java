@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -53,7 +52,6 @@ public final class Dispatcher implements AutoCloseable {
   private final EffectExecutor effects;
   private final ClaimLoop claimLoop;
 
-  /** Creates the dispatcher and starts its threads. */
   public Dispatcher(
       Database database,
       DispatchConfig config,
@@ -95,7 +93,7 @@ public final class Dispatcher implements AutoCloseable {
             });
     effects.execute(queue, added);
     scheduleTimeout(queue, poll);
-    return new OpenPoll(queue, poll);
+    return new Poll(poll.tasks(), () -> effects.execute(queue, queue.cancel(poll)));
   }
 
   private void scheduleTimeout(TaskQueue queue, WaitingPoll poll) {
@@ -110,27 +108,6 @@ public final class Dispatcher implements AutoCloseable {
     poll.tasks().whenComplete((tasks, failure) -> timeout.cancel(false));
   }
 
-  private final class OpenPoll implements Poll {
-    private final TaskQueue queue;
-    private final WaitingPoll poll;
-
-    OpenPoll(TaskQueue queue, WaitingPoll poll) {
-      this.queue = queue;
-      this.poll = poll;
-    }
-
-    @Override
-    public CompletableFuture<List<Task>> tasks() {
-      return poll.tasks();
-    }
-
-    @Override
-    public void cancel() {
-      effects.execute(queue, queue.cancel(poll));
-    }
-  }
-
-  /** The longest wait time of a poll. */
   long pollMsMax() {
     return config.pollMax().toMillis();
   }

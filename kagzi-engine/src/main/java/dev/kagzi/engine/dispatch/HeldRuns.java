@@ -135,7 +135,6 @@ public final class HeldRuns {
         .execute();
   }
 
-  /** A run that a worker holds. */
   public record Held(Claim claim, String workflowType) {}
 
   /** The runs of these types that the worker holds, and all its runs with their own lease. */

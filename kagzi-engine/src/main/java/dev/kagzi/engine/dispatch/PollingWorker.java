@@ -142,7 +142,6 @@ final class PollingWorker {
     return left;
   }
 
-  /** Reserves a slot for a run of the type. */
   void reserve(TypeVersion type) {
     reservedSlots++;
     addUndelivered(type);
@@ -177,7 +176,6 @@ final class PollingWorker {
     undelivered.computeIfPresent(type, (key, count) -> count > 1 ? count - 1 : null);
   }
 
-  /** Removes all tasks that no poll has taken. */
   List<Task> removeTasks() {
     List<Task> all = new ArrayList<>(tasks.size());
     while (!tasks.isEmpty()) {

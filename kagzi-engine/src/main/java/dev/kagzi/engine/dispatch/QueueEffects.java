@@ -19,7 +19,6 @@ final class QueueEffects {
   private boolean claimWanted;
   private long wakeUpMs = NO_WAKE_UP;
 
-  /** A poll and the tasks that complete it. */
   record Answer(WaitingPoll poll, List<Task> tasks) {}
 
   void answer(WaitingPoll poll, List<Task> tasks) {
@@ -39,7 +38,6 @@ final class QueueEffects {
     wakeUpMs = wakeUpMs == NO_WAKE_UP ? delayMs : Math.min(wakeUpMs, delayMs);
   }
 
-  /** Adds the effects of another call of the same queue. */
   void addAll(QueueEffects other) {
     answers.addAll(other.answers);
     releases.addAll(other.releases);

@@ -351,7 +351,6 @@ final class TaskQueue {
     return nextDue(next);
   }
 
-  /** Wakes the queue up when the next run is due. */
   synchronized QueueEffects nextDue(ClaimRuns.NextDue next) {
     QueueEffects effects = new QueueEffects();
     if (next.isOverdue()) {
@@ -447,7 +446,6 @@ final class TaskQueue {
     return effects;
   }
 
-  /** Ends all polls and releases all tasks. */
   synchronized QueueEffects removeWorkers() {
     QueueEffects effects = new QueueEffects();
     workers.values().forEach(worker -> end(worker, effects));

@@ -99,16 +99,10 @@ public final class Tasks {
     if (limits.isDone() && !limits.isCompletedExceptionally()) {
       return dispatcher.poll(request, limited ? limits.join() : WorkerLimits.NONE);
     }
-    LatePoll late = new LatePoll();
-    limits.whenComplete(
-        (found, refusal) -> {
-          if (refusal != null) {
-            late.refuse(refusal);
-          } else {
-            late.start(dispatcher.poll(request, limited ? found : WorkerLimits.NONE));
-          }
-        });
-    return late;
+    // The worker must be read from the database first.
+    CompletableFuture<Poll> late =
+        limits.thenApply(found -> dispatcher.poll(request, limited ? found : WorkerLimits.NONE));
+    return new Poll(late.thenCompose(Poll::tasks), () -> late.thenAccept(Poll::cancel));
   }
 
   // One claim query serves all polls of a queue: a name that PostgreSQL rejects would fail them
@@ -122,31 +116,6 @@ public final class Tasks {
     for (PollRequest.Wanted wanted : asked.types()) {
       limits.checkName("workflow_type", wanted.type());
       limits.checkOptionalName("version", wanted.version());
-    }
-  }
-
-  /** A poll whose worker must be read from the database first. */
-  private static final class LatePoll implements Poll {
-    private final CompletableFuture<List<Task>> tasks = new CompletableFuture<>();
-    private final CompletableFuture<Poll> started = new CompletableFuture<>();
-
-    void refuse(Throwable refusal) {
-      tasks.completeExceptionally(refusal);
-    }
-
-    void start(Poll poll) {
-      started.complete(poll);
-      poll.tasks().thenAccept(tasks::complete);
-    }
-
-    @Override
-    public CompletableFuture<List<Task>> tasks() {
-      return tasks;
-    }
-
-    @Override
-    public void cancel() {
-      started.thenAccept(Poll::cancel);
     }
   }
 

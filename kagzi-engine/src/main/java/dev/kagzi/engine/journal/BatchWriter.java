@@ -11,10 +11,8 @@ public interface BatchWriter<W extends Write<?>> {
   /** Notifications to publish once the batch is durable. Must be quick and must not throw. */
   @FunctionalInterface
   interface Effects {
-    /** No notifications. */
     Effects NONE = () -> {};
 
-    /** Publishes the notifications. */
     void run();
   }
 

@@ -34,7 +34,6 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     lanes.forEach(Lane::start);
   }
 
-  /** Appends one write to the queue of its lane. */
   public void append(W write) {
     append(lane(write.key()), List.of(write));
   }
@@ -125,12 +124,10 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     return batches.sum();
   }
 
-  /** Number of writes so far. */
   public long written() {
     return written.sum();
   }
 
-  /** Number of writes in the queues now. */
   public int waiting() {
     int sum = 0;
     for (Lane<W> lane : lanes) {

@@ -172,8 +172,12 @@ final class Lane<W extends Write<?>> {
             write.refusedLevel(), write.call(), write.subject(), write.key(), cause);
         write.fail(SqlErrors.refusal(cause));
       }
-      return;
+    } else {
+      commitHalves(batch);
     }
+  }
+
+  private void commitHalves(List<W> batch) throws InterruptedException {
     int middle = batch.size() / 2;
     commitOrSplit(batch.subList(0, middle));
     commitOrSplit(batch.subList(middle, batch.size()));
@@ -196,9 +200,7 @@ final class Lane<W extends Write<?>> {
 
   private void splitAfterBug(List<W> batch) throws InterruptedException {
     if (batch.size() > 1) {
-      int middle = batch.size() / 2;
-      commitOrSplit(batch.subList(0, middle));
-      commitOrSplit(batch.subList(middle, batch.size()));
+      commitHalves(batch);
       return;
     }
     batch

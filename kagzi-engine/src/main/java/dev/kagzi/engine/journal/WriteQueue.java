@@ -127,7 +127,6 @@ final class WriteQueue<W extends Write<?>> {
     return batch;
   }
 
-  /** Removes and returns all queued writes. */
   List<W> drain() {
     lock.lock();
     try {

@@ -84,21 +84,11 @@ public sealed interface ServerMessage {
             WorkerId.parse(parts[1])
                 .flatMap(
                     worker ->
-                        RunId.parse(parts[2])
-                            .map(
-                                run ->
-                                    new Stop(
-                                        worker,
-                                        new Claim(run, Integer.parseInt(parts[3])),
-                                        RunStatus.valueOf(parts[4]))));
+                        claim(parts)
+                            .map(claim -> new Stop(worker, claim, RunStatus.valueOf(parts[4]))));
         case "k" ->
             WorkerId.parse(parts[1])
-                .flatMap(
-                    worker ->
-                        RunId.parse(parts[2])
-                            .map(
-                                run ->
-                                    new Wake(worker, new Claim(run, Integer.parseInt(parts[3])))));
+                .flatMap(worker -> claim(parts).map(claim -> new Wake(worker, claim)));
         case "d" -> WorkerId.parse(parts[1]).map(Drain::new);
         case "n" -> Optional.of(new Namespace(unescape(parts[1])));
         case "v" -> Optional.of(new Versions());
@@ -108,6 +98,10 @@ public sealed interface ServerMessage {
     } catch (IndexOutOfBoundsException | IllegalArgumentException unreadable) {
       return Optional.empty();
     }
+  }
+
+  private static Optional<Claim> claim(String[] parts) {
+    return RunId.parse(parts[2]).map(run -> new Claim(run, Integer.parseInt(parts[3])));
   }
 
   private static String escape(String text) {

@@ -33,32 +33,7 @@ public sealed interface Report {
       @Nullable RetryPolicy policy,
       String inputHash,
       @Nullable Payload progress)
-      implements Report {
-
-    /** With the timeout and the policy of the run. */
-    public StepStarted(
-        Claim claim,
-        String stepKey,
-        int attempt,
-        StepKind kind,
-        @Nullable Payload input,
-        long ranMs) {
-      this(claim, stepKey, attempt, kind, input, ranMs, 0, null);
-    }
-
-    /** Without progress and input hash. */
-    public StepStarted(
-        Claim claim,
-        String stepKey,
-        int attempt,
-        StepKind kind,
-        @Nullable Payload input,
-        long ranMs,
-        long timeoutMs,
-        @Nullable RetryPolicy policy) {
-      this(claim, stepKey, attempt, kind, input, ranMs, timeoutMs, policy, "", null);
-    }
-  }
+      implements Report {}
 
   /** A step attempt completed. */
   record StepDone(
@@ -70,20 +45,7 @@ public sealed interface Report {
       Payload output,
       long ranMs,
       String inputHash)
-      implements Report {
-
-    /** Without an input hash. */
-    public StepDone(
-        Claim claim,
-        String stepKey,
-        int attempt,
-        StepKind kind,
-        @Nullable Payload input,
-        Payload output,
-        long ranMs) {
-      this(claim, stepKey, attempt, kind, input, output, ranMs, "");
-    }
-  }
+      implements Report {}
 
   /**
    * An attempt of a step failed.
@@ -102,21 +64,7 @@ public sealed interface Report {
       long ranMs,
       String inputHash,
       @Nullable Payload progress)
-      implements Report {
-
-    /** Without progress and input hash. */
-    public StepFailed(
-        Claim claim,
-        String stepKey,
-        int attempt,
-        @Nullable Payload input,
-        Failure failure,
-        @Nullable RetryPolicy policy,
-        boolean keepClaim,
-        long ranMs) {
-      this(claim, stepKey, attempt, input, failure, policy, keepClaim, ranMs, "", null);
-    }
-  }
+      implements Report {}
 
   /** The run sleeps. Exactly one of {@code durationMs} and {@code until} is set. */
   record Sleep(
@@ -133,11 +81,7 @@ public sealed interface Report {
    * @param openSteps the code left steps behind that are stored as RUNNING; they are closed. The
    *     worker reports this because a check in the database would cost every run a statement
    */
-  record Done(Claim claim, @Nullable Payload output, boolean openSteps) implements Report {
-    public Done(Claim claim, @Nullable Payload output) {
-      this(claim, output, false);
-    }
-  }
+  record Done(Claim claim, @Nullable Payload output, boolean openSteps) implements Report {}
 
   /** The workflow code failed. */
   record Failed(Claim claim, Failure failure) implements Report {}
@@ -173,10 +117,6 @@ public sealed interface Report {
       implements Report {
     public Awaited {
       steps = List.copyOf(steps);
-    }
-
-    public Awaited(Claim claim, List<String> steps, boolean all, @Nullable Long durationMs) {
-      this(claim, steps, all, durationMs, false);
     }
   }
 

@@ -27,23 +27,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Decides transitions between runs: child starts, waits for children, and messages. */
-final class ChildTransitions {
+record ChildTransitions(
+    RunBatch batch, Versions versions, RunMutations mutations, RunEvents events) {
   private static final long US_PER_MS = 1_000;
 
   /** Limit of the step results in one answer; a single larger step is returned alone. */
   static final int AWAITED_BYTES_MAX = 2 << 20;
-
-  private final RunBatch batch;
-  private final Versions versions;
-  private final RunMutations mutations;
-  private final RunEvents events;
-
-  ChildTransitions(RunBatch batch, Versions versions, RunMutations mutations, RunEvents events) {
-    this.batch = batch;
-    this.versions = versions;
-    this.mutations = mutations;
-    this.events = events;
-  }
 
   /**
    * Starts a child run. Its id is derived from parent, step and attempt, so a repeated report

@@ -23,11 +23,10 @@ import java.util.Map;
  * Run ids are derived from the failed run and its attempt, so a failure that is written twice
  * starts each handler once.
  */
-final class FailureHandlerStarts {
-  private FailureHandlerStarts() {}
+record FailureHandlerStarts(
+    RunRow row, RunStatus status, Failure why, FailureContext context, Versions versions) {
 
-  static List<StartRun> of(
-      RunRow row, RunStatus status, Failure why, FailureContext context, Versions versions) {
+  List<StartRun> all() {
     List<StartRun> starts = new ArrayList<>(2);
     // A failing handler has no handler itself, or failures could start handlers endlessly.
     if (context.origin() == Origin.FAILURE_HANDLER) {
@@ -36,42 +35,16 @@ final class FailureHandlerStarts {
     if (!context.handlerType().isEmpty()) {
       String queue =
           context.handlerQueue().isEmpty() ? row.queue().queue() : context.handlerQueue();
-      starts.add(
-          start(
-              ReservedIds.FAILURE_HANDLER,
-              row,
-              queue,
-              context.handlerType(),
-              status,
-              why,
-              context,
-              versions));
+      starts.add(start(ReservedIds.FAILURE_HANDLER, queue, context.handlerType()));
     }
     String globalQueue = context.globalQueue();
     if (globalQueue != null) {
-      starts.add(
-          start(
-              ReservedIds.NAMESPACE_FAILURE_HANDLER,
-              row,
-              globalQueue,
-              FailureHandler.TYPE,
-              status,
-              why,
-              context,
-              versions));
+      starts.add(start(ReservedIds.NAMESPACE_FAILURE_HANDLER, globalQueue, FailureHandler.TYPE));
     }
     return starts;
   }
 
-  private static StartRun start(
-      String prefix,
-      RunRow row,
-      String queue,
-      String type,
-      RunStatus status,
-      Failure why,
-      FailureContext context,
-      Versions versions) {
+  private StartRun start(String prefix, String queue, String type) {
     RunId id = row.runId().derived(prefix + row.attempts());
     String externalId =
         prefix + row.runId() + (row.attempts() == 1 ? "" : "-attempt-" + row.attempts());
@@ -82,13 +55,13 @@ final class FailureHandlerStarts {
             queue,
             type,
             versions.resolve(row.queue().namespace(), type, ""),
-            event(row, status, why, context),
+            event(),
             null,
             id);
     return new StartRun(id, request, StartRun.Lineage.handlerOf(row.runId()), null);
   }
 
-  private static Payload event(RunRow row, RunStatus status, Failure why, FailureContext context) {
+  private Payload event() {
     String json =
         Json.object(
             object -> {

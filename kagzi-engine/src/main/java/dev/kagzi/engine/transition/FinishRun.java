@@ -1,5 +1,6 @@
 package dev.kagzi.engine.transition;
 
+import dev.kagzi.engine.db.Query;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Json;
@@ -16,7 +17,7 @@ final class FinishRun {
   // "namespace || ''" keeps the planner from the namespace index. On an empty table it considers
   // that index as good as the primary key, caches the plan, and later scans all runs of the
   // namespace.
-  static final String SQL =
+  private static final String RUN =
       """
       WITH u AS (
         UPDATE kagzi.workflow_runs
@@ -29,6 +30,10 @@ final class FinishRun {
         INSERT INTO kagzi.run_changes
                (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
         SELECT namespace, task_queue, workflow_type, version, 'RUNNING', 'COMPLETED', 1 FROM u),
+      """;
+
+  private static final String STEP =
+      """
       s AS (
         INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
                                      output, output_metadata, created_at, started_at, finished_at)
@@ -45,44 +50,28 @@ final class FinishRun {
                    output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
              WHERE step_runs.status = 'RUNNING'
         RETURNING 1),
-      p AS (
-        INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
-        SELECT u.run_id, 'OUTPUT', n.data, n.metadata::jsonb, kagzi.clock()
-          FROM u, (VALUES (?::bytea, ?::text)) AS n (data, metadata)
-         WHERE n.data IS NOT NULL
-            ON CONFLICT DO NOTHING)
-      SELECT (SELECT count(*) FROM s) AS steps FROM u
       """;
 
-  /** The same for a run without an unreported last step. */
-  static final String WITHOUT_STEP_SQL =
+  private static final String OUTPUT =
       """
-      WITH u AS (
-        UPDATE kagzi.workflow_runs
-           SET status = 'COMPLETED', available_at = NULL, locked_by = NULL, blocked_by = NULL,
-               ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
-         WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
-           AND parent_run_id IS NULL AND schedule_id IS NULL
-        RETURNING run_id, namespace, task_queue, workflow_type, version),
-      c AS (
-        INSERT INTO kagzi.run_changes
-               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
-        SELECT namespace, task_queue, workflow_type, version, 'RUNNING', 'COMPLETED', 1 FROM u),
       p AS (
         INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
         SELECT u.run_id, 'OUTPUT', n.data, n.metadata::jsonb, kagzi.clock()
           FROM u, (VALUES (?::bytea, ?::text)) AS n (data, metadata)
          WHERE n.data IS NOT NULL
             ON CONFLICT DO NOTHING)
-      SELECT run_id FROM u
       """;
+
+  static final String SQL = RUN + STEP + OUTPUT + "SELECT (SELECT count(*) FROM s) AS steps FROM u";
+
+  /** The same for a run without an unreported last step. */
+  static final String WITHOUT_STEP_SQL = RUN + OUTPUT + "SELECT 1 AS steps FROM u";
 
   private FinishRun() {}
 
   /** The step that was reported together with the completion. */
   record LastStep(String stepKey, Payload output, long ranMs) {}
 
-  /** What the statement changed. */
   enum Outcome {
     /** Run and step were written. */
     FINISHED,
@@ -99,37 +88,21 @@ final class FinishRun {
       @Nullable LastStep step,
       @Nullable Payload output)
       throws SQLException {
-    if (step == null) {
-      return applyWithoutStep(session, namespace, claim, output);
+    Query query = session.query(step == null ? WITHOUT_STEP_SQL : SQL);
+    query.bind(claim.runId().value()).bind(namespace).bind(claim.epoch());
+    if (step != null) {
+      query
+          .bind(claim.epoch())
+          .bind(step.stepKey())
+          .bind(step.output().data())
+          .bind(Json.encode(step.output().metadata()))
+          .bind(step.ranMs());
     }
-    return session
-        .query(SQL)
-        .bind(claim.runId().value())
-        .bind(namespace)
-        .bind(claim.epoch())
-        .bind(claim.epoch())
-        .bind(step.stepKey())
-        .bind(step.output().data())
-        .bind(Json.encode(step.output().metadata()))
-        .bind(step.ranMs())
+    return query
         .bind(output == null ? null : output.data())
         .bind(output == null ? null : Json.encode(output.metadata()))
         .first(row -> row.bigint("steps"))
         .map(steps -> steps == 1 ? Outcome.FINISHED : Outcome.FINISHED_WITHOUT_STEP)
-        .orElse(Outcome.NOTHING);
-  }
-
-  private static Outcome applyWithoutStep(
-      Session session, String namespace, Claim claim, @Nullable Payload output)
-      throws SQLException {
-    return session
-        .query(WITHOUT_STEP_SQL)
-        .bind(claim.runId().value())
-        .bind(namespace)
-        .bind(claim.epoch())
-        .bind(output == null ? null : output.data())
-        .bind(output == null ? null : Json.encode(output.metadata()))
-        .first(row -> Outcome.FINISHED)
         .orElse(Outcome.NOTHING);
   }
 }

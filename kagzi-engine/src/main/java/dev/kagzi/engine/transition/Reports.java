@@ -90,11 +90,9 @@ public final class Reports {
     if (refused.isEmpty()) {
       return null;
     }
-    return isOfStep(report) ? refused.get(scope(report)) : refused.values().iterator().next();
-  }
-
-  private static boolean isOfStep(Report report) {
-    return stepKey(report) != null;
+    return stepKey(report) != null
+        ? refused.get(scope(report))
+        : refused.values().iterator().next();
   }
 
   /** The branch prefix of the step key; empty outside of branches. */
@@ -157,27 +155,21 @@ public final class Reports {
   private void checkContent(Report report) {
     switch (report) {
       case Report.StepStarted r -> {
-        checkStep(r.stepKey(), r.attempt());
-        limits.checkPayload("input", r.input());
+        checkStep(r.stepKey(), r.attempt(), r.input(), r.inputHash());
         limits.checkPayload("progress", r.progress());
-        limits.checkOptionalName("input_hash", r.inputHash());
         checkWait("timeout_ms", r.timeoutMs());
       }
       case Report.StepDone r -> {
-        checkStep(r.stepKey(), r.attempt());
-        limits.checkPayload("input", r.input());
+        checkStep(r.stepKey(), r.attempt(), r.input(), r.inputHash());
         limits.checkPayload("output", r.output());
-        limits.checkOptionalName("input_hash", r.inputHash());
       }
       case Report.StepFailed r -> {
-        checkStep(r.stepKey(), r.attempt());
-        limits.checkPayload("input", r.input());
+        checkStep(r.stepKey(), r.attempt(), r.input(), r.inputHash());
         limits.checkPayload("progress", r.progress());
-        limits.checkOptionalName("input_hash", r.inputHash());
         limits.checkFailure("error", r.failure());
       }
       case Report.Sleep r -> {
-        checkStep(r.stepKey(), 1);
+        checkStep(r.stepKey(), 1, null, "");
         checkSleep(r);
       }
       case Report.Done r -> limits.checkPayload("output", r.output());
@@ -189,7 +181,7 @@ public final class Reports {
         }
       }
       case Report.ChildStarted r -> {
-        checkStep(r.stepKey(), r.attempt());
+        checkStep(r.stepKey(), r.attempt(), null, "");
         starts.checkChild(r.start());
       }
       case Report.Awaited r -> {
@@ -200,11 +192,13 @@ public final class Reports {
     steps.check(report);
   }
 
-  private void checkStep(String stepKey, int attempt) {
+  private void checkStep(String stepKey, int attempt, @Nullable Payload input, String inputHash) {
     limits.checkStepKey("step_key", stepKey);
     if (attempt < 1) {
       throw Refusal.invalid("attempt", attempt, "at least 1");
     }
+    limits.checkPayload("input", input);
+    limits.checkOptionalName("input_hash", inputHash);
   }
 
   private static void checkSleep(Report.Sleep r) {
@@ -257,7 +251,14 @@ public final class Reports {
       String namespace, StepRef ref, Payload output, Caller caller) {
     Report.StepDone done =
         new Report.StepDone(
-            claim(ref, caller), ref.stepKey(), ref.attempt(), StepKind.FUNCTION, null, output, 0);
+            claim(ref, caller),
+            ref.stepKey(),
+            ref.attempt(),
+            StepKind.FUNCTION,
+            null,
+            output,
+            0,
+            "");
     return simple(namespace, done, caller, result -> ref);
   }
 
@@ -276,7 +277,16 @@ public final class Reports {
       String namespace, StepRef ref, Failure failure, Caller caller) {
     Report.StepFailed failed =
         new Report.StepFailed(
-            claim(ref, caller), ref.stepKey(), ref.attempt(), null, failure, null, false, 0);
+            claim(ref, caller),
+            ref.stepKey(),
+            ref.attempt(),
+            null,
+            failure,
+            null,
+            false,
+            0,
+            "",
+            null);
     return simple(
         namespace,
         failed,
@@ -344,11 +354,8 @@ public final class Reports {
                           Refusal.Code.CLAIM_LOST,
                           "run",
                           report.claim().runId().toString(),
-                          "run "
-                              + report.claim().runId()
-                              + ": claim lost (status "
-                              + status
-                              + ", expected: RUNNING under this claim)");
+                          "run %s: claim lost (status %s, expected: RUNNING under this claim)"
+                              .formatted(report.claim().runId(), status));
                   case ReportResult.Refused(Refusal refusal) -> throw refusal;
                   default -> mapper.apply(result);
                 });

@@ -88,15 +88,11 @@ final class RunBatch {
   }
 
   void lock(Collection<RunId> ids) throws SQLException {
-    if (!ids.isEmpty()) {
-      rows = LockRuns.lock(tx, ids);
-    }
+    rows = ids.isEmpty() ? Map.of() : LockRuns.lock(tx, ids);
   }
 
   void readSteps(Collection<StepRow.Key> keys) throws SQLException {
-    if (!keys.isEmpty()) {
-      storedSteps = ReadSteps.byKey(tx, keys);
-    }
+    storedSteps = keys.isEmpty() ? Map.of() : ReadSteps.byKey(tx, keys);
   }
 
   /**
@@ -105,36 +101,24 @@ final class RunBatch {
    * @param wanted the steps; true if the result of the step is returned to the worker
    */
   void readAwaited(Map<StepRow.Key, Boolean> wanted, long bytesMax) throws SQLException {
-    if (!wanted.isEmpty()) {
-      awaited = ReadSteps.awaited(tx, wanted, bytesMax);
-    }
+    awaited = wanted.isEmpty() ? ReadSteps.Awaited.NONE : ReadSteps.awaited(tx, wanted, bytesMax);
   }
 
   void takeMessages(Collection<RunId> ids) throws SQLException {
-    if (!ids.isEmpty()) {
-      inbox = Messages.take(tx, ids);
-    }
+    inbox = ids.isEmpty() ? Map.of() : Messages.take(tx, ids);
   }
 
-  /** Reads the contexts of runs that may fail in this batch. */
   void readFailureContexts(Collection<RunId> ids) throws SQLException {
-    if (!ids.isEmpty()) {
-      failureContexts = FailureContext.read(tx, ids);
-    }
+    failureContexts = ids.isEmpty() ? Map.of() : FailureContext.read(tx, ids);
   }
 
-  /** Reads the contexts of runs that are to be resumed. */
   void readResumeContexts(Collection<RunId> ids) throws SQLException {
-    if (!ids.isEmpty()) {
-      resumeContexts = ResumeContext.read(tx, ids);
-    }
+    resumeContexts = ids.isEmpty() ? Map.of() : ResumeContext.read(tx, ids);
   }
 
   /** Reads the stored results of runs whose end is reported again. */
   void readStoredEnds(Collection<RunId> ids) throws SQLException {
-    if (!ids.isEmpty()) {
-      storedEnds = StoredEnd.read(tx, ids);
-    }
+    storedEnds = ids.isEmpty() ? Map.of() : StoredEnd.read(tx, ids);
   }
 
   /** The result that the run ended with, before this batch or in it. */
@@ -245,7 +229,6 @@ final class RunBatch {
     messages.add(message);
   }
 
-  /** Adds the input of a new run. */
   void input(RunId runId, Payload input) {
     payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.INPUT, input));
   }

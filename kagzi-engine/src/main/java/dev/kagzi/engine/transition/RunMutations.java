@@ -12,6 +12,8 @@ import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,19 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Changes a locked run in memory and registers the events to publish after the commit. */
-final class RunMutations {
+record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
   private static final Logger log = LoggerFactory.getLogger(RunMutations.class);
   private static final long US_PER_MS = 1_000;
-
-  private final RunBatch batch;
-  private final Versions versions;
-  private final RunEvents events;
-
-  RunMutations(RunBatch batch, Versions versions, RunEvents events) {
-    this.batch = batch;
-    this.versions = versions;
-    this.events = events;
-  }
 
   void finish(RunRow row, RunStatus status, @Nullable Failure failure, @Nullable Payload output) {
     Claim claim = new Claim(row.runId(), row.lastClaim());
@@ -73,15 +65,13 @@ final class RunMutations {
     publishCompletion(row, end, null);
   }
 
-  /** Starts the failure handlers of a run that failed. */
   void startFailureHandlers(RunRow row, RunStatus status, Failure why) {
     FailureContext context = batch.failureContext(row.runId());
     if (context != null) {
-      FailureHandlerStarts.of(row, status, why, context, versions).forEach(batch::start);
+      new FailureHandlerStarts(row, status, why, context, versions).all().forEach(batch::start);
     }
   }
 
-  /** Tells the worker that holds the claim to stop executing the run. */
   void stopWorker(@Nullable WorkerId worker, Claim claim, RunStatus status) {
     if (worker != null) {
       batch.afterCommit(() -> events.stop(worker, claim, status));
@@ -114,7 +104,6 @@ final class RunMutations {
         .log("claim taken");
   }
 
-  /** Schedules the next attempt of the whole run after a failure. */
   void retry(RunRow row, Failure why, long dueUs) {
     Claim claim = new Claim(row.runId(), row.lastClaim());
     row.retry(dueUs, why);
@@ -166,6 +155,10 @@ final class RunMutations {
       long delayMs = remainingMs(row, untilUs);
       batch.afterCommit(() -> events.due(row.queue(), row.type(), delayMs));
     }
+  }
+
+  static Instant instant(long us) {
+    return Instant.EPOCH.plus(us, ChronoUnit.MICROS);
   }
 
   /** Rounded up, so that a timer never fires before the due time. */

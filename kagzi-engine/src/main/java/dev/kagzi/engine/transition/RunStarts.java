@@ -29,19 +29,9 @@ import org.slf4j.LoggerFactory;
  * Inserts the starts of one batch. A start that conflicts with an existing run is answered with
  * that run or refused.
  */
-final class RunStarts {
+record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   private static final Logger log = LoggerFactory.getLogger(RunStarts.class);
   private static final int ROUNDS_MAX = 5;
-
-  private final Session tx;
-  private final RunBatch batch;
-  private final RunEvents events;
-
-  RunStarts(Session tx, RunBatch batch, RunEvents events) {
-    this.tx = tx;
-    this.batch = batch;
-    this.events = events;
-  }
 
   void insert(List<StartRun> starts) throws SQLException {
     // Two starts with the same run id in one batch are a repeated call.
@@ -136,9 +126,8 @@ final class RunStarts {
               Refusal.Reason.UNAVAILABLE,
               "run",
               start.runId().toString(),
-              "external_id: "
-                  + start.request().externalId()
-                  + " (other runs with it start and end too fast; try again)"));
+              "external_id: %s (other runs with it start and end too fast; try again)"
+                  .formatted(start.request().externalId())));
     }
   }
 
@@ -201,7 +190,6 @@ final class RunStarts {
     batch.afterCommit(() -> publishStart(start, createdAt, events));
   }
 
-  /** Publishes the start of a run. */
   static void publishStart(StartRun start, Instant createdAt, RunEvents events) {
     events.started(start.request().namespace(), start.runId());
     Long expiresMs = start.expiresMs(createdAt);
@@ -251,11 +239,8 @@ final class RunStarts {
               Refusal.Code.ID_IN_USE,
               "run",
               active.runId().toString(),
-              "external_id: "
-                  + Refusal.shorten(start.request().externalId())
-                  + " is taken by the active run "
-                  + active.runId()
-                  + " (expected: no active run with it)"));
+              "external_id: %s is taken by the active run %s (expected: no active run with it)"
+                  .formatted(Refusal.shorten(start.request().externalId()), active.runId())));
     } else {
       start.answer(StartResult.existing(active));
     }

@@ -27,7 +27,6 @@ import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.TimeText;
-import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.random.RandomGenerator;
@@ -36,27 +35,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides reports and calls about whole runs: completion, failure, release, cancel, resume, expiry.
  */
-final class RunTransitions {
+record RunTransitions(
+    RunBatch batch,
+    TransitionRules rules,
+    RunMutations mutations,
+    RunEvents events,
+    RandomGenerator random) {
   private static final long US_PER_MS = 1_000;
-
-  private final RunBatch batch;
-  private final TransitionRules rules;
-  private final RunMutations mutations;
-  private final RunEvents events;
-  private final RandomGenerator random;
-
-  RunTransitions(
-      RunBatch batch,
-      TransitionRules rules,
-      RunMutations mutations,
-      RunEvents events,
-      RandomGenerator random) {
-    this.batch = batch;
-    this.rules = rules;
-    this.mutations = mutations;
-    this.events = events;
-    this.random = random;
-  }
 
   ReportResult done(RunRow row, Report.Done r, @Nullable Caller caller) {
     return switch (fenceOfCompletion(row, r.claim(), caller)) {
@@ -100,7 +85,8 @@ final class RunTransitions {
         && policy.after(row.attempts(), why, random) instanceof RetryDecision.RetryAfter retry) {
       long dueUs = row.nowUs() + retry.delayMs() * US_PER_MS;
       mutations.retry(row, why, dueUs);
-      return new RetryScheduled(row.attempts(), retry.delayMs(), instant(dueUs), false);
+      return new RetryScheduled(
+          row.attempts(), retry.delayMs(), RunMutations.instant(dueUs), false);
     }
     mutations.finish(row, RunStatus.FAILED, why, null);
     mutations.startFailureHandlers(row, RunStatus.FAILED, why);
@@ -129,13 +115,9 @@ final class RunTransitions {
       Long dueUs = row.availableUs();
       long atUs = claimedSince || dueUs == null ? row.nowUs() : dueUs;
       return new RetryScheduled(
-          row.attempts(), RunMutations.remainingMs(row, atUs), instant(atUs), false);
+          row.attempts(), RunMutations.remainingMs(row, atUs), RunMutations.instant(atUs), false);
     }
     return new ClaimLost(row.status());
-  }
-
-  private static Instant instant(long us) {
-    return Instant.EPOCH.plus(us, ChronoUnit.MICROS);
   }
 
   ReportResult released(RunRow row, Report.Released r) {
@@ -256,7 +238,9 @@ final class RunTransitions {
     Long deadlineUs = context.deadlineUs();
     Long timeoutMs = context.executionTimeoutMs();
     String deadline =
-        deadlineUs == null ? "" : instant(deadlineUs).truncatedTo(ChronoUnit.MILLIS).toString();
+        deadlineUs == null
+            ? ""
+            : RunMutations.instant(deadlineUs).truncatedTo(ChronoUnit.MILLIS).toString();
     String time =
         timeoutMs == null
             ? "by its deadline " + deadline

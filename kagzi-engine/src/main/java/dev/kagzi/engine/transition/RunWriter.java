@@ -111,73 +111,13 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
     batch.lock(ids);
     batch.takeMessages(receivers);
-    Set<StepRow.Key> keys = new LinkedHashSet<>();
-    Map<StepRow.Key, Boolean> awaited = new LinkedHashMap<>();
-    for (ChangeRun<?> write : writes) {
-      addKeys(batch, write, keys);
-      addAwaited(batch, write, awaited);
-    }
-    batch.readSteps(keys);
-    batch.readAwaited(awaited, ChildTransitions.AWAITED_BYTES_MAX);
-    Set<RunId> failing = new LinkedHashSet<>();
-    Set<RunId> resumed = new LinkedHashSet<>();
-    for (ChangeRun<?> write : writes) {
-      if (mayFail(batch, write, rules)) {
-        failing.add(write.runId());
-      } else if (write instanceof ResumeRun || isTerminated(batch, write)) {
-        resumed.add(write.runId());
-      }
-    }
-    batch.readStoredEnds(reportedAgain(batch, writes));
-    batch.readFailureContexts(failing);
-    batch.readResumeContexts(resumed);
-  }
-
-  /**
-   * Runs for which a simple client reports the end again. A failed run that is being retried may
-   * already be RUNNING under its next claim.
-   */
-  private static Set<RunId> reportedAgain(RunBatch batch, List<ChangeRun<?>> writes) {
-    Set<RunId> runs = new LinkedHashSet<>();
-    for (ChangeRun<?> write : writes) {
-      RunRow row = batch.row(write.runId());
-      if (write instanceof ReportWrite report
-          && report.caller() != null
-          && (report.report() instanceof Report.Done || report.report() instanceof Report.Failed)
-          && row != null
-          && (row.status() != RunStatus.RUNNING
-              || row.fence(report.report().claim()) == RunRow.Fence.ENDED_BY_HOLDER)) {
-        runs.add(write.runId());
-      }
-    }
-    return runs;
-  }
-
-  /** Terminates a run that has failed: possibly a repeated call. */
-  private static boolean isTerminated(RunBatch batch, ChangeRun<?> write) {
-    RunRow row = batch.row(write.runId());
-    return write instanceof CancelRun cancel
-        && cancel.why() != null
-        && row != null
-        && row.status() == RunStatus.FAILED;
-  }
-
-  private static boolean mayFail(RunBatch batch, ChangeRun<?> write, TransitionRules rules) {
-    return switch (write) {
-      case ReportWrite report -> report.report() instanceof Report.Failed;
-      case ExpireRun ignored -> true;
-      case FailCrashedRun ignored -> true;
-      case ReleaseClaim release -> {
-        RunRow row = batch.row(release.runId());
-        yield row != null && rules.crashes().isOver(row.crashes() + 1);
-      }
-      case BeginStep ignored -> false;
-      case CancelRun ignored -> false;
-      case DeliverMessages ignored -> false;
-      case ExpireStep ignored -> false;
-      case RenewLease ignored -> false;
-      case ResumeRun ignored -> false;
-    };
+    Reads reads = new Reads(batch, rules);
+    writes.forEach(reads::add);
+    batch.readSteps(reads.steps);
+    batch.readAwaited(reads.awaited, ChildTransitions.AWAITED_BYTES_MAX);
+    batch.readStoredEnds(reads.endedAgain);
+    batch.readFailureContexts(reads.failing);
+    batch.readResumeContexts(reads.resumed);
   }
 
   private static boolean readsMessages(ChangeRun<?> write) {
@@ -185,60 +125,96 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         || (write instanceof ReportWrite r && r.report() instanceof Report.Awaited);
   }
 
-  /** Adds the steps that the decision about this write needs. */
-  private static void addKeys(RunBatch batch, ChangeRun<?> write, Set<StepRow.Key> keys) {
-    RunId runId = write.runId();
-    switch (write) {
-      case BeginStep begin -> keys.add(new StepRow.Key(runId, begin.begun().stepKey()));
-      case ExpireStep expire -> keys.add(new StepRow.Key(runId, expire.step().stepKey()));
-      case ReportWrite report -> addKeys(batch, report, keys);
-      case CancelRun ignored -> {}
-      case DeliverMessages ignored -> {}
-      case ExpireRun ignored -> {}
-      case FailCrashedRun ignored -> {}
-      case ReleaseClaim ignored -> {}
-      case RenewLease ignored -> {}
-      case ResumeRun ignored -> {}
-    }
-  }
+  /** What the decisions about the writes of a batch need besides locked runs and messages. */
+  private static final class Reads {
+    private final RunBatch batch;
+    private final TransitionRules rules;
+    private final Set<StepRow.Key> steps = new LinkedHashSet<>();
 
-  private static void addKeys(RunBatch batch, ReportWrite write, Set<StepRow.Key> keys) {
-    RunId runId = write.runId();
-    switch (write.report()) {
-      case Report.StepDone r -> {
-        RunRow row = batch.row(runId);
-        boolean held = row != null && row.fence(r.claim()) == RunRow.Fence.HELD;
-        if (!held || write.caller() != null || !StepTransitions.needsNoRead(r)) {
-          keys.add(new StepRow.Key(runId, r.stepKey()));
+    /** Steps that a run waits for; true if the write's result contains their outputs. */
+    private final Map<StepRow.Key, Boolean> awaited = new LinkedHashMap<>();
+
+    private final Set<RunId> endedAgain = new LinkedHashSet<>();
+    private final Set<RunId> failing = new LinkedHashSet<>();
+    private final Set<RunId> resumed = new LinkedHashSet<>();
+
+    Reads(RunBatch batch, TransitionRules rules) {
+      this.batch = batch;
+      this.rules = rules;
+    }
+
+    void add(ChangeRun<?> write) {
+      RunId run = write.runId();
+      RunRow row = batch.row(run);
+      switch (write) {
+        case ReportWrite report -> addReport(report, row);
+        case BeginStep begin -> steps.add(new StepRow.Key(run, begin.begun().stepKey()));
+        case ExpireStep expire -> steps.add(new StepRow.Key(run, expire.step().stepKey()));
+        case ExpireRun ignored -> failing.add(run);
+        case FailCrashedRun ignored -> failing.add(run);
+        case ReleaseClaim ignored -> {
+          if (row != null && rules.crashes().isOver(row.crashes() + 1)) {
+            failing.add(run);
+          }
         }
+        case CancelRun cancel -> {
+          // Terminates a run that has failed: possibly a repeated call.
+          if (cancel.why() != null && row != null && row.status() == RunStatus.FAILED) {
+            resumed.add(run);
+          }
+        }
+        case ResumeRun ignored -> resumed.add(run);
+        case DeliverMessages ignored -> addMessages(run, row);
+        case RenewLease ignored -> {}
       }
-      case Report.StepFailed r -> keys.add(new StepRow.Key(runId, r.stepKey()));
-      case Report.Sleep r -> keys.add(new StepRow.Key(runId, r.stepKey()));
-      case Report.ChildStarted r -> keys.add(new StepRow.Key(runId, r.stepKey()));
-      case Report.Awaited ignored -> {}
-      case Report.StepStarted ignored -> {}
-      case Report.Done ignored -> {}
-      case Report.Failed ignored -> {}
-      case Report.Released ignored -> {}
     }
-  }
 
-  /** Adds steps that a run waits for; true if the write's result contains their outputs. */
-  private static void addAwaited(
-      RunBatch batch, ChangeRun<?> write, Map<StepRow.Key, Boolean> awaited) {
-    if (!readsMessages(write)) {
-      return;
+    private void addReport(ReportWrite write, @Nullable RunRow row) {
+      RunId run = write.runId();
+      switch (write.report()) {
+        case Report.StepDone r -> {
+          boolean held = row != null && row.fence(r.claim()) == RunRow.Fence.HELD;
+          if (!held || write.caller() != null || !StepTransitions.needsNoRead(r)) {
+            steps.add(new StepRow.Key(run, r.stepKey()));
+          }
+        }
+        case Report.StepFailed r -> steps.add(new StepRow.Key(run, r.stepKey()));
+        case Report.Sleep r -> steps.add(new StepRow.Key(run, r.stepKey()));
+        case Report.ChildStarted r -> steps.add(new StepRow.Key(run, r.stepKey()));
+        case Report.Awaited r -> {
+          r.steps().forEach(step -> awaited.put(new StepRow.Key(run, step), true));
+          addMessages(run, row);
+        }
+        case Report.Done ignored -> addEnd(write, row);
+        case Report.Failed ignored -> {
+          failing.add(run);
+          addEnd(write, row);
+        }
+        case Report.StepStarted ignored -> {}
+        case Report.Released ignored -> {}
+      }
     }
-    RunId runId = write.runId();
-    if (write instanceof ReportWrite report && report.report() instanceof Report.Awaited r) {
-      r.steps().forEach(step -> awaited.put(new StepRow.Key(runId, step), true));
+
+    /**
+     * A simple client may report an end again. A failed run that is being retried may already be
+     * RUNNING under its next claim.
+     */
+    private void addEnd(ReportWrite write, @Nullable RunRow row) {
+      if (write.caller() != null
+          && row != null
+          && (row.status() != RunStatus.RUNNING
+              || row.fence(write.report().claim()) == RunRow.Fence.ENDED_BY_HOLDER)) {
+        endedAgain.add(write.runId());
+      }
     }
-    for (RunMessage message : batch.inbox(runId)) {
-      awaited.putIfAbsent(new StepRow.Key(runId, message.stepKey()), false);
-    }
-    RunRow row = batch.row(runId);
-    if (row != null) {
-      row.waitsFor().forEach(step -> awaited.putIfAbsent(new StepRow.Key(runId, step), false));
+
+    private void addMessages(RunId run, @Nullable RunRow row) {
+      for (RunMessage message : batch.inbox(run)) {
+        awaited.putIfAbsent(new StepRow.Key(run, message.stepKey()), false);
+      }
+      if (row != null) {
+        row.waitsFor().forEach(step -> awaited.putIfAbsent(new StepRow.Key(run, step), false));
+      }
     }
   }
 

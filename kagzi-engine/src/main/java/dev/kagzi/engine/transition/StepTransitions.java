@@ -36,21 +36,9 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** Decides reports and calls about steps. */
-final class StepTransitions {
+record StepTransitions(
+    RunBatch batch, TransitionRules rules, RunMutations mutations, RandomGenerator random) {
   private static final long US_PER_MS = 1_000;
-
-  private final RunBatch batch;
-  private final TransitionRules rules;
-  private final RunMutations mutations;
-  private final RandomGenerator random;
-
-  StepTransitions(
-      RunBatch batch, TransitionRules rules, RunMutations mutations, RandomGenerator random) {
-    this.batch = batch;
-    this.rules = rules;
-    this.mutations = mutations;
-    this.random = random;
-  }
 
   ReportResult stepStarted(RunRow row, Report.StepStarted r, ReportWrite write) {
     Fence fence = row.fence(r.claim());
@@ -114,7 +102,7 @@ final class StepTransitions {
             Map.of("kind", "TIMEOUT"));
     Report.StepFailed failed =
         new Report.StepFailed(
-            claim, step.stepKey(), step.attempt(), open.input(), why, null, true, 0);
+            claim, step.stepKey(), step.attempt(), open.input(), why, null, true, 0, "", null);
     List<StepRow> attempts = batch.attempts(row.runId(), step.stepKey());
     long delayMs =
         failStep(row, failed, attempts, false) instanceof RetryScheduled retry
@@ -295,7 +283,7 @@ final class StepTransitions {
         if (!kept) {
           mutations.park(row, RunStatus.PENDING, dueUs, List.of(), false);
         }
-        yield new RetryScheduled(r.attempt() + 1, delayMs, instant(dueUs), kept);
+        yield new RetryScheduled(r.attempt() + 1, delayMs, RunMutations.instant(dueUs), kept);
       }
     };
   }
@@ -343,12 +331,8 @@ final class StepTransitions {
     return new RetryScheduled(
         failed.attempt() + 1,
         failed.remainingMs(row.nowUs()),
-        instant(dueUs == null ? row.nowUs() : dueUs),
+        RunMutations.instant(dueUs == null ? row.nowUs() : dueUs),
         fence == Fence.HELD);
-  }
-
-  private static Instant instant(long us) {
-    return Instant.EPOCH.plus(us, ChronoUnit.MICROS);
   }
 
   ReportResult sleep(RunRow row, Report.Sleep r, boolean waitsInPlace) {

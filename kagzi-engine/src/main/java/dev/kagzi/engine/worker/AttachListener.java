@@ -7,7 +7,6 @@ import java.util.List;
 
 /** Receives the events of an attached stream. Engine threads call it, so it must not block. */
 public interface AttachListener {
-  /** The worker is attached. */
   void attached();
 
   /** The worker should stop executing these claims. */

@@ -156,7 +156,6 @@ public final class Recovery {
         .log("worker is offline, claims released");
   }
 
-  /** The claims of a worker. */
   List<Claim> held(Session session, WorkerRows.Known worker) throws SQLException {
     return HeldRuns.of(
             session, worker.id(), worker.queue(), worker.types(), config.lease().toMillis())

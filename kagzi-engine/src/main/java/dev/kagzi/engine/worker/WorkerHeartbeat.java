@@ -26,16 +26,6 @@ public record WorkerHeartbeat(
     long completedTotal,
     long failedTotal) {
 
-  /** A heartbeat without a namespace and totals. */
-  public WorkerHeartbeat(
-      WorkerId workerId,
-      @Nullable List<Claim> claims,
-      @Nullable Integer activeCount,
-      int completedDelta,
-      int failedDelta) {
-    this(workerId, claims, activeCount, completedDelta, failedDelta, null, 0, 0);
-  }
-
   public WorkerHeartbeat {
     claims = claims == null ? null : List.copyOf(claims);
   }

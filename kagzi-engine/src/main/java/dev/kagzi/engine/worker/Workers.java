@@ -90,11 +90,6 @@ public final class Workers implements AutoCloseable {
     return (int) Math.max(1, config.heartbeat().toSeconds());
   }
 
-  /** Registers without a request id. */
-  public CompletableFuture<WorkerId> register(WorkerRegistration r) {
-    return register(r, null);
-  }
-
   private record Registered(WorkerRows.Known worker, List<WorkerRows.Known> replaced) {}
 
   /**
@@ -277,13 +272,8 @@ public final class Workers implements AutoCloseable {
    * number of its runs.
    *
    * @param namespace the namespace that the worker must belong to; null for any
+   * @param requestId a repeat with the same id is executed once; null for none
    */
-  public CompletableFuture<Integer> forceOffline(
-      @Nullable String namespace, WorkerId worker, String reason) {
-    return forceOffline(namespace, worker, reason, null);
-  }
-
-  /** Does the same; a repeat with the same request id is executed once. */
   public CompletableFuture<Integer> forceOffline(
       @Nullable String namespace, WorkerId worker, String reason, @Nullable UUID requestId) {
     limits.checkOptionalName("namespace", namespace);

@@ -98,7 +98,8 @@ class DispatcherTest {
             .workers()
             .register(
                 new WorkerRegistration(
-                    engine.queue(), served, true, "host", 1, "", Map.of(), limit, typeLimits, "")));
+                    engine.queue(), served, true, "host", 1, "", Map.of(), limit, typeLimits, ""),
+                null));
   }
 
   private Poll poll(WorkerId worker, int tasksMax, PollRequest.Wanted... types) {

@@ -7,6 +7,7 @@ import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.memory.MemoryConfig;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.RunEnd;
@@ -159,7 +160,8 @@ class LargeInputsTest {
                     Map.of(),
                     runsMax,
                     Map.of(),
-                    "")));
+                    ""),
+                null));
   }
 
   @Test
@@ -169,7 +171,7 @@ class LargeInputsTest {
     int left = RUNS;
     while (left > 0) {
       for (Task task : await(engine.poll(worker, RUNS).tasks())) {
-        engine.report(new Report.Done(task.claim(), TestEngine.payload(LARGE)));
+        engine.report(TestReports.ended(task.claim(), TestEngine.payload(LARGE)));
         left--;
       }
     }

@@ -84,7 +84,8 @@ class LimitedWorkerTest {
                     Map.of(),
                     null,
                     limits,
-                    "")));
+                    ""),
+                null));
   }
 
   private Poll pollOne(WorkerId worker) {

@@ -86,7 +86,8 @@ class LowWaterTest {
                     Map.of(),
                     null,
                     Map.of(),
-                    "")));
+                    ""),
+                null));
   }
 
   private Poll poll(WorkerId worker, String type, long waitMs) {

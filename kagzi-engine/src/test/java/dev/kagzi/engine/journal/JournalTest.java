@@ -11,6 +11,7 @@ import static org.awaitility.Awaitility.await;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.WatchedConnector;
 import dev.kagzi.engine.WatchedConnector.Sent;
 import dev.kagzi.engine.db.Database;
@@ -332,12 +333,12 @@ class JournalTest {
   }
 
   private static Report keepingClaim(Claim claim, String step, int attempt) {
-    return new Report.StepFailed(
+    return TestReports.failed(
         claim, step, attempt, null, TestEngine.failure("boom"), SLOWLY, true, 1);
   }
 
   private static Report badStep(Claim claim) {
-    return new Report.StepDone(
+    return TestReports.done(
         claim,
         "a",
         1,

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kagzi.engine.FamilyTest;
 import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.Report;
@@ -72,7 +73,8 @@ class MessagesTest extends FamilyTest {
                     Map.of(),
                     null,
                     Map.of(),
-                    "")));
+                    ""),
+                null));
   }
 
   private List<Task> claimChildren(TestEngine where, WorkerId who, int count) {
@@ -100,7 +102,7 @@ class MessagesTest extends FamilyTest {
   }
 
   private static Report park(Claim claim, boolean all, @Nullable Long ms, String... steps) {
-    return new Report.Awaited(claim, List.of(steps), all, ms);
+    return TestReports.awaited(claim, List.of(steps), all, ms);
   }
 
   private static RecordedStep completed(String step, String output) {

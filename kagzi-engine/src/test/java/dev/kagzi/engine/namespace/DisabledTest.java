@@ -79,7 +79,8 @@ class DisabledTest {
                     Map.of(),
                     null,
                     Map.of(),
-                    "")));
+                    ""),
+                null));
   }
 
   private Poll poll(TestEngine engine, WorkerId worker, long waitMs) {

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
@@ -74,7 +75,7 @@ class CancelTest {
     RunId run = engine.start();
     Task task = engine.claimOne(worker);
     engine.report(stepDone(task.claim(), "done", "1"));
-    engine.report(new Report.StepStarted(task.claim(), "open", 1, StepKind.FUNCTION, null, 1));
+    engine.report(TestReports.started(task.claim(), "open", 1, StepKind.FUNCTION, null, 1));
 
     CancelResult result = cancel(run);
     ReportResult late = engine.report(done(task.claim(), "1"));

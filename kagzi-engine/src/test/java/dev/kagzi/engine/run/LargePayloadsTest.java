@@ -13,6 +13,7 @@ import ch.qos.logback.core.AppenderBase;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.schedule.Overlap;
 import dev.kagzi.engine.schedule.ScheduleSpec;
@@ -132,7 +133,7 @@ class LargePayloadsTest {
   @Test
   void the_input_of_a_step_is_logged() {
     engine.report(
-        new Report.StepDone(
+        TestReports.done(
             claim().claim(), "pay", 1, StepKind.FUNCTION, payload(LARGE), payload("1"), 1));
 
     assertThat(events.lines).containsExactly(line("input of step pay"));

@@ -116,7 +116,8 @@ class ReservedIdsTest {
                     Map.of(),
                     null,
                     Map.of(),
-                    "")));
+                    ""),
+                null));
     WorkerId worker = engine.register();
     engine.start(StartOptions.NONE.withOnFailure("cleanup", "handlers"));
     engine.report(failed(engine.claimOne(worker).claim(), "no"));

@@ -13,6 +13,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kagzi.engine.FamilyTest;
 import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
@@ -182,7 +183,7 @@ class ChildrenTest extends FamilyTest {
     RunId parent = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     RunId first = startChild(claim, "a");
-    engine.report(new Report.Awaited(claim, List.of("a"), true, null));
+    engine.report(TestReports.awaited(claim, List.of("a"), true, null));
     await(engine.engine().runs().terminate(NAMESPACE, first, ""));
     Claim woken = claimParent(parent).claim();
     engine.report(failed(woken, "gave up"));
@@ -250,7 +251,7 @@ class ChildrenTest extends FamilyTest {
     List<Integer> parts = new ArrayList<>();
     while (!open.isEmpty()) {
       ReportResult.AwaitedSteps came =
-          (ReportResult.AwaitedSteps) engine.report(new Report.Awaited(claim, open, true, null));
+          (ReportResult.AwaitedSteps) engine.report(TestReports.awaited(claim, open, true, null));
       assertThat(came.claimKept()).isTrue();
       parts.add(came.steps().size());
       came.steps().forEach(step -> assertThat(open.remove(step.stepKey())).isTrue());
@@ -289,7 +290,7 @@ class ChildrenTest extends FamilyTest {
     RunId parent = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     RunId child = startChild(claim, "a");
-    Report park = new Report.Awaited(claim, List.of("a"), true, null);
+    Report park = TestReports.awaited(claim, List.of("a"), true, null);
     engine.report(park);
     database.execute(
         "INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)"
@@ -354,7 +355,7 @@ class ChildrenTest extends FamilyTest {
     RunId run = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     Report large =
-        new Report.StepDone(
+        TestReports.done(
             claim,
             "pack[0]/big",
             1,
@@ -416,6 +417,6 @@ class ChildrenTest extends FamilyTest {
   }
 
   private static Report announced(Claim claim) {
-    return new Report.StepStarted(claim, "x", 1, StepKind.FUNCTION, null, 1);
+    return TestReports.started(claim, "x", 1, StepKind.FUNCTION, null, 1);
   }
 }

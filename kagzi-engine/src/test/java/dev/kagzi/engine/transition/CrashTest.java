@@ -9,6 +9,7 @@ import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.DispatchConfig;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
@@ -64,7 +65,7 @@ class CrashTest {
         engine
             .engine()
             .workers()
-            .heartbeat(new WorkerHeartbeat(worker, List.of(task.claim()), null, 0, 0)));
+            .heartbeat(new WorkerHeartbeat(worker, List.of(task.claim()), null, 0, 0, null, 0, 0)));
     database.execute(
         "UPDATE kagzi.workers SET last_heartbeat_at = now() - interval '1 hour' WHERE worker_id = '"
             + worker
@@ -119,7 +120,7 @@ class CrashTest {
     WorkerId worker = engine.register();
     Claim first = engine.claimOne(worker).claim();
     for (String step : List.of("plain", "failing", "other")) {
-      engine.report(new Report.StepStarted(first, step, 1, StepKind.FUNCTION, null, 3_600_000));
+      engine.report(TestReports.started(first, step, 1, StepKind.FUNCTION, null, 3_600_000));
     }
     engine.report(new Report.Released(first, 0, null));
     Claim second = engine.claimOne(worker).claim();

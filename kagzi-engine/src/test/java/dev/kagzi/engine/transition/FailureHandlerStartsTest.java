@@ -119,7 +119,8 @@ class FailureHandlerStartsTest {
                     Map.of(),
                     null,
                     Map.of(),
-                    "")));
+                    ""),
+                null));
   }
 
   private Task handlerTask(String handlerQueue, String type) {

@@ -18,6 +18,7 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.Valve;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
@@ -104,11 +105,11 @@ class FenceTest {
 
   private static List<Report> everyReport(Claim claim) {
     return List.of(
-        new Report.StepStarted(claim, "a", 1, StepKind.FUNCTION, null, 1),
+        TestReports.started(claim, "a", 1, StepKind.FUNCTION, null, 1),
         stepDone(claim, "b", "1"),
         stepFailed(claim, "c", 1, RetryPolicy.DEFAULT),
         sleep(claim, "d", 100_000),
-        new Report.Awaited(claim, List.of("e"), true, null),
+        TestReports.awaited(claim, List.of("e"), true, null),
         new Report.Released(claim, 0, null),
         failed(claim, "no"),
         done(claim, "1"));
@@ -299,7 +300,7 @@ class FenceTest {
     ReportResult alone = engine.report(stepDone(held.claim(), "charge", "\"second\""));
     ReportResult withInput =
         engine.report(
-            new Report.StepDone(
+            TestReports.done(
                 held.claim(), "charge", 1, StepKind.FUNCTION, payload("1"), payload("2"), 1));
     String unchanged = stored.everythingOf(run);
     List<ReportResult> together =

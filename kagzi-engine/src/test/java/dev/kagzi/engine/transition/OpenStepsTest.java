@@ -13,6 +13,7 @@ import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.WatchedConnector;
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.run.Caller;
@@ -61,7 +62,7 @@ class OpenStepsTest {
   }
 
   private Report announced(String step) {
-    return new Report.StepStarted(claim, step, 1, StepKind.FUNCTION, null, 300);
+    return TestReports.started(claim, step, 1, StepKind.FUNCTION, null, 300);
   }
 
   private String steps() {

@@ -13,6 +13,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.RetryPolicy;
@@ -224,7 +225,7 @@ class RunRetryTest {
   void a_step_left_open_by_an_earlier_run_attempt_can_fail_finally_in_the_next() {
     engine.start(THREE);
     Task first = engine.claimOne(worker);
-    engine.report(new Report.StepStarted(first.claim(), "a", 1, StepKind.FUNCTION, null, 300));
+    engine.report(TestReports.started(first.claim(), "a", 1, StepKind.FUNCTION, null, 300));
     engine.report(failed(first.claim(), "left the step behind"));
     Task second = engine.claimOne(worker);
     engine.report(stepFailed(second.claim(), "a", 1, ONE_STEP));

@@ -14,6 +14,7 @@ import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.retry.RetryPolicy;
@@ -137,7 +138,7 @@ class StepLimitTest {
       engine.report(stepFailed(claim, "a", attempt, quickly));
     }
     engine.report(stepDone(claim, "a", 4, "1"));
-    engine.report(new Report.StepStarted(claim, "b", 1, StepKind.FUNCTION, null, 300));
+    engine.report(TestReports.started(claim, "b", 1, StepKind.FUNCTION, null, 300));
     engine.report(stepDone(claim, "b", "1"));
 
     assertThat(engine.report(stepDone(claim, "c", "1"))).isEqualTo(ACCEPTED);

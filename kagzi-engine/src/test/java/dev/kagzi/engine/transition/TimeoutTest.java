@@ -16,6 +16,7 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
@@ -94,7 +95,7 @@ class TimeoutTest {
   }
 
   private static Report started(Task task, String step, int attempt, long timeoutMs) {
-    return new Report.StepStarted(
+    return TestReports.started(
         task.claim(), step, attempt, StepKind.FUNCTION, null, 0, timeoutMs, ONCE);
   }
 
@@ -172,7 +173,7 @@ class TimeoutTest {
     RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(500));
     Task task = await(poll.tasks()).get(0);
     assertThat(task.deadlineInMs()).isBetween(1L, 500L);
-    engine.report(new Report.StepStarted(task.claim(), "slow", 1, StepKind.FUNCTION, null, 300));
+    engine.report(TestReports.started(task.claim(), "slow", 1, StepKind.FUNCTION, null, 300));
 
     awaitStatus(run, RunStatus.TIMED_OUT);
 
@@ -267,7 +268,7 @@ class TimeoutTest {
     start(StartOptions.NONE);
     Task hung = engine.claimOne(worker);
     engine.report(
-        new Report.StepStarted(hung.claim(), "slow", 1, StepKind.FUNCTION, null, 0, 50, TWICE));
+        TestReports.started(hung.claim(), "slow", 1, StepKind.FUNCTION, null, 0, 50, TWICE));
 
     Task next = engine.claimOne(engine.register());
 
@@ -352,7 +353,7 @@ class TimeoutTest {
         engine
             .engine()
             .workers()
-            .heartbeat(new WorkerHeartbeat(worker, List.of(task.claim()), null, 0, 0)));
+            .heartbeat(new WorkerHeartbeat(worker, List.of(task.claim()), null, 0, 0, null, 0, 0)));
 
     assertThat(stored.dueMs(run)).isBetween(500_000.0, 600_000.0);
   }
@@ -365,7 +366,7 @@ class TimeoutTest {
         engine
             .engine()
             .workers()
-            .heartbeat(new WorkerHeartbeat(worker, List.of(task.claim()), null, 0, 0)));
+            .heartbeat(new WorkerHeartbeat(worker, List.of(task.claim()), null, 0, 0, null, 0, 0)));
 
     await(engine.engine().workers().deregister(null, worker, false));
 

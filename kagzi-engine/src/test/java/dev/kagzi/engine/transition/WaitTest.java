@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.RetryPolicy;
@@ -241,7 +242,7 @@ class WaitTest {
 
   private static Report stepFailed(
       Claim claim, int attempt, Failure why, @Nullable RetryPolicy policy) {
-    return new Report.StepFailed(claim, "charge", attempt, null, why, policy, true, 1);
+    return TestReports.failed(claim, "charge", attempt, null, why, policy, true, 1);
   }
 
   private static RetryPolicy policy(int attempts, long delayMs) {
@@ -398,7 +399,7 @@ class WaitTest {
   }
 
   private static Report fail(Claim claim, String step, Failure why) {
-    return new Report.StepFailed(claim, step, 1, null, why, null, true, 1);
+    return TestReports.failed(claim, step, 1, null, why, null, true, 1);
   }
 
   /** A failure that the workflow code has received is received again after a crash. */

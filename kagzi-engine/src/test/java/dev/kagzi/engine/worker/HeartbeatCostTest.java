@@ -73,7 +73,11 @@ class HeartbeatCostTest {
 
   private static void heartbeat(TestEngine engine, WorkerId worker) {
     HeartbeatResult result =
-        await(engine.engine().workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 0, 0, 0)));
+        await(
+            engine
+                .engine()
+                .workers()
+                .heartbeat(new WorkerHeartbeat(worker, List.of(), 0, 0, 0, null, 0, 0)));
     assertThat(result.lost()).isEmpty();
   }
 

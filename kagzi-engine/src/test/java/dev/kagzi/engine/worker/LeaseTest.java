@@ -80,7 +80,11 @@ class LeaseTest {
   }
 
   private HeartbeatResult heartbeat(WorkerId who, @Nullable List<Claim> claims) {
-    return await(engine.engine().workers().heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0)));
+    return await(
+        engine
+            .engine()
+            .workers()
+            .heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0, null, 0, 0)));
   }
 
   private void leaveOnLease(RunId run, Duration left) {
@@ -233,7 +237,10 @@ class LeaseTest {
   }
 
   private CompletableFuture<HeartbeatResult> heartbeatAsync(WorkerId who, List<Claim> claims) {
-    return engine.engine().workers().heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0));
+    return engine
+        .engine()
+        .workers()
+        .heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0, null, 0, 0));
   }
 
   /** A worker does not renew claims that it no longer executes. */

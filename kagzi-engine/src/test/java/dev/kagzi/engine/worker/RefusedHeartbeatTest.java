@@ -24,7 +24,11 @@ class RefusedHeartbeatTest extends FamilyTest {
   }
 
   private HeartbeatResult heartbeat(List<Claim> claims) {
-    return await(engine.engine().workers().heartbeat(new WorkerHeartbeat(worker, claims, 2, 0, 0)));
+    return await(
+        engine
+            .engine()
+            .workers()
+            .heartbeat(new WorkerHeartbeat(worker, claims, 2, 0, 0, null, 0, 0)));
   }
 
   private void leaveSecondsOnLease(RunId run, int seconds) {

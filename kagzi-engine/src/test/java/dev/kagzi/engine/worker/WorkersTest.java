@@ -79,11 +79,11 @@ class WorkersTest {
   }
 
   private CompletableFuture<HeartbeatResult> heartbeat(WorkerId who, @Nullable List<Claim> claims) {
-    return workers().heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0));
+    return workers().heartbeat(new WorkerHeartbeat(who, claims, null, 0, 0, null, 0, 0));
   }
 
   private WorkerId register(String instanceId) {
-    return await(workers().register(registration(instanceId)));
+    return await(workers().register(registration(instanceId), null));
   }
 
   private WorkerRegistration registration(String instanceId) {
@@ -361,7 +361,8 @@ class WorkersTest {
                             Map.of(),
                             null,
                             Map.of(),
-                            "")))
+                            ""),
+                        null))
         .hasMessageContaining("workflow_types");
   }
 
@@ -427,13 +428,13 @@ class WorkersTest {
     List<CompletableFuture<HeartbeatResult>> heartbeats;
     try (Holds.Hold hold = holds.commitAfter("UPDATE kagzi.workers w")) {
       CompletableFuture<HeartbeatResult> first =
-          workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 9, 1, 0));
+          workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 9, 1, 0, null, 0, 0));
       hold.awaitReached();
       heartbeats =
           List.of(
               first,
-              workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 8, 10, 1)),
-              workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 7, 100, 2)));
+              workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 8, 10, 1, null, 0, 0)),
+              workers().heartbeat(new WorkerHeartbeat(worker, List.of(), 7, 100, 2, null, 0, 0)));
     }
 
     heartbeats.forEach(TestEngine::await);
