@@ -1,6 +1,5 @@
 package dev.kagzi.cli;
 
-import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
 import dev.kagzi.server.config.ServerOption;
@@ -43,9 +42,8 @@ final class MigrateCommand implements Callable<Integer> {
       print(ServerFlags.text(settings, OPTIONS).stripTrailing());
       return 0;
     }
-    DatabaseConfig database =
-        ServerFlags.asUsageError(() -> ServerConfig.builder(settings).database());
-    String version = KagziServer.migrate(database);
+    String version =
+        ServerFlags.asUsageError(() -> KagziServer.migrate(ServerConfig.builder(settings)));
     print("database schema: version " + version);
     return 0;
   }

@@ -17,20 +17,15 @@ import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleService
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceBlockingStub;
 import dev.kagzi.sdk.Kagzi;
-import dev.kagzi.sdk.internal.wire.Channels;
-import dev.kagzi.sdk.internal.wire.RequestIds;
-import io.grpc.ChannelCredentials;
+import dev.kagzi.sdk.KagziException;
 import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
-import io.grpc.stub.MetadataUtils;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
 import java.security.GeneralSecurityException;
-import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -43,43 +38,25 @@ import org.jspecify.annotations.Nullable;
 final class RemoteServer implements AutoCloseable {
 
   private static final long CALL_SECONDS_MAX = 10;
-  private static final int MESSAGE_BYTES_MAX = 16 << 20;
   private static final Pattern UUID =
       Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
-  private static final Metadata.Key<String> AUTHORIZATION =
-      Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
-
+  private final Kagzi.Builder client;
   private final ManagedChannel channel;
   private final String address;
   private final String namespace;
 
-  private RemoteServer(ManagedChannel channel, String address, String namespace) {
-    this.channel = channel;
-    this.address = address;
-    this.namespace = namespace;
-  }
-
   /**
    * Does not wait for the connection.
    *
-   * @param address one address, or several separated by commas, of which the first reachable one is
-   *     used
-   * @param token the server's token, or empty
+   * @param client the options of the connection
    */
-  static RemoteServer connect(
-      String address, String namespace, String token, ChannelCredentials credentials) {
-    Metadata headers = new Metadata();
-    if (!token.isEmpty()) {
-      headers.put(AUTHORIZATION, "Bearer " + token);
-    }
+  RemoteServer(Kagzi.Builder client, String address, String namespace) {
+    this.client = client;
+    this.address = address;
+    this.namespace = namespace;
     Logs.silence();
-    ManagedChannel channel =
-        Channels.builder(List.of(address.split(",")), credentials)
-            .intercept(RequestIds.interceptor(), MetadataUtils.newAttachHeadersInterceptor(headers))
-            .maxInboundMessageSize(MESSAGE_BYTES_MAX)
-            .build();
-    return new RemoteServer(channel, address, namespace);
+    this.channel = client.openChannel();
   }
 
   String namespace() {
@@ -142,6 +119,15 @@ final class RemoteServer implements AutoCloseable {
     String id = run.toLowerCase(Locale.ROOT);
     return call(
         () -> ifFound(() -> byId(id)).or(() -> ifFound(() -> byExternalId(run))).orElse(id));
+  }
+
+  /** Returns the history of a run as JSON. */
+  String history(String runId) {
+    try (Kagzi kagzi = client.namespace(namespace).connect()) {
+      return kagzi.history(runId).toJson();
+    } catch (KagziException e) {
+      throw new CliException(String.valueOf(e.getMessage()), e);
+    }
   }
 
   private String byId(String id) {

@@ -2,7 +2,6 @@ package dev.kagzi.cli;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
-import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.server.config.ConfigFile;
 import dev.kagzi.server.config.OptionType;
 import dev.kagzi.server.config.ServerOption;
@@ -137,7 +136,7 @@ final class ServerFlags {
   /** Formats one line for each option, with secrets hidden. */
   static String text(Settings settings, Set<ServerOption> options) {
     int keys = options.stream().mapToInt(option -> option.key().length()).max().orElse(0);
-    List<String> values = options.stream().map(option -> shown(settings, option)).toList();
+    List<String> values = options.stream().map(settings::shown).toList();
     int widest = values.stream().mapToInt(String::length).max().orElse(0);
     StringBuilder text = new StringBuilder();
     for (ServerOption option : options) {
@@ -147,20 +146,12 @@ final class ServerFlags {
                   Locale.ROOT,
                   "%-" + keys + "s  %-" + widest + "s  %s %s",
                   option.key(),
-                  shown(settings, option),
+                  settings.shown(option),
                   setting.source().name().toLowerCase(Locale.ROOT),
                   setting.where())
               .stripTrailing());
       text.append('\n');
     }
     return text.toString();
-  }
-
-  private static String shown(Settings settings, ServerOption option) {
-    String value = settings.text(option);
-    if (value.isEmpty()) {
-      return "(none)";
-    }
-    return option.isSecret() ? "(hidden)" : DatabaseConfig.masked(value);
   }
 }

@@ -1,9 +1,6 @@
 package dev.kagzi.cli;
 
 import dev.kagzi.sdk.Kagzi;
-import io.grpc.ChannelCredentials;
-import io.grpc.InsecureChannelCredentials;
-import io.grpc.TlsChannelCredentials;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -130,11 +127,15 @@ final class ServerOptions {
   }
 
   RemoteServer connect() {
-    return RemoteServer.connect(
-        checked(orVariable(address, "KAGZI_ADDRESS", "127.0.0.1:50051")),
-        orVariable(namespace, "KAGZI_NAMESPACE", Kagzi.DEFAULT_NAMESPACE),
-        token(),
-        credentials());
+    String addresses = checked(orVariable(address, "KAGZI_ADDRESS", "127.0.0.1:50051"));
+    try {
+      return new RemoteServer(
+          client(addresses),
+          addresses,
+          orVariable(namespace, "KAGZI_NAMESPACE", Kagzi.DEFAULT_NAMESPACE));
+    } catch (IllegalArgumentException e) {
+      throw new CliException("--" + e.getMessage(), e);
+    }
   }
 
   /** Whether an address was given. */
@@ -178,7 +179,7 @@ final class ServerOptions {
     }
   }
 
-  private ChannelCredentials credentials() {
+  private Kagzi.Builder client(String addresses) {
     Path ca = orVariable(tlsCa, "KAGZI_TLS_CA");
     Path cert = orVariable(tlsCert, "KAGZI_CLIENT_TLS_CERT");
     Path key = orVariable(tlsKey, "KAGZI_CLIENT_TLS_KEY");
@@ -186,22 +187,18 @@ final class ServerOptions {
       throw new CliException(
           "--tls-cert: %s, --tls-key: %s (expected: both or none)".formatted(cert, key));
     }
-    boolean wanted = tls || variable("KAGZI_TLS").equalsIgnoreCase("true");
-    if (!wanted && ca == null && cert == null) {
-      return InsecureChannelCredentials.create();
+    Kagzi.Builder client = Kagzi.builder().address(addresses);
+    if (tls || variable("KAGZI_TLS").equalsIgnoreCase("true")) {
+      client.tls();
     }
-    TlsChannelCredentials.Builder credentials = TlsChannelCredentials.newBuilder();
-    try {
-      if (ca != null) {
-        credentials.trustManager(ca.toFile());
-      }
-      if (cert != null && key != null) {
-        credentials.keyManager(cert.toFile(), key.toFile());
-      }
-    } catch (IOException e) {
-      throw new CliException("--tls: " + e.getMessage() + " (expected: readable files)", e);
+    if (ca != null) {
+      client.tlsCa(ca);
     }
-    return credentials.build();
+    if (cert != null && key != null) {
+      client.tlsClient(cert, key);
+    }
+    String token = token();
+    return token.isEmpty() ? client : client.token(token);
   }
 
   private static @Nullable Path orVariable(@Nullable Path flag, String name) {

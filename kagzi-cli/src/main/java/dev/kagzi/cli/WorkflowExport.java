@@ -1,10 +1,6 @@
 package dev.kagzi.cli;
 
-import dev.kagzi.protocol.v1.PageRequest;
-import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.Workflow;
-import dev.kagzi.sdk.internal.history.HistoryFile;
-import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -21,16 +17,9 @@ final class WorkflowExport extends RemoteCommand {
 
   @Override
   int run(RemoteServer server, Output output) {
-    // Reads the run before its steps, so that the steps are complete if the run has ended.
     Workflow found = WorkflowGet.find(server, server.runId(run));
-    List<Step> steps =
-        WorkflowSteps.of(server, found.getRunId(), WorkflowExport::withPayloads).items();
-    output.out().println(new HistoryFile(found, steps).json());
+    output.out().println(server.history(found.getRunId()));
     output.out().flush();
     return ExitCode.DONE;
-  }
-
-  private static PageRequest withPayloads(PageRequest page) {
-    return page.toBuilder().setIncludePayloads(true).build();
   }
 }

@@ -2,9 +2,7 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.ListStepsResponse;
-import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.Step;
-import java.util.function.UnaryOperator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -22,17 +20,13 @@ final class WorkflowSteps extends RemoteCommand {
   }
 
   static ListPart<Step> of(RemoteServer server, String runId) {
-    return of(server, runId, page -> page);
-  }
-
-  static ListPart<Step> of(RemoteServer server, String runId, UnaryOperator<PageRequest> pages) {
     return ListOptions.readAll(
         page -> {
           ListStepsRequest request =
               ListStepsRequest.newBuilder()
                   .setNamespace(server.namespace())
                   .setRunId(runId)
-                  .setPage(pages.apply(page))
+                  .setPage(page)
                   .build();
           ListStepsResponse response = server.call(() -> server.admin().listSteps(request));
           return ListPart.of(response.getStepsList(), response.getPage());

@@ -12,6 +12,7 @@ import dev.kagzi.sdk.internal.wire.Channels;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Credentials;
 import dev.kagzi.sdk.internal.wire.Payloads;
+import dev.kagzi.sdk.internal.wire.RequestIds;
 import dev.kagzi.sdk.internal.worker.WorkerGroup;
 import dev.kagzi.sdk.internal.worker.WorkerSettings;
 import io.grpc.ClientInterceptors;
@@ -297,7 +298,7 @@ public final class Kagzi implements AutoCloseable {
   public static final class Builder {
     private final List<String> addresses = new ArrayList<>();
     private String namespace = DEFAULT_NAMESPACE;
-    private PayloadCodec codec = JacksonCodec.DEFAULT;
+    private @Nullable PayloadCodec codec;
     private Duration callTimeout = Duration.ofSeconds(10);
     private Credentials credentials = Credentials.NONE;
     private @Nullable String inProcessName;
@@ -443,25 +444,45 @@ public final class Kagzi implements AutoCloseable {
      *     is set
      */
     public Kagzi connect() {
+      ManagedChannel channel = open(channelOptions);
+      Connection connection =
+          new Connection(
+              channel,
+              ClientInterceptors.intercept(channel, grpcInterceptors),
+              inProcessName == null ? String.join(",", addresses) : "the server in this process",
+              namespace,
+              callTimeout);
+      PayloadCodec used = codec == null ? JacksonCodec.DEFAULT : codec;
+      return new Kagzi(
+          connection, new Payloads(new FailedEventCodec(used)), interceptors, workerInterceptors);
+    }
+
+    /**
+     * Opens only a gRPC channel with these options, for stubs of the protocol ({@code
+     * kagzi-protocol}). Requests get the ids by which a server recognizes a repeated call; calls
+     * are not retried and have no timeout. The caller closes the channel.
+     *
+     * @throws IllegalStateException like {@link #connect}
+     */
+    public ManagedChannel openChannel() {
+      return open(
+          builder ->
+              channelOptions
+                  .apply(builder)
+                  .intercept(RequestIds.interceptor())
+                  .intercept(grpcInterceptors));
+    }
+
+    private ManagedChannel open(UnaryOperator<ManagedChannelBuilder<?>> options) {
       String name = inProcessName;
       if (addresses.isEmpty() == (name == null)) {
         throw new IllegalStateException(
             "address: %s, inProcess: %s (expected: one of them, such as address(\"host:port\"))"
                 .formatted(addresses.isEmpty() ? "none" : addresses, name == null ? "none" : name));
       }
-      ManagedChannel channel =
-          name == null
-              ? Channels.open(addresses, credentials, channelOptions)
-              : Channels.inProcess(name, channelOptions);
-      Connection connection =
-          new Connection(
-              channel,
-              ClientInterceptors.intercept(channel, grpcInterceptors),
-              name == null ? String.join(",", addresses) : "the server in this process",
-              namespace,
-              callTimeout);
-      return new Kagzi(
-          connection, new Payloads(new FailedEventCodec(codec)), interceptors, workerInterceptors);
+      return name == null
+          ? Channels.open(addresses, credentials, options)
+          : Channels.inProcess(name, options);
     }
   }
 }

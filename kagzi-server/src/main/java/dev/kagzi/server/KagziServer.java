@@ -80,13 +80,15 @@ public final class KagziServer implements AutoCloseable {
    * Migrates a database's schema without starting a server; for servers whose role may not migrate.
    *
    * @return the schema version after the migration
+   * @throws IllegalArgumentException if the configuration names no database
    * @throws ServerStartException if the database is unreachable or its schema is newer
    */
-  public static String migrate(DatabaseConfig config) {
-    try (Database database = Database.open(config)) {
+  public static String migrate(ServerConfig.Builder config) {
+    DatabaseConfig databaseConfig = config.database();
+    try (Database database = Database.open(databaseConfig)) {
       return database.migrate();
     } catch (RuntimeException e) {
-      throw StartupErrors.ofDatabase(config, e);
+      throw StartupErrors.ofDatabase(databaseConfig, e);
     }
   }
 

@@ -65,7 +65,8 @@ class SchemaTest {
     TestServer.start(database, config -> config).close();
     execute(
         database,
-        "UPDATE kagzi.schema_history SET checksum = 17, description = 'engine' WHERE version = '1'");
+        "UPDATE kagzi.schema_history SET checksum = 17, description = 'engine' WHERE version ="
+            + " '1'");
 
     for (boolean migrate : new boolean[] {true, false}) {
       assertThatThrownBy(() -> TestServer.start(database, config -> config.migrateOnStart(migrate)))
@@ -85,7 +86,7 @@ class SchemaTest {
 
     assertThatThrownBy(() -> TestServer.start(database, config -> running(database, config)))
         .hasMessageStartingWith("database schema: none ");
-    KagziServer.migrate(migrating.database());
+    KagziServer.migrate(migrating);
 
     try (TestServer server = TestServer.start(database, config -> running(database, config));
         BatchWorker worker = new BatchWorker(server, "queue", "order")) {
@@ -98,8 +99,7 @@ class SchemaTest {
                 KagziServer.migrate(
                     TestServer.config(SharedPostgres.createDatabase())
                         .dbUser(database + "_run")
-                        .dbPassword("r")
-                        .database()))
+                        .dbPassword("r")))
         .isInstanceOf(ServerStartException.class)
         .hasMessageContaining("permission denied")
         .hasMessageContaining("a role that may migrate");

@@ -123,7 +123,7 @@ final class TestDatabase implements AutoCloseable {
 
     private static String create() {
       String name = SharedPostgres.createDatabase();
-      KagziServer.migrate(config(name).database());
+      KagziServer.migrate(config(name));
       return name;
     }
   }
@@ -156,7 +156,7 @@ final class TestDatabase implements AutoCloseable {
     }
   }
 
-  private static ServerConfig config(String name) {
+  private static ServerConfig.Builder config(String name) {
     EmbeddedPostgres postgres = SharedPostgres.server();
     return ServerConfig.builder(
             Settings.of(new Settings.Sources(SETTINGS, Map.of(), ConfigFile.none(), Map.of())))
@@ -165,12 +165,11 @@ final class TestDatabase implements AutoCloseable {
         .dbPassword(postgres.password())
         .unsafeDatabase()
         .migrateOnStart(false)
-        .inProcessOnly()
-        .build();
+        .inProcessOnly();
   }
 
   ServerConfig serverConfig() {
-    return config(name);
+    return config(name).build();
   }
 
   static WorkerId workerId(String text) {
@@ -283,9 +282,9 @@ final class TestDatabase implements AutoCloseable {
 
   private static String replaceClockSql(long us) {
     return """
-        CREATE OR REPLACE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE sql STABLE AS
-        $$ SELECT now() + %d * interval '1 microsecond' $$
-        """
+    CREATE OR REPLACE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE sql STABLE AS
+    $$ SELECT now() + %d * interval '1 microsecond' $$
+    """
         .formatted(us);
   }
 

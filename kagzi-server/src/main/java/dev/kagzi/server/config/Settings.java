@@ -1,5 +1,6 @@
 package dev.kagzi.server.config;
 
+import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.engine.value.Refusal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -180,6 +181,15 @@ public final class Settings {
   /** Returns the text, which may be empty. */
   public String text(ServerOption option) {
     return get(option).text();
+  }
+
+  /** Returns the value for display: no secrets, and no password in a URL. */
+  public String shown(ServerOption option) {
+    String value = text(option);
+    if (value.isEmpty()) {
+      return "(none)";
+    }
+    return option.isSecret() ? "(hidden)" : DatabaseConfig.masked(value);
   }
 
   public boolean isOn(ServerOption option) {

@@ -76,8 +76,7 @@ public final class Channels {
   }
 
   /** Returns a builder for a channel that uses the first of these servers that answers. */
-  public static NettyChannelBuilder builder(
-      List<String> addresses, ChannelCredentials credentials) {
+  static NettyChannelBuilder builder(List<String> addresses, ChannelCredentials credentials) {
     if (addresses.size() == 1) {
       return NettyChannelBuilder.forTarget(target("dns", addresses.getFirst()), credentials);
     }

@@ -18,7 +18,6 @@ import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.Status;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
@@ -89,12 +88,8 @@ class RequestIdsTest {
   }
 
   @Test
-  void a_client_that_sends_each_call_once_has_ids_by_an_interceptor() {
-    ManagedChannel channel =
-        NettyChannelBuilder.forAddress("127.0.0.1", server.getPort())
-            .usePlaintext()
-            .intercept(RequestIds.interceptor())
-            .build();
+  void calls_over_a_channel_for_stubs_of_the_protocol_have_ids() {
+    ManagedChannel channel = Kagzi.builder().address(address()).openChannel();
     try {
       for (int i = 0; i < 3; i++) {
         sendQuietly(channel);
