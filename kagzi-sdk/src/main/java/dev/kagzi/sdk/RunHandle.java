@@ -3,6 +3,7 @@ package dev.kagzi.sdk;
 import dev.kagzi.protocol.v1.RetryWorkflowResponse;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.sdk.internal.client.RunCalls;
+import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Duration;
 import java.util.Objects;
@@ -49,7 +50,7 @@ public final class RunHandle<O> {
    * @throws RunNotFoundException if the run does not exist
    */
   public O result() {
-    return cast(runs.output(runs.awaitEnd(runId, null), type.outputType()));
+    return cast(runs.output(runs.awaitEnd(runId, Connection.NO_TIMEOUT), type.outputType()));
   }
 
   /**

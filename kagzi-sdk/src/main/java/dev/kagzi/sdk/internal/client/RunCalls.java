@@ -32,6 +32,7 @@ import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import dev.kagzi.sdk.internal.wire.RunIds;
+import io.grpc.Context;
 import io.grpc.MethodDescriptor;
 import java.lang.reflect.Type;
 import java.time.Duration;
@@ -107,11 +108,30 @@ public final class RunCalls {
   /** Waits for an answer on the calling thread. */
   public static <T> T await(CompletableFuture<T> answer) {
     try {
-      return answer.get();
+      return awaitInContext(answer, Connection.NO_TIMEOUT);
     } catch (InterruptedException e) {
       throw interrupted();
-    } catch (ExecutionException e) {
+    } catch (ExecutionException | TimeoutException e) {
       throw unwrap(e);
+    }
+  }
+
+  /** Waits until the caller's gRPC context ends, like a blocking call of gRPC. */
+  private static <T> T awaitInContext(CompletableFuture<T> answer, Duration timeout)
+      throws InterruptedException, ExecutionException, TimeoutException {
+    Context context = Context.current();
+    if (context.equals(Context.ROOT)) {
+      return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    }
+    CompletableFuture<T> limited = answer.copy();
+    Context.CancellationListener onEnd =
+        ended ->
+            limited.completeExceptionally(new WaitInterruptedException(ended.cancellationCause()));
+    context.addListener(onEnd, Runnable::run);
+    try {
+      return limited.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } finally {
+      context.removeListener(onEnd);
     }
   }
 
@@ -122,18 +142,19 @@ public final class RunCalls {
     return runWatcher.watch(runId);
   }
 
-  /** Waits for the run's end on the calling thread, without a limit if the timeout is null. */
-  public WorkflowEnd awaitEnd(String runId, @Nullable Duration timeout) {
+  /** Waits for the run's end on the calling thread. */
+  public WorkflowEnd awaitEnd(String runId, Duration timeout) {
     CompletableFuture<WorkflowEnd> end = runWatcher.watch(runId);
     try {
-      return timeout == null ? end.get() : end.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      return awaitInContext(end, timeout);
     } catch (TimeoutException e) {
       runWatcher.unwatch(runId, end);
-      throw new ResultTimeoutException(runId, timeout == null ? Duration.ZERO : timeout);
+      throw new ResultTimeoutException(runId, timeout);
     } catch (InterruptedException e) {
       runWatcher.unwatch(runId, end);
       throw interrupted();
     } catch (ExecutionException e) {
+      runWatcher.unwatch(runId, end);
       throw unwrap(e);
     }
   }
@@ -143,7 +164,7 @@ public final class RunCalls {
     return new WaitInterruptedException();
   }
 
-  private static RuntimeException unwrap(ExecutionException e) {
+  private static RuntimeException unwrap(Exception e) {
     return e.getCause() instanceof RuntimeException known
         ? known
         : new IllegalStateException(e.getCause());

@@ -7,7 +7,6 @@ import dev.kagzi.sdk.ServerUnavailableException;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
-import io.grpc.Context;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -168,8 +167,7 @@ public final class RunWatcher {
     private @Nullable StreamObserver<WatchWorkflowsRequest> requests;
 
     void open() {
-      // The caller's gRPC context must not cancel a stream that all callers share.
-      Context.ROOT.run(() -> requests = connection.workflows().watchWorkflows(this));
+      requests = connection.workflows().watchWorkflows(this);
     }
 
     StreamObserver<WatchWorkflowsRequest> requests() {

@@ -1,7 +1,6 @@
 package dev.kagzi.sdk.internal.wire;
 
 import dev.kagzi.sdk.internal.log.EventLog;
-import io.grpc.Context;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -187,8 +186,7 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
     for (List<T> batch = nextBatch(); !batch.isEmpty(); batch = nextBatch()) {
       Call call = new Call(batch);
       try {
-        // A call has items of many callers: the gRPC context of one must not cancel it.
-        Context.ROOT.run(() -> call(call.batch, call));
+        call(batch, call);
       } catch (RuntimeException e) {
         // An interceptor of the application may throw.
         call.onError(e);

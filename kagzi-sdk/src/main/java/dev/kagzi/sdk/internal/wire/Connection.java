@@ -11,8 +11,14 @@ import dev.kagzi.sdk.ServerUnavailableException;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
+import io.grpc.Context;
+import io.grpc.Deadline;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
@@ -33,13 +39,14 @@ import org.jspecify.annotations.Nullable;
  * code could starve those and delay heartbeats.
  */
 public final class Connection implements AutoCloseable {
+  public static final Duration NO_TIMEOUT = Duration.ofDays(36_500);
   private static final long CALL_DEADLINE_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
-  private static final Duration NO_TIMEOUT = Duration.ofDays(36_500);
   private static final long STREAM_DEADLINE_MS = 60_000;
 
   private final ManagedChannel channel;
   private final Channel calls;
+  private final Channel background;
   private final String addresses;
   private final String namespace;
   private final Duration callTimeout;
@@ -74,13 +81,36 @@ public final class Connection implements AutoCloseable {
     this.timers.setRemoveOnCancelPolicy(true);
     this.timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     this.timers.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
-    this.workflows = WorkflowServiceGrpc.newStub(calls);
-    this.workers = WorkerServiceGrpc.newStub(calls);
+    this.background = ClientInterceptors.intercept(calls, new InRootContext());
+    this.workflows = WorkflowServiceGrpc.newStub(background);
+    this.workers = WorkerServiceGrpc.newStub(background);
     new ReconnectTimer(channel, this::after, addresses).watch();
   }
 
   private static Thread timerThread(Runnable task) {
     return Thread.ofPlatform().name("kagzi-timer").daemon().unstarted(task);
+  }
+
+  /**
+   * Makes calls outside of the caller's gRPC context. A call of a worker, or one that callers
+   * share, must not be cancelled with the context of the thread that happens to make it.
+   */
+  private static final class InRootContext implements ClientInterceptor {
+    @Override
+    public <Q, A> ClientCall<Q, A> interceptCall(
+        MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+      Context caller = Context.ROOT.attach();
+      try {
+        return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
+          @Override
+          public void start(Listener<A> listener, Metadata headers) {
+            Context.ROOT.run(() -> super.start(listener, headers));
+          }
+        };
+      } finally {
+        Context.ROOT.detach(caller);
+      }
+    }
   }
 
   /**
@@ -145,7 +175,8 @@ public final class Connection implements AutoCloseable {
 
   /**
    * Makes a blocking call and retries it while no server answers, up to the client's call timeout.
-   * All tries have the same request id, so a retry after a lost answer has no second effect.
+   * All tries have the same request id, so a retry after a lost answer has no second effect. The
+   * call also ends with the caller's gRPC context.
    */
   public <Q, A> A call(MethodDescriptor<Q, A> method, Q request) {
     return call(method, request, callTimeout);
@@ -159,8 +190,9 @@ public final class Connection implements AutoCloseable {
     return call(method, request, NO_TIMEOUT);
   }
 
-  private <Q, A> A call(MethodDescriptor<Q, A> method, Q message, Duration timeout) {
+  private <Q, A> A call(MethodDescriptor<Q, A> method, Q message, Duration longest) {
     Q request = RequestIds.withId(message);
+    Duration timeout = untilDeadlineOfCaller(longest);
     long endNanos = System.nanoTime() + timeout.toNanos();
     Backoff backoff = new Backoff(50, 2_000);
     KagziException reason = null;
@@ -178,6 +210,7 @@ public final class Connection implements AutoCloseable {
       }
       leftNanos = endNanos - System.nanoTime();
       if (Thread.currentThread().isInterrupted()
+          || Context.current().isCancelled()
           || !(reason instanceof ServerUnavailableException)
           || timers.isShutdown()
           || leftNanos <= 0) {
@@ -185,6 +218,14 @@ public final class Connection implements AutoCloseable {
       }
       LockSupport.parkNanos(Math.min(leftNanos, TimeUnit.MILLISECONDS.toNanos(backoff.nextMs())));
     }
+  }
+
+  private static Duration untilDeadlineOfCaller(Duration longest) {
+    Deadline deadline = Context.current().getDeadline();
+    long nanos = longest.toNanos();
+    return deadline == null
+        ? longest
+        : Duration.ofNanos(Math.min(nanos, deadline.timeRemaining(TimeUnit.NANOSECONDS)));
   }
 
   // An exceeded deadline is less informative than an earlier error, so the earlier one is kept.
@@ -205,7 +246,8 @@ public final class Connection implements AutoCloseable {
    * @return the answer and, if known, the address that sent it
    */
   public <Q, A> Map.Entry<A, String> ask(
-      MethodDescriptor<Q, A> method, Q request, Duration within) {
+      MethodDescriptor<Q, A> method, Q request, Duration longest) {
+    Duration within = untilDeadlineOfCaller(longest);
     long endNanos = System.nanoTime() + within.toNanos();
     try {
       return askOnce(method, request, CallOptions.DEFAULT, within.toNanos());
@@ -244,7 +286,7 @@ public final class Connection implements AutoCloseable {
   /** Returns the recorded steps of a claimed run; the calling thread reads them as they arrive. */
   public Iterator<GetHistoryResponse> history(GetHistoryRequest request) {
     return ClientCalls.blockingServerStreamingCall(
-        calls,
+        background,
         WorkerServiceGrpc.getGetHistoryMethod(),
         CallOptions.DEFAULT.withDeadlineAfter(STREAM_DEADLINE_MS, TimeUnit.MILLISECONDS),
         request);

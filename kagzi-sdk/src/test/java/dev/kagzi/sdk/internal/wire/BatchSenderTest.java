@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.sdk.internal.wire.BatchSender.Lane;
-import io.grpc.Context;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
@@ -211,16 +210,6 @@ class BatchSenderTest {
     assertThat(sender.sent()).containsExactly("1", "2", "b");
   }
 
-  @Test
-  void a_call_does_not_inherit_the_grpc_context_of_its_caller() {
-    Context.CancellableContext caller = Context.ROOT.withCancellation();
-
-    caller.run(() -> sender.send("a"));
-
-    assertThat(sender.calls.getFirst().context).isEqualTo(Context.ROOT);
-    caller.cancel(null);
-  }
-
   private void occupyCalls() {
     sender.send("1");
     sender.send("2");
@@ -246,7 +235,7 @@ class BatchSenderTest {
   }
 
   /** One call, which the test answers. */
-  private record Call(List<Word> batch, Context context, StreamObserver<List<String>> observer) {
+  private record Call(List<Word> batch, StreamObserver<List<String>> observer) {
     void answer(String... results) {
       observer.onNext(List.of(results));
       observer.onCompleted();
@@ -291,7 +280,7 @@ class BatchSenderTest {
         throwOnce = null;
         throw thrown;
       }
-      calls.add(new Call(batch, Context.current(), answer));
+      calls.add(new Call(batch, answer));
     }
 
     @Override
