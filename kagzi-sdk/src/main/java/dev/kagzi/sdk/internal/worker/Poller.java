@@ -9,9 +9,6 @@ import dev.kagzi.sdk.internal.log.RepeatLimiter;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
-import io.grpc.Context;
-import io.grpc.stub.ClientCallStreamObserver;
-import io.grpc.stub.ClientResponseObserver;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -93,7 +90,9 @@ final class Poller {
     } finally {
       lock.unlock();
     }
-    poll.send();
+    if (!poll.start()) {
+      inFlight.remove(poll);
+    }
   }
 
   /** Returns how many tasks another poll should request; 0 if no further poll is needed. */
@@ -155,11 +154,10 @@ final class Poller {
     inFlight.forEach(Poll::cancel);
   }
 
-  private final class Poll implements ClientResponseObserver<PollTasksRequest, PollTasksResponse> {
+  private final class Poll extends CancellableCall<PollTasksRequest, PollTasksResponse> {
     final int tasks;
     private final String workerId;
     private final List<TypeVersion> types;
-    private @Nullable ClientCallStreamObserver<PollTasksRequest> call;
 
     Poll(String workerId, int tasks, List<TypeVersion> types) {
       this.workerId = workerId;
@@ -167,7 +165,8 @@ final class Poller {
       this.types = types;
     }
 
-    void send() {
+    @Override
+    void call() {
       PollTasksRequest request =
           PollTasksRequest.newBuilder()
               .setNamespace(connection.namespace())
@@ -177,25 +176,7 @@ final class Poller {
               .addAllTypes(types)
               .setWaitMs(WAIT_MS)
               .build();
-      try {
-        // The calling thread may have run user code, whose gRPC context must not cancel the poll.
-        Context.ROOT.run(() -> connection.workers(ANSWER_MS).pollTasks(request, this));
-      } catch (RuntimeException e) {
-        // An interceptor of the application may throw.
-        failed(this, e);
-      }
-    }
-
-    void cancel() {
-      ClientCallStreamObserver<PollTasksRequest> started = call;
-      if (started != null) {
-        started.cancel("the worker drains", null);
-      }
-    }
-
-    @Override
-    public void beforeStart(ClientCallStreamObserver<PollTasksRequest> call) {
-      this.call = call;
+      connection.workers(ANSWER_MS).pollTasks(request, this);
     }
 
     @Override

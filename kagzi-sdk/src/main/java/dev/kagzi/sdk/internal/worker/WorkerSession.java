@@ -10,9 +10,6 @@ import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RequestIds;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
-import io.grpc.Context;
-import io.grpc.stub.ClientCallStreamObserver;
-import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -174,9 +171,7 @@ final class WorkerSession {
           @Override
           public void onCompleted() {}
         };
-    // Callbacks, and the calls that they make, inherit the gRPC context of the application's thread
-    // that starts the worker; its cancellation must not end them.
-    Context.ROOT.run(() -> connection.workers(CALL_DEADLINE_MS).register(attempt, answer));
+    connection.workers(CALL_DEADLINE_MS).register(attempt, answer);
   }
 
   private void registered(RegisterResponse response) {
@@ -234,13 +229,12 @@ final class WorkerSession {
     } finally {
       lock.unlock();
     }
-    next.open();
+    next.start();
   }
 
   /** One attached stream. When it breaks, another one is opened. */
-  private final class Attachment implements ClientResponseObserver<AttachRequest, AttachResponse> {
+  private final class Attachment extends CancellableCall<AttachRequest, AttachResponse> {
     private final String attachedWorkerId;
-    private @Nullable ClientCallStreamObserver<AttachRequest> call;
 
     /** Whether the server has confirmed the stream. */
     private volatile boolean attached;
@@ -249,7 +243,8 @@ final class WorkerSession {
       this.attachedWorkerId = attachedWorkerId;
     }
 
-    void open() {
+    @Override
+    void call() {
       connection
           .workers()
           .attach(
@@ -258,18 +253,6 @@ final class WorkerSession {
                   .setWorkerId(attachedWorkerId)
                   .build(),
               this);
-    }
-
-    void cancel() {
-      ClientCallStreamObserver<AttachRequest> opened = call;
-      if (opened != null) {
-        opened.cancel("the worker is closing or registers again", null);
-      }
-    }
-
-    @Override
-    public void beforeStart(ClientCallStreamObserver<AttachRequest> call) {
-      this.call = call;
     }
 
     @Override
