@@ -65,8 +65,7 @@ class SchemaTest {
     TestServer.start(database, config -> config).close();
     execute(
         database,
-        "UPDATE kagzi.schema_history SET checksum = 17, description = 'engine' WHERE version ="
-            + " '1'");
+        "UPDATE kagzi.schema_history SET checksum = 17, description = 'engine' WHERE version = '1'");
 
     for (boolean migrate : new boolean[] {true, false}) {
       assertThatThrownBy(() -> TestServer.start(database, config -> config.migrateOnStart(migrate)))
