@@ -9,9 +9,6 @@ package dev.kagzi.sdk;
  */
 @FunctionalInterface
 public interface BranchFunction<T, R> {
-  /**
-   * Executes the branch of one item with the branch's own context and returns its result. An
-   * exception fails the branch.
-   */
+  /** Executes the branch of one item. An exception fails the branch. */
   R run(WorkflowContext branch, T item) throws Exception;
 }

@@ -10,11 +10,7 @@ public sealed interface BranchResult<R> {
   /** The branch returned a value. */
   record Done<R>(String branch, R value) implements BranchResult<R> {}
 
-  /**
-   * The branch failed.
-   *
-   * @param cause what its code threw, usually a {@link WorkFailedException}
-   */
+  /** The branch failed; the cause is what its code threw, usually a {@link WorkFailedException}. */
   record Failed<R>(String branch, Throwable cause) implements BranchResult<R> {}
 
   /** Returns the branch's name; its index, from 0, for branches over a list. */

@@ -14,10 +14,7 @@ import java.time.Duration;
  * @param <O> output type of the child
  */
 public interface ChildBuilder<I, O> {
-  /**
-   * Sets the child's task queue. Default: the queue of its {@link WorkflowType}, else the parent's
-   * queue.
-   */
+  /** Sets the task queue. Default: that of its {@link WorkflowType}, else the parent's. */
   ChildBuilder<I, O> queue(String queue);
 
   /** Sets the retry policy of the child and of its steps: {@link WorkflowStarter#retry}. */

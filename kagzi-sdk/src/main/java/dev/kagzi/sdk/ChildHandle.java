@@ -7,10 +7,7 @@ package dev.kagzi.sdk;
  * @param <O> output type
  */
 public interface ChildHandle<O> {
-  /**
-   * Returns the key of the step that represents the child, with its occurrence: {@code pay}, {@code
-   * pay#2}.
-   */
+  /** Returns the key of the step that represents the child: {@code pay}, {@code pay#2}. */
   String step();
 
   /** Returns the child's run id. */

@@ -4,10 +4,7 @@ import java.lang.reflect.Type;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A codec that applies transforms in order after encoding, and undoes them in reverse order before
- * decoding.
- */
+/** Applies transforms in order after encoding, and in reverse order before decoding. */
 final class CodecChain implements PayloadCodec {
   private final PayloadCodec codec;
   private final List<PayloadTransform> transforms;

@@ -19,10 +19,7 @@ public final class ContextMisuseException extends KagziException {
     FOREIGN_THREAD(ClientCode.CONTEXT_FOREIGN_THREAD),
     /** Inside the code of a step. */
     INSIDE_STEP(ClientCode.CONTEXT_INSIDE_STEP),
-    /**
-     * In a branch that has its own context, or in the surrounding code while using a branch's
-     * context.
-     */
+    /** In a branch that has its own context, or a branch's context outside of it. */
     OTHER_BRANCH(ClientCode.CONTEXT_OTHER_BRANCH),
     /** In the code of another run. */
     OTHER_RUN(ClientCode.CONTEXT_OTHER_RUN),

@@ -27,9 +27,6 @@ public final class Encoded {
     this(data, metadata, JacksonCodec.DEFAULT);
   }
 
-  /**
-   * @param codec decodes the value when application code asks for it
-   */
   Encoded(byte[] data, Map<String, String> metadata, PayloadCodec codec) {
     this.data = Objects.requireNonNull(data, "data");
     this.metadata = Map.copyOf(metadata);

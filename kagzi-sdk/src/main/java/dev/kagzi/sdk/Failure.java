@@ -48,10 +48,7 @@ public record Failure(
         || causes().stream().anyMatch(cause -> cause.startsWith(name + ": "));
   }
 
-  /**
-   * Returns the stack trace; empty if the worker does not record them ({@link
-   * WorkerBuilder#recordStacks}).
-   */
+  /** Returns the stack trace; empty without {@link WorkerBuilder#recordStacks}. */
   public Optional<String> stack() {
     return Optional.ofNullable(metadata.get(STACK));
   }
@@ -61,10 +58,7 @@ public record Failure(
     return metadata.getOrDefault(CAUSE, "").lines().toList();
   }
 
-  /**
-   * Returns the step whose failure ended the run; empty if no step did, or if this is the failure
-   * of a step.
-   */
+  /** Returns the step whose failure ended the run; empty if no step did. */
   public Optional<String> step() {
     return Optional.ofNullable(metadata.get(STEP));
   }

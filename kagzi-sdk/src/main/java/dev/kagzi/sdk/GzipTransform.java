@@ -24,11 +24,7 @@ public final class GzipTransform implements PayloadTransform {
     this(1 << 10);
   }
 
-  /**
-   * Compresses payloads of at least this size.
-   *
-   * @param bytesMin the threshold in bytes
-   */
+  /** Compresses payloads of at least this many bytes. */
   public GzipTransform(int bytesMin) {
     this.bytesMin = bytesMin;
   }

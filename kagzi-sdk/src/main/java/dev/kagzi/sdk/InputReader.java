@@ -51,9 +51,6 @@ final class InputReader {
   private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
   private final Set<Type> warned = ConcurrentHashMap.newKeySet();
 
-  /**
-   * @param strict whether unknown fields are rejected
-   */
   InputReader(JsonMapper application, boolean strict) {
     JsonMapper.Builder builder = application.rebuild();
     if (application.isEnabled(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)) {
@@ -69,9 +66,7 @@ final class InputReader {
     this.mapper = builder.build();
   }
 
-  /**
-   * Adds a handler that Jackson calls only if no handler of the application accepts the problem.
-   */
+  /** Jackson calls it only if no handler of the application accepts the problem. */
   private static void addLastHandler(
       JsonMapper.Builder builder, DeserializationProblemHandler last) {
     List<DeserializationProblemHandler> handlers = new ArrayList<>();
@@ -161,9 +156,7 @@ final class InputReader {
       return builder;
     }
 
-    /**
-     * Returns which properties of the type the application's mapper always writes, for any value.
-     */
+    /** The properties that the application's mapper always writes, for any value. */
     private Predicate<String> alwaysWritten(BeanDescription.Supplier type) {
       AnnotationIntrospector annotations =
           application.serializationConfig().getAnnotationIntrospector();

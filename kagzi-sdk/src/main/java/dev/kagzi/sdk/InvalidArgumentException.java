@@ -4,11 +4,7 @@ package dev.kagzi.sdk;
 public final class InvalidArgumentException extends IllegalArgumentException {
   private final String code;
 
-  /**
-   * Called by the SDK.
-   *
-   * @param code {@link #code}
-   */
+  /** Called by the SDK. */
   public InvalidArgumentException(String code, String message) {
     super(message);
     this.code = code;

@@ -63,10 +63,7 @@ public final class Kagzi implements AutoCloseable {
   /** The namespace of a client that sets none. */
   public static final String DEFAULT_NAMESPACE = "default";
 
-  /**
-   * Completes the futures that callers receive. Each task has its own virtual thread, because
-   * callbacks of callers may block.
-   */
+  /** Callbacks of callers may block, so each has its own virtual thread. */
   static final Executor CALLBACKS = task -> Thread.ofVirtual().name("kagzi-callback").start(task);
 
   private final Connection connection;
@@ -169,10 +166,7 @@ public final class Kagzi implements AutoCloseable {
     return new RunHistory(runs.history(runId));
   }
 
-  /**
-   * Returns a replayer with this client's codec and the workflows of all workers that this client
-   * started.
-   */
+  /** Returns a replayer with this client's codec and the workflows of its workers. */
   public Replayer replayer() {
     Replayer replayer = new Replayer(payloads);
     served.values().forEach(replayer::serve);
@@ -194,10 +188,7 @@ public final class Kagzi implements AutoCloseable {
     return new RunList(runs);
   }
 
-  /**
-   * Returns a handle for the schedule of this name, which may or may not exist. The server is not
-   * asked.
-   */
+  /** Returns a handle for the schedule of this name, which may or may not exist. */
   public Schedule schedule(String name) {
     return new Schedule(connection, runs, NameRules.check("name", name));
   }
@@ -384,11 +375,7 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Like {@link #tls}, with your own certificate authorities.
-     *
-     * @param ca a PEM file with one or more certificates
-     */
+    /** Like {@link #tls}, with your own authorities: a PEM file with one or more certificates. */
     public Builder tlsCa(Path ca) {
       this.credentials = credentials.withCa(ca);
       return this;
@@ -429,9 +416,7 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Customizes the gRPC channel after all other options were applied, for example with a proxy.
-     */
+    /** Customizes the gRPC channel after all other options, for example with a proxy. */
     public Builder channel(UnaryOperator<ManagedChannelBuilder<?>> options) {
       this.channelOptions = Objects.requireNonNull(options, "options");
       return this;

@@ -117,10 +117,7 @@ public final class Namespaces {
         connection.call(NamespaceServiceGrpc.getEnableNamespaceMethod(), request).getNamespace());
   }
 
-  /**
-   * Disables the namespace: it accepts no starts and dispatches no work. Runs that a worker is
-   * executing continue.
-   */
+  /** Disables the namespace: no starts, no dispatch. Runs that a worker has continue. */
   public NamespaceInfo disable(String name) {
     DisableNamespaceRequest request =
         DisableNamespaceRequest.newBuilder().setNamespace(name).build();

@@ -2,10 +2,7 @@ package dev.kagzi.sdk;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Thrown by a step or a workflow when no retry can succeed. The failure is final, regardless of the
- * retry policy.
- */
+/** Thrown by a step or a workflow whose failure is final, regardless of the retry policy. */
 public class NonRetryableException extends RuntimeException {
   public NonRetryableException(String message) {
     super(message);

@@ -3,9 +3,7 @@ package dev.kagzi.sdk;
 import java.util.Collection;
 import java.util.List;
 
-/**
- * Executes one branch per item of a list, with options: {@link WorkflowContext#parallel(String)}.
- */
+/** Executes one branch per item of a list: {@link WorkflowContext#parallel(String)}. */
 public interface ParallelBuilder {
   /** Sets how many branches are executed at the same time; all of them by default. */
   ParallelBuilder maxParallel(int branches);

@@ -2,9 +2,7 @@ package dev.kagzi.sdk;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Thrown by a {@link PayloadCodec} when a value cannot be encoded or a payload cannot be decoded.
- */
+/** Thrown by a {@link PayloadCodec} that cannot encode a value or decode a payload. */
 public final class PayloadException extends KagziException {
   /** Creates an exception for a payload that cannot be decoded. */
   public PayloadException(String message, @Nullable Throwable cause) {

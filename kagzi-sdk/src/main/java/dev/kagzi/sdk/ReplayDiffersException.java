@@ -2,9 +2,7 @@ package dev.kagzi.sdk;
 
 import dev.kagzi.sdk.internal.replay.HistoryDifference;
 
-/**
- * Thrown by {@link Replayer#replay} when workflow code does not do what a run's history recorded.
- */
+/** Thrown by {@link Replayer#replay} when the code differs from the history. */
 public final class ReplayDiffersException extends KagziException {
   private final String runId;
   private final int step;
@@ -28,26 +26,17 @@ public final class ReplayDiffersException extends KagziException {
     return runId;
   }
 
-  /**
-   * Returns the number of the first step that differs, from 1; 0 if the difference is not about a
-   * single step.
-   */
+  /** Returns the number of the first step that differs, from 1; 0 if it is about no step. */
   public int step() {
     return step;
   }
 
-  /**
-   * Returns what the history recorded at that point, for example {@code sleep cool-off}; empty if
-   * not applicable.
-   */
+  /** Returns what was recorded, for example {@code sleep cool-off}; empty if not applicable. */
   public String recorded() {
     return recorded;
   }
 
-  /**
-   * Returns what the code did instead, for example {@code asks for step ship}; empty if not
-   * applicable.
-   */
+  /** Returns what the code did, for example {@code asks for step ship}; or empty. */
   public String asked() {
     return asked;
   }

@@ -42,9 +42,7 @@ public final class Replayer {
     return serve(new RegisteredWorkflow<>(type, Objects.requireNonNull(code, "code")));
   }
 
-  /**
-   * Sets the codec that the clients and workers of the runs used; {@link JacksonCodec} by default.
-   */
+  /** Sets the codec of the runs; {@link JacksonCodec} by default. */
   public Replayer codec(PayloadCodec codec) {
     this.payloads = new Payloads(new FailedEventCodec(Objects.requireNonNull(codec, "codec")));
     return this;

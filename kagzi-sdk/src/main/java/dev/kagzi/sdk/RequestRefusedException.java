@@ -2,10 +2,7 @@ package dev.kagzi.sdk;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Thrown when the server rejects a request; sending it again does not help. {@link #code} is the
- * server's error code.
- */
+/** Thrown when the server rejects a request; sending it again does not help. */
 public final class RequestRefusedException extends KagziException {
 
   /** Called by the SDK. */

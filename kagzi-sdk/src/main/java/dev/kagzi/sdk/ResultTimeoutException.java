@@ -2,10 +2,7 @@ package dev.kagzi.sdk;
 
 import java.time.Duration;
 
-/**
- * Thrown when a run did not end within the timeout of {@link RunHandle#result(Duration)}. The run
- * continues.
- */
+/** Thrown by {@link RunHandle#result(Duration)} after its timeout. The run continues. */
 public final class ResultTimeoutException extends KagziException {
   public ResultTimeoutException(String runId, Duration waited) {
     super(

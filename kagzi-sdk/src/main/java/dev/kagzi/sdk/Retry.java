@@ -51,10 +51,7 @@ public final class Retry {
     }
   }
 
-  /**
-   * Which errors are retried: all that are not fatal and, if {@code kinds} is not empty, of one of
-   * these kinds.
-   */
+  /** Retried: errors that are not fatal and, if {@code kinds} is not empty, of these kinds. */
   private record Errors(List<String> fatal, Set<ErrorKind> kinds) {
     static final Errors ANY = new Errors(List.of(), Set.of());
 
@@ -103,10 +100,7 @@ public final class Retry {
     return new Retry(1, new Delays(INITIAL, 1.0, MAX, Optional.empty()), Errors.ANY);
   }
 
-  /**
-   * Sets the delay before the second attempt. Raises {@link #max(Duration)} to it if that is
-   * shorter.
-   */
+  /** Sets the delay before the second attempt; raises a shorter {@link #max(Duration)} to it. */
   public Retry initial(Duration delay) {
     Duration cap = max().compareTo(delay) < 0 ? delay : max();
     return with(new Delays(delay, coefficient(), cap, jitter()));
@@ -133,10 +127,7 @@ public final class Retry {
     return with(new Delays(initial(), coefficient(), max(), Optional.of(share)));
   }
 
-  /**
-   * Does not retry exceptions of this class or its subclasses. Causes are not compared. May be
-   * called several times.
-   */
+  /** Does not retry this class and its subclasses; ignores causes. May be called several times. */
   public Retry notOn(Class<? extends Throwable> type) {
     check(
         type != Throwable.class,
@@ -184,9 +175,7 @@ public final class Retry {
     return new Retry(attempts, delays, errors);
   }
 
-  /**
-   * Returns the maximum number of attempts, including the first; {@link #UNLIMITED} for no limit.
-   */
+  /** Returns the maximum number of attempts with the first; {@link #UNLIMITED} for no limit. */
   public int attempts() {
     return attempts;
   }

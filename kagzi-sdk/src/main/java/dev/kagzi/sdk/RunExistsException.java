@@ -10,11 +10,7 @@ public final class RunExistsException extends KagziException {
   private final String workflowId;
   private final String existingRunId;
 
-  /**
-   * Called by the SDK.
-   *
-   * @param existingRunId empty if the server did not return it
-   */
+  /** Called by the SDK; the existing run's id is empty if unknown. */
   public RunExistsException(String workflowId, String existingRunId, String message) {
     super(ClientCode.ID_IN_USE, message, null);
     this.workflowId = workflowId;
@@ -26,9 +22,7 @@ public final class RunExistsException extends KagziException {
     return workflowId;
   }
 
-  /**
-   * Returns the run that uses the id, for {@link Kagzi#run}; empty if the server did not return it.
-   */
+  /** Returns the run that uses the id, for {@link Kagzi#run}; empty if unknown. */
   public Optional<String> existingRunId() {
     return existingRunId.isEmpty() ? Optional.empty() : Optional.of(existingRunId);
   }

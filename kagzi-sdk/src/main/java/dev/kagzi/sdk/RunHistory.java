@@ -32,10 +32,7 @@ public final class RunHistory {
     return file.steps().stream().map(ProtoMapper::stepInfo).toList();
   }
 
-  /**
-   * Returns the history as JSON, which {@link #parse} reads; {@code docs/testing.md} describes the
-   * format.
-   */
+  /** Returns the JSON that {@link #parse} reads, described in {@code docs/testing.md}. */
   public String toJson() {
     return file.json();
   }

@@ -82,11 +82,7 @@ public final class RunList {
     return this;
   }
 
-  /**
-   * Selects runs that this schedule started.
-   *
-   * @param scheduleId {@link ScheduleInfo#id}
-   */
+  /** Selects runs that this schedule ({@link ScheduleInfo#id}) started. */
   public RunList schedule(String scheduleId) {
     request.setScheduleId(scheduleId);
     return this;

@@ -14,10 +14,7 @@ public enum RunStatus {
   /** Its deadline passed before it ended. */
   TIMED_OUT;
 
-  /**
-   * Returns whether the run has ended. A finished run changes only if it is {@linkplain
-   * RunHandle#resume resumed}.
-   */
+  /** Returns whether the run has ended; only {@link RunHandle#resume} changes it then. */
   public boolean isFinished() {
     return switch (this) {
       case PENDING, RUNNING, SLEEPING -> false;

@@ -79,10 +79,7 @@ public final class ScheduleBuilder<I> {
     return this;
   }
 
-  /**
-   * Sets what happens to a slot while an earlier run has not ended; {@link Overlap#ALLOW} by
-   * default.
-   */
+  /** Sets what happens while an earlier run is open; {@link Overlap#ALLOW} by default. */
   public ScheduleBuilder<I> overlap(Overlap overlap) {
     request.setOverlapPolicy(ProtoMapper.overlap(overlap));
     return this;
@@ -113,10 +110,7 @@ public final class ScheduleBuilder<I> {
     return this;
   }
 
-  /**
-   * Sets how long a run may take, measured from when it is due: {@link
-   * WorkflowStarter#executionTimeout}.
-   */
+  /** Sets how long a run may take after it is due: {@link WorkflowStarter#executionTimeout}. */
   public ScheduleBuilder<I> executionTimeout(Duration timeout) {
     request.setExecutionTimeoutMs(ProtoMapper.timeoutMs("executionTimeout", timeout));
     return this;
@@ -128,10 +122,7 @@ public final class ScheduleBuilder<I> {
     return this;
   }
 
-  /**
-   * Sets the workflow that is started when a run fails: {@link
-   * WorkflowStarter#onFailure(WorkflowType)}.
-   */
+  /** Sets the failure handler: {@link WorkflowStarter#onFailure(WorkflowType)}. */
   public ScheduleBuilder<I> onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
     boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
     request

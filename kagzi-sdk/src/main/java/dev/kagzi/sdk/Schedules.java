@@ -12,10 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/**
- * A query for the schedules of the client's namespace: set filters, then call {@link #stream}. Not
- * thread-safe.
- */
+/** A query for schedules: set filters, then call {@link #stream}. Not thread-safe. */
 public final class Schedules {
   private static final int PAGE_SIZE = 100;
 

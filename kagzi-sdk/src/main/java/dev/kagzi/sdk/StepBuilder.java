@@ -14,10 +14,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public interface StepBuilder {
-  /**
-   * Sets the retry policy of this step. It replaces the policy of the run's start and the server's
-   * default.
-   */
+  /** Sets the retry policy of this step, in place of that of the run or the server. */
   StepBuilder retry(Retry retry);
 
   /**
@@ -50,10 +47,7 @@ public interface StepBuilder {
   /** Like {@link #run(Class, Callable)}, for code without a result. */
   void run(StepAction code);
 
-  /**
-   * Like {@link #run(Class, Callable)}, for code that needs its attempt number, an idempotency key
-   * or heartbeats.
-   */
+  /** Like {@link #run(Class, Callable)}, for code that uses its {@link StepContext}. */
   <T> T execute(Class<T> type, StepCode<? extends T> code);
 
   /** Like {@link #execute(Class, StepCode)}, for a result of a generic type. */

@@ -20,9 +20,7 @@ public interface StepContext {
    */
   String name();
 
-  /**
-   * Returns the step's key, which is its name with scope and occurrence: {@code pack[2]/charge#2}.
-   */
+  /** Returns the step's key: its name with scope and occurrence, {@code pack[2]/charge#2}. */
   String step();
 
   /** Returns the number of this attempt, from 1. */
@@ -41,9 +39,6 @@ public interface StepContext {
    */
   void heartbeat(@Nullable Object progress);
 
-  /**
-   * Returns the last progress that an earlier attempt recorded with {@link #heartbeat}; empty if
-   * none did.
-   */
+  /** Returns the progress of an earlier attempt ({@link #heartbeat}); empty if none. */
   <T> Optional<T> lastProgress(Class<T> type);
 }

@@ -25,10 +25,7 @@ public record StepInfo(
 
   /** What kind of operation the step is. */
   public enum Kind {
-    /**
-     * Application code; also the recorded winner of a race and the recorded first failure of
-     * branches.
-     */
+    /** Application code; also the winner of a race, and the first failure of branches. */
     FUNCTION,
     SLEEP,
     CHILD

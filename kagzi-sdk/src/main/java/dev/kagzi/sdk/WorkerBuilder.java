@@ -119,9 +119,7 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /**
-   * Sets how many runs of this type, in all versions, are executed at the same time on each queue.
-   */
+  /** Sets how many runs of this type, in all versions, are executed at once on each queue. */
   public WorkerBuilder typeLimit(WorkflowType<?, ?> type, int runs) {
     typeLimits.put(type.name(), positive("typeLimit", runs));
     return this;
@@ -133,10 +131,7 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /**
-   * Sets the deployment version that is displayed with the worker. It does not affect which runs
-   * the worker receives.
-   */
+  /** Sets the deployment version for display. It does not affect the received runs. */
   public WorkerBuilder version(String version) {
     this.version = NameRules.check("version", version);
     return this;
@@ -148,10 +143,7 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /**
-   * Sets how long a closing worker waits for its runs before it releases them to other workers; 30
-   * s by default.
-   */
+  /** Sets after which time a closing worker releases its runs to others; 30 s by default. */
   public WorkerBuilder drainTimeout(Duration timeout) {
     if (timeout.isNegative()) {
       throw new IllegalArgumentException("drainTimeout: " + timeout + " (expected: >= 0)");
@@ -170,10 +162,7 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /**
-   * Sets a function that changes failures before they are stored; by default they are stored
-   * unchanged.
-   */
+  /** Sets a function that changes failures before they are stored; none by default. */
   public WorkerBuilder errorSanitizer(ErrorSanitizer sanitizer) {
     this.errorSanitizer = Objects.requireNonNull(sanitizer, "sanitizer");
     return this;

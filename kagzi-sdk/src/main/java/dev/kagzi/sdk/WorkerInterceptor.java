@@ -30,9 +30,7 @@ public interface WorkerInterceptor {
     return next.call();
   }
 
-  /**
-   * Intercepts one attempt of a step's code. It is not called when a recorded result is returned.
-   */
+  /** Intercepts one attempt of a step's code; not called if its result is recorded. */
   default @Nullable Object step(StepContext step, Callable<@Nullable Object> next)
       throws Exception {
     return next.call();

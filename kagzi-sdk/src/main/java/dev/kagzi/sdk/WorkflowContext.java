@@ -94,10 +94,7 @@ public interface WorkflowContext {
     return parallel(name).each(items, code);
   }
 
-  /**
-   * Returns a builder for branches over a list with options, for example a limit of concurrent
-   * branches.
-   */
+  /** Returns a builder for branches over a list, for example with a limit. */
   ParallelBuilder parallel(String name);
 
   /**

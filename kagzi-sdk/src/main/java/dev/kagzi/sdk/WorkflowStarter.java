@@ -68,10 +68,7 @@ public final class WorkflowStarter<I, O> {
     return this;
   }
 
-  /**
-   * Sets what happens if the {@link #id} is already used; {@link IdConflict#USE_EXISTING} by
-   * default.
-   */
+  /** Sets what a start with a used {@link #id} does; {@link IdConflict#USE_EXISTING} by default. */
   public WorkflowStarter<I, O> ifExists(IdConflict policy) {
     IdConflictPolicy wire =
         switch (policy) {
@@ -204,10 +201,7 @@ public final class WorkflowStarter<I, O> {
     return handle(RunCalls.await(begin(input, id)));
   }
 
-  /**
-   * Like {@link #start}, without waiting. Callbacks of the returned future run on a virtual thread
-   * and may block.
-   */
+  /** Like {@link #start}, without waiting. Callbacks run on virtual threads and may block. */
   public CompletableFuture<RunHandle<O>> startAsync(I input) {
     return begin(input, id).thenApplyAsync(this::handle, Kagzi.CALLBACKS);
   }

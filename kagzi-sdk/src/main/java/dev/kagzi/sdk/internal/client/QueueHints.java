@@ -20,24 +20,17 @@ public final class QueueHints {
   private final Map<String, Set<String>> servedQueues = new ConcurrentHashMap<>();
   private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
-  /** Records that a worker of this client serves the type on the queue. */
   public void addServed(String type, String queue) {
     servedQueues.computeIfAbsent(type, unused -> ConcurrentHashMap.newKeySet()).add(queue);
   }
 
-  /**
-   * Returns the queue on which workers of this client serve the type; empty if there is none or
-   * more than one.
-   */
+  /** Empty if there is no queue, or more than one. */
   public Optional<String> onlyQueueOf(String type) {
     Set<String> queues = servedQueues.getOrDefault(type, Set.of());
     return queues.size() == 1 ? queues.stream().findFirst() : Optional.empty();
   }
 
-  /**
-   * Logs a warning if this client's workers do not serve the type on the queue. Returns whether a
-   * warning was logged.
-   */
+  /** Returns whether a warning was logged. */
   public boolean warnIfNotServed(String type, String queue) {
     Set<String> queues = servedQueues.getOrDefault(type, Set.of());
     // A client without workers cannot know which queues other processes serve.

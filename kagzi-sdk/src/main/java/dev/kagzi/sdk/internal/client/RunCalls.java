@@ -74,9 +74,7 @@ public final class RunCalls {
     return queueHints;
   }
 
-  /**
-   * Sends a start. The client sets the run id, so a retried request does not start a second run.
-   */
+  /** The client sets the run id, so a retried request does not start a second run. */
   public CompletableFuture<StartWorkflowResponse> start(StartWorkflowRequest.Builder request) {
     queueHints.warnIfNotServed(request.getWorkflowType(), request.getTaskQueue());
     if (!request.getOnFailureWorkflow().isEmpty()) {
@@ -92,10 +90,7 @@ public final class RunCalls {
         : answer.exceptionallyCompose(error -> startWithoutParent(start, error));
   }
 
-  /**
-   * Retries a start without its parent: the step that starts the run may belong to another
-   * installation than the run.
-   */
+  /** The step that starts the run may belong to another installation than the run. */
   private CompletableFuture<StartWorkflowResponse> startWithoutParent(
       StartWorkflowRequest start, Throwable error) {
     Throwable cause = error instanceof CompletionException ? error.getCause() : error;
@@ -105,7 +100,6 @@ public final class RunCalls {
         : CompletableFuture.failedFuture(error);
   }
 
-  /** Waits for an answer on the calling thread. */
   public static <T> T await(CompletableFuture<T> answer) {
     try {
       return awaitInContext(answer, Connection.NO_TIMEOUT);
@@ -135,14 +129,11 @@ public final class RunCalls {
     }
   }
 
-  /**
-   * Returns the run's end. The future completes on a gRPC thread, so its callbacks must not block.
-   */
+  /** The future completes on a gRPC thread, so its callbacks must not block. */
   public CompletableFuture<WorkflowEnd> end(String runId) {
     return runWatcher.watch(runId);
   }
 
-  /** Waits for the run's end on the calling thread. */
   public WorkflowEnd awaitEnd(String runId, Duration timeout) {
     CompletableFuture<WorkflowEnd> end = runWatcher.watch(runId);
     try {
@@ -193,10 +184,7 @@ public final class RunCalls {
     return call(WorkflowServiceGrpc.getGetWorkflowMethod(), request, runId).getWorkflow();
   }
 
-  /**
-   * Reads a run with all its steps. The run is read first: if it has ended, all of its steps are
-   * recorded by then.
-   */
+  /** The run is read first: if it has ended, all of its steps are recorded by then. */
   public HistoryFile history(String runId) {
     Workflow run = get(runId);
     List<Step> steps = new ArrayList<>();
@@ -248,10 +236,7 @@ public final class RunCalls {
     return call(WorkflowServiceGrpc.getTerminateWorkflowMethod(), request, runId).getTerminated();
   }
 
-  /**
-   * Retries a run. The client sets the new run's id, so a retried request does not start a second
-   * run.
-   */
+  /** The client sets the new run's id, so a retried request does not start a second run. */
   public RetryWorkflowResponse retry(String runId, @Nullable String version) {
     RetryWorkflowRequest.Builder request =
         RetryWorkflowRequest.newBuilder()
@@ -264,10 +249,7 @@ public final class RunCalls {
     return call(WorkflowServiceGrpc.getRetryWorkflowMethod(), request.build(), runId);
   }
 
-  /**
-   * Resumes a run. The request contains the failed attempt, so a retried request does not resume
-   * twice.
-   */
+  /** The request names the failed attempt, so a retried request does not resume twice. */
   public boolean resume(String runId, boolean force) {
     ResumeWorkflowRequest request =
         ResumeWorkflowRequest.newBuilder()

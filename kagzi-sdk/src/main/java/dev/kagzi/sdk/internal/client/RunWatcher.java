@@ -47,9 +47,7 @@ public final class RunWatcher {
     int waiters;
   }
 
-  /**
-   * Returns the run's end. The future completes on a gRPC thread, so its callbacks must not block.
-   */
+  /** The future completes on a gRPC thread, so its callbacks must not block. */
   public CompletableFuture<WorkflowEnd> watch(String runId) {
     lock.lock();
     try {

@@ -74,7 +74,6 @@ public final class StartBatcher
     return start.answer;
   }
 
-  /** Fails all starts that were not sent. */
   public void close() {
     close(new ServerUnavailableException("start: the client was closed before it was sent", null));
   }

@@ -35,12 +35,6 @@ public record HistoryFile(Workflow run, List<Step> steps) {
     return MessageTree.MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(json);
   }
 
-  /**
-   * Reads a document that {@link #json} has written.
-   *
-   * @throws InvalidArgumentException with code HISTORY_UNREADABLE if the text is no history, or has
-   *     a format that this version does not know
-   */
   public static HistoryFile parse(String text) {
     JsonNode json;
     try {

@@ -23,7 +23,6 @@ public final class EventLog {
     this.logger = logger;
   }
 
-  /** Returns the log with the name of the class. */
   public static EventLog of(Class<?> owner) {
     return new EventLog(LoggerFactory.getLogger(owner));
   }
@@ -67,7 +66,6 @@ public final class EventLog {
       return this;
     }
 
-    /** Attaches an exception, which is logged with its stack trace. */
     public Event cause(@Nullable Throwable thrown) {
       cause = thrown;
       return this;

@@ -8,10 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Compares the steps that the code asks for with a history; keeps the first difference.
- * Thread-safe.
- */
+/** Keeps the first difference between what the code asks for and a history. Thread-safe. */
 final class HistoryComparator implements ReplayObserver {
   private static final Verdict MATCHES = new Verdict.Matches();
   private static final Verdict HISTORY_ENDS = new Verdict.HistoryEnds();
@@ -90,9 +87,7 @@ final class HistoryComparator implements ReplayObserver {
     return difference;
   }
 
-  /**
-   * Returns the first recorded step that the code did not ask for before it ended; null if none.
-   */
+  /** The first recorded step that the code did not ask for before it ended. */
   synchronized @Nullable Entry missed() {
     return unconsumed.first();
   }

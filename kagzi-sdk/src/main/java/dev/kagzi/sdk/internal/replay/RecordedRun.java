@@ -84,9 +84,7 @@ record RecordedRun(Workflow run, List<Entry> entries) {
     return ProtoMapper.instant(step.hasStartedAt() ? step.getStartedAt() : step.getCreatedAt());
   }
 
-  /**
-   * Returns the step's last attempt as the server would send it to a worker that continues the run.
-   */
+  /** The step's last attempt, as a worker that continues the run would receive it. */
   private static RecordedStep recorded(Workflow run, Step step) {
     RecordedStep.Builder recorded =
         RecordedStep.newBuilder()
@@ -111,10 +109,7 @@ record RecordedRun(Workflow run, List<Entry> entries) {
     return error.getMessage().equals(CUT_SHORT);
   }
 
-  /**
-   * Whether the code ended the run: it was not cancelled, terminated, timed out, or failed because
-   * it crashed its workers.
-   */
+  /** Not cancelled, terminated, timed out, or failed because it crashed its workers. */
   boolean isEndedByCode() {
     return switch (run.getStatus()) {
       case WORKFLOW_STATUS_COMPLETED -> true;

@@ -13,7 +13,6 @@ import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.run.FailureRecorder;
 import dev.kagzi.sdk.internal.run.InterceptorChain;
 import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
-import dev.kagzi.sdk.internal.run.ReplayObserver;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.run.RunHost;
 import dev.kagzi.sdk.internal.run.RunOutcome;
@@ -140,38 +139,19 @@ public final class Replay {
 
   /** Takes the place of a worker. */
   private final class Host implements RunHost {
-    private final FailureRecorder failures =
-        new FailureRecorder(FailureRecorder.KEEP_ALL, thrown -> ErrorKind.UNKNOWN, true);
-    private final InterceptorChain around = new InterceptorChain(List.of());
+    private final RunHost.Settings settings =
+        new RunHost.Settings(
+            recordedRun.run().getNamespace(),
+            recordedRun.run().getTaskQueue(),
+            payloads,
+            new FailureRecorder(FailureRecorder.KEEP_ALL, thrown -> ErrorKind.UNKNOWN, true),
+            new InterceptorChain(List.of()),
+            null,
+            comparator);
 
     @Override
-    public String namespace() {
-      return recordedRun.run().getNamespace();
-    }
-
-    @Override
-    public String queue() {
-      return recordedRun.run().getTaskQueue();
-    }
-
-    @Override
-    public Payloads payloads() {
-      return payloads;
-    }
-
-    @Override
-    public FailureRecorder failures() {
-      return failures;
-    }
-
-    @Override
-    public InterceptorChain around() {
-      return around;
-    }
-
-    @Override
-    public ReplayObserver observer() {
-      return comparator;
+    public RunHost.Settings settings() {
+      return settings;
     }
 
     @Override

@@ -21,7 +21,6 @@ final class ReplayLane implements ReportLane {
     this.runId = runId;
   }
 
-  /** How the code ended. */
   sealed interface End {
     /** It has not ended: it waits for something that is not recorded. */
     record Waiting() implements End {}

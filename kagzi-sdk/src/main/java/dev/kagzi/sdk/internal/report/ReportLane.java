@@ -14,15 +14,6 @@ public interface ReportLane {
     sendAll(List.of(message), List.of(listener));
   }
 
-  /** Sends both in one call, in this order. */
-  default void send(
-      ReportItem first,
-      ReportListener firstListener,
-      ReportItem second,
-      ReportListener secondListener) {
-    sendAll(List.of(first, second), List.of(firstListener, secondListener));
-  }
-
   /** Sends all items in this order, each with its listener, in one call if they fit. */
   void sendAll(List<ReportItem> messages, List<ReportListener> listeners);
 }

@@ -67,7 +67,6 @@ final class Branches {
     }
   }
 
-  /** One of the branches, on its own thread. */
   private final class Running {
     private final int index;
     private final Branch<?> branch;
@@ -178,7 +177,6 @@ final class Branches {
     }
   }
 
-  /** Returns the result of the first branch that succeeds. */
   @Nullable Object first(@Nullable RecordedStep recorded) {
     if (branches.isEmpty()) {
       throw new InvalidArgumentException(
@@ -223,7 +221,7 @@ final class Branches {
         .build();
   }
 
-  /** Replays the known winner; the recorded steps of the other branches are discarded. */
+  /** The recorded steps of the other branches are discarded. */
   private @Nullable Object replayWinner(String winner) {
     for (int i = 0; i < branches.size(); i++) {
       Branch<?> branch = branches.get(i);

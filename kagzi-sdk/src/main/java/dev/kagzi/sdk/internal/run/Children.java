@@ -208,7 +208,6 @@ final class Children {
     }
   }
 
-  /** Returns the results of all children, in the order of the handles. */
   <O> List<O> results(List<? extends ChildHandle<? extends O>> handles) {
     WorkflowThread here = context.callingThread();
     List<Child<?>> children = new ArrayList<>();

@@ -25,9 +25,7 @@ final class EarlierExecutions {
     }
   }
 
-  /**
-   * @param attempt the attempt of the run; another attempt may take another path
-   */
+  /** Another attempt of the run may take another path. */
   void remember(String runId, int attempt, Map<String, List<String>> byScope) {
     Asked asked = new Asked(attempt, byScope);
     lock.lock();
@@ -45,7 +43,6 @@ final class EarlierExecutions {
     }
   }
 
-  /** Returns the keys that were asked for, by scope; empty if unknown. */
   Map<String, List<String>> of(String runId, int attempt) {
     lock.lock();
     try {

@@ -6,7 +6,12 @@ import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -15,6 +20,9 @@ import java.util.function.Function;
  */
 final class ErrorKinds {
   private static final EventLog log = EventLog.of(ErrorKinds.class);
+
+  /** Deeper causes add no information. */
+  private static final int CAUSES_MAX = 20;
 
   // By name, since a runtime may lack the modules of some of these classes.
   private static final Map<String, ErrorKind> BY_CLASS =
@@ -39,13 +47,26 @@ final class ErrorKinds {
 
   ErrorKind of(Throwable thrown) {
     ErrorKind kind = ofOne(thrown);
-    for (Throwable cause : CauseChain.of(thrown)) {
+    for (Throwable cause : causes(thrown)) {
       if (kind != ErrorKind.UNKNOWN) {
         break;
       }
       kind = ofOne(cause);
     }
     return kind;
+  }
+
+  /** From the outside in, without the exception itself; stops at a cycle. */
+  static List<Throwable> causes(Throwable thrown) {
+    List<Throwable> causes = new ArrayList<>();
+    Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    seen.add(thrown);
+    Throwable cause = thrown.getCause();
+    while (cause != null && causes.size() < CAUSES_MAX && seen.add(cause)) {
+      causes.add(cause);
+      cause = cause.getCause();
+    }
+    return causes;
   }
 
   private ErrorKind ofOne(Throwable thrown) {

@@ -56,7 +56,6 @@ public final class FailureRecorder {
     this.stacks = stacks;
   }
 
-  /** Describes an exception of a step or a workflow. */
   ErrorDetail record(Throwable thrown) {
     if (thrown instanceof WorkFailedException failed) {
       return recordedBefore(failed);
@@ -83,7 +82,7 @@ public final class FailureRecorder {
       return thrown;
     }
     Failure failure = ProtoMapper.failure(recorded);
-    List<Throwable> causes = CauseChain.of(thrown);
+    List<Throwable> causes = ErrorKinds.causes(thrown);
     List<String> texts = failure.causes();
     Throwable cause = null;
     for (int i = Math.min(causes.size(), texts.size()) - 1; i >= 0; i--) {
@@ -136,7 +135,7 @@ public final class FailureRecorder {
   }
 
   private Map<String, String> metadata(Throwable thrown) {
-    List<Throwable> causes = CauseChain.of(thrown);
+    List<Throwable> causes = ErrorKinds.causes(thrown);
     Map<String, String> metadata = new HashMap<>();
     metadata.put("kind", kinds.of(thrown).name());
     metadata.put("supertypes", supertypes(thrown.getClass()));
@@ -230,5 +229,15 @@ public final class FailureRecorder {
         PlainText.line(failure.message(), MESSAGE_BYTES_MAX),
         failure.nonRetryable(),
         metadata);
+  }
+
+  /** Replaces an exception in the log: the recorded text, which begins with its class. */
+  private static final class SanitizedException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    SanitizedException(String text, StackTraceElement[] stack, @Nullable Throwable cause) {
+      super(text, cause);
+      setStackTrace(stack);
+    }
   }
 }

@@ -52,7 +52,6 @@ final class History {
     }
   }
 
-  /** Returns the check of a scope. */
   ReplayCheck check(String scope) {
     return checks.computeIfAbsent(
         scope,
@@ -79,7 +78,6 @@ final class History {
     }
   }
 
-  /** Removes and returns the recorded step; null if there is none. */
   @Nullable RecordedStep take(String key) {
     RecordedStep step = steps.remove(key);
     if (step != null) {
@@ -129,10 +127,7 @@ final class History {
     sleeps.decrementAndGet();
   }
 
-  /**
-   * Whether the history shows steps as running that the code did not reach, because it changed or
-   * took another path.
-   */
+  /** Whether the history shows steps as running that the code did not reach. */
   boolean leavesOpenSteps() {
     return discardedOpen
         || children.get() > 0

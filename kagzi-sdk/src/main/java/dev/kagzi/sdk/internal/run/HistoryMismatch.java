@@ -47,9 +47,6 @@ final class HistoryMismatch {
         null);
   }
 
-  /**
-   * @param code a stable code for the cause, independent of the message
-   */
   static SuspendedError blocked(
       WorkflowThread workflowThread, String code, String message, @Nullable Throwable cause) {
     throw workflowThread.end(

@@ -13,29 +13,29 @@ public record InterceptorChain(List<WorkerInterceptor> interceptors) {
     interceptors = List.copyOf(interceptors);
   }
 
+  /** Calls the method of one interceptor. */
+  private interface Layer {
+    @Nullable Object call(WorkerInterceptor interceptor, Callable<@Nullable Object> inner)
+        throws Exception;
+  }
+
   @Nullable Object run(WorkflowContext ctx, Callable<@Nullable Object> code) throws Exception {
-    Callable<@Nullable Object> next = code;
-    for (WorkerInterceptor each : interceptors.reversed()) {
-      Callable<@Nullable Object> inner = next;
-      next = () -> each.run(ctx, inner);
-    }
-    return next.call();
+    return call(code, (interceptor, inner) -> interceptor.run(ctx, inner));
   }
 
   @Nullable Object branch(WorkflowContext ctx, Callable<@Nullable Object> code) throws Exception {
-    Callable<@Nullable Object> next = code;
-    for (WorkerInterceptor each : interceptors.reversed()) {
-      Callable<@Nullable Object> inner = next;
-      next = () -> each.branch(ctx, inner);
-    }
-    return next.call();
+    return call(code, (interceptor, inner) -> interceptor.branch(ctx, inner));
   }
 
   @Nullable Object step(StepContext step, Callable<@Nullable Object> code) throws Exception {
+    return call(code, (interceptor, inner) -> interceptor.step(step, inner));
+  }
+
+  private @Nullable Object call(Callable<@Nullable Object> code, Layer layer) throws Exception {
     Callable<@Nullable Object> next = code;
     for (WorkerInterceptor each : interceptors.reversed()) {
       Callable<@Nullable Object> inner = next;
-      next = () -> each.step(step, inner);
+      next = () -> layer.call(each, inner);
     }
     return next.call();
   }

@@ -28,9 +28,7 @@ public final class Nondeterminism {
   private final EarlierExecutions earlier = new EarlierExecutions();
   private final ReentrantLock lock = new ReentrantLock();
 
-  /**
-   * Why this worker has blocked runs, by run id; other code may continue them, this code may not.
-   */
+  /** By run id. Other code may continue these runs, this code may not. */
   private final Map<String, String> blocked =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
@@ -41,14 +39,10 @@ public final class Nondeterminism {
         }
       };
 
-  /**
-   * @param blocks whether a mismatch blocks the run; if false, it continues
-   */
   public Nondeterminism(boolean blocks) {
     this.blocks = blocks;
   }
 
-  /** Returns the keys that earlier executions in this worker asked for, by scope. */
   Map<String, List<String>> askedBefore(Task task) {
     return earlier.of(task.getRunId(), task.getAttempt());
   }
@@ -58,7 +52,6 @@ public final class Nondeterminism {
     earlier.remember(task.getRunId(), task.getAttempt(), asked);
   }
 
-  /** Forgets a run that has ended. */
   void ended(Task task) {
     earlier.forget(task.getRunId());
   }

@@ -62,27 +62,17 @@ final class ReplayCheck {
    */
   record Mismatch(String before, String now, boolean isCertain) {}
 
-  /**
-   * @param recorded the steps of this scope that have a position in the order of their claim
-   * @param isUnconsumed whether the code has not asked for the step yet
-   * @param before the keys that an earlier execution in this process asked for; empty if unknown
-   */
   ReplayCheck(List<RecordedStep> recorded, Predicate<String> isUnconsumed, List<String> before) {
     this.recorded = recorded;
     this.isUnconsumed = isUnconsumed;
     this.before = before;
   }
 
-  /** Returns the keys that the code asked for, in order. */
   List<String> asked() {
     return asked;
   }
 
-  /**
-   * Checks the next step that the code asks for. Returns a mismatch, or null.
-   *
-   * @param kind unspecified for branches, which record no step of their own if they succeed
-   */
+  /** The kind is unspecified for branches, which record no step if they succeed. */
   @Nullable Mismatch ask(String key, StepKind kind, @Nullable RecordedStep step) {
     position++;
     if (asked.size() < KEYS_MAX) {

@@ -5,11 +5,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.Marker;
 import org.slf4j.event.Level;
-import org.slf4j.helpers.AbstractLogger;
+import org.slf4j.helpers.LegacyAbstractLogger;
 
 /** A logger that is silent during replay. */
-@SuppressWarnings("serial") // Never serialized; AbstractLogger is Serializable.
-final class ReplayLogger extends AbstractLogger {
+@SuppressWarnings("serial") // Never serialized; LegacyAbstractLogger is Serializable.
+final class ReplayLogger extends LegacyAbstractLogger {
   private final transient Logger logger;
   private final transient BooleanSupplier silent;
 
@@ -29,17 +29,7 @@ final class ReplayLogger extends AbstractLogger {
   }
 
   @Override
-  public boolean isTraceEnabled(Marker marker) {
-    return isEnabled(Level.TRACE);
-  }
-
-  @Override
   public boolean isDebugEnabled() {
-    return isEnabled(Level.DEBUG);
-  }
-
-  @Override
-  public boolean isDebugEnabled(Marker marker) {
     return isEnabled(Level.DEBUG);
   }
 
@@ -49,27 +39,12 @@ final class ReplayLogger extends AbstractLogger {
   }
 
   @Override
-  public boolean isInfoEnabled(Marker marker) {
-    return isEnabled(Level.INFO);
-  }
-
-  @Override
   public boolean isWarnEnabled() {
     return isEnabled(Level.WARN);
   }
 
   @Override
-  public boolean isWarnEnabled(Marker marker) {
-    return isEnabled(Level.WARN);
-  }
-
-  @Override
   public boolean isErrorEnabled() {
-    return isEnabled(Level.ERROR);
-  }
-
-  @Override
-  public boolean isErrorEnabled(Marker marker) {
     return isEnabled(Level.ERROR);
   }
 

@@ -9,9 +9,7 @@ import org.jspecify.annotations.Nullable;
  * code with a history. Thread-safe, because each branch asks on its own thread.
  */
 public interface ReplayObserver {
-  /** How the observed code continues. */
   sealed interface Verdict {
-    /** It continues. */
     record Matches() implements Verdict {}
 
     /** The requested step has no recorded result: the workflow thread is suspended without end. */
@@ -21,10 +19,7 @@ public interface ReplayObserver {
     record Differs(String how) implements Verdict {}
   }
 
-  /**
-   * @param kind unspecified for branches, which record no step of their own if they succeed
-   * @param recorded null if nothing is recorded
-   */
+  /** The kind is unspecified for branches, which record no step if they succeed. */
   Verdict asked(String key, StepKind kind, @Nullable RecordedStep recorded);
 
   /** Steps with this key prefix will not be asked for; their branches do not run again. */

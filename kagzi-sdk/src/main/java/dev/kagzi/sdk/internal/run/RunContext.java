@@ -32,10 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The context of one execution of one run. Only its workflow thread may use it; others get an
- * error.
- */
+/** The context of one execution. Only its workflow thread may use it; others get an error. */
 final class RunContext implements WorkflowContext {
   private final RunHost host;
   private final Task task;
@@ -50,7 +47,6 @@ final class RunContext implements WorkflowContext {
   private final History history;
   private final ReplayCheck check;
 
-  /** The context of the main workflow code. */
   RunContext(
       RunHost host,
       Task task,
@@ -76,21 +72,16 @@ final class RunContext implements WorkflowContext {
     this.check = history.check(scope);
     this.steps =
         new Steps(
-            new RunRef(host.namespace(), task.getRunId(), task.getWorkflowType()),
-            host.payloads(),
-            host.failures(),
-            host.around(),
+            new RunRef(host.settings().namespace(), task.getRunId(), task.getWorkflowType()),
+            host.settings().payloads(),
+            host.settings().failures(),
+            host.settings().interceptors(),
             workflowThread,
             task.getStepTimeoutMs());
     this.children = new Children(this, workflowThread);
     this.sleeps = new Sleeps(workflowThread, history);
   }
 
-  /**
-   * Creates the context of a branch.
-   *
-   * @param scope the prefix of the keys of its steps
-   */
   RunContext branch(WorkflowThread branch, String scope) {
     return new RunContext(host, task, history, branch, slotHolders, scope);
   }
@@ -104,15 +95,15 @@ final class RunContext implements WorkflowContext {
   }
 
   Payloads payloads() {
-    return host.payloads();
+    return host.settings().payloads();
   }
 
   InterceptorChain around() {
-    return host.around();
+    return host.settings().interceptors();
   }
 
   FailureRecorder failures() {
-    return host.failures();
+    return host.settings().failures();
   }
 
   /** Returns the calling workflow thread of this run, whichever of its contexts the code uses. */
@@ -129,14 +120,10 @@ final class RunContext implements WorkflowContext {
     return scope + keys.next(name);
   }
 
-  /**
-   * Takes the recorded step for a call of the code; null if nothing is recorded.
-   *
-   * @param kind unspecified for branches
-   */
+  /** The kind is unspecified for branches. */
   @Nullable RecordedStep take(String key, StepKind kind) {
     RecordedStep recorded = history.take(key);
-    ReplayObserver observer = host.observer();
+    ReplayObserver observer = host.settings().observer();
     if (observer != null) {
       switch (observer.asked(key, kind, recorded)) {
         case ReplayObserver.Verdict.Matches() -> {}
@@ -145,7 +132,7 @@ final class RunContext implements WorkflowContext {
             throw HistoryMismatch.blocked(workflowThread, "REPLAY_DIFFERS", how, null);
       }
     }
-    Nondeterminism nondeterminism = host.nondeterminism();
+    Nondeterminism nondeterminism = host.settings().nondeterminism();
     if (nondeterminism != null) {
       ReplayCheck.Mismatch mismatch = check.ask(key, kind, recorded);
       if (mismatch != null) {
@@ -158,7 +145,7 @@ final class RunContext implements WorkflowContext {
   /** Drops recorded steps with this key prefix; their branch will not run again. */
   void discard(String prefix) {
     history.discard(prefix);
-    ReplayObserver observer = host.observer();
+    ReplayObserver observer = host.settings().observer();
     if (observer != null) {
       observer.discarded(prefix);
     }
@@ -206,7 +193,7 @@ final class RunContext implements WorkflowContext {
 
     @Override
     public StepBuilder input(@Nullable Object input) {
-      Payloads payloads = host.payloads();
+      Payloads payloads = host.settings().payloads();
       options =
           options.withInput(
               new StepInput(
@@ -442,12 +429,12 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public String namespace() {
-    return host.namespace();
+    return host.settings().namespace();
   }
 
   @Override
   public String queue() {
-    return host.queue();
+    return host.settings().queue();
   }
 
   @Override

@@ -11,7 +11,6 @@ import dev.kagzi.sdk.internal.log.EventLog;
 import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,22 +31,7 @@ public final class RunExecution {
   private final StuckCode stuck;
   private final SilentCode silent;
 
-  /** The code, its branches and the last report; the slot is free when all have ended. */
-  private final AtomicInteger slotHoldersLeft = new AtomicInteger(2);
-
-  private final SlotHolders slotHolders =
-      new SlotHolders() {
-        @Override
-        public void began() {
-          slotHoldersLeft.incrementAndGet();
-        }
-
-        @Override
-        public void ended() {
-          slotHolderEnded();
-        }
-      };
-
+  private final SlotHolders slotHolders = new SlotHolders(this::slotFree);
   private @Nullable History history;
 
   private volatile RunOutcome outcome = RunOutcome.UNFINISHED;
@@ -112,7 +96,7 @@ public final class RunExecution {
     }
     Throwable stack = new TimeoutException("the code that ignores its interrupt is here");
     stack.setStackTrace(workflowThread.thread().getStackTrace());
-    ErrorDetail error = host.failures().record(step.timeout(stack));
+    ErrorDetail error = host.settings().failures().record(step.timeout(stack));
     state.conclude(
         state.item().setStepFailed(step.failed(error, false, nowNanos)).build(),
         this::cutOffAnswered);
@@ -134,7 +118,6 @@ public final class RunExecution {
     }
   }
 
-  /** A child of the run may have ended. */
   public void childEnded() {
     state.childEnded();
   }
@@ -150,14 +133,13 @@ public final class RunExecution {
     return state.release(this::releaseAnswered);
   }
 
-  /** Releases a run whose code never started here. */
   public void releaseUnstarted() {
     if (state.release(this::releaseAnswered)) {
-      slotHolderEnded();
+      slotHolders.ended();
     } else if (!(state.stopReason() instanceof StopReason.Released)) {
       // The claim was lost before the code started, so there is nothing to report.
       reportsEnded();
-      slotHolderEnded();
+      slotHolders.ended();
     }
   }
 
@@ -167,7 +149,7 @@ public final class RunExecution {
       executeCode();
     } finally {
       state.left(main);
-      slotHolderEnded();
+      slotHolders.ended();
     }
   }
 
@@ -189,7 +171,7 @@ public final class RunExecution {
   }
 
   private RunContext context() {
-    Nondeterminism nondeterminism = host.nondeterminism();
+    Nondeterminism nondeterminism = host.settings().nondeterminism();
     if (nondeterminism != null) {
       nondeterminism.check(main, task);
     }
@@ -205,7 +187,7 @@ public final class RunExecution {
       RegisteredWorkflow<?, ?> code, RunContext context, @Nullable Object input) throws Exception {
     main.enterCode();
     try {
-      return host.around().run(context, () -> code.run(context, input));
+      return host.settings().interceptors().run(context, () -> code.run(context, input));
     } finally {
       main.exitCode();
     }
@@ -230,8 +212,8 @@ public final class RunExecution {
     try {
       Type type = code.type().inputType();
       return nothingRecorded
-          ? host.payloads().decodeInput(task.getInput(), type)
-          : host.payloads().decode(task.getInput(), type);
+          ? host.settings().payloads().decodeInput(task.getInput(), type)
+          : host.settings().payloads().decode(task.getInput(), type);
     } catch (PayloadException e) {
       throw HistoryMismatch.blocked(
           main, BlockReason.INPUT_UNREADABLE.name(), "input: " + e.getMessage(), e);
@@ -242,7 +224,7 @@ public final class RunExecution {
     warnIfSwallowed();
     ReportItem.WorkflowDone done =
         ReportItem.WorkflowDone.newBuilder()
-            .setOutput(host.payloads().encode(output, code.type().outputType()))
+            .setOutput(host.settings().payloads().encode(output, code.type().outputType()))
             .setOpenSteps(openSteps)
             .build();
     main.finish(state.item().setWorkflowDone(done).build(), this::endAnswered);
@@ -255,7 +237,7 @@ public final class RunExecution {
       conclude(stopReason);
       return;
     }
-    ErrorDetail error = host.failures().record(thrown);
+    ErrorDetail error = host.settings().failures().record(thrown);
     try {
       main.finish(
           failed(error),
@@ -279,7 +261,10 @@ public final class RunExecution {
     if (again) {
       event.with("again_in_ms", result.getRetryScheduled().getDelayMs());
     }
-    event.with("error", error.getMessage()).cause(host.failures().loggable(thrown, error)).write();
+    event
+        .with("error", error.getMessage())
+        .cause(host.settings().failures().loggable(thrown, error))
+        .write();
   }
 
   private ReportItem failed(ErrorDetail error) {
@@ -332,11 +317,11 @@ public final class RunExecution {
   }
 
   private void block(ErrorDetail why, @Nullable Throwable cause) {
-    ErrorDetail recorded = host.failures().record(why);
+    ErrorDetail recorded = host.settings().failures().record(why);
     releaseRun(
         host.blockedDelayMs(runId()),
         recorded,
-        cause == null ? null : host.failures().loggable(cause, recorded));
+        cause == null ? null : host.settings().failures().loggable(cause, recorded));
   }
 
   private void releaseRun(
@@ -355,7 +340,6 @@ public final class RunExecution {
     state.conclude(state.item().setReleased(released).build(), this::releaseAnswered);
   }
 
-  /** Handles the answer to the run's last report. */
   private void endAnswered(ReportResult result) {
     switch (result.getResultCase()) {
       case ACCEPTED -> {
@@ -397,7 +381,7 @@ public final class RunExecution {
   }
 
   private void rememberAsked() {
-    Nondeterminism nondeterminism = host.nondeterminism();
+    Nondeterminism nondeterminism = host.settings().nondeterminism();
     if (nondeterminism != null && history != null) {
       nondeterminism.parked(task, history.asked());
     }
@@ -413,16 +397,14 @@ public final class RunExecution {
 
   private void reportsEnded() {
     host.claimGone(this);
-    slotHolderEnded();
+    slotHolders.ended();
   }
 
-  private void slotHolderEnded() {
-    if (slotHoldersLeft.decrementAndGet() == 0) {
-      Nondeterminism nondeterminism = host.nondeterminism();
-      if (nondeterminism != null && outcome != RunOutcome.UNFINISHED) {
-        nondeterminism.ended(task);
-      }
-      host.ended(this, outcome);
+  private void slotFree() {
+    Nondeterminism nondeterminism = host.settings().nondeterminism();
+    if (nondeterminism != null && outcome != RunOutcome.UNFINISHED) {
+      nondeterminism.ended(task);
     }
+    host.ended(this, outcome);
   }
 }

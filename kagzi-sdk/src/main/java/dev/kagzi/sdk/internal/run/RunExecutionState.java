@@ -10,9 +10,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +24,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class RunExecutionState {
   private final ReportLane lane;
-  private final Deadline deadline;
+  private final long arrivedNanos = System.nanoTime();
+
+  /** Counts from the task's arrival, so it never passes before the server's deadline. */
+  private final long deadlineNanos;
+
   private final ReentrantLock lock = new ReentrantLock();
   private final Suspensions suspensions = new Suspensions(this);
 
@@ -33,15 +39,18 @@ final class RunExecutionState {
   private final Set<WorkflowThread> leaving = ConcurrentHashMap.newKeySet();
 
   private volatile @Nullable StopReason stopReason;
-  private boolean finished;
+  private volatile boolean finished;
 
   /** When the history was read; recorded delays count from here. */
   private volatile long historyNanos;
 
   RunExecutionState(ReportLane lane, Task task) {
     this.lane = lane;
-    this.deadline = Deadline.of(task);
-    this.historyNanos = deadline.fromNanos();
+    this.deadlineNanos =
+        task.hasDeadlineInMs()
+            ? TimeUnit.MILLISECONDS.toNanos(task.getDeadlineInMs())
+            : Long.MAX_VALUE;
+    this.historyNanos = arrivedNanos;
   }
 
   String runId() {
@@ -72,21 +81,16 @@ final class RunExecutionState {
     return workflowThreads;
   }
 
-  /**
-   * When the history arrived, with the task or in a separate call; recorded delays count from here.
-   */
   long historyNanos() {
     return historyNanos;
   }
 
-  /** Called when the history was fetched separately from the task. */
   void historyArrived() {
     historyNanos = System.nanoTime();
   }
 
   // ---- workflow threads
 
-  /** Creates an open workflow thread. */
   WorkflowThread open(Thread thread, @Nullable WorkflowThread parent) {
     WorkflowThread workflowThread = new WorkflowThread(this, thread, parent);
     lock.lock();
@@ -126,7 +130,6 @@ final class RunExecutionState {
     }
   }
 
-  /** Called when the code has left its thread. */
   void left(WorkflowThread workflowThread) {
     leaving.remove(workflowThread);
     workflowThreads.remove(workflowThread);
@@ -185,7 +188,7 @@ final class RunExecutionState {
           workflowThreads.remove(workflowThread);
           leaving.add(workflowThread);
           suspensions.stopCounting(workflowThread);
-          if (stopReason == null && !finished) {
+          if (!isOver()) {
             closeStep(workflowThread, reason, now);
           }
           workflowThread.stop(now);
@@ -213,17 +216,11 @@ final class RunExecutionState {
   }
 
   boolean isFinished() {
-    lock.lock();
-    try {
-      return finished;
-    } finally {
-      lock.unlock();
-    }
+    return finished;
   }
 
-  /** Requires the lock. */
-  boolean isMarkedFinished() {
-    return finished;
+  private boolean isOver() {
+    return stopReason != null || finished;
   }
 
   /** Requires the lock. Called when the last report of the run is being sent. */
@@ -247,31 +244,25 @@ final class RunExecutionState {
 
   /** Requires the lock. All threads are suspended and find the stop reason when they wake. */
   void endWithoutInterrupt(StopReason why) {
-    if (stopReason == null && !finished) {
+    if (!isOver()) {
       stopReason = why;
     }
   }
 
-  /** Requires the lock. Stops the execution because of an answer of the server. */
   void endByAnswer(ReportResult result) {
-    if (stopReason == null && !finished) {
-      stopReason =
-          switch (result.getResultCase()) {
-            case CLAIM_LOST -> new StopReason.Lost();
-            case REFUSED -> new StopReason.Refused(result.getRefused());
-            default -> new StopReason.StartOver();
-          };
-      interruptAll(null);
-    }
+    stop(
+        switch (result.getResultCase()) {
+          case CLAIM_LOST -> new StopReason.Lost();
+          case REFUSED -> new StopReason.Refused(result.getRefused());
+          default -> new StopReason.StartOver();
+        });
   }
 
-  /**
-   * Stops the execution from outside and interrupts the code; false if it had stopped. Thread-safe.
-   */
+  /** Interrupts the code; false if the execution had stopped. Thread-safe. */
   boolean stop(StopReason why) {
     lock.lock();
     try {
-      if (stopReason != null || finished) {
+      if (isOver()) {
         return false;
       }
       stopReason = why;
@@ -286,7 +277,7 @@ final class RunExecutionState {
   boolean release(ReportListener listener) {
     lock.lock();
     try {
-      if (stopReason != null || finished) {
+      if (isOver()) {
         return false;
       }
       stopReason = new StopReason.Released();
@@ -347,17 +338,10 @@ final class RunExecutionState {
 
   /** Returns a thread whose code has ignored its interrupt; null if there is none. Thread-safe. */
   @Nullable WorkflowThread stuck(long nowNanos) {
-    for (WorkflowThread workflowThread : workflowThreads) {
-      if (workflowThread.ignoredNanos(nowNanos) > 0) {
-        return workflowThread;
-      }
-    }
-    for (WorkflowThread workflowThread : leaving) {
-      if (workflowThread.ignoredNanos(nowNanos) > 0) {
-        return workflowThread;
-      }
-    }
-    return null;
+    return Stream.concat(workflowThreads.stream(), leaving.stream())
+        .filter(workflowThread -> workflowThread.ignoredNanos(nowNanos) > 0)
+        .findFirst()
+        .orElse(null);
   }
 
   /**
@@ -377,10 +361,7 @@ final class RunExecutionState {
   private @Nullable WorkflowThread cutOff(WorkflowThread workflowThread, RunningStep step) {
     lock.lock();
     try {
-      if (stopReason != null
-          || finished
-          || workflowThread.isStopped()
-          || workflowThread.running() != step) {
+      if (isOver() || workflowThread.isStopped() || workflowThread.running() != step) {
         return null;
       }
       stopReason = new StopReason.CutOff();
@@ -397,8 +378,8 @@ final class RunExecutionState {
    * code that has timed out. Thread-safe.
    */
   void tick(long nowNanos) {
-    if (deadline.isPast(nowNanos)) {
-      overdue();
+    if (nowNanos - arrivedNanos >= deadlineNanos) {
+      stop(new StopReason.Overdue());
     }
     for (WorkflowThread workflowThread : workflowThreads) {
       tick(workflowThread, nowNanos);
@@ -408,23 +389,10 @@ final class RunExecutionState {
     }
   }
 
-  private void overdue() {
-    lock.lock();
-    try {
-      if (stopReason == null && !finished) {
-        stopReason = new StopReason.Overdue();
-        interruptAll(null);
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** A child of the run may have ended. Thread-safe. */
   void childEnded() {
     lock.lock();
     try {
-      if (stopReason == null && !finished) {
+      if (!isOver()) {
         suspensions.queryEndedChildren();
       }
     } finally {
@@ -438,7 +406,7 @@ final class RunExecutionState {
     }
     lock.lock();
     try {
-      if (stopReason != null || finished || workflowThread.isStopped()) {
+      if (isOver() || workflowThread.isStopped()) {
         return;
       }
       if (workflowThread.isHeldLong(nowNanos)) {

@@ -9,26 +9,22 @@ import org.jspecify.annotations.Nullable;
 
 /** What an execution needs from its worker. Thread-safe. */
 public interface RunHost {
-  String namespace();
+  /**
+   * What all runs of a worker share.
+   *
+   * @param nondeterminism null if code that does not repeat its earlier steps is accepted
+   * @param observer null if nothing observes which steps the code asks for
+   */
+  record Settings(
+      String namespace,
+      String queue,
+      Payloads payloads,
+      FailureRecorder failures,
+      InterceptorChain interceptors,
+      @Nullable Nondeterminism nondeterminism,
+      @Nullable ReplayObserver observer) {}
 
-  String queue();
-
-  Payloads payloads();
-
-  FailureRecorder failures();
-
-  /** The interceptors around workflow, branch and step code. */
-  InterceptorChain around();
-
-  /** Observes which steps the code asks for; null if nothing observes. */
-  default @Nullable ReplayObserver observer() {
-    return null;
-  }
-
-  /** Handles code that does not repeat its earlier steps; null if this is not checked. */
-  default @Nullable Nondeterminism nondeterminism() {
-    return null;
-  }
+  Settings settings();
 
   /** Returns the workflow for the task, or null if this worker does not serve it. */
   @Nullable RegisteredWorkflow<?, ?> code(Task task);

@@ -31,13 +31,9 @@ final class RunningStep {
   private final long startedNanos = System.nanoTime();
   private volatile boolean announced;
   private volatile boolean interrupted;
-
-  /** The last progress that the step's code has set. */
   private volatile @Nullable Payload progress;
 
   private volatile boolean progressIsNew;
-
-  /** The server has accepted the announcement. */
   private volatile boolean knownToServer;
 
   /** The server refused the payloads: announce the step without progress and input. */
@@ -45,9 +41,7 @@ final class RunningStep {
 
   private volatile long announcedNanos;
 
-  /**
-   * @param defaultTimeoutMs for a step without its own time-out; 0 for none
-   */
+  /** The default applies to a step without its own time-out; 0 for none. */
   RunningStep(String key, int attempt, StepOptions options, long defaultTimeoutMs) {
     this.key = key;
     this.attempt = attempt;
@@ -72,7 +66,6 @@ final class RunningStep {
     progress = payload;
   }
 
-  /** Thread-safe. */
   void progress(Payload payload) {
     progress = payload;
     progressIsNew = true;
@@ -88,10 +81,7 @@ final class RunningStep {
         : nowNanos - startedNanos > ANNOUNCE_AFTER_NANOS;
   }
 
-  /**
-   * Reports that the step runs, or its progress. The input is sent once: it may be large, and does
-   * not change.
-   */
+  /** The input is sent once: it may be large, and does not change. */
   ReportItem.StepStarted announce(long nowNanos) {
     boolean first = !announced;
     announced = true;
@@ -125,10 +115,7 @@ final class RunningStep {
     knownToServer = true;
   }
 
-  /**
-   * Announces the step again without payloads, which may be too large: the server must know that it
-   * runs.
-   */
+  /** Announces the step again without payloads: the server must know that it runs. */
   void announcementRefused(String runId, ErrorDetail why) {
     if (!withoutPayloads) {
       withoutPayloads = true;
@@ -162,9 +149,7 @@ final class RunningStep {
     interrupted = true;
   }
 
-  /**
-   * @param thrown the exception with which the step's code reacted to its interrupt; null if none
-   */
+  /** The cause is how the step's code reacted to its interrupt. */
   TimeoutException timeout(@Nullable Throwable thrown) {
     TimeoutException timeout =
         new TimeoutException("step %s timed out after %s".formatted(key, text(timeoutMs)));
@@ -189,9 +174,7 @@ final class RunningStep {
     return done.build();
   }
 
-  /**
-   * @param keepClaim whether to keep the claim for any delay, because other branches are open
-   */
+  /** Keeps the claim for any delay if other branches are open. */
   ReportItem.StepFailed failed(ErrorDetail error, boolean keepClaim, long nowNanos) {
     ReportItem.StepFailed.Builder failed =
         ReportItem.StepFailed.newBuilder()

@@ -13,10 +13,7 @@ final class SilentCode {
   private static final EventLog log = EventLog.of(SilentCode.class);
   private static final long SILENT_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
-  /**
-   * A longer gap between ticks means that the process was suspended, so the code's silence is
-   * unknown.
-   */
+  /** After a longer gap between ticks, the process was suspended: the silence is unknown. */
   private static final long TICK_GAP_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
   private final Task task;
@@ -27,7 +24,6 @@ final class SilentCode {
     this.task = task;
   }
 
-  /** Called many times per second for all open workflow threads. */
   void tick(RunExecutionState state, long nowNanos) {
     boolean gap = nowNanos - tickedNanos > TICK_GAP_NANOS_MAX;
     tickedNanos = nowNanos;

@@ -83,10 +83,7 @@ final class Sleeps {
     }
   }
 
-  /**
-   * A sleep that was waited for in place must be recorded as done by the worker; it is sent with
-   * the next report.
-   */
+  /** The worker itself records a sleep that was waited for in place. */
   private ReportItem over(String key) {
     return workflowThread
         .item()

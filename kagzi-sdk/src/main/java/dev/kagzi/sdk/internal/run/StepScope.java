@@ -6,9 +6,7 @@ import dev.kagzi.sdk.internal.wire.Payloads;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One attempt of a step, for the step's code. It is bound to the thread that executes the attempt.
- */
+/** One attempt of a step, bound to the thread that executes it. */
 public final class StepScope implements StepContext {
   private static final ThreadLocal<@Nullable StepScope> CURRENT = new ThreadLocal<>();
 
@@ -48,7 +46,6 @@ public final class StepScope implements StepContext {
     CURRENT.remove();
   }
 
-  /** The run that the step belongs to. */
   public RunRef run() {
     return run;
   }

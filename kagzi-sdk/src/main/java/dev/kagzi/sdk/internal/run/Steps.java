@@ -27,9 +27,6 @@ final class Steps {
   private final RunRef run;
   private final InterceptorChain interceptors;
 
-  /**
-   * @param defaultTimeoutMs the time-out of steps without their own; 0 for none
-   */
   Steps(
       RunRef run,
       Payloads payloads,
@@ -45,19 +42,11 @@ final class Steps {
     this.defaultTimeoutMs = defaultTimeoutMs;
   }
 
-  /**
-   * A step call of the workflow code.
-   *
-   * @param name the name in the code
-   * @param key the name with scope and occurrence
-   */
+  /** A step call of the workflow code; the key is the name with scope and occurrence. */
   record Call(String name, String key, StepOptions options, Type type, StepCode<?> code) {}
 
-  /** How one attempt ended. */
   private sealed interface Outcome {
-    /**
-     * @param value what the workflow code receives: decoded from the report, as in a replay
-     */
+    /** The value is decoded from the report, as in a replay. */
     record Done(@Nullable Object value, ReportItem.StepDone report) implements Outcome {}
 
     record Failed(Throwable thrown, ErrorDetail error, ReportItem.StepFailed report)
@@ -68,9 +57,7 @@ final class Steps {
     return execute(call, recorded, workflowThread.state().historyNanos());
   }
 
-  /**
-   * @param fromNanos when the recorded step was read; its delays count from here
-   */
+  /** Recorded delays count from {@code fromNanos}. */
   private @Nullable Object execute(Call call, @Nullable RecordedStep recorded, long fromNanos) {
     if (recorded == null) {
       return attemptUntilAnswered(call, 1, null);

@@ -17,10 +17,7 @@ sealed interface StopReason {
   /** The worker is closing and has released the run. */
   record Released() implements StopReason {}
 
-  /**
-   * A step timed out and ignores its interrupt; {@link RunExecution} reports that on another
-   * thread.
-   */
+  /** A step timed out and ignores its interrupt; another thread reports that. */
   record CutOff() implements StopReason {}
 
   /**

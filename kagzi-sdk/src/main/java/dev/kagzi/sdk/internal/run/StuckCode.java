@@ -23,7 +23,6 @@ final class StuckCode {
     this.task = task;
   }
 
-  /** Logs a warning at first, and then once a minute. */
   void warn(WorkflowThread workflowThread, long nowNanos) {
     if (warnedNanos != null && nowNanos - warnedNanos < WARN_AGAIN_NANOS) {
       return;

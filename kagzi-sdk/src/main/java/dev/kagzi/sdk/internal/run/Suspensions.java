@@ -37,7 +37,6 @@ final class Suspensions {
     this.state = state;
   }
 
-  /** A thread starts or continues. */
   void busy() {
     busy++;
   }
@@ -50,7 +49,6 @@ final class Suspensions {
     }
   }
 
-  /** Stops counting a thread. */
   void stopCounting(WorkflowThread workflowThread) {
     if (workflowThread.suspension == null && !workflowThread.joining) {
       busy--;
@@ -111,7 +109,7 @@ final class Suspensions {
   }
 
   private void releaseIfAllWait(long nowNanos) {
-    if (releasing || state.stopReason() != null || state.isMarkedFinished()) {
+    if (releasing || state.stopReason() != null || state.isFinished()) {
       return;
     }
     Set<String> keys = new LinkedHashSet<>();
@@ -180,10 +178,7 @@ final class Suspensions {
     }
   }
 
-  /**
-   * Called many times per second, because the notification of a child's end may be lost.
-   * Thread-safe.
-   */
+  /** The notification of a child's end may be lost. Thread-safe. */
   boolean isChildQueryDue(long nowNanos) {
     return waitsForSteps && nowNanos - queriedNanos > QUERY_INTERVAL_NANOS;
   }

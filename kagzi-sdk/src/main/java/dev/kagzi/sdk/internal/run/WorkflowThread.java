@@ -8,6 +8,7 @@ import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.report.ReportListener;
 import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -25,9 +26,7 @@ final class WorkflowThread {
   /** A held result is sent after this time, even if the code has not reached its next step. */
   private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
 
-  /**
-   * The server may refuse a larger result, so nothing is sent behind it before it is acknowledged.
-   */
+  /** The server may refuse a larger result, so nothing is sent behind it. */
   private static final int HELD_BYTES_MAX = 256 << 10;
 
   /** Limit of reports that are sent but not acknowledged. */
@@ -61,18 +60,13 @@ final class WorkflowThread {
   /** Whether this thread, or a branch of it, has executed something that was not recorded. */
   private volatile boolean live;
 
-  /**
-   * When the code was first interrupted; null if it was not, or if it has left the interrupted
-   * step.
-   */
+  /** Null if the code was not interrupted, or has left the interrupted step. */
   private volatile @Nullable Long interruptedNanos;
 
   /** What it is suspended on; guarded by the lock of the execution state. */
   volatile @Nullable Suspension suspension;
 
-  /**
-   * Whether it waits for one of its branches to end; guarded by the lock of the execution state.
-   */
+  /** Whether it waits for a branch; guarded by the lock of the execution state. */
   volatile boolean joining;
 
   /** Whether application code is on the thread, calls of its context included. */
@@ -91,18 +85,16 @@ final class WorkflowThread {
     this.parent = parent;
   }
 
-  /** Returns the workflow thread of the calling thread; null if it executes no workflow. */
   static @Nullable WorkflowThread current() {
     return CURRENT.get();
   }
 
-  /** Returns the run id of the calling thread, for logs; empty if it executes no workflow. */
+  /** Empty if the calling thread executes no workflow. */
   static String currentRunId() {
     WorkflowThread current = CURRENT.get();
     return current == null ? "" : current.state.runId();
   }
 
-  /** Binds the calling thread to this workflow thread. */
   void enter() {
     CURRENT.set(this);
   }
@@ -111,7 +103,6 @@ final class WorkflowThread {
     return thread;
   }
 
-  /** Called before application code starts on this thread. */
   void enterCode() {
     markContextUsed();
     inCode = true;
@@ -130,7 +121,6 @@ final class WorkflowThread {
     return running != null || suspension != null || joining;
   }
 
-  /** Called by ticks. */
   void markBusy(long nowNanos) {
     seenBusyNanos = nowNanos;
   }
@@ -192,12 +182,11 @@ final class WorkflowThread {
     throw new SuspendedError();
   }
 
-  /** Whether this is the only open workflow thread of the run. */
   boolean isAlone() {
     return state.isAlone();
   }
 
-  // ---- under the lock of the execution state, by any thread
+  // Under the lock of the execution state, by any thread:
 
   /** Discards the held result and interrupts the code. */
   void stop(long nowNanos) {
@@ -247,11 +236,9 @@ final class WorkflowThread {
     if (previous == null) {
       state.lane().send(item, listener);
     } else {
-      state.lane().send(previous, expectAnswer(previous), item, listener);
+      state.lane().sendAll(List.of(previous, item), List.of(expectAnswer(previous), listener));
     }
   }
-
-  // ---- steps
 
   void stepBegins(RunningStep step) {
     markLive();
@@ -277,15 +264,11 @@ final class WorkflowThread {
     }
   }
 
-  /** Returns the step that executes now; null if there is none. Thread-safe. */
   @Nullable RunningStep running() {
     return running;
   }
 
-  /**
-   * How long the code has ignored its interrupt; 0 if it was not interrupted, or less than a second
-   * ago. Thread-safe.
-   */
+  /** 0 if it was not interrupted, or less than a second ago. Thread-safe. */
   long ignoredNanos(long nowNanos) {
     Long since = interruptedNanos;
     return since == null || nowNanos - since < RETURN_NANOS_MAX ? 0 : nowNanos - since;
@@ -302,9 +285,6 @@ final class WorkflowThread {
     }
   }
 
-  // ---- reports
-
-  /** Waits until all results so far are durable. */
   void awaitDurable() {
     state.lock();
     try {
@@ -332,10 +312,7 @@ final class WorkflowThread {
     return result;
   }
 
-  /**
-   * Sends a report without waiting for the answer. {@link #awaitDurable} and every later report
-   * wait for it before the next effect.
-   */
+  /** Does not wait; later reports wait for the answer before the next effect. */
   Acknowledgement reportAsync(ReportItem item) {
     markLive();
     while (true) {
@@ -355,10 +332,7 @@ final class WorkflowThread {
     }
   }
 
-  /**
-   * Sends the run's last report, behind the held result if there is one. Does not wait: the
-   * listener receives the answer.
-   */
+  /** Sends the run's last report. Does not wait: the listener receives the answer. */
   void finish(ReportItem item, ReportListener listener) {
     sendAfterHeld(item, listener, true);
   }
@@ -472,8 +446,6 @@ final class WorkflowThread {
         : why.toBuilder();
   }
 
-  // ---- suspensions
-
   /** Waits in place for the given time, independent of the other workflow threads. */
   void waitInPlace(long delayMs) {
     Suspension suspension =
@@ -490,10 +462,7 @@ final class WorkflowThread {
     }
   }
 
-  /**
-   * Suspends this thread for the given time. If all threads of the run are suspended for long, the
-   * run is released and this method does not return.
-   */
+  /** If all threads of the run are suspended for long, the run is released. */
   void suspend(long delayMs) {
     suspendUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
   }
@@ -502,9 +471,7 @@ final class WorkflowThread {
     state.suspensions().await(this, Suspension.until(nanos));
   }
 
-  /**
-   * Suspends this thread without end; when all are suspended, the run is released. Never returns.
-   */
+  /** Suspends without end; when all are suspended, the run is released. */
   SuspendedError suspendIndefinitely() {
     awaitDurable();
     suspendUntil(System.nanoTime() + INDEFINITE_NANOS);

@@ -14,17 +14,13 @@ public final class Backoff {
     this.nextMs = firstMs;
   }
 
-  /**
-   * Returns the delay before the next try, varied by 25 % so that many clients do not retry at
-   * once.
-   */
+  /** Varied by 25 %, so that many clients do not retry at once. */
   public long nextMs() {
     long delayMs = nextMs;
     nextMs = Math.min(maxMs, nextMs * 2);
     return Math.max(1, Math.round(delayMs * ThreadLocalRandom.current().nextDouble(0.75, 1.25)));
   }
 
-  /** Resets the delay after a success. */
   public void reset() {
     nextMs = firstMs;
   }

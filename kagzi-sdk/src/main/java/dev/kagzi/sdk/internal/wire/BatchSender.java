@@ -40,9 +40,6 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
   /** The error of items that were not sent when the sender was closed; null while it is open. */
   private @Nullable Throwable closeError;
 
-  /**
-   * @param what names an item in messages
-   */
   protected BatchSender(Connection connection, String what, int callItemsMax, Backoff backoff) {
     this.connection = connection;
     this.what = what;
@@ -62,7 +59,6 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
     private boolean ready;
   }
 
-  /** One item of a call. */
   public abstract static class Item<T> {
     final Lane<T> lane;
     final int bytes;
@@ -86,7 +82,6 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
     ALONE
   }
 
-  /** Starts a call with these items. */
   protected abstract void call(List<T> batch, StreamObserver<A> answer);
 
   /** Returns the results in the order of the items. */
@@ -133,7 +128,6 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
     left.forEach(item -> failed(item, error));
   }
 
-  /** Removes items that are done from the queue. */
   protected final void removeDone() {
     lock.lock();
     try {
@@ -194,7 +188,7 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
     }
   }
 
-  /** Returns the items of the next call; none if no call may or need be made now. */
+  /** None if no call may or need be made now. */
   private List<T> nextBatch() {
     List<T> batch = new ArrayList<>();
     lock.lock();
@@ -284,10 +278,6 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
     }
   }
 
-  /**
-   * @param again the items of the batch that are sent again
-   * @param reason why; null if there are none
-   */
   private void ended(List<T> batch, List<T> again, Retry retry, @Nullable Throwable reason) {
     List<T> left = List.of();
     Throwable closed;

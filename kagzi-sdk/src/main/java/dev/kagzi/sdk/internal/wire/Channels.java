@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
-/** Opens gRPC channels. */
 public final class Channels {
   private static final int MESSAGE_BYTES_MAX = 16 << 20;
 
@@ -66,10 +65,7 @@ public final class Channels {
     return options.apply(builder).build();
   }
 
-  /**
-   * Opens a channel to a server in this process. It does not use the direct executor: the server's
-   * writer threads would then run the client's callbacks.
-   */
+  /** Not the direct executor: the server's writers would then run the client's callbacks. */
   public static ManagedChannel inProcess(
       String name, UnaryOperator<ManagedChannelBuilder<?>> options) {
     return options.apply(InProcessChannelBuilder.forName(name)).build();

@@ -54,18 +54,12 @@ public final class Connection implements AutoCloseable {
   private final WorkerServiceStub workers;
   private final ScheduledThreadPoolExecutor timers;
 
-  /** Creates a connection without interceptors. */
   public Connection(
       ManagedChannel channel, String addresses, String namespace, Duration callTimeout) {
     this(channel, channel, addresses, namespace, callTimeout);
   }
 
-  /**
-   * @param channel is closed with the connection
-   * @param calls the channel, with the application's interceptors
-   * @param addresses of the servers, for messages
-   * @param callTimeout how long a client's call may take, including its retries
-   */
+  /** The channel is closed with the connection; {@code calls} also has the interceptors. */
   public Connection(
       ManagedChannel channel,
       Channel calls,
@@ -113,9 +107,7 @@ public final class Connection implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the operation with the server's address: the beginning of every message about a call.
-   */
+  /** The beginning of every message about a call. */
   public String at(String what) {
     return what + " at " + addresses;
   }
@@ -132,9 +124,7 @@ public final class Connection implements AutoCloseable {
     return workflows;
   }
 
-  /**
-   * Returns a stub whose calls fail with DEADLINE_EXCEEDED if no answer arrives within that time.
-   */
+  /** Calls fail with DEADLINE_EXCEEDED if no answer arrives within that time. */
   public WorkflowServiceStub workflows(long answerMs) {
     return workflows.withDeadlineAfter(answerMs, TimeUnit.MILLISECONDS);
   }
@@ -143,7 +133,6 @@ public final class Connection implements AutoCloseable {
     return workers;
   }
 
-  /** Like {@link #workflows(long)}, for calls of workers. */
   public WorkerServiceStub workers(long answerMs) {
     return workers.withDeadlineAfter(answerMs, TimeUnit.MILLISECONDS);
   }
@@ -159,11 +148,7 @@ public final class Connection implements AutoCloseable {
     return timers;
   }
 
-  /**
-   * Returns the exception for a call that no server answered in time.
-   *
-   * @param cause the error of the last try, if one has ended
-   */
+  /** The cause is the error of the last try, if one has ended. */
   public ServerUnavailableException noAnswer(
       String what, Duration within, @Nullable Throwable cause) {
     return new ServerUnavailableException(
@@ -182,10 +167,7 @@ public final class Connection implements AutoCloseable {
     return call(method, request, callTimeout);
   }
 
-  /**
-   * Like {@link #call(MethodDescriptor, Object)}, without a timeout; ends when the connection is
-   * closed.
-   */
+  /** Without a timeout; ends when the connection is closed. */
   public <Q, A> A callUntilAnswered(MethodDescriptor<Q, A> method, Q request) {
     return call(method, request, NO_TIMEOUT);
   }
@@ -240,11 +222,7 @@ public final class Connection implements AutoCloseable {
     return earlier != null ? earlier : noAnswer(method, timeout, error);
   }
 
-  /**
-   * Makes one round trip, to find out whether a server answers now.
-   *
-   * @return the answer and, if known, the address that sent it
-   */
+  /** Makes one round trip; returns the answer and the address that sent it. */
   public <Q, A> Map.Entry<A, String> ask(
       MethodDescriptor<Q, A> method, Q request, Duration longest) {
     Duration within = untilDeadlineOfCaller(longest);

@@ -9,14 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How a client authenticates to the server, and how it verifies the server.
- *
- * @param token null if none
- * @param tls whether the connection is encrypted and the server's certificate verified
- * @param ca the certificate authorities; those of the JVM if null
- * @param client the client's own certificate; null if none
- */
+/** Null for no token, for the JVM's authorities, and for no client certificate. */
 public record Credentials(
     @Nullable String token, boolean tls, @Nullable Path ca, @Nullable Pair client) {
   private static final Metadata.Key<String> AUTHORIZATION =
@@ -25,7 +18,6 @@ public record Credentials(
   /** A certificate chain and its private key, as PEM files. */
   public record Pair(Path cert, Path key) {}
 
-  /** No token and no encryption. */
   public static final Credentials NONE = new Credentials(null, false, null, null);
 
   public Credentials withToken(String newToken) {
@@ -36,7 +28,6 @@ public record Credentials(
     return new Credentials(newToken, tls, ca, client);
   }
 
-  /** Uses the first line of the file as token. */
   public Credentials withTokenFile(Path file) {
     try {
       return withToken(Files.readString(file).lines().findFirst().orElse("").strip());

@@ -29,7 +29,6 @@ import java.util.Optional;
 
 /** Converts protocol messages to the SDK's types and back. */
 public final class ProtoMapper {
-  /** Key of the exception's class in an error's metadata. */
   private static final String TYPE = "type";
 
   /** Longer durations are sent as {@link Long#MAX_VALUE}. */
@@ -59,10 +58,7 @@ public final class ProtoMapper {
     return duration.equals(Duration.ofMillis(floor)) ? floor : floor + 1;
   }
 
-  /**
-   * Returns a timeout in whole milliseconds. It must be positive, because 0 means "not set" in the
-   * protocol.
-   */
+  /** It must be positive, because 0 means "not set" in the protocol. */
   public static long timeoutMs(String what, Duration timeout) {
     if (timeout.isZero() || timeout.isNegative()) {
       throw new IllegalArgumentException(what + ": " + timeout + " (expected: > 0)");
@@ -123,9 +119,6 @@ public final class ProtoMapper {
     };
   }
 
-  /**
-   * @param output the run's output, if the message contains it
-   */
   public static RunInfo runInfo(Workflow run, Optional<Encoded> output) {
     return new RunInfo(
         run.getRunId(),
@@ -137,9 +130,9 @@ public final class ProtoMapper {
         status(run.getStatus()),
         run.getAttempts(),
         instant(run.getCreatedAt()),
-        run.hasStartedAt() ? Optional.of(instant(run.getStartedAt())) : Optional.empty(),
-        run.hasFinishedAt() ? Optional.of(instant(run.getFinishedAt())) : Optional.empty(),
-        run.hasWakeUpAt() ? Optional.of(instant(run.getWakeUpAt())) : Optional.empty(),
+        time(run.hasStartedAt(), run.getStartedAt()),
+        time(run.hasFinishedAt(), run.getFinishedAt()),
+        time(run.hasWakeUpAt(), run.getWakeUpAt()),
         text(run.getWorkerId()),
         failureOrBlockReason(run),
         text(run.getParentRunId()),
@@ -155,7 +148,7 @@ public final class ProtoMapper {
         status(step.getStatus()),
         step.getAttemptNumber(),
         instant(step.hasStartedAt() ? step.getStartedAt() : step.getCreatedAt()),
-        step.hasFinishedAt() ? Optional.of(instant(step.getFinishedAt())) : Optional.empty(),
+        time(step.hasFinishedAt(), step.getFinishedAt()),
         step.hasError() ? Optional.of(failure(step.getError())) : Optional.empty(),
         text(step.getChildRunId()));
   }
@@ -194,6 +187,10 @@ public final class ProtoMapper {
 
   public static Instant instant(Timestamp timestamp) {
     return Instant.ofEpochSecond(timestamp.getSeconds(), timestamp.getNanos());
+  }
+
+  private static Optional<Instant> time(boolean isSet, Timestamp timestamp) {
+    return isSet ? Optional.of(instant(timestamp)) : Optional.empty();
   }
 
   public static Timestamp timestamp(Instant instant) {
@@ -248,15 +245,9 @@ public final class ProtoMapper {
         schedule.getMissedRuns(),
         instant(schedule.getCreatedAt()),
         instant(schedule.getUpdatedAt()),
-        schedule.hasNextFireAt()
-            ? Optional.of(instant(schedule.getNextFireAt()))
-            : Optional.empty(),
-        schedule.hasLastFiredAt()
-            ? Optional.of(instant(schedule.getLastFiredAt()))
-            : Optional.empty(),
-        schedule.hasWaitingSlot()
-            ? Optional.of(instant(schedule.getWaitingSlot()))
-            : Optional.empty(),
+        time(schedule.hasNextFireAt(), schedule.getNextFireAt()),
+        time(schedule.hasLastFiredAt(), schedule.getLastFiredAt()),
+        time(schedule.hasWaitingSlot(), schedule.getWaitingSlot()),
         text(schedule.getProblem()));
   }
 

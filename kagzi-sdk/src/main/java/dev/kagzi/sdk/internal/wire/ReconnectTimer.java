@@ -13,7 +13,6 @@ final class ReconnectTimer {
   private static final EventLog log = EventLog.of(ReconnectTimer.class);
   private static final long TRY_MS = 1_000;
 
-  /** Runs a task after a delay in milliseconds. */
   interface Timer {
     void after(long delayMs, Runnable task);
   }
@@ -29,7 +28,6 @@ final class ReconnectTimer {
     this.addresses = addresses;
   }
 
-  /** Watches the channel's state until it is closed. */
   void watch() {
     ConnectivityState state = channel.getState(false);
     switch (state) {

@@ -42,7 +42,6 @@ public final class RpcErrors {
     return code(error) == io.grpc.Status.Code.RESOURCE_EXHAUSTED && detail(error).isEmpty();
   }
 
-  /** Returns whether the call's deadline passed before a server answered. */
   public static boolean isNoAnswer(Throwable error) {
     return code(error) == io.grpc.Status.Code.DEADLINE_EXCEEDED && detail(error).isEmpty();
   }
@@ -72,10 +71,7 @@ public final class RpcErrors {
         code.isEmpty() ? status.getCode().name() : code, message, error);
   }
 
-  /**
-   * Returns the code of a server's refusal, as listed in {@code docs/errors.md}; for an older
-   * server, its status.
-   */
+  /** As listed in {@code docs/errors.md}; for an older server, its status. */
   public static String refusalCode(ErrorDetail refusal) {
     String code = refusal.getMetadataOrDefault(CODE_KEY, "");
     return code.isEmpty() ? refusal.getMetadataOrDefault(STATUS_KEY, "") : code;
@@ -97,10 +93,7 @@ public final class RpcErrors {
     return text == null || text.isEmpty() ? status.getCode().name() : text;
   }
 
-  /**
-   * Describes an answer that is not gRPC. The message of the exception contains its first bytes in
-   * hexadecimal.
-   */
+  /** The message of the exception contains the first bytes of the answer in hexadecimal. */
   private static String notGrpc(Throwable cause) {
     String message = String.valueOf(cause.getMessage());
     return message.contains(HTTP_1_HEX) || message.contains("HTTP/1.")
@@ -134,7 +127,6 @@ public final class RpcErrors {
     return last;
   }
 
-  /** Returns the server's error details, if the error contains them. */
   static Optional<ErrorDetail> detail(Throwable error) {
     Status status = StatusProto.fromThrowable(error);
     if (status == null) {

@@ -22,15 +22,11 @@ public final class RunIds {
 
   private RunIds() {}
 
-  /** Returns a new id in a random shard. */
   public static String next() {
     return GENERATOR.generate().toString();
   }
 
-  /**
-   * Returns a new id for a run with this external id or for a schedule with this name; the shard is
-   * random if that is empty.
-   */
+  /** For a run with this external id, or a schedule with this name; may be empty. */
   public static String next(String namespace, String key) {
     return key.isEmpty() ? next() : withShard(next(), shard(namespace, key));
   }

@@ -13,7 +13,6 @@ abstract class CancellableCall<Q, A> implements ClientResponseObserver<Q, A> {
   private boolean started;
   private boolean cancelled;
 
-  /** Makes the call, with this object as its observer. */
   abstract void call();
 
   /** Returns false if the call was cancelled before. */

@@ -1,11 +1,10 @@
 package dev.kagzi.sdk.internal.worker;
 
 import dev.kagzi.protocol.v1.DeregisterRequest;
-import dev.kagzi.protocol.v1.DeregisterResponse;
 import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.wire.Connection;
-import io.grpc.stub.StreamObserver;
+import dev.kagzi.sdk.internal.wire.UnaryAnswer;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -80,7 +79,7 @@ final class Drain {
         worker.close();
       } catch (RuntimeException e) {
         log.warn("the worker could not be closed cleanly")
-            .with("queue", worker.queue())
+            .with("queue", worker.settings().queue())
             .with("error", e.getMessage())
             .cause(e)
             .write();
@@ -101,7 +100,10 @@ final class Drain {
     deregister(false);
     String workerId = worker.session().workerId();
     if (!workerId.isEmpty()) {
-      log.info("worker drained").with("worker", workerId).with("queue", worker.queue()).write();
+      log.info("worker drained")
+          .with("worker", workerId)
+          .with("queue", worker.settings().queue())
+          .write();
     }
   }
 
@@ -128,7 +130,7 @@ final class Drain {
               "runs still hold their slots after the drain timeout: their code ignores its"
                   + " interrupt, or no server answers")
           .with("worker", worker.session().workerId())
-          .with("queue", worker.queue())
+          .with("queue", worker.settings().queue())
           .with("runs", worker.activeCount())
           .write();
     }
@@ -156,36 +158,28 @@ final class Drain {
       return;
     }
     CountDownLatch answered = new CountDownLatch(1);
+    DeregisterRequest request =
+        DeregisterRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setWorkerId(workerId)
+            .setDrain(drain)
+            .build();
     connection
-        .workers()
-        .withDeadlineAfter(CALL_MS, TimeUnit.MILLISECONDS)
+        .workers(CALL_MS)
         .deregister(
-            DeregisterRequest.newBuilder()
-                .setNamespace(connection.namespace())
-                .setWorkerId(workerId)
-                .setDrain(drain)
-                .build(),
-            new StreamObserver<>() {
-              @Override
-              public void onNext(DeregisterResponse response) {}
-
-              @Override
-              public void onError(Throwable error) {
-                log.debug(
-                        "deregistration not answered, the server marks the worker offline when"
-                            + " heartbeats are missing")
-                    .with("worker", workerId)
-                    .with("error", error.getMessage())
-                    .cause(error)
-                    .write();
-                answered.countDown();
-              }
-
-              @Override
-              public void onCompleted() {
-                answered.countDown();
-              }
-            });
+            request,
+            new UnaryAnswer<>(
+                response -> answered.countDown(),
+                error -> {
+                  log.debug(
+                          "deregistration not answered, the server marks the worker offline when"
+                              + " heartbeats are missing")
+                      .with("worker", workerId)
+                      .with("error", error.getMessage())
+                      .cause(error)
+                      .write();
+                  answered.countDown();
+                }));
     boolean unused = answered.await(CALL_MS + 1_000, TimeUnit.MILLISECONDS);
   }
 }

@@ -4,7 +4,7 @@ import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.HeartbeatResponse;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
-import io.grpc.stub.StreamObserver;
+import dev.kagzi.sdk.internal.wire.UnaryAnswer;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,11 +18,9 @@ import org.jspecify.annotations.Nullable;
 final class HeartbeatSender {
   private static final int DEFAULT_SECONDS = 3;
 
-  /** Implemented by the worker that owns the heartbeats. */
   interface Owner {
     String workerId();
 
-    /** Adds the claims that are being executed. */
     void addClaims(HeartbeatRequest.Builder request);
 
     void onResponse(HeartbeatResponse response);
@@ -52,7 +50,6 @@ final class HeartbeatSender {
     private final AtomicLong acknowledged = new AtomicLong();
     private volatile long base;
 
-    /** Records that the server has received a heartbeat with this total. */
     void acknowledge(long total) {
       acknowledged.accumulateAndGet(total, Math::max);
     }
@@ -75,12 +72,10 @@ final class HeartbeatSender {
     failed.total.incrementAndGet();
   }
 
-  /** Returns whether the server answered the latest heartbeat. */
   boolean isAnswered() {
     return answered;
   }
 
-  /** Starts heartbeats, or changes their interval. */
   void startEvery(int seconds) {
     answered = true;
     long intervalMs = 1_000L * (seconds > 0 ? seconds : DEFAULT_SECONDS);
@@ -102,10 +97,7 @@ final class HeartbeatSender {
     }
   }
 
-  /**
-   * Sends a heartbeat immediately. A call was rejected, and the response to a heartbeat contains
-   * the reason: the worker is unknown, must drain, or is not affected.
-   */
+  /** A call was rejected; the response to a heartbeat contains the reason. */
   void sendNow() {
     lock.lock();
     try {
@@ -144,9 +136,12 @@ final class HeartbeatSender {
             .setTotalFailed(failedNow - failed.base);
     owner.addClaims(request);
     connection
-        .workers()
-        .withDeadlineAfter(deadlineMs, TimeUnit.MILLISECONDS)
-        .heartbeat(request.build(), new Answer(workerId, completedNow, failedNow));
+        .workers(deadlineMs)
+        .heartbeat(
+            request.build(),
+            new UnaryAnswer<>(
+                response -> answered(response, completedNow, failedNow),
+                error -> failed(workerId, error)));
   }
 
   private void resetCountsFor(String workerId) {
@@ -162,34 +157,17 @@ final class HeartbeatSender {
     }
   }
 
-  private final class Answer implements StreamObserver<HeartbeatResponse> {
-    private final String workerId;
-    private final long completedNow;
-    private final long failedNow;
+  private void answered(HeartbeatResponse response, long completedNow, long failedNow) {
+    completed.acknowledge(completedNow);
+    failed.acknowledge(failedNow);
+    answered = true;
+    owner.onResponse(response);
+  }
 
-    Answer(String workerId, long completedNow, long failedNow) {
-      this.workerId = workerId;
-      this.completedNow = completedNow;
-      this.failedNow = failedNow;
+  private void failed(String workerId, Throwable error) {
+    answered = false;
+    if (RpcErrors.code(error) == io.grpc.Status.Code.NOT_FOUND) {
+      owner.onUnknownWorker(workerId);
     }
-
-    @Override
-    public void onNext(HeartbeatResponse response) {
-      completed.acknowledge(completedNow);
-      failed.acknowledge(failedNow);
-      answered = true;
-      owner.onResponse(response);
-    }
-
-    @Override
-    public void onError(Throwable error) {
-      answered = false;
-      if (RpcErrors.code(error) == io.grpc.Status.Code.NOT_FOUND) {
-        owner.onUnknownWorker(workerId);
-      }
-    }
-
-    @Override
-    public void onCompleted() {}
   }
 }

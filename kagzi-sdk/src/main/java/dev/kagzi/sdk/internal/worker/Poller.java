@@ -29,7 +29,6 @@ final class Poller {
   private static final long WAIT_MS = 30_000;
   private static final long ANSWER_MS = WAIT_MS + 10_000;
 
-  /** Implemented by the worker that owns the poller. */
   interface Owner {
     /** Returns the worker id; null while the worker is not registered or is draining. */
     @Nullable String workerIdToPoll();
@@ -38,9 +37,7 @@ final class Poller {
 
     void onTasks(List<Task> tasks);
 
-    /**
-     * Called if the server does not know the worker, has marked it offline, or wants it to drain.
-     */
+    /** The server does not know the worker, has marked it offline, or wants it to drain. */
     void onRejected();
   }
 

@@ -9,9 +9,6 @@ import dev.kagzi.protocol.v1.HeartbeatResponse;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.Reporter;
-import dev.kagzi.sdk.internal.run.FailureRecorder;
-import dev.kagzi.sdk.internal.run.InterceptorChain;
-import dev.kagzi.sdk.internal.run.Nondeterminism;
 import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.run.RunHost;
@@ -28,10 +25,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The worker of one queue. Thread-safe. */
-final class QueueWorker implements RunHost {
+final class QueueWorker
+    implements RunHost, WorkerSession.Owner, HeartbeatSender.Owner, Poller.Owner {
   private final Connection connection;
-  private final Payloads payloads;
-  private final WorkerSettings settings;
+  private final RunHost.Settings runSettings;
   private final Map<CodeKey, RegisteredWorkflow<?, ?>> codes = new HashMap<>();
   private final Map<String, RunExecution> claims = new ConcurrentHashMap<>();
 
@@ -50,82 +47,56 @@ final class QueueWorker implements RunHost {
 
   QueueWorker(Connection connection, Payloads payloads, WorkerSettings settings) {
     this.connection = connection;
-    this.payloads = payloads;
-    this.settings = settings;
+    this.runSettings =
+        new RunHost.Settings(
+            connection.namespace(),
+            settings.queue(),
+            payloads,
+            settings.failures(),
+            settings.interceptors(),
+            settings.nondeterminism(),
+            null);
     for (RegisteredWorkflow<?, ?> code : settings.codes()) {
       codes.put(new CodeKey(code.type().name(), code.type().version()), code);
     }
     this.slots = new WorkerSlots(settings);
     this.session =
-        new WorkerSession(
-            connection, RegisterRequests.of(connection.namespace(), settings), new SessionOwner());
-    this.heartbeat = new HeartbeatSender(connection, new HeartbeatOwner());
-    this.poller =
-        new Poller(connection, settings.queue(), !settings.typeLimits().isEmpty(), new PollOwner());
+        new WorkerSession(connection, settings.registerRequest(connection.namespace()), this);
+    this.heartbeat = new HeartbeatSender(connection, this);
+    this.poller = new Poller(connection, settings.queue(), !settings.typeLimits().isEmpty(), this);
     this.reporter = new Reporter(connection, session::workerId);
     this.drain = new Drain(this, connection, settings.drainTimeout());
   }
 
-  private final class SessionOwner implements WorkerSession.Owner {
-    @Override
-    public void onRegistered(String workerId, int heartbeatSeconds) {
-      heartbeat.startEvery(heartbeatSeconds);
-      poller.poll();
-    }
-
-    @Override
-    public void onEvent(AttachResponse event) {
-      handle(event);
-    }
-
-    @Override
-    public void onRejected() {
-      heartbeat.sendNow();
-    }
+  @Override
+  public void onRegistered(String workerId, int heartbeatSeconds) {
+    heartbeat.startEvery(heartbeatSeconds);
+    poller.poll();
   }
 
-  private final class HeartbeatOwner implements HeartbeatSender.Owner {
-    @Override
-    public String workerId() {
-      return session.workerId();
-    }
-
-    @Override
-    public void addClaims(HeartbeatRequest.Builder request) {
-      listClaims(request);
-    }
-
-    @Override
-    public void onResponse(HeartbeatResponse response) {
-      handle(response);
-    }
-
-    @Override
-    public void onUnknownWorker(String workerId) {
-      session.registerAgain(workerId);
-    }
+  @Override
+  public void onRejected() {
+    heartbeat.sendNow();
   }
 
-  private final class PollOwner implements Poller.Owner {
-    @Override
-    public @Nullable String workerIdToPoll() {
-      return drain.hasBegun() || !session.isRegistered() ? null : session.workerId();
-    }
+  @Override
+  public String workerId() {
+    return session.workerId();
+  }
 
-    @Override
-    public WorkerSlots.Free free() {
-      return slots.free();
-    }
+  @Override
+  public void onUnknownWorker(String workerId) {
+    session.registerAgain(workerId);
+  }
 
-    @Override
-    public void onTasks(List<Task> tasks) {
-      accept(tasks);
-    }
+  @Override
+  public @Nullable String workerIdToPoll() {
+    return drain.hasBegun() || !session.isRegistered() ? null : session.workerId();
+  }
 
-    @Override
-    public void onRejected() {
-      heartbeat.sendNow();
-    }
+  @Override
+  public WorkerSlots.Free free() {
+    return slots.free();
   }
 
   void start() {
@@ -179,7 +150,8 @@ final class QueueWorker implements RunHost {
     }
   }
 
-  private void accept(List<Task> tasks) {
+  @Override
+  public void onTasks(List<Task> tasks) {
     for (Task task : tasks) {
       RunExecution held = claims.get(task.getRunId());
       if (held != null && held.epoch() >= task.getEpoch()) {
@@ -204,14 +176,16 @@ final class QueueWorker implements RunHost {
     }
   }
 
-  private void listClaims(HeartbeatRequest.Builder request) {
+  @Override
+  public void addClaims(HeartbeatRequest.Builder request) {
     for (RunExecution run : claims.values()) {
       request.addClaims(ClaimRef.newBuilder().setRunId(run.runId()).setEpoch(run.epoch()).build());
     }
     request.setActiveCount(slots.held());
   }
 
-  private void handle(HeartbeatResponse response) {
+  @Override
+  public void onResponse(HeartbeatResponse response) {
     response.getLostList().forEach(this::lose);
     response.getCancelledList().forEach(this::lose);
     if (response.getShouldDrain()) {
@@ -219,7 +193,8 @@ final class QueueWorker implements RunHost {
     }
   }
 
-  private void handle(AttachResponse event) {
+  @Override
+  public void onEvent(AttachResponse event) {
     switch (event.getEventCase()) {
       case STOP -> event.getStop().getClaimsList().forEach(this::lose);
       case DRAIN -> drain.begin();
@@ -244,33 +219,8 @@ final class QueueWorker implements RunHost {
   }
 
   @Override
-  public String namespace() {
-    return connection.namespace();
-  }
-
-  @Override
-  public String queue() {
-    return settings.queue();
-  }
-
-  @Override
-  public Payloads payloads() {
-    return payloads;
-  }
-
-  @Override
-  public FailureRecorder failures() {
-    return settings.failures();
-  }
-
-  @Override
-  public InterceptorChain around() {
-    return settings.interceptors();
-  }
-
-  @Override
-  public Nondeterminism nondeterminism() {
-    return settings.nondeterminism();
+  public RunHost.Settings settings() {
+    return runSettings;
   }
 
   @Override

@@ -10,7 +10,7 @@ import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RequestIds;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
-import io.grpc.stub.StreamObserver;
+import dev.kagzi.sdk.internal.wire.UnaryAnswer;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -23,17 +23,12 @@ final class WorkerSession {
   private static final EventLog log = EventLog.of(WorkerSession.class);
   private static final long CALL_DEADLINE_MS = 10_000;
 
-  /** Implemented by the worker that owns the session. */
   interface Owner {
-    /** Called after each successful registration. */
     void onRegistered(String workerId, int heartbeatSeconds);
 
-    /** Called for each event that the server sends over the stream. */
     void onEvent(AttachResponse event);
 
-    /**
-     * Called if the server rejects the stream: it does not know the worker, or wants it to drain.
-     */
+    /** The server does not know the worker, or wants it to drain. */
     void onRejected();
   }
 
@@ -62,7 +57,6 @@ final class WorkerSession {
     return workerId;
   }
 
-  /** Returns whether the worker is registered and its stream is open. */
   boolean isAttached() {
     Attachment open = attachment;
     return registered && open != null && open.attached;
@@ -76,7 +70,6 @@ final class WorkerSession {
     register();
   }
 
-  /** Waits until the worker is registered; returns false if the time ended first. */
   boolean await(long nanos) throws InterruptedException {
     long left = nanos;
     lock.lock();
@@ -93,7 +86,6 @@ final class WorkerSession {
     }
   }
 
-  /** Stops new registrations, because the worker is draining. */
   void stopRegistering() {
     lock.lock();
     try {
@@ -103,10 +95,7 @@ final class WorkerSession {
     }
   }
 
-  /**
-   * Registers again because the server does not know this worker id, unless a newer registration
-   * exists.
-   */
+  /** Does nothing if a newer registration exists. */
   void registerAgain(String staleWorkerId) {
     Attachment old;
     lock.lock();
@@ -130,7 +119,6 @@ final class WorkerSession {
     register();
   }
 
-  /** Closes the stream and stops registering. */
   void close() {
     Attachment old;
     lock.lock();
@@ -151,27 +139,12 @@ final class WorkerSession {
     register(RequestIds.withId(request));
   }
 
-  /**
-   * Sends a registration. A retry has the same request id, because the server may have received the
-   * first.
-   */
+  /** A retry has the same request id: the server may have received the first. */
   private void register(RegisterRequest attempt) {
-    StreamObserver<RegisterResponse> answer =
-        new StreamObserver<>() {
-          @Override
-          public void onNext(RegisterResponse response) {
-            registered(response);
-          }
-
-          @Override
-          public void onError(Throwable error) {
-            notRegistered(attempt, error);
-          }
-
-          @Override
-          public void onCompleted() {}
-        };
-    connection.workers(CALL_DEADLINE_MS).register(attempt, answer);
+    connection
+        .workers(CALL_DEADLINE_MS)
+        .register(
+            attempt, new UnaryAnswer<>(this::registered, error -> notRegistered(attempt, error)));
   }
 
   private void registered(RegisterResponse response) {

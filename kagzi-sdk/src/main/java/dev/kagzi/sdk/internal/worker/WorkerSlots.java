@@ -27,7 +27,6 @@ final class WorkerSlots {
     this.settings = settings;
   }
 
-  /** The free slots that a poll may request. */
   record Free(int tasks, List<TypeVersion> types) {
     boolean isNone() {
       return tasks <= 0 || types.isEmpty();
@@ -71,10 +70,7 @@ final class WorkerSlots {
     }
   }
 
-  /**
-   * Adds a run. Returns true if it may start now; otherwise {@link #free(RunExecution)} returns it
-   * when a slot is free.
-   */
+  /** False if the run must wait until {@link #free(RunExecution)} returns it. */
   boolean add(RunExecution run) {
     lock.lock();
     try {
@@ -108,7 +104,6 @@ final class WorkerSlots {
     }
   }
 
-  /** Returns the runs that have not started. */
   List<RunExecution> waiting() {
     lock.lock();
     try {
