@@ -4,7 +4,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The keys that executions in this worker asked for, by run and scope, for runs that were released
@@ -15,7 +14,6 @@ final class EarlierExecutions {
   /** Over all runs; bounds the memory. */
   static final int KEYS_MAX = 50_000;
 
-  private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Asked> byRun = new LinkedHashMap<>();
   private int keys;
 
@@ -26,43 +24,24 @@ final class EarlierExecutions {
   }
 
   /** Another attempt of the run may take another path. */
-  void remember(String runId, int attempt, Map<String, List<String>> byScope) {
+  synchronized void remember(String runId, int attempt, Map<String, List<String>> byScope) {
     Asked asked = new Asked(attempt, byScope);
-    lock.lock();
-    try {
-      remove(runId);
-      byRun.put(runId, asked);
-      keys += asked.size();
-      Iterator<Asked> oldest = byRun.values().iterator();
-      while (keys > KEYS_MAX && oldest.hasNext()) {
-        keys -= oldest.next().size();
-        oldest.remove();
-      }
-    } finally {
-      lock.unlock();
+    forget(runId);
+    byRun.put(runId, asked);
+    keys += asked.size();
+    Iterator<Asked> oldest = byRun.values().iterator();
+    while (keys > KEYS_MAX && oldest.hasNext()) {
+      keys -= oldest.next().size();
+      oldest.remove();
     }
   }
 
-  Map<String, List<String>> of(String runId, int attempt) {
-    lock.lock();
-    try {
-      Asked asked = byRun.get(runId);
-      return asked == null || asked.attempt != attempt ? Map.of() : asked.byScope;
-    } finally {
-      lock.unlock();
-    }
+  synchronized Map<String, List<String>> of(String runId, int attempt) {
+    Asked asked = byRun.get(runId);
+    return asked == null || asked.attempt != attempt ? Map.of() : asked.byScope;
   }
 
-  void forget(String runId) {
-    lock.lock();
-    try {
-      remove(runId);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void remove(String runId) {
+  synchronized void forget(String runId) {
     Asked asked = byRun.remove(runId);
     if (asked != null) {
       keys -= asked.size();

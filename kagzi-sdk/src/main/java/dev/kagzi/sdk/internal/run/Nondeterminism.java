@@ -2,13 +2,12 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.log.EventLog;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Handles workflow code that does not repeat its earlier steps in a replay: it logs a warning once
@@ -26,18 +25,18 @@ public final class Nondeterminism {
   private final boolean blocks;
   private final Set<String> warnedTypes = ConcurrentHashMap.newKeySet();
   private final EarlierExecutions earlier = new EarlierExecutions();
-  private final ReentrantLock lock = new ReentrantLock();
 
   /** By run id. Other code may continue these runs, this code may not. */
   private final Map<String, String> blocked =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
+      Collections.synchronizedMap(
+          new LinkedHashMap<>() {
+            private static final long serialVersionUID = 1;
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
-          return size() > BLOCKED_MAX;
-        }
-      };
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
+              return size() > BLOCKED_MAX;
+            }
+          });
 
   public Nondeterminism(boolean blocks) {
     this.blocks = blocks;
@@ -58,18 +57,9 @@ public final class Nondeterminism {
 
   /** Stops a run that this worker has blocked before. */
   void check(WorkflowThread workflowThread, Task task) {
-    String why = blocks ? blockedBy(task.getRunId()) : null;
+    String why = blocks ? blocked.get(task.getRunId()) : null;
     if (why != null) {
       throw block(workflowThread, why);
-    }
-  }
-
-  private @Nullable String blockedBy(String runId) {
-    lock.lock();
-    try {
-      return blocked.get(runId);
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -97,12 +87,7 @@ public final class Nondeterminism {
       String why =
           "workflow %s: %s, and the code %s at %s; does it depend on time, random numbers or order of a set?"
               .formatted(task.getWorkflowType(), mismatch.before(), mismatch.now(), at);
-      lock.lock();
-      try {
-        blocked.put(task.getRunId(), why);
-      } finally {
-        lock.unlock();
-      }
+      blocked.put(task.getRunId(), why);
       throw block(workflowThread, why);
     }
   }

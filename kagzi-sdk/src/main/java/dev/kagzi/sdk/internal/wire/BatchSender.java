@@ -35,7 +35,7 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
   private int sendAloneLeft;
 
   /** The error of the latest call that is retried; null after a successful call. */
-  private @Nullable Throwable lastError;
+  private volatile @Nullable Throwable lastError;
 
   /** The error of items that were not sent when the sender was closed; null while it is open. */
   private @Nullable Throwable closeError;
@@ -143,12 +143,7 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
 
   /** Returns why items are sent again; null after a successful call. */
   protected final @Nullable Throwable lastError() {
-    lock.lock();
-    try {
-      return lastError;
-    } finally {
-      lock.unlock();
-    }
+    return lastError;
   }
 
   // gRPC reports a message over the size limit with the status code of an overloaded server.

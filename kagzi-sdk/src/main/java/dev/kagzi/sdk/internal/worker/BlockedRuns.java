@@ -2,7 +2,6 @@ package dev.kagzi.sdk.internal.worker;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Back-off for runs that cannot continue with this worker's code: 1 s, doubling up to 5 min.
@@ -13,7 +12,6 @@ final class BlockedRuns {
   private static final long DELAY_MS_MAX = 300_000;
   private static final int RUNS_MAX = 10_000;
 
-  private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Long> delays =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -22,12 +20,7 @@ final class BlockedRuns {
         }
       };
 
-  long nextDelayMs(String runId) {
-    lock.lock();
-    try {
-      return delays.merge(runId, DELAY_MS_FIRST, (last, first) -> Math.min(DELAY_MS_MAX, last * 2));
-    } finally {
-      lock.unlock();
-    }
+  synchronized long nextDelayMs(String runId) {
+    return delays.merge(runId, DELAY_MS_FIRST, (last, first) -> Math.min(DELAY_MS_MAX, last * 2));
   }
 }

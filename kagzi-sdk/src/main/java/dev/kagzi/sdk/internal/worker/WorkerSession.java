@@ -42,7 +42,7 @@ final class WorkerSession {
   private volatile String workerId = "";
   private volatile boolean registered;
   private volatile @Nullable Attachment attachment;
-  private boolean draining;
+  private volatile boolean draining;
   private boolean closed;
   private final Condition changed = lock.newCondition();
 
@@ -87,12 +87,7 @@ final class WorkerSession {
   }
 
   void stopRegistering() {
-    lock.lock();
-    try {
-      draining = true;
-    } finally {
-      lock.unlock();
-    }
+    draining = true;
   }
 
   /** Does nothing if a newer registration exists. */

@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Counts the runs that a worker holds, in total and by type. Polls request only free slots; if the
@@ -16,7 +15,6 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class WorkerSlots {
   private final WorkerSettings settings;
-  private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Integer> heldByType = new HashMap<>();
   private final Map<String, Integer> runningByType = new HashMap<>();
   private final List<RunExecution> waiting = new ArrayList<>();
@@ -33,18 +31,13 @@ final class WorkerSlots {
     }
   }
 
-  Free free() {
-    lock.lock();
-    try {
-      int free = settings.maxConcurrent() - held;
-      List<TypeVersion> types = new ArrayList<>(settings.codes().size());
-      for (RegisteredWorkflow<?, ?> code : settings.codes()) {
-        addIfFree(types, code, free);
-      }
-      return new Free(free, types);
-    } finally {
-      lock.unlock();
+  synchronized Free free() {
+    int free = settings.maxConcurrent() - held;
+    List<TypeVersion> types = new ArrayList<>(settings.codes().size());
+    for (RegisteredWorkflow<?, ?> code : settings.codes()) {
+      addIfFree(types, code, free);
     }
+    return new Free(free, types);
   }
 
   private void addIfFree(List<TypeVersion> types, RegisteredWorkflow<?, ?> code, int free) {
@@ -61,56 +54,36 @@ final class WorkerSlots {
     }
   }
 
-  int held() {
-    lock.lock();
-    try {
-      return held;
-    } finally {
-      lock.unlock();
-    }
+  synchronized int held() {
+    return held;
   }
 
   /** False if the run must wait until {@link #free(RunExecution)} returns it. */
-  boolean add(RunExecution run) {
-    lock.lock();
-    try {
-      held++;
-      count(heldByType, run, 1);
-      if (mayRun(run)) {
-        running++;
-        count(runningByType, run, 1);
-        return true;
-      }
-      waiting.add(run);
-      return false;
-    } finally {
-      lock.unlock();
+  synchronized boolean add(RunExecution run) {
+    held++;
+    count(heldByType, run, 1);
+    if (mayRun(run)) {
+      running++;
+      count(runningByType, run, 1);
+      return true;
     }
+    waiting.add(run);
+    return false;
   }
 
   /** Removes a run that has ended and returns the runs that may start now. */
-  List<RunExecution> free(RunExecution run) {
-    lock.lock();
-    try {
-      held--;
-      count(heldByType, run, -1);
-      if (!waiting.remove(run)) {
-        running--;
-        count(runningByType, run, -1);
-      }
-      return waiting.isEmpty() ? List.of() : startable();
-    } finally {
-      lock.unlock();
+  synchronized List<RunExecution> free(RunExecution run) {
+    held--;
+    count(heldByType, run, -1);
+    if (!waiting.remove(run)) {
+      running--;
+      count(runningByType, run, -1);
     }
+    return waiting.isEmpty() ? List.of() : startable();
   }
 
-  List<RunExecution> waiting() {
-    lock.lock();
-    try {
-      return List.copyOf(waiting);
-    } finally {
-      lock.unlock();
-    }
+  synchronized List<RunExecution> waiting() {
+    return List.copyOf(waiting);
   }
 
   private List<RunExecution> startable() {
