@@ -196,6 +196,13 @@ final class TestDatabase implements AutoCloseable {
 
   synchronized Activity activity() {
     List<String> busy = new ArrayList<>();
+    // Before the query: if a worker registered in between, the query would have seen no worker for
+    // its runs, and the worker would not be missed either.
+    lostSinceNanos
+        .values()
+        .removeIf(sinceNanos -> System.nanoTime() - sinceNanos > REGISTER_NANOS_MAX);
+    lostSinceNanos.keySet().removeIf(this::isRegisteredAgain);
+    lostSinceNanos.keySet().forEach(worker -> busy.add("worker " + worker + " was lost"));
     Optional<Instant> nextDue = Optional.empty();
     try (Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery(LOOK)) {
@@ -207,11 +214,6 @@ final class TestDatabase implements AutoCloseable {
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
-    lostSinceNanos
-        .values()
-        .removeIf(sinceNanos -> System.nanoTime() - sinceNanos > REGISTER_NANOS_MAX);
-    lostSinceNanos.keySet().removeIf(this::isRegisteredAgain);
-    lostSinceNanos.keySet().forEach(worker -> busy.add("worker " + worker + " was lost"));
     return new Activity(busy, nextDue);
   }
 
