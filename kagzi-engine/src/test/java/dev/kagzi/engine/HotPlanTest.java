@@ -1,41 +1,20 @@
 package dev.kagzi.engine;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.db.Session;
-import dev.kagzi.engine.dispatch.ClaimRuns;
-import dev.kagzi.engine.dispatch.HeldRuns;
-import dev.kagzi.engine.message.Messages;
-import dev.kagzi.engine.run.AcknowledgeHandOut;
-import dev.kagzi.engine.run.InsertPayloads;
-import dev.kagzi.engine.run.InsertRuns;
-import dev.kagzi.engine.run.LockRuns;
-import dev.kagzi.engine.run.OverdueRuns;
-import dev.kagzi.engine.run.ReopenRuns;
-import dev.kagzi.engine.run.RunCompletions;
-import dev.kagzi.engine.run.StoredEnd;
-import dev.kagzi.engine.run.UpdateRuns;
-import dev.kagzi.engine.step.CaughtFailures;
-import dev.kagzi.engine.step.CloseSteps;
-import dev.kagzi.engine.step.OverdueSteps;
-import dev.kagzi.engine.step.ReadSteps;
-import dev.kagzi.engine.step.WriteSteps;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -45,7 +24,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * for an empty table must not be kept while the table grows.
  */
 class HotPlanTest {
-  private static final Path SOURCES = Path.of("src/main/java/dev/kagzi/engine");
   private static final Set<String> PACKAGES =
       Set.of("run", "step", "transition", "dispatch", "message", "worker");
   private static final Pattern SCAN =
@@ -74,123 +52,63 @@ class HotPlanTest {
   private static final String MESSAGES = "run_messages_pkey";
   private static final String WORKERS = "workers_pkey";
 
+  private static final Map<String, String> STATEMENTS = statements();
+
   private static final List<Hot> HOT =
       List.of(
-          hot("InsertRuns.SQL", InsertRuns.SQL, ""),
-          hot("InsertRuns.ALONE_SQL", InsertRuns.ALONE_SQL, ""),
-          hot(
-              "InsertRuns.RIVALS_SQL",
-              InsertRuns.RIVALS_SQL,
-              "",
-              PKEY,
-              "workflow_runs_external_id"),
-          hot("InsertRuns.OPTIONS_SQL", InsertRuns.OPTIONS_SQL, ""),
-          hot("InsertRuns.ENDED_SQL", InsertRuns.ENDED_SQL, "", "workflow_runs_external_id"),
-          hot("InsertRuns.DELETE_SQL", constant("run.InsertRuns", "DELETE_SQL"), "", PKEY),
-          hot(
-              "ResumeContext.SQL",
-              constant("transition.ResumeContext", "SQL"),
-              "",
-              PKEY,
-              STEPS,
-              "workflow_runs_external_id"),
-          hot("ReopenRuns.RENEW_DEADLINES_SQL", ReopenRuns.RENEW_DEADLINES_SQL, "", PKEY),
-          hot("OverdueRuns.SQL", OverdueRuns.SQL, "int", "workflow_runs_deadline"),
-          hot("OverdueSteps.SQL", OverdueSteps.SQL, "bigint, int", "step_runs_timeout"),
-          hot("PreviousRun.SQL", constant("run.PreviousRun", "SQL"), "uuid, text", PKEY, PAYLOADS),
-          hot(
-              "FailureContext.SQL",
-              constant("transition.FailureContext", "SQL"),
-              "text, bigint, int",
-              PKEY,
-              PAYLOADS,
-              STEPS,
-              "workers_queue"),
-          hot("InsertPayloads.SQL", InsertPayloads.SQL, ""),
-          hot("LockRuns.SQL", LockRuns.SQL, "", PKEY),
-          hot("UpdateRuns.SQL", UpdateRuns.SQL, "", PKEY),
-          hot("RunCompletions.SQL", RunCompletions.SQL, "", PKEY, PAYLOADS),
-          hot("WriteSteps.PLAIN_SQL", WriteSteps.PLAIN_SQL, ""),
-          hot("WriteSteps.SQL", WriteSteps.SQL, ""),
-          hot("ReadSteps.BY_KEY_SQL", ReadSteps.BY_KEY_SQL, "", STEPS),
-          hot("ReadSteps.AWAITED_SQL", ReadSteps.AWAITED_SQL, "", STEPS),
-          hot("ReadSteps.HISTORY_SQL", ReadSteps.HISTORY_SQL, "", STEPS),
-          hot("ReadSteps.PAGE_SQL", ReadSteps.PAGE_SQL, "uuid, text, int, bigint", STEPS),
-          hot("ReadSteps.SIZES_SQL", ReadSteps.SIZES_SQL, "", STEPS),
-          hot("CloseSteps.END_OPEN_SQL", CloseSteps.END_OPEN_SQL, "", STEPS),
-          hot("CloseSteps.END_SLEEPS_SQL", CloseSteps.END_SLEEPS_SQL, "", STEPS),
-          hot("CloseSteps.REOPEN_SLEEPS_SQL", CloseSteps.REOPEN_SLEEPS_SQL, "", STEPS),
-          hot("CaughtFailures.CARRY_OVER_SQL", CaughtFailures.CARRY_OVER_SQL, "", STEPS),
-          hot(
-              "RecordStep.SQL",
-              constant("transition.RecordStep", "SQL"),
-              "uuid, text, int, text, int, bytea, bigint",
-              PKEY),
-          hot(
-              "RecordStep.OPEN_SQL",
-              constant("transition.RecordStep", "OPEN_SQL"),
-              "uuid, text, int, bytea, text, int, int",
-              PKEY,
-              STEPS),
-          hot("StoredEnd.SQL", StoredEnd.SQL, "", PKEY, PAYLOADS),
-          hot(
-              "FinishRun.SQL",
-              constant("transition.FinishRun", "SQL"),
-              "uuid, text, int, int",
-              PKEY),
-          hot(
-              "FinishRun.WITHOUT_STEP_SQL",
-              constant("transition.FinishRun", "WITHOUT_STEP_SQL"),
-              "uuid, text, int",
-              PKEY),
-          hot("ClaimRuns.SQL", ClaimRuns.SQL, "text, text, int", CLAIM, PKEY, PAYLOADS),
-          hot("ClaimRuns.DELAY_SQL", ClaimRuns.DELAY_SQL, "", PKEY),
-          hot("ClaimRuns.NEXT_DUE_SQL", ClaimRuns.NEXT_DUE_SQL, "text, text, bigint", CLAIM),
-          hot("ClaimRuns.VERSIONS_SQL", ClaimRuns.VERSIONS_SQL, "text, text, text, text", CLAIM),
-          hot(
-              "HeldRuns.SQL",
-              HeldRuns.SQL,
-              "text, text, bigint, uuid, uuid",
-              CLAIM,
-              "workflow_runs_own_lease"),
-          hot(
-              "HeldRuns.FORGOTTEN_SQL",
-              HeldRuns.FORGOTTEN_SQL,
-              "int, bigint",
-              WORKERS,
-              "workflow_runs_own_lease"),
-          hot("HeldRuns.UNHEARD_SQL", HeldRuns.UNHEARD_SQL, "", PKEY, STEPS),
-          hot("AcknowledgeHandOut.SQL", AcknowledgeHandOut.SQL, "", PKEY),
-          hot("Tasks.CLAIM_SQL", constant("dispatch.Tasks", "CLAIM_SQL"), "uuid, text, int", PKEY),
-          hot("Messages.POST_SQL", Messages.POST_SQL, ""),
-          hot("Messages.TAKE_SQL", Messages.TAKE_SQL, "", MESSAGES),
-          hot("Messages.TO_CHILDREN_SQL", Messages.TO_CHILDREN_SQL, "", "workflow_runs_parent"),
-          hot(
-              "Messages.OF_ENDED_CHILDREN_SQL",
-              Messages.OF_ENDED_CHILDREN_SQL,
-              "",
-              "workflow_runs_parent",
-              PAYLOADS),
-          hot("InsertRuns.PARENTS_SQL", InsertRuns.PARENTS_SQL, "", PKEY),
-          hot("CloseSteps.REOPEN_CHILDREN_SQL", CloseSteps.REOPEN_CHILDREN_SQL, "", STEPS, PKEY),
-          hot("Messages.FORGOTTEN_SQL", Messages.FORGOTTEN_SQL, "bigint, int", "run_messages_age"),
-          hot(
-              "HeartbeatWriter.BEAT_SQL",
-              constant("worker.HeartbeatWriter", "BEAT_SQL"),
-              "",
-              WORKERS),
-          hot(
-              "HeartbeatWriter.LOCKED_SQL",
-              constant("worker.HeartbeatWriter", "LOCKED_SQL"),
-              "",
-              WORKERS),
-          hot("HeartbeatWriter.LOOK_SQL", constant("worker.HeartbeatWriter", "LOOK_SQL"), "", PKEY),
-          hot(
-              "HeartbeatWriter.RENEW_SQL",
-              constant("worker.HeartbeatWriter", "RENEW_SQL"),
-              "bigint",
-              PKEY),
-          hot("WorkerRows.FIND_SQL", constant("worker.WorkerRows", "FIND_SQL"), "uuid", WORKERS));
+          hot("InsertRuns.SQL", ""),
+          hot("InsertRuns.ALONE_SQL", ""),
+          hot("InsertRuns.RIVALS_SQL", "", PKEY, "workflow_runs_external_id"),
+          hot("InsertRuns.OPTIONS_SQL", ""),
+          hot("InsertRuns.ENDED_SQL", "", "workflow_runs_external_id"),
+          hot("InsertRuns.DELETE_SQL", "", PKEY),
+          hot("ResumeContext.SQL", "", PKEY, STEPS, "workflow_runs_external_id"),
+          hot("ReopenRuns.RENEW_DEADLINES_SQL", "", PKEY),
+          hot("OverdueRuns.SQL", "int", "workflow_runs_deadline"),
+          hot("OverdueSteps.SQL", "bigint, int", "step_runs_timeout"),
+          hot("PreviousRun.SQL", "uuid, text", PKEY, PAYLOADS),
+          hot("FailureContext.SQL", "text, bigint, int", PKEY, PAYLOADS, STEPS, "workers_queue"),
+          hot("InsertPayloads.SQL", ""),
+          hot("LockRuns.SQL", "", PKEY),
+          hot("UpdateRuns.SQL", "", PKEY),
+          hot("RunCompletions.SQL", "", PKEY, PAYLOADS),
+          hot("WriteSteps.PLAIN_SQL", ""),
+          hot("WriteSteps.SQL", ""),
+          hot("ReadSteps.BY_KEY_SQL", "", STEPS),
+          hot("ReadSteps.AWAITED_SQL", "", STEPS),
+          hot("ReadSteps.HISTORY_SQL", "", STEPS),
+          hot("ReadSteps.PAGE_SQL", "uuid, text, int, bigint", STEPS),
+          hot("ReadSteps.SIZES_SQL", "", STEPS),
+          hot("CloseSteps.END_OPEN_SQL", "", STEPS),
+          hot("CloseSteps.END_SLEEPS_SQL", "", STEPS),
+          hot("CloseSteps.REOPEN_SLEEPS_SQL", "", STEPS),
+          hot("CaughtFailures.CARRY_OVER_SQL", "", STEPS),
+          hot("RecordStep.SQL", "uuid, text, int, text, int, bytea, bigint", PKEY),
+          hot("RecordStep.OPEN_SQL", "uuid, text, int, bytea, text, int, int", PKEY, STEPS),
+          hot("StoredEnd.SQL", "", PKEY, PAYLOADS),
+          hot("FinishRun.SQL", "uuid, text, int, int", PKEY),
+          hot("FinishRun.WITHOUT_STEP_SQL", "uuid, text, int", PKEY),
+          hot("ClaimRuns.SQL", "text, text, int", CLAIM, PKEY, PAYLOADS),
+          hot("ClaimRuns.DELAY_SQL", "", PKEY),
+          hot("ClaimRuns.NEXT_DUE_SQL", "text, text, bigint", CLAIM),
+          hot("ClaimRuns.VERSIONS_SQL", "text, text, text, text", CLAIM),
+          hot("HeldRuns.SQL", "text, text, bigint, uuid, uuid", CLAIM, "workflow_runs_own_lease"),
+          hot("HeldRuns.FORGOTTEN_SQL", "int, bigint", WORKERS, "workflow_runs_own_lease"),
+          hot("HeldRuns.UNHEARD_SQL", "", PKEY, STEPS),
+          hot("AcknowledgeHandOut.SQL", "", PKEY),
+          hot("Tasks.CLAIM_SQL", "uuid, text, int", PKEY),
+          hot("Messages.POST_SQL", ""),
+          hot("Messages.TAKE_SQL", "", MESSAGES),
+          hot("Messages.TO_CHILDREN_SQL", "", "workflow_runs_parent"),
+          hot("Messages.OF_ENDED_CHILDREN_SQL", "", "workflow_runs_parent", PAYLOADS),
+          hot("InsertRuns.PARENTS_SQL", "", PKEY),
+          hot("CloseSteps.REOPEN_CHILDREN_SQL", "", STEPS, PKEY),
+          hot("Messages.FORGOTTEN_SQL", "bigint, int", "run_messages_age"),
+          hot("HeartbeatWriter.BEAT_SQL", "", WORKERS),
+          hot("HeartbeatWriter.LOCKED_SQL", "", WORKERS),
+          hot("HeartbeatWriter.LOOK_SQL", "", PKEY),
+          hot("HeartbeatWriter.RENEW_SQL", "bigint", PKEY),
+          hot("WorkerRows.FIND_SQL", "uuid", WORKERS));
 
   /** Executed once per worker, or rarely. */
   private static final Set<String> COLD =
@@ -225,7 +143,7 @@ class HotPlanTest {
     Set<String> known = new TreeSet<>(COLD);
     HOT.forEach(hot -> known.add(hot.name));
 
-    assertThat(statements()).isEqualTo(known);
+    assertThat(STATEMENTS.keySet()).isEqualTo(known);
   }
 
   /** With few rows any plan is fine for these; a test below checks that the plan is not kept. */
@@ -413,41 +331,22 @@ class HotPlanTest {
     ROWS.forEach(sql -> database.execute(sql.formatted(from, to)));
   }
 
-  private static Hot hot(String name, String sql, String types, String... indexes) {
-    return new Hot(name, sql, types, new TreeSet<>(List.of(indexes)));
-  }
-
-  private static String constant(String type, String field) {
-    try {
-      Field found = Class.forName("dev.kagzi.engine." + type).getDeclaredField(field);
-      found.setAccessible(true);
-      return (String) found.get(null);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(type + "." + field, e);
-    }
+  private static Hot hot(String name, String types, String... indexes) {
+    return new Hot(
+        name, requireNonNull(STATEMENTS.get(name), name), types, new TreeSet<>(List.of(indexes)));
   }
 
   /** All SQL constants in the packages whose statements run for every run. */
-  private static Set<String> statements() {
-    Set<String> names = new TreeSet<>();
-    try (Stream<Path> files = Files.walk(SOURCES)) {
-      for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
-        String packageName = SOURCES.relativize(file).getName(0).toString();
-        String type = file.getFileName().toString().replace(".java", "");
-        if (PACKAGES.contains(packageName) && !type.equals("package-info")) {
-          for (Field field :
-              Class.forName("dev.kagzi.engine." + packageName + "." + type).getDeclaredFields()) {
-            if (Modifier.isStatic(field.getModifiers()) && field.getName().endsWith("SQL")) {
-              names.add(type + "." + field.getName());
-            }
-          }
-        }
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (ClassNotFoundException e) {
-      throw new IllegalStateException(e);
-    }
-    return names;
+  private static Map<String, String> statements() {
+    Map<String, String> statements = new TreeMap<>();
+    SqlConstants.all()
+        .forEach(
+            (name, sql) -> {
+              String[] parts = name.split("\\.", 2);
+              if (PACKAGES.contains(parts[0]) && name.endsWith("SQL")) {
+                statements.put(parts[1], sql);
+              }
+            });
+    return statements;
   }
 }

@@ -32,7 +32,7 @@ public final class ServerHeartbeat implements Chore {
              (SELECT (extract(epoch FROM kagzi.clock() - min(last_heartbeat_at)) * 1000)::bigint
                 FROM kagzi.workers
                WHERE status <> 'OFFLINE') AS silent_ms,
-             EXISTS (SELECT FROM kagzi.run_messages
+             EXISTS (SELECT 1 FROM kagzi.run_messages
                       WHERE created_at < kagzi.clock() - ? * interval '1 millisecond')
                AS old_messages,
              ceil(extract(epoch FROM least(
@@ -46,10 +46,10 @@ public final class ServerHeartbeat implements Chore {
                 FROM kagzi.workflow_runs
                WHERE cron_expr IS NOT NULL AND status = 'SCHEDULED' AND available_at < 'infinity')
                AS schedules_in_ms,
-             EXISTS (SELECT FROM kagzi.workflow_runs
+             EXISTS (SELECT 1 FROM kagzi.workflow_runs
                       WHERE cron_expr IS NOT NULL AND buffered_at IS NOT NULL) AS buffered,
-             EXISTS (SELECT FROM kagzi.run_changes)
-               OR EXISTS (SELECT FROM kagzi.schedule_changes) AS unfolded,
+             EXISTS (SELECT 1 FROM kagzi.run_changes)
+               OR EXISTS (SELECT 1 FROM kagzi.schedule_changes) AS unfolded,
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
                 FROM kagzi.namespaces) AS namespaces_us,
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint

@@ -214,6 +214,14 @@ public final class Query {
     return all.isEmpty() ? Optional.empty() : Optional.of(all.get(0));
   }
 
+  /**
+   * Sends the statement and counts the rows that it returns. For the rows that an {@code INSERT …
+   * SELECT … ON CONFLICT … RETURNING} has written: not every PostgreSQL reports their number right.
+   */
+  public int count() throws SQLException {
+    return list(row -> row).size();
+  }
+
   /** Sends the statement and returns the number of changed rows. */
   public int update() throws SQLException {
     sent.run();

@@ -90,13 +90,13 @@ public final class ClaimRuns {
                available_at = kagzi.clock()
                  + CASE WHEN c.aside THEN 0 ELSE ?::bigint END * interval '1 millisecond',
                crashes = w.crashes + CASE WHEN c.from_status = 'RUNNING' THEN 1 ELSE 0 END,
-               started_at = coalesce(w.started_at, kagzi.clock()),
+               started_at = coalesce(w.started_at, t.now),
                waits_for = NULL
-          FROM c
+          FROM c, (SELECT kagzi.clock() AS now) AS t
          WHERE w.run_id = c.run_id
         RETURNING w.run_id, w.epoch, w.status, w.workflow_type, w.version, w.attempts, w.external_id,
                   w.created_at, w.crashes, w.step_timeout_ms,
-                  ceil(extract(epoch FROM w.deadline_at - kagzi.clock()) * 1000)::bigint
+                  ceil(extract(epoch FROM w.deadline_at - t.now) * 1000)::bigint
                     AS deadline_in_ms,
                   c.slot, c.from_status, c.found, w.namespace, w.task_queue),
       n AS (

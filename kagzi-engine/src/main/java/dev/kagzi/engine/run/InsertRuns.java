@@ -53,14 +53,15 @@ public final class InsertRuns {
                CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
                CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
                n.locked_by,
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
-               kagzi.clock() + n.lease_ms * interval '1 millisecond',
-               kagzi.clock(),
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
+               t.now + n.lease_ms * interval '1 millisecond',
+               t.now,
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END
           FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
                       ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[])
                  AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
                        retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms)
+         CROSS JOIN (SELECT kagzi.clock() AS now) AS t
             ON CONFLICT DO NOTHING
         RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
       """
@@ -81,14 +82,14 @@ public final class InsertRuns {
                CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
                CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
                n.locked_by,
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
-               kagzi.clock() + n.lease_ms * interval '1 millisecond',
-               kagzi.clock(),
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
+               t.now + n.lease_ms * interval '1 millisecond',
+               t.now,
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
                d.deadline_at,
                n.execution_timeout_ms,
-               CASE WHEN n.deadline_us IS NOT NULL AND d.deadline_at > kagzi.clock()
-                    THEN ceil(extract(epoch FROM d.deadline_at - kagzi.clock()) * 1000)::bigint END,
+               CASE WHEN n.deadline_us IS NOT NULL AND d.deadline_at > t.now
+                    THEN ceil(extract(epoch FROM d.deadline_at - t.now) * 1000)::bigint END,
                n.step_timeout_ms, n.heartbeat_timeout_ms, n.on_failure_workflow,
                n.on_failure_task_queue, n.retry_of, n.failed_run_id,
                CASE WHEN n.detached THEN true END
@@ -101,8 +102,9 @@ public final class InsertRuns {
                        execution_timeout_ms, deadline_us, step_timeout_ms, heartbeat_timeout_ms,
                        on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id,
                        detached)
+         CROSS JOIN (SELECT kagzi.clock() AS now) AS t
          CROSS JOIN LATERAL (
-               SELECT least(kagzi.clock() + n.execution_timeout_ms * interval '1 millisecond',
+               SELECT least(t.now + n.execution_timeout_ms * interval '1 millisecond',
                             kagzi.at(n.deadline_us)) AS deadline_at) AS d
             ON CONFLICT DO NOTHING
         RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
@@ -134,14 +136,15 @@ public final class InsertRuns {
                CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
                CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
                n.locked_by,
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END,
-               kagzi.clock() + n.lease_ms * interval '1 millisecond',
-               kagzi.clock(),
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE kagzi.clock() END
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
+               t.now + n.lease_ms * interval '1 millisecond',
+               t.now,
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END
           FROM (VALUES (?::uuid, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::uuid,
                         ?::bigint))
                  AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
                        retry_policy, locked_by, lease_ms)
+         CROSS JOIN (SELECT kagzi.clock() AS now) AS t
             ON CONFLICT DO NOTHING
         RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
       c AS (
@@ -190,7 +193,7 @@ public final class InsertRuns {
                 LIMIT 1
              ) AS r ON true
        WHERE NOT EXISTS (
-               SELECT FROM kagzi.workflow_runs a
+               SELECT 1 FROM kagzi.workflow_runs a
                 WHERE a.namespace = n.namespace
                   AND a.external_id = n.external_id
                   AND a.ended = '00000000-0000-0000-0000-000000000000'

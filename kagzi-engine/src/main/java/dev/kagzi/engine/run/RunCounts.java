@@ -15,11 +15,12 @@ public final class RunCounts {
    */
   static final String FOLD_SQL =
       """
-      WITH taken AS (
-        DELETE FROM kagzi.run_changes
-         WHERE ctid = ANY (ARRAY(SELECT ctid FROM kagzi.run_changes LIMIT ?
-                                    FOR UPDATE SKIP LOCKED))
-        RETURNING namespace, workflow_type, task_queue, version, from_status, to_status, runs),
+      WITH locked AS MATERIALIZED (
+        SELECT change_id FROM kagzi.run_changes LIMIT ? FOR UPDATE SKIP LOCKED),
+      taken AS (
+        DELETE FROM kagzi.run_changes c USING locked l WHERE c.change_id = l.change_id
+        RETURNING c.namespace, c.workflow_type, c.task_queue, c.version, c.from_status,
+                  c.to_status, c.runs),
       folded AS (
         INSERT INTO kagzi.run_counts AS c
                (namespace, workflow_type, task_queue, version, status, runs)
@@ -39,9 +40,12 @@ public final class RunCounts {
   /** Deletes counts of zero, except those that another transaction is changing. */
   static final String FORGET_SQL =
       """
-      DELETE FROM kagzi.run_counts
-       WHERE ctid = ANY (ARRAY(SELECT ctid FROM kagzi.run_counts WHERE runs = 0 LIMIT ?
-                                  FOR UPDATE SKIP LOCKED))
+      WITH locked AS MATERIALIZED (
+        SELECT namespace, workflow_type, task_queue, version, status
+          FROM kagzi.run_counts WHERE runs = 0 LIMIT ? FOR UPDATE SKIP LOCKED)
+      DELETE FROM kagzi.run_counts c USING locked l
+       WHERE c.namespace = l.namespace AND c.workflow_type = l.workflow_type
+         AND c.task_queue = l.task_queue AND c.version = l.version AND c.status = l.status
       """;
 
   private RunCounts() {}

@@ -36,7 +36,7 @@ public final class UpdateRuns {
              blocked_by = n.blocked_by::jsonb,
              waits_for = string_to_array(n.waits_for, E'\\n'),
              waits_for_all = n.waits_for_all,
-             finished_at = CASE WHEN n.ended THEN kagzi.clock() END,
+             finished_at = CASE WHEN n.ended THEN t.now END,
              ended = CASE WHEN n.ended THEN r.run_id
                           ELSE '00000000-0000-0000-0000-000000000000' END
         FROM unnest(?::uuid[], ?::int[], ?::text[], ?::bigint[], ?::uuid[], ?::uuid[], ?::int[],
@@ -44,7 +44,8 @@ public final class UpdateRuns {
                     ?::boolean[])
                AS n (run_id, epoch, status, available_us, locked_by, taken_from, taken_epoch,
                      ended_epoch, attempts, crashes, error, blocked_by, waits_for, waits_for_all,
-                     ended)
+                     ended),
+             (SELECT kagzi.clock() AS now) AS t
        WHERE r.run_id = n.run_id
          AND r.epoch = n.epoch
       """;

@@ -68,7 +68,7 @@ final class FireRuns {
       """
       SELECT n.run_id
         FROM unnest(?::uuid[], ?::uuid[], ?::bigint[]) AS n (run_id, schedule_id, fire_us)
-       WHERE NOT EXISTS (SELECT FROM kagzi.workflow_runs r
+       WHERE NOT EXISTS (SELECT 1 FROM kagzi.workflow_runs r
                           WHERE r.schedule_id = n.schedule_id AND r.fire_at = kagzi.at(n.fire_us))
       """;
 

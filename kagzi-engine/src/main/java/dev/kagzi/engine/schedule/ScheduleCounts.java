@@ -9,16 +9,16 @@ import java.sql.SQLException;
 public final class ScheduleCounts {
   static final String FOLD_SQL =
       """
-      WITH taken AS (
-        DELETE FROM kagzi.schedule_changes
-         WHERE ctid = ANY (ARRAY(SELECT ctid FROM kagzi.schedule_changes LIMIT ?
-                                    FOR UPDATE SKIP LOCKED))
-        RETURNING schedule_id, completed, failed),
+      WITH locked AS MATERIALIZED (
+        SELECT change_id FROM kagzi.schedule_changes LIMIT ? FOR UPDATE SKIP LOCKED),
+      taken AS (
+        DELETE FROM kagzi.schedule_changes c USING locked l WHERE c.change_id = l.change_id
+        RETURNING c.schedule_id, c.completed, c.failed),
       folded AS (
         INSERT INTO kagzi.schedule_counts AS c (schedule_id, completed, failed)
         SELECT t.schedule_id, sum(t.completed), sum(t.failed)
           FROM taken t
-         WHERE EXISTS (SELECT FROM kagzi.workflow_runs s WHERE s.run_id = t.schedule_id)
+         WHERE EXISTS (SELECT 1 FROM kagzi.workflow_runs s WHERE s.run_id = t.schedule_id)
          GROUP BY t.schedule_id
          ORDER BY t.schedule_id
             ON CONFLICT (schedule_id) DO UPDATE

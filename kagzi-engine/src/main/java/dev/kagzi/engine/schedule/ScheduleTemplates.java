@@ -59,7 +59,7 @@ final class ScheduleTemplates {
       """
       SELECT n.schedule_id
         FROM unnest(?::uuid[]) AS n (schedule_id)
-       WHERE EXISTS (SELECT FROM kagzi.workflow_runs r
+       WHERE EXISTS (SELECT 1 FROM kagzi.workflow_runs r
                       WHERE r.schedule_id = n.schedule_id AND r.available_at IS NOT NULL)
       """;
 
@@ -71,10 +71,11 @@ final class ScheduleTemplates {
              buffered_at = kagzi.at(n.buffered_us),
              total_runs = t.total_runs + n.fired,
              missed_runs = t.missed_runs + n.missed,
-             last_fired_at = CASE WHEN n.fired > 0 THEN kagzi.clock() ELSE t.last_fired_at END,
+             last_fired_at = CASE WHEN n.fired > 0 THEN c.now ELSE t.last_fired_at END,
              error = NULL
         FROM unnest(?::uuid[], ?::bigint[], ?::bigint[], ?::int[], ?::bigint[])
-               AS n (run_id, next_us, buffered_us, fired, missed)
+               AS n (run_id, next_us, buffered_us, fired, missed),
+             (SELECT kagzi.clock() AS now) AS c
        WHERE t.run_id = n.run_id
       """;
 

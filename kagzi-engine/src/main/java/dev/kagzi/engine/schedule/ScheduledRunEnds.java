@@ -52,7 +52,7 @@ public final class ScheduledRunEnds {
       WAITING
           + """
                AND t.buffered_at IS NOT NULL
-               AND NOT EXISTS (SELECT FROM kagzi.workflow_runs r
+               AND NOT EXISTS (SELECT 1 FROM kagzi.workflow_runs r
                                 WHERE r.schedule_id = t.run_id AND r.available_at IS NOT NULL)
              ORDER BY t.run_id
              LIMIT ?

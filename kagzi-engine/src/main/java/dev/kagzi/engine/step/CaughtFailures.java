@@ -22,7 +22,7 @@ public final class CaughtFailures {
          AND c.run_attempt = n.attempt - 1
          AND c.status = 'FAILED'
          AND c.final
-         AND EXISTS (SELECT FROM kagzi.step_runs s
+         AND EXISTS (SELECT 1 FROM kagzi.step_runs s
                       WHERE s.run_id = c.run_id AND s.started_at > c.finished_at
                         AND kagzi.went_on(c.step_id, s.step_id))
       """;

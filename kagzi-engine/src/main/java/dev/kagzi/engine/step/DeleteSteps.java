@@ -35,13 +35,12 @@ public final class DeleteSteps {
   /** Deletes the first step with any weight, and more steps up to the weight limit. */
   static final String DELETE_SOME_SQL =
       """
-      DELETE FROM kagzi.step_runs
-       WHERE ctid = ANY (ARRAY(
-               SELECT w.ctid
-                 FROM (SELECT x.ctid, x.n, sum(x.weight) OVER (ORDER BY x.n) AS weights
-                         FROM (SELECT s.ctid, row_number() OVER () AS n, %sAS weight
-                                 FROM kagzi.step_runs s WHERE s.run_id = ? LIMIT ?) AS x) AS w
-                WHERE w.n = 1 OR w.weights <= ?))
+      DELETE FROM kagzi.step_runs d
+       USING (SELECT x.run_id, x.step_id, x.attempt, x.n, sum(x.weight) OVER (ORDER BY x.n) AS weights
+                FROM (SELECT s.run_id, s.step_id, s.attempt, row_number() OVER () AS n, %sAS weight
+                        FROM kagzi.step_runs s WHERE s.run_id = ? LIMIT ?) AS x) AS w
+       WHERE (w.n = 1 OR w.weights <= ?)
+         AND d.run_id = w.run_id AND d.step_id = w.step_id AND d.attempt = w.attempt
       """
           .formatted(WEIGHT);
 

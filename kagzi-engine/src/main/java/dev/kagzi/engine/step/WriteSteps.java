@@ -33,6 +33,7 @@ public final class WriteSteps {
                                    THEN step_runs.started_at ELSE excluded.started_at END,
                  output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
            WHERE step_runs.status = 'RUNNING'
+      RETURNING 1
       """;
 
   /** For all other attempts. */
@@ -45,9 +46,9 @@ public final class WriteSteps {
                                    progress_metadata, name)
       SELECT n.run_id, n.step_id, n.attempt, n.epoch, n.run_attempt, n.kind, n.status, n.final,
              n.input, n.input_metadata::jsonb, n.output, n.output_metadata::jsonb, n.error::jsonb,
-             n.retry_policy::jsonb, kagzi.at(n.due_us), kagzi.at(n.timeout_us), kagzi.clock(),
-             kagzi.clock() - n.ran_ms * interval '1 millisecond',
-             CASE WHEN n.status IN ('COMPLETED', 'FAILED') THEN kagzi.clock() END,
+             n.retry_policy::jsonb, kagzi.at(n.due_us), kagzi.at(n.timeout_us), t.now,
+             t.now - n.ran_ms * interval '1 millisecond',
+             CASE WHEN n.status IN ('COMPLETED', 'FAILED') THEN t.now END,
              n.child_run_id, n.input_hash, n.progress, n.progress_metadata::jsonb, n.name
         FROM unnest(?::uuid[], ?::text[], ?::int[], ?::int[], ?::int[], ?::text[], ?::text[],
                     ?::boolean[], ?::bytea[], ?::text[], ?::bytea[], ?::text[], ?::text[],
@@ -57,6 +58,7 @@ public final class WriteSteps {
                      input_metadata, output, output_metadata, error, retry_policy, due_us,
                      timeout_us, ran_ms, child_run_id, input_hash, progress, progress_metadata,
                      name)
+       CROSS JOIN (SELECT kagzi.clock() AS now) AS t
           ON CONFLICT (run_id, step_id, attempt) DO UPDATE
              SET status = excluded.status, epoch = excluded.epoch,
                  run_attempt = excluded.run_attempt, final = excluded.final,
@@ -77,6 +79,7 @@ public final class WriteSteps {
                                           THEN step_runs.progress_metadata
                                           ELSE excluded.progress_metadata END
            WHERE step_runs.status = 'RUNNING'
+      RETURNING 1
       """;
 
   private WriteSteps() {}
@@ -92,7 +95,7 @@ public final class WriteSteps {
         .bindBytes(steps, s -> data(s.output()))
         .bindTexts(steps, s -> metadata(s.output()))
         .bindLongs(steps, StepRow::ranMs)
-        .update();
+        .count();
   }
 
   /** The same for attempts of any kind. */
@@ -120,7 +123,7 @@ public final class WriteSteps {
         .bindBytes(steps, s -> data(s.progress()))
         .bindTexts(steps, s -> metadata(s.progress()))
         .bindTexts(steps, StepRow::name)
-        .update();
+        .count();
   }
 
   private static byte @Nullable [] data(@Nullable Payload payload) {

@@ -90,7 +90,7 @@ record FailureContext(
                  LIMIT 1) END AS last_step,
              (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us, f.seen_step,
              r.retry_policy IS NOT NULL AND EXISTS (
-               SELECT FROM kagzi.step_runs c
+               SELECT 1 FROM kagzi.step_runs c
                  JOIN kagzi.step_runs s
                    ON s.run_id = c.run_id
                   AND s.run_attempt <= c.run_attempt

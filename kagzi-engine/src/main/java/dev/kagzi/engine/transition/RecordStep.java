@@ -36,6 +36,7 @@ final class RecordStep {
                                    THEN step_runs.started_at ELSE excluded.started_at END,
                  output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
            WHERE step_runs.status = 'RUNNING'
+      RETURNING 1
       """;
 
   /** The same for a simple client, whose BeginStep call has opened the attempt. */
@@ -91,7 +92,7 @@ final class RecordStep {
             .bind(done.output().data())
             .bind(Json.encode(done.output().metadata()))
             .bind(Math.max(0, done.ranMs()))
-            .update()
+            .count()
         == 1;
   }
 }

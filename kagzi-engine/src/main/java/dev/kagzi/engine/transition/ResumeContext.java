@@ -38,14 +38,14 @@ record ResumeContext(
              r.error -> 'metadata' ->> 'step' AS failed_step,
              u.step_id AS undone_by,
              EXISTS (
-               SELECT FROM kagzi.step_runs o
+               SELECT 1 FROM kagzi.step_runs o
                 WHERE o.run_id = r.run_id AND o.run_attempt = r.attempts
                   AND o.status <> 'COMPLETED'
                   AND NOT (o.final
-                           AND EXISTS (SELECT FROM kagzi.step_runs s
+                           AND EXISTS (SELECT 1 FROM kagzi.step_runs s
                                         WHERE s.run_id = o.run_id AND s.started_at > o.finished_at
                                           AND kagzi.went_on(o.step_id, s.step_id)))
-                  AND NOT EXISTS (SELECT FROM kagzi.step_runs s
+                  AND NOT EXISTS (SELECT 1 FROM kagzi.step_runs s
                                    WHERE s.run_id = o.run_id AND s.step_id = o.step_id
                                      AND s.attempt > o.attempt)) AS has_more
         FROM unnest(?::uuid[]) AS n (run_id)

@@ -8,10 +8,10 @@
 CREATE FUNCTION kagzi.clock() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT now()';
 
 -- Converts microseconds since 1970, in which the engine passes times. Null stays null; the largest
--- bigint is infinity.
-CREATE FUNCTION kagzi.at(us bigint) RETURNS timestamptz LANGUAGE sql STABLE AS
+-- bigint is infinity. It computes in UTC: the sum of a timestamptz and an interval is not immutable.
+CREATE FUNCTION kagzi.at(us bigint) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 $$ SELECT CASE WHEN us = 9223372036854775807 THEN 'infinity'::timestamptz
-               ELSE timestamptz 'epoch' + us * interval '1 microsecond' END $$;
+               ELSE (timestamp 'epoch' + us * interval '1 microsecond') AT TIME ZONE 'UTC' END $$;
 
 -- Returns whether a step that began after another one failed proves that the workflow code handled
 -- the failure. It does not if the two steps are in different branches of one group, because branches
@@ -292,8 +292,9 @@ CREATE INDEX run_messages_age ON kagzi.run_messages (created_at);
 -- How many runs changed from one status to another. The statement that changes the runs inserts the
 -- row. A null from_status is a new run, a null to_status a deleted one. Insert only and without an
 -- index, so that no writer waits for a counter that others update; a chore folds the rows into
--- run_counts.
+-- run_counts. The id only tells the chore's statement which rows to delete.
 CREATE TABLE kagzi.run_changes (
+  change_id     bigint GENERATED ALWAYS AS IDENTITY (CACHE 100),
   namespace     text NOT NULL,
   task_queue    text NOT NULL,
   workflow_type text NOT NULL,
@@ -321,6 +322,7 @@ CREATE TABLE kagzi.run_counts (
 -- How runs of schedules ended. The transaction that ends the run inserts the row; a chore folds the
 -- rows into schedule_counts.
 CREATE TABLE kagzi.schedule_changes (
+  change_id   bigint GENERATED ALWAYS AS IDENTITY (CACHE 100),
   schedule_id uuid NOT NULL,
   completed   integer NOT NULL,
   failed      integer NOT NULL

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.VersionedDatabase;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -47,6 +48,37 @@ class DatabaseTest {
     assertThat(pooled).isEqualTo("3s, 5s, 2s");
     assertThat(pooledInTransaction).isEqualTo("3s, 5s, 2s");
     assertThat(writers).isEqualTo("3s, 5s, 2s");
+  }
+
+  /** On a distributed schema of Citus, generic plans crash the coordinator. */
+  @Test
+  void writers_have_generic_plans_unless_citus_is_installed() throws SQLException {
+    assertThat(planCacheMode(database.config())).isEqualTo("force_generic_plan");
+
+    DatabaseConfig other = VersionedDatabase.empty().config();
+    try (Database engine = Database.open(other);
+        Session session = engine.open("writer")) {
+      session
+          .query(
+              """
+              SET allow_system_table_mods = on;
+              INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable,
+                                        extversion)
+              SELECT 99999, 'citus', extowner, extnamespace, false, '13' FROM pg_extension LIMIT 1
+              """)
+          .execute();
+    }
+    assertThat(planCacheMode(other)).isEqualTo("auto");
+  }
+
+  private static String planCacheMode(DatabaseConfig config) throws SQLException {
+    try (Database engine = Database.open(config);
+        Session session = engine.open("writer")) {
+      return session
+          .query("SELECT current_setting('plan_cache_mode') AS mode")
+          .first(row -> row.text("mode"))
+          .orElseThrow();
+    }
   }
 
   /** Slow user queries must not delay workers and schedules. */
