@@ -13,7 +13,6 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -38,14 +37,12 @@ import org.junit.jupiter.api.Test;
 
 /** The allowed dependencies between the engine's packages; all others are forbidden. */
 class ArchitectureTest {
-  private static final String ROOT = "dev.kagzi.engine";
+  private static final String ROOT = SqlConstants.ROOT;
+  private static final Path ARCHITECTURE = Path.of("../ARCHITECTURE.md");
   private static final Path SOURCES = Path.of("src/main/java/dev/kagzi/engine");
   private static final Path MIGRATIONS = Path.of("src/main/resources/dev/kagzi/engine/migration");
 
-  // Only from the main classes: tests are in the same packages, in another folder.
-  private static final JavaClasses ENGINE =
-      new ClassFileImporter()
-          .importUrl(Engine.class.getProtectionDomain().getCodeSource().getLocation());
+  private static final JavaClasses ENGINE = SqlConstants.ENGINE;
 
   /** The packages that each package may depend on. */
   private static final Map<String, Set<String>> MAY_KNOW =
@@ -109,6 +106,7 @@ class ArchitectureTest {
           Map.entry("requests", "request"),
           Map.entry("workflow_runs", "run"),
           Map.entry("workflow_payloads", "run"),
+          Map.entry("workflow_types", "run"),
           Map.entry("run_changes", "run"),
           Map.entry("run_counts", "run"),
           Map.entry("schedule_changes", "schedule"),
@@ -224,6 +222,7 @@ class ArchitectureTest {
         .check(ENGINE);
 
     Map<String, Set<String>> named = tables(Pattern.compile("kagzi\\.([a-z]+(?:_[a-z]+)*)\\b"));
+    named.values().removeIf(names -> names.stream().noneMatch(OWNERS::containsKey));
 
     assertThat(MAY_USE_SQL).containsAll(named.keySet());
   }
@@ -245,6 +244,102 @@ class ArchitectureTest {
         tables(Pattern.compile("(?:INSERT INTO|UPDATE|DELETE FROM)\\s+kagzi\\.([a-z_]+)"));
 
     assertThat(written).isEqualTo(allowed);
+  }
+
+  @Test
+  void every_table_has_an_owner() throws IOException {
+    Set<String> created = new TreeSet<>();
+    for (Path migration : VersionedDatabase.migrations()) {
+      Pattern.compile("CREATE TABLE (?:IF NOT EXISTS )?kagzi\\.([a-z_]+)")
+          .matcher(Files.readString(migration))
+          .results()
+          .forEach(table -> created.add(table.group(1)));
+    }
+
+    assertThat(OWNERS.keySet()).isEqualTo(created);
+  }
+
+  @Test
+  void the_documented_writers_of_each_table_are_the_allowed_ones() throws IOException {
+    Map<String, String> documented = new TreeMap<>();
+    Pattern row = Pattern.compile("(?m)^\\| (`[^|]*) \\| `(\\w+)` \\| ([^|]*) \\|");
+    row.matcher(section("## Tables"))
+        .results()
+        .forEach(
+            line ->
+                quoted(line.group(1))
+                    .forEach(
+                        table ->
+                            documented.put(table, line.group(2) + " " + quoted(line.group(3)))));
+    Map<String, String> allowed = new TreeMap<>();
+    OWNERS.forEach(
+        (table, owner) ->
+            allowed.put(
+                table, owner + " " + new TreeSet<>(MAY_ALSO_WRITE.getOrDefault(table, Set.of()))));
+
+    assertThat(documented).isEqualTo(allowed);
+  }
+
+  /** Statements that write runs and do not compare an epoch, and why they need not. */
+  private static final Map<String, String> WITHOUT_EPOCH =
+      Map.ofEntries(
+          Map.entry("run.InsertRuns.SQL", "inserts"),
+          Map.entry("run.InsertRuns.OPTIONS_SQL", "inserts"),
+          Map.entry("run.InsertRuns.ALONE_SQL", "inserts"),
+          Map.entry("run.InsertRuns.DELETE_SQL", "deletes runs that it has inserted or locked"),
+          Map.entry("dispatch.ClaimRuns.SQL", "increases the epoch of runs that it locks"),
+          Map.entry("schedule.FireRuns.SQL", "inserts"),
+          Map.entry("schedule.ScheduleRows.INSERT_SQL", "a template has no claims"),
+          Map.entry("schedule.ScheduleRows.UPDATE_SQL", "a template has no claims"),
+          Map.entry("schedule.ScheduleRows.DELETE_SQL", "a template has no claims"),
+          Map.entry("schedule.ScheduleTemplates.ADVANCE_SQL", "a template has no claims"),
+          Map.entry("schedule.ScheduleTemplates.STARTED_SQL", "a template has no claims"),
+          Map.entry("schedule.ScheduleTemplates.PUT_ASIDE_SQL", "a template has no claims"),
+          Map.entry("schedule.ScheduledRunEnds.TAKEN_SQL", "a template has no claims"));
+
+  @Test
+  void a_statement_that_writes_a_run_compares_its_epoch() throws IOException {
+    Pattern write = Pattern.compile("(?:INSERT INTO|UPDATE|DELETE FROM) kagzi\\.workflow_runs\\b");
+    Pattern fence = Pattern.compile("(?s).*\\bWHERE\\b.*\\bepoch = (?:\\?|\\w+\\.epoch).*");
+    Set<String> without = new TreeSet<>();
+    SqlConstants.all()
+        .forEach(
+            (name, sql) -> {
+              if (write.matcher(sql).find() && !fence.matcher(sql).matches()) {
+                without.add(name);
+              }
+            });
+
+    assertThat(without).isEqualTo(WITHOUT_EPOCH.keySet());
+  }
+
+  @Test
+  void the_documented_writers_without_an_epoch_are_the_listed_ones() throws IOException {
+    String text = section("**Who writes a run without its epoch.**");
+    Set<String> documented = new TreeSet<>();
+    Pattern.compile("(?m)^- .*")
+        .matcher(text)
+        .results()
+        .forEach(line -> documented.addAll(quoted(line.group())));
+    Set<String> listed = new TreeSet<>();
+    WITHOUT_EPOCH.keySet().forEach(name -> listed.add(name.replaceAll("\\.\\w+$", "")));
+
+    assertThat(documented).isEqualTo(listed);
+  }
+
+  /** Returns the text of ARCHITECTURE.md from this line to the next heading. */
+  private static String section(String beginning) throws IOException {
+    String text = Files.readString(ARCHITECTURE);
+    int begin = text.indexOf(beginning);
+    assertThat(begin).as("position of %s", beginning).isNotNegative();
+    int end = text.indexOf("\n## ", begin + 1);
+    return text.substring(begin, end);
+  }
+
+  private static Set<String> quoted(String text) {
+    Set<String> words = new TreeSet<>();
+    Pattern.compile("`([^`]+)`").matcher(text).results().forEach(w -> words.add(w.group(1)));
+    return words;
   }
 
   /** Two clocks differ, and tests can move only one of them. */
@@ -360,10 +455,8 @@ class ArchitectureTest {
       for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
         Matcher matcher = pattern.matcher(Files.readString(file));
         while (matcher.find()) {
-          if (OWNERS.containsKey(matcher.group(1))) {
-            String packageName = SOURCES.relativize(file).getName(0).toString();
-            found.computeIfAbsent(packageName, name -> new TreeSet<>()).add(matcher.group(1));
-          }
+          String packageName = SOURCES.relativize(file).getName(0).toString();
+          found.computeIfAbsent(packageName, name -> new TreeSet<>()).add(matcher.group(1));
         }
       }
     } catch (IOException e) {

@@ -330,7 +330,9 @@ final class RunBatch {
         Set<RunId> receivers = Messages.postResultsOfEndedChildren(tx, reopened);
         receivers.forEach(run -> afterCommit(() -> events.messages(run)));
       }
-      Long expiresMs = ReopenRuns.renewDeadlines(tx, reopened);
+      List<RunRow> resumed =
+          rows.values().stream().filter(row -> reopened.contains(row.runId())).toList();
+      Long expiresMs = ReopenRuns.renewDeadlines(tx, resumed);
       if (expiresMs != null) {
         afterCommit(() -> events.expires(expiresMs));
       }
