@@ -38,7 +38,7 @@ public final class ServerMain {
     try (KagziServer server = KagziServer.start(config)) {
       out.println(server.grpcPort());
       while (in.readLine() != null) {
-        out.println(counters(server.engine().meter()));
+        out.println(counters(server.engine().metrics()));
       }
     }
   }

@@ -39,22 +39,22 @@ final class WorkflowResult extends RemoteCommand {
     long limitNanos = limit();
     long began = System.nanoTime();
     String runId = server.runId(run);
-    boolean away = false;
+    boolean unreachable = false;
     while (true) {
       long leftMs = (limitNanos - (System.nanoTime() - began)) / 1_000_000;
       AwaitWorkflowResponse now;
       try {
         now = await(server, runId, Math.clamp(leftMs, 1, WAIT_MS_MAX));
-        away = false;
+        unreachable = false;
       } catch (CliException e) {
         // The server has answered before, so it is probably restarting: wait for it.
         if (e.exitCode() != ExitCode.UNREACHABLE || leftMs <= AWAY_MS) {
           throw e;
         }
-        if (!away) {
+        if (!unreachable) {
           output.printNote(e.getMessage() + "; waiting for it");
         }
-        away = true;
+        unreachable = true;
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(AWAY_MS));
         continue;
       }

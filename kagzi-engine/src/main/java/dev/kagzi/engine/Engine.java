@@ -122,7 +122,7 @@ public final class Engine implements AutoCloseable {
     this.tasks = new Tasks(database, dispatcher, namespaces, workers::require, config.limits());
     this.coordinator = createCoordinator(config);
     this.purger = createPurger(config);
-    this.metrics = new EngineMetrics(database.meter(), dispatcher.metrics(), journal);
+    this.metrics = new EngineMetrics(database.metrics(), dispatcher.metrics(), journal);
   }
 
   private Namespaces createNamespaces(EngineConfig config) {
@@ -348,7 +348,7 @@ public final class Engine implements AutoCloseable {
     return defaultRetryPolicy;
   }
 
-  public EngineMetrics meter() {
+  public EngineMetrics metrics() {
     return metrics;
   }
 
@@ -365,8 +365,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /** Returns why this engine cannot work now; empty if it can. */
-  public Optional<String> trouble() {
-    return threads.failure().map(ThreadFailure::getMessage).or(database::trouble);
+  public Optional<String> unavailableReason() {
+    return threads.failure().map(ThreadFailure::getMessage).or(database::unavailableReason);
   }
 
   /** Ends polls and streams, commits the queued writes and deletes the row of this server. */
@@ -398,7 +398,7 @@ public final class Engine implements AutoCloseable {
       case ServerMessage.Ended ended -> completions.endedElsewhere(ended.runId());
       case ServerMessage.ToWorker toWorker -> workers.sendAttached(toWorker);
       case ServerMessage.Namespace ignored -> namespaces.refresh();
-      case ServerMessage.Versions ignored -> versions.renew();
+      case ServerMessage.Versions ignored -> versions.refresh();
       case ServerMessage.Everything ignored -> refreshEverything();
     }
   }
@@ -407,7 +407,7 @@ public final class Engine implements AutoCloseable {
     notifier.setOtherServers(1);
     namespaces.refresh();
     fireSchedules.dueIn(0);
-    versions.renew();
+    versions.refresh();
     dispatcher.checkEverything();
     completions.refreshAll();
   }

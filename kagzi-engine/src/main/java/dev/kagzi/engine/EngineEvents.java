@@ -54,13 +54,13 @@ final class EngineEvents implements RunEvents {
   }
 
   @Override
-  public void due(QueueName queue, TypeVersion type, long delayMs) {
+  public void runDue(QueueName queue, TypeVersion type, long delayMs) {
     dispatcher.get().runDue(queue, type, delayMs);
     notifier.publish(new ServerMessage.Work(queue, type, delayMs));
   }
 
   @Override
-  public void someDue(QueueName queue, TypeVersion type, long delayMs) {
+  public void runsDue(QueueName queue, TypeVersion type, long delayMs) {
     dispatcher.get().runsDue(queue, type, delayMs);
     notifier.publish(new ServerMessage.Work(queue, type, delayMs));
   }

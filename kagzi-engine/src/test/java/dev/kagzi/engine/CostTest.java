@@ -69,10 +69,10 @@ class CostTest {
     WorkerId worker = engine.register();
     // Wait until the task queue is known to be empty: then no claim query is sent.
     engine.settle(worker);
-    long looks = engine.engine().meter().dispatch().claimRounds();
+    long looks = engine.engine().metrics().dispatch().claimRounds();
     Poll poll = engine.poll(worker, 10);
     connections.forget();
-    long writes = engine.engine().meter().journalWrites();
+    long writes = engine.engine().metrics().journalWrites();
 
     RunId run = engine.start();
     Task task = await(poll.tasks()).get(0);
@@ -80,8 +80,8 @@ class CostTest {
 
     assertThat(end).isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
     assertThat(engine.run(run).output()).isEqualTo(payload("\"out\""));
-    assertThat(engine.engine().meter().journalWrites() - writes).isEqualTo(2);
-    assertThat(engine.engine().meter().dispatch().claimRounds()).isEqualTo(looks);
+    assertThat(engine.engine().metrics().journalWrites() - writes).isEqualTo(2);
+    assertThat(engine.engine().metrics().dispatch().claimRounds()).isEqualTo(looks);
     assertThat(connections.byClaimers()).isEmpty();
     assertThat(connections.byLanes()).hasSize(2).allMatch(Sent::isCommit);
     assertThat(connections.byLanes().get(0).sql()).isEqualTo(InsertRuns.ALONE_SQL);
@@ -107,7 +107,7 @@ class CostTest {
     WorkerId worker = engine.register();
     engine.start();
     engine.report(done(engine.claimOne(worker).claim(), "1"));
-    long commits = engine.engine().meter().statements().commits();
+    long commits = engine.engine().metrics().statements().commits();
 
     List<StartRequest> requests = new ArrayList<>();
     for (int i = 0; i < runs; i++) {
@@ -126,7 +126,7 @@ class CostTest {
       }
     }
 
-    long cost = engine.engine().meter().statements().commits() - commits;
+    long cost = engine.engine().metrics().statements().commits() - commits;
     assertThat(count("COMPLETED")).isEqualTo(runs + 1);
     assertThat(cost).isLessThan(runs);
   }

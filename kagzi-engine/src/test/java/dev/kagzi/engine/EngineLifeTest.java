@@ -73,17 +73,17 @@ class EngineLifeTest {
     for (int tries = 1; ; tries++) {
       engine.settle(worker);
       Poll poll = engine.poll(worker, 10);
-      long looks = engine.engine().meter().dispatch().claimRounds();
-      long handedOver = engine.engine().meter().dispatch().handedOver();
+      long looks = engine.engine().metrics().dispatch().claimRounds();
+      long handedOver = engine.engine().metrics().dispatch().handedOver();
 
       RunId run = engine.start();
       List<Task> tasks = await(poll.tasks());
 
       assertThat(tasks).extracting(t -> t.claim().runId()).containsExactly(run);
-      boolean queried = engine.engine().meter().dispatch().claimRounds() != looks;
+      boolean queried = engine.engine().metrics().dispatch().claimRounds() != looks;
       if (!queried || tries == 10) {
         assertThat(queried).isFalse();
-        assertThat(engine.engine().meter().dispatch().handedOver()).isEqualTo(handedOver + 1);
+        assertThat(engine.engine().metrics().dispatch().handedOver()).isEqualTo(handedOver + 1);
         return;
       }
       engine.report(done(tasks.getFirst().claim(), "1"));

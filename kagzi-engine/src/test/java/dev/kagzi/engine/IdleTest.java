@@ -42,7 +42,7 @@ class IdleTest {
                         10,
                         60_000)));
       }
-      StatementMetrics meter = engine.engine().meter().statements();
+      StatementMetrics meter = engine.engine().metrics().statements();
 
       // The first queries open their sessions, which is not an idle cost.
       long sent = sentWhileWatched(meter);

@@ -69,7 +69,7 @@ class NotifierChoiceTest {
   @Test
   void in_process_is_refused_beside_a_server_that_it_does_not_reach() {
     try (TestEngine other = start(NotifierKind.POSTGRES, "refused")) {
-      assertThat(other.engine().trouble()).isEmpty();
+      assertThat(other.engine().unavailableReason()).isEmpty();
 
       assertThatThrownBy(() -> start(NotifierKind.IN_PROCESS, "refused").close())
           .isInstanceOf(UnreachableServerException.class)
@@ -99,7 +99,7 @@ class NotifierChoiceTest {
   void in_process_logs_that_another_server_has_started() {
     try (CapturedLog log = CapturedLog.of(InProcessNotifier.class);
         TestEngine engine = start(NotifierKind.IN_PROCESS, "came")) {
-      assertThat(engine.engine().trouble()).isEmpty();
+      assertThat(engine.engine().unavailableReason()).isEmpty();
       assertThat(log.lines()).isEmpty();
 
       try (TestEngine other = start(NotifierKind.POSTGRES, "came")) {

@@ -178,7 +178,7 @@ class ResendTest {
         engine.start();
         engine.report(done(await(warm.tasks()).get(0).claim(), "1"));
         Poll poll = engine.poll(worker, 10);
-        long handedOver = engine.engine().meter().dispatch().handedOver();
+        long handedOver = engine.engine().metrics().dispatch().handedOver();
         RunId run = RunId.next();
         return new Ready(
             () -> {
@@ -189,7 +189,7 @@ class ResendTest {
                   task.claim().runId().equals(run),
                   task.claim().epoch(),
                   task.input(),
-                  engine.engine().meter().dispatch().handedOver() - handedOver);
+                  engine.engine().metrics().dispatch().handedOver() - handedOver);
             },
             () -> state(run));
       }

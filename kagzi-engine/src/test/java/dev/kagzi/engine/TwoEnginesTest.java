@@ -73,7 +73,7 @@ class TwoEnginesTest {
     }
 
     assertThat(median).isLessThan(limit);
-    assertThat(there.engine().meter().dispatch().fallbackClaimed()).isZero();
+    assertThat(there.engine().metrics().dispatch().fallbackClaimed()).isZero();
   }
 
   /** The time from the call of a start on one server to the task at a worker of the other. */
@@ -211,7 +211,7 @@ class TwoEnginesTest {
     assertThat(found).extracting(t -> t.claim().runId()).containsExactly(unheard);
     assertThat(await(completion).orElseThrow().status()).isEqualTo(RunStatus.COMPLETED);
     assertThat(await(last.tasks())).extracting(t -> t.claim().runId()).containsExactly(after);
-    assertThat(there.engine().meter().dispatch().fallbackClaimed()).isZero();
+    assertThat(there.engine().metrics().dispatch().fallbackClaimed()).isZero();
   }
 
   private Task warmUp(WorkerId worker) {

@@ -96,7 +96,7 @@ public final class KagziServer implements AutoCloseable {
       ServerConfig config, Readiness readiness, CompletableFuture<HttpApi> http) {
     Engine engine = startEngine(config);
     try {
-      readiness.engineStarted(engine::trouble);
+      readiness.engineStarted(engine::unavailableReason);
       return start(config, readiness, http, engine);
     } catch (RuntimeException e) {
       engine.close();

@@ -37,7 +37,7 @@ class TwoServersTest {
       }
 
       assertThat(median).isLessThan(LIMIT);
-      assertThat(there.server().engine().meter().dispatch().fallbackClaimed()).isZero();
+      assertThat(there.server().engine().metrics().dispatch().fallbackClaimed()).isZero();
     }
   }
 

@@ -54,7 +54,7 @@ public final class PurgeExpiredRuns implements Chore {
   private final Deque<RunId> stepsLeft = new ArrayDeque<>();
   private @Nullable String lastNamespace;
   private @Nullable String namespace;
-  private ExpiredRuns.Place position = ExpiredRuns.Place.BEGIN;
+  private ExpiredRuns.Position position = ExpiredRuns.Position.BEGIN;
   private boolean inProgress;
   private long nextNanos = System.nanoTime();
   private int batch = BATCH_MAX / 10;
@@ -114,14 +114,14 @@ public final class PurgeExpiredRuns implements Chore {
       return false;
     }
     lastNamespace = namespace;
-    position = ExpiredRuns.Place.BEGIN;
+    position = ExpiredRuns.Position.BEGIN;
     return true;
   }
 
   private void findExpired(String of) {
     List<ExpiredRuns.Found> slice = database.read(session -> slice(session, of));
     for (ExpiredRuns.Found run : slice) {
-      position = run.place();
+      position = run.position();
       if (run.expired()) {
         expired.add(run.runId());
       }
@@ -135,7 +135,7 @@ public final class PurgeExpiredRuns implements Chore {
     long retentionMs = retentionMs(session, of);
     return retentionMs == 0
         ? List.of()
-        : ExpiredRuns.walk(session, of, retentionMs, position, SLICE_MAX);
+        : ExpiredRuns.scan(session, of, retentionMs, position, SLICE_MAX);
   }
 
   private long retentionMs(Session session, String of) throws SQLException {
@@ -205,8 +205,9 @@ public final class PurgeExpiredRuns implements Chore {
    */
   private Selection selectBatch() {
     List<RunId> next = expired.stream().limit(batch).toList();
-    Map<RunId, Integer> steps = database.read(session -> DeleteSteps.weigh(session, next, weight));
-    Map<RunId, Integer> payloads = database.read(session -> ExpiredRuns.weigh(session, next));
+    Map<RunId, Integer> steps =
+        database.read(session -> DeleteSteps.storedRows(session, next, weight));
+    Map<RunId, Integer> payloads = database.read(session -> ExpiredRuns.storedRows(session, next));
     List<RunId> selected = new ArrayList<>();
     int sum = 0;
     for (RunId run : next) {
@@ -221,7 +222,7 @@ public final class PurgeExpiredRuns implements Chore {
   }
 
   private int deleteRuns(Session tx, Selection selected, String of) throws SQLException {
-    if (!ExpiredRuns.takeTurn(tx)) {
+    if (!ExpiredRuns.tryLockDeletion(tx)) {
       return -1;
     }
     long retentionMs = retentionMs(tx, of);
@@ -247,7 +248,7 @@ public final class PurgeExpiredRuns implements Chore {
     Duration keep = config.workers();
     int workersGone = keep.isZero() ? 0 : workers.purgeOffline(keep.toMillis(), WORKERS_MAX);
     workersDeleted += workersGone;
-    int zeros = database.write(tx -> RunCounts.forgetZeros(tx, ZEROS_MAX));
+    int zeros = database.write(tx -> RunCounts.deleteZeros(tx, ZEROS_MAX));
     int requests = database.write(tx -> IdempotentCalls.purge(tx, REQUESTS_MAX));
     if (workersGone == WORKERS_MAX || zeros == ZEROS_MAX || requests == REQUESTS_MAX) {
       // A full batch: there may be more, so the next turn continues here.

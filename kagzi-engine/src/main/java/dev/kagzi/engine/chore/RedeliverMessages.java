@@ -29,7 +29,8 @@ public final class RedeliverMessages implements Chore {
     if (!reading.oldMessages() || reading.equals(served)) {
       return;
     }
-    List<RunId> receivers = database.read(session -> Messages.forgotten(session, OLD_MS, MAX));
+    List<RunId> receivers =
+        database.read(session -> Messages.receiversOfOldMessages(session, OLD_MS, MAX));
     receivers.forEach(deliver);
     if (receivers.isEmpty()) {
       served = reading;

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -55,7 +56,7 @@ public final class Database implements AutoCloseable {
 
   private final DatabaseConfig config;
   private final ConnectionFactory connector;
-  private final StatementMetrics meter = new StatementMetrics();
+  private final StatementMetrics metrics = new StatementMetrics();
   private final HikariDataSource pool;
   private final Semaphore userReads;
   private final DatabaseFailureLog failures;
@@ -180,7 +181,7 @@ public final class Database implements AutoCloseable {
   /** Opens a session for a writer. {@link StatementMetrics} counts its statements by this name. */
   public Session open(String name) throws SQLException {
     Connection connection = connector.open();
-    Session session = new Session(connection, meter, name);
+    Session session = new Session(connection, metrics, name);
     try {
       session
           .query(String.join(";", WRITER_SETTINGS) + ";" + GENERIC_PLANS + ";" + TIMEOUT_SETTINGS)
@@ -197,15 +198,15 @@ public final class Database implements AutoCloseable {
    * Runs a read on behalf of a user; blocks. These reads are bounded in number and time: a list
    * over millions of rows must not delay heartbeats and schedules.
    */
-  public <T> T answer(Session.Work<T> work) {
-    return answer(work, ANSWER_SECONDS_MAX);
+  public <T> T readForUser(Session.Work<T> work) {
+    return readForUser(work, ANSWER_SECONDS_MAX);
   }
 
-  <T> T answer(Session.Work<T> work, int secondsMax) {
+  <T> T readForUser(Session.Work<T> work, int secondsMax) {
     acquireUserRead();
     long begin = System.nanoTime();
     try (Connection connection = pool.getConnection()) {
-      T result = work.run(new Session(connection, meter, "read", secondsMax));
+      T result = work.run(new Session(connection, metrics, "read", secondsMax));
       failures.worked(begin);
       return result;
     } catch (SQLException e) {
@@ -244,7 +245,7 @@ public final class Database implements AutoCloseable {
   public <T> T read(Session.Work<T> work) {
     long begin = System.nanoTime();
     try (Connection connection = pool.getConnection()) {
-      T result = work.run(new Session(connection, meter, "read"));
+      T result = work.run(new Session(connection, metrics, "read"));
       failures.worked(begin);
       return result;
     } catch (SQLException e) {
@@ -256,7 +257,7 @@ public final class Database implements AutoCloseable {
   public <T> T write(Session.Work<T> work) {
     long begin = System.nanoTime();
     try (Connection connection = pool.getConnection()) {
-      T result = new Session(connection, meter, "write").inTransaction(work);
+      T result = new Session(connection, metrics, "write").inTransaction(work);
       failures.worked(begin);
       return result;
     } catch (SQLException e) {
@@ -273,7 +274,7 @@ public final class Database implements AutoCloseable {
     for (int repeats = 0; ; repeats++) {
       long begin = System.nanoTime();
       try (Connection connection = connection()) {
-        T result = new Session(connection, meter, "write").inTransaction(work);
+        T result = new Session(connection, metrics, "write").inTransaction(work);
         failures.worked(begin);
         return result;
       } catch (SQLException e) {
@@ -308,17 +309,17 @@ public final class Database implements AutoCloseable {
    * Logs the failure of a statement on a session outside of the pool; {@code session} is null when
    * none could be opened.
    */
-  public void failed(String call, SQLException error, @Nullable Session session) {
+  public void logFailure(String call, SQLException error, @Nullable Session session) {
     failures.failed(call, error, session == null ? System.nanoTime() : session.openedNanos());
   }
 
   /** Returns why the database cannot be used now; empty if it can. */
-  public java.util.Optional<String> trouble() {
+  public Optional<String> unavailableReason() {
     try {
       read(session -> session.query("SELECT 1 AS one").first(row -> row.integer("one")));
-      return java.util.Optional.empty();
+      return Optional.empty();
     } catch (Refusal refusal) {
-      return java.util.Optional.ofNullable(refusal.getMessage());
+      return Optional.ofNullable(refusal.getMessage());
     }
   }
 
@@ -327,8 +328,8 @@ public final class Database implements AutoCloseable {
     return config.jdbcUrl();
   }
 
-  public StatementMetrics meter() {
-    return meter;
+  public StatementMetrics metrics() {
+    return metrics;
   }
 
   @Override

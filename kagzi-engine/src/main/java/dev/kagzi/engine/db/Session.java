@@ -16,20 +16,20 @@ public final class Session implements AutoCloseable {
   private static final long PLANS_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
   private final Connection connection;
-  private final StatementMetrics meter;
+  private final StatementMetrics metrics;
   private final String name;
   private final int secondsMax;
   private final long openedNanos = System.nanoTime();
   private long plannedNanos = openedNanos;
 
-  Session(Connection connection, StatementMetrics meter, String name) {
-    this(connection, meter, name, 0);
+  Session(Connection connection, StatementMetrics metrics, String name) {
+    this(connection, metrics, name, 0);
   }
 
   /** {@code secondsMax}: timeout of each statement; 0 for the connection's own. */
-  Session(Connection connection, StatementMetrics meter, String name, int secondsMax) {
+  Session(Connection connection, StatementMetrics metrics, String name, int secondsMax) {
     this.connection = connection;
-    this.meter = meter;
+    this.metrics = metrics;
     this.name = name;
     this.secondsMax = secondsMax;
   }
@@ -48,7 +48,7 @@ public final class Session implements AutoCloseable {
     try {
       T result = work.run(this);
       connection.commit();
-      meter.commit();
+      metrics.commit();
       committed = true;
       return result;
     } finally {
@@ -89,9 +89,9 @@ public final class Session implements AutoCloseable {
   }
 
   private void sent() throws SQLException {
-    meter.statement(name);
+    metrics.statement(name);
     if (connection.getAutoCommit()) {
-      meter.commit();
+      metrics.commit();
     }
   }
 

@@ -87,7 +87,7 @@ final class ClaimLoop implements AutoCloseable {
       } catch (InterruptedException stopped) {
         break;
       } catch (SQLException e) {
-        database.failed("claim", e, session);
+        database.logFailure("claim", e, session);
         if (session != null) {
           session.close();
           session = null;

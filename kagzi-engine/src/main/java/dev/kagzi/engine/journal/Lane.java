@@ -111,7 +111,7 @@ final class Lane<W extends Write<?>> {
           }
           case RECONNECT -> {
             batch.forEach(Write::becomeUncertain);
-            database.failed(name, e, session);
+            database.logFailure(name, e, session);
             dropSession();
             if (System.nanoTime() - patienceEnd > 0 || closed) {
               giveUp(batch, e);
@@ -192,7 +192,7 @@ final class Lane<W extends Write<?>> {
     } catch (SQLException e) {
       // The parts were refused like the whole: the caller logs it once.
       if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
-        database.failed(name, e, session);
+        database.logFailure(name, e, session);
       }
       return false;
     }

@@ -81,7 +81,7 @@ public final class Messages {
       """;
 
   /** Receivers of old messages, whose notification was lost. */
-  public static final String FORGOTTEN_SQL =
+  public static final String OLD_SQL =
       """
       SELECT DISTINCT to_run
         FROM (SELECT to_run FROM kagzi.run_messages
@@ -183,10 +183,10 @@ public final class Messages {
   }
 
   /** Finds receivers of messages that are older than this. */
-  public static List<RunId> forgotten(Session session, long olderThanMs, int max)
+  public static List<RunId> receiversOfOldMessages(Session session, long olderThanMs, int max)
       throws SQLException {
     return session
-        .query(FORGOTTEN_SQL)
+        .query(OLD_SQL)
         .bind(olderThanMs)
         .bind(max)
         .list(row -> new RunId(row.uuid("to_run")));

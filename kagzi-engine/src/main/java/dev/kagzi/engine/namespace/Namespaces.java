@@ -149,7 +149,7 @@ public final class Namespaces {
    * Returns whether {@link #check} answers from memory; otherwise it queries the database and
    * blocks.
    */
-  public boolean isAtHand(String namespace) {
+  public boolean isCached(String namespace) {
     return cache.isCached(namespace);
   }
 
@@ -287,7 +287,7 @@ public final class Namespaces {
 
   /** Lists all namespaces, ordered by name. */
   public Page<NamespaceView> list(PageSpec page) {
-    return database.answer(session -> Pager.page(page, "namespaces", new All(session)));
+    return database.readForUser(session -> Pager.page(page, "namespaces", new All(session)));
   }
 
   /** Does the same without a request id. */

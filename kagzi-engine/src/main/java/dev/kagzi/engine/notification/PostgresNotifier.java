@@ -102,7 +102,7 @@ public final class PostgresNotifier implements Notifier {
         }
         TimeUnit.MILLISECONDS.sleep(COALESCE_MS);
       } catch (SQLException e) {
-        database.failed("notify", e, session);
+        database.logFailure("notify", e, session);
         session = closeQuietly(session);
       } catch (InterruptedException stopped) {
         break;
@@ -160,7 +160,7 @@ public final class PostgresNotifier implements Notifier {
         }
       } catch (SQLException e) {
         if (!closed) {
-          database.failed("listen", e, listened);
+          database.logFailure("listen", e, listened);
           pauseMs = pause(pauseMs);
         }
       }

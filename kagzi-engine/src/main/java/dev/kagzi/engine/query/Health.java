@@ -81,7 +81,7 @@ public record Health(
   }
 
   /** The overall level of database and workers. */
-  public Level whole() {
+  public Level overallLevel() {
     if (database != Level.HEALTHY) {
       return database;
     }

@@ -37,7 +37,7 @@ public final class Queries {
   public RunView run(String namespace, RunId id) {
     limits.checkName("namespace", namespace);
     return database
-        .answer(session -> new RunQueries(session).find(namespace, id))
+        .readForUser(session -> new RunQueries(session).find(namespace, id))
         .orElseThrow(() -> Refusal.notFound("run", id));
   }
 
@@ -49,7 +49,7 @@ public final class Queries {
     }
     limits.checkExternalId("external_id", externalId);
     return database
-        .answer(
+        .readForUser(
             session -> {
               RunQueries runs = new RunQueries(session);
               RunId id =
@@ -67,7 +67,7 @@ public final class Queries {
     limits.checkOptionalName("task_queue", filter.queue());
     limits.checkOptionalName("version", filter.version());
     limits.checkExternalId("external_id", filter.externalId());
-    return database.answer(session -> new RunQueries(session).page(filter, page));
+    return database.readForUser(session -> new RunQueries(session).page(filter, page));
   }
 
   /** Lists all attempts of the steps of a run, in the order in which they began. */
@@ -77,7 +77,7 @@ public final class Queries {
     if (stepName != null) {
       limits.checkStepKey("step_name", stepName);
     }
-    return database.answer(
+    return database.readForUser(
         session -> new StepQueries(session, namespace).page(run, stepName, page));
   }
 
@@ -86,7 +86,7 @@ public final class Queries {
     limits.checkName("namespace", namespace);
     limits.checkStepKey("step_id", ref.stepKey());
     return database
-        .answer(session -> new StepQueries(session, namespace).find(ref))
+        .readForUser(session -> new StepQueries(session, namespace).find(ref))
         .orElseThrow(() -> Refusal.notFound("step", ref));
   }
 
@@ -96,7 +96,7 @@ public final class Queries {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("task_queue", queue);
     WorkerQueries.Filter filter = new WorkerQueries.Filter(namespace, queue, status);
-    return database.answer(session -> new WorkerQueries(session, leaseMs).page(filter, page));
+    return database.readForUser(session -> new WorkerQueries(session, leaseMs).page(filter, page));
   }
 
   /**
@@ -107,7 +107,7 @@ public final class Queries {
   public WorkerView worker(@Nullable String namespace, WorkerId id) {
     limits.checkOptionalName("namespace", namespace);
     return database
-        .answer(session -> new WorkerQueries(session, leaseMs).find(id))
+        .readForUser(session -> new WorkerQueries(session, leaseMs).find(id))
         .filter(worker -> namespace == null || worker.namespace().equals(namespace))
         .orElseThrow(() -> Refusal.notFound("worker", id));
   }
@@ -115,13 +115,13 @@ public final class Queries {
   /** Lists the status changes of a worker with their reasons, latest first. */
   public Page<WorkerEvent> workerEvents(@Nullable String namespace, WorkerId id, PageSpec page) {
     WorkerId known = worker(namespace, id).workerId();
-    return database.answer(session -> new WorkerQueries(session, leaseMs).events(known, page));
+    return database.readForUser(session -> new WorkerQueries(session, leaseMs).events(known, page));
   }
 
   /** Returns the statistics of a namespace; null for all. */
   public Stats stats(@Nullable String namespace) {
     limits.checkOptionalName("namespace", namespace);
-    return database.answer(session -> new StatsQueries(session).stats(namespace));
+    return database.readForUser(session -> new StatsQueries(session).stats(namespace));
   }
 
   /**
@@ -130,13 +130,13 @@ public final class Queries {
   public QueueDepth depth(String namespace, @Nullable String queue) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("task_queue", queue);
-    return database.answer(session -> new StatsQueries(session).depth(namespace, queue));
+    return database.readForUser(session -> new StatsQueries(session).depth(namespace, queue));
   }
 
   /** Lists the types that have runs, ordered by name. */
   public Page<TypeView> types(String namespace, PageSpec page) {
     limits.checkName("namespace", namespace);
-    return database.answer(session -> new StatsQueries(session).types(namespace, page));
+    return database.readForUser(session -> new StatsQueries(session).types(namespace, page));
   }
 
   /**

@@ -54,21 +54,21 @@ public final class IdempotentCalls {
       Recall<T> recall) {
     return database.writeRepeatable(
         tx -> {
-          String stored = enter(tx, call);
+          String stored = begin(tx, call);
           if (stored != null) {
             return recall.recall(tx, stored);
           }
           T answer = effect.run(tx);
-          leave(tx, call, store.apply(answer));
+          storeAnswer(tx, call, store.apply(answer));
           return answer;
         });
   }
 
   /**
    * Inserts the call, or locks its row until the end of the transaction. Returns the answer that
-   * {@link #leave} stored; null for a new call.
+   * {@link #storeAnswer} stored; null for a new call.
    */
-  public static @Nullable String enter(Session tx, IdempotentCall call) throws SQLException {
+  public static @Nullable String begin(Session tx, IdempotentCall call) throws SQLException {
     if (tx.query(INSERT_SQL).bind(call.id()).bind(call.what()).update() > 0) {
       return null;
     }
@@ -88,17 +88,18 @@ public final class IdempotentCalls {
   }
 
   /** Stores the answer of the call. */
-  public static void leave(Session tx, IdempotentCall call, String answer) throws SQLException {
+  public static void storeAnswer(Session tx, IdempotentCall call, String answer)
+      throws SQLException {
     tx.query(ANSWER_SQL).bind(answer).bind(call.id()).update();
   }
 
   /** Whether the call is stored. */
-  public static boolean isKnown(Database database, IdempotentCall call) {
+  public static boolean isStored(Database database, IdempotentCall call) {
     return find(database, call).isPresent();
   }
 
-  /** Returns the answer that {@link #leave} stored, without a lock; null for a new call. */
-  public static @Nullable String answer(Database database, IdempotentCall call) {
+  /** Returns the answer that {@link #storeAnswer} stored, without a lock; null for a new call. */
+  public static @Nullable String storedAnswer(Database database, IdempotentCall call) {
     return find(database, call).map(Stored::answer).orElse(null);
   }
 

@@ -102,7 +102,7 @@ public final class DefaultVersions implements Versions {
    * Reads the versions again on a new thread, after a possible change on another server. If that
    * fails, {@link #isStale} stays true and a chore tries again.
    */
-  public void renew() {
+  public void refresh() {
     stale = true;
     Thread.ofVirtual()
         .name("kagzi-versions")

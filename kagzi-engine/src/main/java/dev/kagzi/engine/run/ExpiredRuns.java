@@ -32,7 +32,7 @@ public final class ExpiredRuns {
                      LIMIT 1), true)
       """;
 
-  static final String WALK_SQL =
+  static final String SCAN_SQL =
       """
       SELECT r.run_id, (extract(epoch FROM r.created_at) * 1000000)::bigint AS created_us,
              coalesce(%s, false) AS expired
@@ -46,7 +46,7 @@ public final class ExpiredRuns {
           .formatted(EXPIRED);
 
   /** Only one server deletes at a time; the others try again later. */
-  static final String TURN_SQL = "SELECT pg_try_advisory_xact_lock(5422903174) AS turn";
+  static final String DELETION_LOCK_SQL = "SELECT pg_try_advisory_xact_lock(5422903174) AS locked";
 
   /** Checks the condition again under the lock; skips runs that are locked by others. */
   static final String LOCK_SQL =
@@ -61,9 +61,9 @@ public final class ExpiredRuns {
           .formatted(EXPIRED);
 
   // A large payload is stored in TOAST rows of about 2 KB each, which are deleted with it.
-  static final String WEIGH_SQL =
+  static final String STORED_ROWS_SQL =
       """
-      SELECT p.run_id, sum(1 + pg_column_size(p.data) / 2000)::int AS weight
+      SELECT p.run_id, sum(1 + pg_column_size(p.data) / 2000)::int AS stored_rows
         FROM kagzi.workflow_payloads p
        WHERE p.run_id = ANY (?::uuid[])
        GROUP BY p.run_id
@@ -75,18 +75,18 @@ public final class ExpiredRuns {
   private ExpiredRuns() {}
 
   /** The position of the scan: after this run. */
-  public record Place(long createdUs, UUID runId) {
-    public static final Place BEGIN = new Place(0, new UUID(0, 0));
+  public record Position(long createdUs, UUID runId) {
+    public static final Position BEGIN = new Position(0, new UUID(0, 0));
   }
 
   /** A run that the scan has read. */
-  public record Found(RunId runId, Place place, boolean expired) {}
+  public record Found(RunId runId, Position position, boolean expired) {}
 
   /** Reads the next runs that were created early enough to be expired, and whether they are. */
-  public static List<Found> walk(
-      Session session, String namespace, long keepMs, Place from, int max) throws SQLException {
+  public static List<Found> scan(
+      Session session, String namespace, long keepMs, Position from, int max) throws SQLException {
     return session
-        .query(WALK_SQL)
+        .query(SCAN_SQL)
         .bind(keepMs)
         .bind(namespace)
         .bind(from.createdUs)
@@ -97,24 +97,24 @@ public final class ExpiredRuns {
             row ->
                 new Found(
                     new RunId(row.uuid("run_id")),
-                    new Place(row.bigint("created_us"), row.uuid("run_id")),
+                    new Position(row.bigint("created_us"), row.uuid("run_id")),
                     row.bool("expired")));
   }
 
   /** Takes the deletion lock until the end of the transaction; false if another server has it. */
-  public static boolean takeTurn(Session tx) throws SQLException {
-    return tx.query(TURN_SQL).first(row -> row.bool("turn")).orElse(false);
+  public static boolean tryLockDeletion(Session tx) throws SQLException {
+    return tx.query(DELETION_LOCK_SQL).first(row -> row.bool("locked")).orElse(false);
   }
 
   /** Returns the number of stored rows of each run's payloads, including TOAST rows. */
-  public static Map<RunId, Integer> weigh(Session session, Collection<RunId> runs)
+  public static Map<RunId, Integer> storedRows(Session session, Collection<RunId> runs)
       throws SQLException {
-    Map<RunId, Integer> weights = new HashMap<>();
+    Map<RunId, Integer> rows = new HashMap<>();
     session
-        .query(WEIGH_SQL)
+        .query(STORED_ROWS_SQL)
         .bindUuids(runs, RunId::value)
-        .list(row -> weights.put(new RunId(row.uuid("run_id")), row.integer("weight")));
-    return weights;
+        .list(row -> rows.put(new RunId(row.uuid("run_id")), row.integer("stored_rows")));
+    return rows;
   }
 
   /** Locks the given runs that are still expired. */

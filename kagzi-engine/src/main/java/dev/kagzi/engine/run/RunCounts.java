@@ -38,7 +38,7 @@ public final class RunCounts {
       """;
 
   /** Deletes counts of zero, except those that another transaction is changing. */
-  static final String FORGET_SQL =
+  static final String DELETE_ZEROS_SQL =
       """
       WITH locked AS MATERIALIZED (
         SELECT namespace, workflow_type, task_queue, version, status
@@ -56,7 +56,7 @@ public final class RunCounts {
   }
 
   /** Deletes up to {@code max} counts that are zero. */
-  public static int forgetZeros(Session session, int max) throws SQLException {
-    return session.query(FORGET_SQL).bind(max).update();
+  public static int deleteZeros(Session session, int max) throws SQLException {
+    return session.query(DELETE_ZEROS_SQL).bind(max).update();
   }
 }

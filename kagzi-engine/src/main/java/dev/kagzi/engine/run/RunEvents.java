@@ -13,10 +13,10 @@ public interface RunEvents {
   void started(String namespace, RunId run);
 
   /** One run can be claimed after the delay. */
-  void due(QueueName queue, TypeVersion type, long delayMs);
+  void runDue(QueueName queue, TypeVersion type, long delayMs);
 
   /** Several runs of a type can be claimed, the first of them after the delay. */
-  void someDue(QueueName queue, TypeVersion type, long delayMs);
+  void runsDue(QueueName queue, TypeVersion type, long delayMs);
 
   /** The deadline of a run or the timeout of a step passes after the delay. */
   void expires(long delayMs);

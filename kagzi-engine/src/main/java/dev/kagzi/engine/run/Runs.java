@@ -60,7 +60,7 @@ public final class Runs {
   /** Starts runs independently of each other. Returns one future per request, in order. */
   public List<CompletableFuture<StartResult>> startAll(List<StartRequest> requests) {
     for (StartRequest request : requests) {
-      if (!namespaces.isAtHand(request.namespace())) {
+      if (!namespaces.isCached(request.namespace())) {
         return startOnNewThread(requests);
       }
     }

@@ -21,7 +21,7 @@ public record FiredRun(
   private record Destination(QueueName queue, TypeVersion type) {}
 
   /** Publishes committed runs: one event per queue and type. */
-  public static void tell(Collection<FiredRun> fired, RunEvents events) {
+  public static void publish(Collection<FiredRun> fired, RunEvents events) {
     Map<Destination, Long> destinations = new HashMap<>();
     for (FiredRun run : fired) {
       destinations.merge(new Destination(run.queue, run.type), run.delayMs, Math::min);
@@ -30,6 +30,6 @@ public record FiredRun(
       }
     }
     destinations.forEach(
-        (destination, delayMs) -> events.someDue(destination.queue, destination.type, delayMs));
+        (destination, delayMs) -> events.runsDue(destination.queue, destination.type, delayMs));
   }
 }

@@ -300,13 +300,13 @@ public final class ScheduleFirer implements AutoCloseable {
 
   private void publish(List<FiredRun> fired) {
     if (!fired.isEmpty()) {
-      FiredRun.tell(fired, events);
+      FiredRun.publish(fired, events);
       events.committed();
     }
   }
 
   private Refusal refusal(SQLException e) {
-    database.failed("schedules", e, session);
+    database.logFailure("schedules", e, session);
     close();
     return SqlErrors.refusal(e);
   }

@@ -153,7 +153,7 @@ public final class Schedules {
       namespaces.requireEnabled(namespace);
     } catch (Refusal why) {
       if (why.code() != Refusal.Code.NAMESPACE_DISABLED
-          || !IdempotentCalls.isKnown(database, call)) {
+          || !IdempotentCalls.isStored(database, call)) {
         throw why;
       }
     }
@@ -244,7 +244,7 @@ public final class Schedules {
     limits.checkOptionalName("workflow_type", workflowType);
     ScheduleRows.Filter filter =
         new ScheduleRows.Filter(namespace, taskQueue, workflowType, enabled);
-    return database.answer(
+    return database.readForUser(
         session ->
             Pager.page(
                 page,
@@ -465,7 +465,7 @@ public final class Schedules {
     IdempotentCall call =
         IdempotentCall.of(requestId, "BackfillSchedule", namespace, id, from, before);
     // Before the schedule is read: it may have been changed or deleted since the first call.
-    Progress progress = Progress.parse(IdempotentCalls.answer(database, call));
+    Progress progress = Progress.parse(IdempotentCalls.storedAnswer(database, call));
     if (progress.isDone()) {
       return progress.sum;
     }
@@ -538,7 +538,7 @@ public final class Schedules {
         database.writeRepeatable(
             tx -> {
               fired.clear();
-              Progress before = Progress.parse(IdempotentCalls.enter(tx, call));
+              Progress before = Progress.parse(IdempotentCalls.begin(tx, call));
               List<FireRuns.Wanted> wanted =
                   slots.stream()
                       .filter(slot -> slot > before.last)
@@ -559,7 +559,7 @@ public final class Schedules {
                           before.sum.started + made,
                           before.sum.existed + wanted.size() - made - conflicts,
                           before.sum.conflicts + conflicts));
-              IdempotentCalls.leave(tx, call, now.text());
+              IdempotentCalls.storeAnswer(tx, call, now.text());
               return now;
             });
     publish(fired);
@@ -651,7 +651,7 @@ public final class Schedules {
   }
 
   private void publish(List<FiredRun> fired) {
-    FiredRun.tell(fired, events);
+    FiredRun.publish(fired, events);
     events.committed();
   }
 }

@@ -20,7 +20,7 @@ public final class DeleteSteps {
       """;
 
   /** Reads at most {@code max} rows per run: their weight already exceeds the limit. */
-  static final String WEIGH_SQL =
+  static final String STORED_ROWS_SQL =
       """
       SELECT n.run_id,
              (SELECT coalesce(sum(x.weight), 0)::int
@@ -47,11 +47,11 @@ public final class DeleteSteps {
   private DeleteSteps() {}
 
   /** Returns the weight of each run's steps; counts at most {@code max} steps of a run. */
-  public static Map<RunId, Integer> weigh(Session session, Collection<RunId> runs, int max)
+  public static Map<RunId, Integer> storedRows(Session session, Collection<RunId> runs, int max)
       throws SQLException {
     Map<RunId, Integer> weights = new HashMap<>();
     session
-        .query(WEIGH_SQL)
+        .query(STORED_ROWS_SQL)
         .bind(max)
         .bindUuids(runs, RunId::value)
         .list(row -> weights.put(new RunId(row.uuid("run_id")), row.integer("weight")));

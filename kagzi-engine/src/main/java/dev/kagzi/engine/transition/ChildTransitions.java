@@ -181,7 +181,7 @@ record ChildTransitions(
     }
     if (row.status() == RunStatus.SLEEPING && !row.waitsFor().isEmpty() && hasAwaitedSteps(row)) {
       row.wake();
-      batch.afterCommit(() -> events.due(row.queue(), row.type(), 0));
+      batch.afterCommit(() -> events.runDue(row.queue(), row.type(), 0));
     }
     return recorded;
   }

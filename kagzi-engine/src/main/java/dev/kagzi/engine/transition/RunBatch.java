@@ -355,7 +355,7 @@ final class RunBatch {
     }
     if (!turns.isEmpty()) {
       List<FiredRun> started = ScheduledRunEnds.apply(tx, turns);
-      afterCommit(() -> FiredRun.tell(started, events));
+      afterCommit(() -> FiredRun.publish(started, events));
     }
   }
 

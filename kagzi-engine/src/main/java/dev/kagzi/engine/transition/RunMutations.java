@@ -92,7 +92,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     if (worker != null) {
       batch.afterCommit(() -> events.stop(worker, claim, row.status()));
     }
-    batch.afterCommit(() -> events.due(row.queue(), row.type(), delayMs));
+    batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
   }
 
   private static void logTaken(@Nullable WorkerId worker, Claim claim, ReleaseReason reason) {
@@ -109,7 +109,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     row.retry(dueUs, why);
     batch.afterCommit(() -> events.claimEnded(claim));
     long delayMs = remainingMs(row, dueUs);
-    batch.afterCommit(() -> events.due(row.queue(), row.type(), delayMs));
+    batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
   }
 
   /** Publishes that a run or step deadline passes after this delay. */
@@ -153,7 +153,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     batch.afterCommit(() -> events.claimEnded(claim));
     if (untilUs != RunRow.NEVER) {
       long delayMs = remainingMs(row, untilUs);
-      batch.afterCommit(() -> events.due(row.queue(), row.type(), delayMs));
+      batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
     }
   }
 
@@ -171,6 +171,6 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     Claim claim = new Claim(row.runId(), row.epoch());
     row.release(row.nowUs() + delayMs * US_PER_MS, blockedBy);
     batch.afterCommit(() -> events.claimEnded(claim));
-    batch.afterCommit(() -> events.due(row.queue(), row.type(), delayMs));
+    batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
   }
 }

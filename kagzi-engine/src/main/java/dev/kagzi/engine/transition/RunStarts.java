@@ -198,7 +198,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
     }
     SlotReservation reservation = start.reservation();
     if (reservation == null) {
-      events.due(start.queue(), start.type(), 0);
+      events.runDue(start.queue(), start.type(), 0);
     } else {
       reservation.started(start, createdAt);
     }

@@ -194,7 +194,7 @@ record RunTransitions(
     if (!write.isForced() || (context != null && context.terminated())) {
       batch.carryOver(row);
     }
-    batch.afterCommit(() -> events.due(row.queue(), row.type(), 0));
+    batch.afterCommit(() -> events.runDue(row.queue(), row.type(), 0));
     write.answer(new ResumeResult(true, RunStatus.PENDING));
   }
 

@@ -145,7 +145,7 @@ public final class Workers implements AutoCloseable {
       return new Registered(present.get(), List.of());
     }
     Registered second = insert(tx, r);
-    IdempotentCalls.leave(tx, call, second.worker.id().toString());
+    IdempotentCalls.storeAnswer(tx, call, second.worker.id().toString());
     return second;
   }
 

@@ -214,7 +214,7 @@ class RetentionTest {
         .open()
         .write(
             tx -> {
-              ExpiredRuns.takeTurn(tx);
+              ExpiredRuns.tryLockDeletion(tx);
               chore.run();
               return true;
             });
@@ -472,7 +472,7 @@ class RetentionTest {
 
     try (TestEngine second = TestEngine.start(database.config(), "second")) {
       await().atMost(Duration.ofSeconds(20)).until(() -> rows(old) == 0);
-      assertThat(second.engine().trouble()).isEmpty();
+      assertThat(second.engine().unavailableReason()).isEmpty();
     }
   }
 }

@@ -90,7 +90,7 @@ class DatabaseTest {
     try (Database engine = Database.open(database.config().withPoolSize(4));
         ExecutorService people = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < 8; i++) {
-        answers.add(people.submit(() -> engine.answer(session -> heldOpen(underWay, gate))));
+        answers.add(people.submit(() -> engine.readForUser(session -> heldOpen(underWay, gate))));
       }
       assertThat(underWay.await(10, TimeUnit.SECONDS)).isTrue();
 
@@ -119,7 +119,7 @@ class DatabaseTest {
 
     assertThatThrownBy(
             () ->
-                engine.answer(
+                engine.readForUser(
                     session ->
                         session.query("SELECT pg_sleep(20)::text AS t").first(row -> row.text("t")),
                     1))

@@ -83,7 +83,7 @@ class DispatcherTest {
   }
 
   private DispatchMetrics metrics() {
-    return engine.engine().meter().dispatch();
+    return engine.engine().metrics().dispatch();
   }
 
   private WorkerId register(

@@ -106,7 +106,7 @@ class LimitedWorkerTest {
   }
 
   private long claimRounds() {
-    return engine.engine().meter().dispatch().claimRounds();
+    return engine.engine().metrics().dispatch().claimRounds();
   }
 
   private long statements() {

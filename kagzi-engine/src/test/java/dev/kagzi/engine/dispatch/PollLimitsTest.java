@@ -73,7 +73,7 @@ class PollLimitsTest {
   }
 
   private DispatchMetrics metrics() {
-    return engine.engine().meter().dispatch();
+    return engine.engine().metrics().dispatch();
   }
 
   private WorkerId register(

@@ -318,7 +318,7 @@ class JournalTest {
     try (WatchedConnector.Hold hold = connections.holdNext(A_LANES_WRITE)) {
       CompletableFuture<StartResult> held = engine.engine().runs().start(engine.request("", null));
       hold.awaitReached();
-      while (engine.engine().meter().journalWaiting() < 5) {
+      while (engine.engine().metrics().journalWaiting() < 5) {
         held = engine.engine().runs().start(engine.request("", null));
       }
       assertThat(held).isNotDone();
@@ -376,7 +376,7 @@ class JournalTest {
   }
 
   private void awaitWaiting(int writes) {
-    await().until(() -> engine.engine().meter().journalWaiting() == writes);
+    await().until(() -> engine.engine().metrics().journalWaiting() == writes);
   }
 
   private static RunId idOfLane(int lane, int lanes) {

@@ -143,13 +143,13 @@ class NamespacesTest {
       Namespaces server =
           new Namespaces(own, Limits.DEFAULT, false, (n, on) -> {}, n -> {}, nanos::get);
       server.check("default");
-      long before = own.meter().statements();
+      long before = own.metrics().statements();
 
       for (int i = 0; i < 1_000_000; i++) {
         server.check("default");
       }
 
-      assertThat(own.meter().statements()).isEqualTo(before);
+      assertThat(own.metrics().statements()).isEqualTo(before);
     }
   }
 
@@ -162,14 +162,14 @@ class NamespacesTest {
       busy.check(name);
       busy.check("default");
       namespaces.disable(name);
-      long before = own.meter().statements();
+      long before = own.metrics().statements();
       assertThat(busy.check(name)).isEqualTo(NamespaceCheck.ENABLED);
 
       nanos.addAndGet(1_000_000_000L);
       // No caller waits; the answer changes when the refresh has finished.
       await().atMost(10, TimeUnit.SECONDS).until(() -> busy.check(name) == NamespaceCheck.DISABLED);
 
-      assertThat(own.meter().statements()).isEqualTo(before + 1);
+      assertThat(own.metrics().statements()).isEqualTo(before + 1);
       assertThat(busy.check("default")).isEqualTo(NamespaceCheck.ENABLED);
     }
   }

@@ -86,9 +86,9 @@ class IdempotentCallsTest {
                     (tx, stored) -> stored))
         .isInstanceOf(Refusal.class);
 
-    assertThat(IdempotentCalls.isKnown(db, call)).isFalse();
+    assertThat(IdempotentCalls.isStored(db, call)).isFalse();
     assertThat(send(call)).isEqualTo("answer 1");
-    assertThat(IdempotentCalls.isKnown(db, call)).isTrue();
+    assertThat(IdempotentCalls.isStored(db, call)).isTrue();
   }
 
   @Test
@@ -116,7 +116,7 @@ class IdempotentCallsTest {
     int purged = db.write(tx -> IdempotentCalls.purge(tx, 10));
 
     assertThat(purged).isEqualTo(1);
-    assertThat(IdempotentCalls.isKnown(db, old)).isFalse();
-    assertThat(IdempotentCalls.isKnown(db, young)).isTrue();
+    assertThat(IdempotentCalls.isStored(db, old)).isFalse();
+    assertThat(IdempotentCalls.isStored(db, young)).isTrue();
   }
 }

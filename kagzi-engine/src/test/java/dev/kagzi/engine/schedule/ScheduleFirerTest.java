@@ -56,7 +56,7 @@ class ScheduleFirerTest {
     Runnable then = () -> {};
 
     @Override
-    public void someDue(QueueName queue, TypeVersion type, long delayMs) {
+    public void runsDue(QueueName queue, TypeVersion type, long delayMs) {
       due.add(queue);
       then.run();
     }

@@ -17,10 +17,10 @@ class SilentEvents implements RunEvents {
   public void started(String namespace, RunId run) {}
 
   @Override
-  public void due(QueueName queue, TypeVersion type, long delayMs) {}
+  public void runDue(QueueName queue, TypeVersion type, long delayMs) {}
 
   @Override
-  public void someDue(QueueName queue, TypeVersion type, long delayMs) {}
+  public void runsDue(QueueName queue, TypeVersion type, long delayMs) {}
 
   @Override
   public void expires(long delayMs) {}

@@ -430,7 +430,7 @@ class FenceTest {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
-    long looks = engine.engine().meter().dispatch().claimRounds();
+    long looks = engine.engine().metrics().dispatch().claimRounds();
 
     CompletableFuture<List<ReportResult>> reported;
     Poll poll;
@@ -448,7 +448,7 @@ class FenceTest {
           .until(
               () ->
                   poll.tasks().isDone()
-                      || engine.engine().meter().dispatch().claimRounds() > looks + 2);
+                      || engine.engine().metrics().dispatch().claimRounds() > looks + 2);
       assertThat(poll.tasks()).isNotDone();
     }
 
@@ -464,7 +464,7 @@ class FenceTest {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
-    long looks = engine.engine().meter().dispatch().claimRounds();
+    long looks = engine.engine().metrics().dispatch().claimRounds();
     database.execute(
         "CREATE FUNCTION kagzi.hold_step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
             + Valve.WAIT
@@ -484,7 +484,7 @@ class FenceTest {
           .until(
               () ->
                   poll.tasks().isDone()
-                      || engine.engine().meter().dispatch().claimRounds() > looks + 2);
+                      || engine.engine().metrics().dispatch().claimRounds() > looks + 2);
       assertThat(poll.tasks()).isNotDone();
     } finally {
       database.execute("DROP FUNCTION kagzi.hold_step CASCADE");

@@ -305,14 +305,15 @@ class LateCompletionTest {
   @Test
   void an_end_in_progress_keeps_the_run_from_being_claimed() throws Exception {
     RunId run = loseClaim(Loss.WORKER_GONE);
-    long looks = engine.engine().meter().dispatch().claimRounds();
+    long looks = engine.engine().metrics().dispatch().claimRounds();
     CompletableFuture<RunStatus> late;
     Poll poll;
     try (Holds.Hold batch = holds.commitAfter(BATCH_LOCK)) {
       late = reports.completeRun(NAMESPACE, run, payload("1"), named(first));
       batch.awaitReached();
       poll = engine.poll(second, 1);
-      Awaitility.await().until(() -> engine.engine().meter().dispatch().claimRounds() > looks + 1);
+      Awaitility.await()
+          .until(() -> engine.engine().metrics().dispatch().claimRounds() > looks + 1);
       assertThat(poll.tasks()).isNotDone();
     }
 

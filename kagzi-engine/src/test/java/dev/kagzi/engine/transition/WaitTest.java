@@ -274,11 +274,11 @@ class WaitTest {
     Task task = startAndClaim(policy(3, 5_000));
     RunId run = task.claim().runId();
     StepRef step = begin(run, "charge", StepKind.FUNCTION).ref();
-    long commits = engine.engine().meter().journalBatches();
+    long commits = engine.engine().metrics().journalBatches();
 
     Reports.FailedStep failed =
         await(engine.engine().reports().failStep(NAMESPACE, step, failure("boom"), Caller.UNKNOWN));
-    long batches = engine.engine().meter().journalBatches() - commits;
+    long batches = engine.engine().metrics().journalBatches() - commits;
     RunView waiting = engine.run(run);
     double dueMs = stored.dueMs(run);
     stored.expireLease(run);

@@ -82,7 +82,7 @@ final class StatsMapper {
   static GetHealthResponse health(Health health) {
     GetHealthResponse.Builder message =
         GetHealthResponse.newBuilder()
-            .setStatus(level(health.whole()))
+            .setStatus(level(health.overallLevel()))
             .setDatabase(
                 DatabaseHealth.newBuilder()
                     .setStatus(level(health.database()))
