@@ -40,6 +40,7 @@ import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.run.StartChecks;
 import dev.kagzi.engine.schedule.ScheduleFirer;
+import dev.kagzi.engine.schedule.ScheduleStarts;
 import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.thread.ThreadFailure;
@@ -87,6 +88,7 @@ public final class Engine implements AutoCloseable {
   private final ServerHeartbeat heartbeat;
   private final ExpireOverdue expireOverdue;
   private final Schedules schedules;
+  private final ScheduleStarts scheduleStarts;
   private final FireSchedules fireSchedules;
   private final Coordinator coordinator;
   private final Coordinator purger;
@@ -118,7 +120,9 @@ public final class Engine implements AutoCloseable {
     this.runs = createRuns(config, startChecks);
     this.reports = new Reports(journal, config.limits(), startChecks, stepCounts);
     this.fireSchedules = createFireSchedules(config, events);
-    this.schedules = createSchedules(config, largePayloads, events);
+    this.schedules =
+        new Schedules(database, namespaces, config.limits(), largePayloads, fireSchedules::dueIn);
+    this.scheduleStarts = new ScheduleStarts(database, namespaces, config.limits(), events);
     this.tasks = new Tasks(database, dispatcher, namespaces, workers::require, config.limits());
     this.coordinator = createCoordinator(config);
     this.purger = createPurger(config);
@@ -222,12 +226,6 @@ public final class Engine implements AutoCloseable {
         threads);
   }
 
-  private Schedules createSchedules(
-      EngineConfig config, LargePayloads largePayloads, EngineEvents events) {
-    return new Schedules(
-        database, namespaces, config.limits(), largePayloads, events, fireSchedules::dueIn);
-  }
-
   private Coordinator createCoordinator(EngineConfig config) {
     return new Coordinator(
         "coordinator",
@@ -329,6 +327,10 @@ public final class Engine implements AutoCloseable {
 
   public Schedules schedules() {
     return schedules;
+  }
+
+  public ScheduleStarts scheduleStarts() {
+    return scheduleStarts;
   }
 
   public Queries queries() {

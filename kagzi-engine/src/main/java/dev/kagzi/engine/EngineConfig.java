@@ -10,7 +10,6 @@ import dev.kagzi.engine.transition.TransitionRules;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.worker.WorkerConfig;
 import java.time.Duration;
-import java.util.function.Consumer;
 
 /** The configuration of an engine. */
 public record EngineConfig(
@@ -42,78 +41,107 @@ public record EngineConfig(
   }
 
   public EngineConfig withAutoCreateNamespaces(boolean on) {
-    return with(draft -> draft.autoCreateNamespaces = on);
-  }
-
-  public EngineConfig withJournal(JournalConfig other) {
-    return with(draft -> draft.journal = other);
+    return new EngineConfig(
+        journal,
+        dispatch,
+        workers,
+        rules,
+        limits,
+        coordinatorInterval,
+        on,
+        retention,
+        schedules,
+        memory,
+        notifier);
   }
 
   public EngineConfig withDispatch(DispatchConfig other) {
-    return with(draft -> draft.dispatch = other);
+    return new EngineConfig(
+        journal,
+        other,
+        workers,
+        rules,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention,
+        schedules,
+        memory,
+        notifier);
   }
 
   public EngineConfig withWorkers(WorkerConfig other) {
-    return with(draft -> draft.workers = other);
+    return new EngineConfig(
+        journal,
+        dispatch,
+        other,
+        rules,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention,
+        schedules,
+        memory,
+        notifier);
   }
 
   public EngineConfig withLimits(Limits other) {
-    return with(draft -> draft.limits = other);
+    return new EngineConfig(
+        journal,
+        dispatch,
+        workers,
+        rules,
+        other,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention,
+        schedules,
+        memory,
+        notifier);
   }
 
   public EngineConfig withRules(TransitionRules other) {
-    return with(draft -> draft.rules = other);
+    return new EngineConfig(
+        journal,
+        dispatch,
+        workers,
+        other,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention,
+        schedules,
+        memory,
+        notifier);
   }
 
   public EngineConfig withCoordinatorInterval(Duration other) {
-    return with(draft -> draft.coordinatorInterval = other);
-  }
-
-  public EngineConfig withRetention(RetentionConfig other) {
-    return with(draft -> draft.retention = other);
+    return new EngineConfig(
+        journal,
+        dispatch,
+        workers,
+        rules,
+        limits,
+        other,
+        autoCreateNamespaces,
+        retention,
+        schedules,
+        memory,
+        notifier);
   }
 
   public EngineConfig withSchedules(ScheduleConfig other) {
-    return with(draft -> draft.schedules = other);
-  }
-
-  public EngineConfig withMemory(MemoryConfig other) {
-    return with(draft -> draft.memory = other);
-  }
-
-  public EngineConfig withNotifier(NotifierKind other) {
-    return with(draft -> draft.notifier = other);
-  }
-
-  private EngineConfig with(Consumer<Draft> change) {
-    Draft draft = new Draft();
-    change.accept(draft);
     return new EngineConfig(
-        draft.journal,
-        draft.dispatch,
-        draft.workers,
-        draft.rules,
-        draft.limits,
-        draft.coordinatorInterval,
-        draft.autoCreateNamespaces,
-        draft.retention,
-        draft.schedules,
-        draft.memory,
-        draft.notifier);
-  }
-
-  /** A copy of this configuration, to be changed. */
-  private final class Draft {
-    private JournalConfig journal = EngineConfig.this.journal;
-    private DispatchConfig dispatch = EngineConfig.this.dispatch;
-    private WorkerConfig workers = EngineConfig.this.workers;
-    private TransitionRules rules = EngineConfig.this.rules;
-    private Limits limits = EngineConfig.this.limits;
-    private Duration coordinatorInterval = EngineConfig.this.coordinatorInterval;
-    private boolean autoCreateNamespaces = EngineConfig.this.autoCreateNamespaces;
-    private RetentionConfig retention = EngineConfig.this.retention;
-    private ScheduleConfig schedules = EngineConfig.this.schedules;
-    private MemoryConfig memory = EngineConfig.this.memory;
-    private NotifierKind notifier = EngineConfig.this.notifier;
+        journal,
+        dispatch,
+        workers,
+        rules,
+        limits,
+        coordinatorInterval,
+        autoCreateNamespaces,
+        retention,
+        other,
+        memory,
+        notifier);
   }
 }

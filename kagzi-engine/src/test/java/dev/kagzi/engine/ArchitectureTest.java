@@ -240,8 +240,21 @@ class ArchitectureTest {
                       allowed.computeIfAbsent(packageName, r -> new TreeSet<>()).add(table));
         });
 
-    Map<String, Set<String>> written =
-        tables(Pattern.compile("(?:INSERT INTO|UPDATE|DELETE FROM)\\s+kagzi\\.([a-z_]+)"));
+    // The constants as compiled: a statement may contain a part of another package's.
+    Pattern write = Pattern.compile("(?:INSERT INTO|UPDATE|DELETE FROM)\\s+kagzi\\.([a-z_]+)");
+    Map<String, Set<String>> written = new TreeMap<>();
+    SqlConstants.all()
+        .forEach(
+            (name, sql) ->
+                write
+                    .matcher(sql)
+                    .results()
+                    .forEach(
+                        table ->
+                            written
+                                .computeIfAbsent(
+                                    name.substring(0, name.indexOf('.')), p -> new TreeSet<>())
+                                .add(table.group(1))));
 
     assertThat(written).isEqualTo(allowed);
   }
@@ -300,12 +313,12 @@ class ArchitectureTest {
   @Test
   void a_statement_that_writes_a_run_compares_its_epoch() throws IOException {
     Pattern write = Pattern.compile("(?:INSERT INTO|UPDATE|DELETE FROM) kagzi\\.workflow_runs\\b");
-    Pattern fence = Pattern.compile("(?s).*\\bWHERE\\b.*\\bepoch = (?:\\?|\\w+\\.epoch).*");
+    Pattern fence = Pattern.compile("(?:WHERE|AND) (?:\\w+\\.)?epoch = (?:\\?|\\w+\\.epoch\\b)");
     Set<String> without = new TreeSet<>();
     SqlConstants.all()
         .forEach(
             (name, sql) -> {
-              if (write.matcher(sql).find() && !fence.matcher(sql).matches()) {
+              if (write.matcher(sql).find() && !fence.matcher(sql).find()) {
                 without.add(name);
               }
             });

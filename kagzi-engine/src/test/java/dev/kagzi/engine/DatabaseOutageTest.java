@@ -58,10 +58,9 @@ class DatabaseOutageTest {
         TestEngine.start(
             database.config(),
             queue,
-            EngineConfig.defaults()
-                .withJournal(
-                    new JournalConfig(
-                        1, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), databasePatience)),
+            TestConfigs.withJournal(
+                new JournalConfig(
+                    1, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), databasePatience)),
             () ->
                 Database.connect(
                     Thread.currentThread().getName().startsWith("kagzi-lane-")

@@ -14,10 +14,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.query.RunFilter;
 import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
-import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.ScheduleView;
-import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -62,7 +61,8 @@ class InfiniteTimesTest extends FamilyTest {
       Pattern.compile("\"(?:[^\"\\\\\\n]|\\\\.)*\"(?:\\s*\\+\\s*\"(?:[^\"\\\\\\n]|\\\\.)*\")*");
 
   private static final RunFilter ALL_RUNS =
-      new RunFilter(NAMESPACE, Set.of(), null, null, null, null, null, null);
+      new RunFilter(
+          NAMESPACE, Set.of(), null, null, null, null, null, null, null, null, false, false);
 
   private interface Operation {
     void run() throws Exception;
@@ -127,22 +127,22 @@ class InfiniteTimesTest extends FamilyTest {
     all.put("depth", () -> e.queries().depth(NAMESPACE, queue));
     all.put("types", () -> e.queries().types(NAMESPACE, PageSpec.FIRST));
     all.put("health", () -> e.queries().health(NAMESPACE));
-    all.put("retry", () -> await(e.runs().retry(NAMESPACE, parent, null)));
+    all.put("retry", () -> await(e.runs().retry(NAMESPACE, parent, null, null)));
     all.put("chores", e::clockMoved);
     all.put("stale workers", () -> e.workers().recovery().releaseSilent());
     all.put("orphaned claims", () -> e.workers().recovery().releaseOrphaned());
     all.put("schedule get", () -> e.schedules().get(NAMESPACE, schedule));
-    all.put("schedule pause", () -> e.schedules().pause(NAMESPACE, schedule));
-    all.put("schedule resume", () -> e.schedules().resume(NAMESPACE, schedule));
-    all.put("schedule trigger", () -> e.schedules().trigger(NAMESPACE, schedule, null));
+    all.put("schedule pause", () -> e.schedules().setEnabled(NAMESPACE, schedule, false, null));
+    all.put("schedule resume", () -> e.schedules().setEnabled(NAMESPACE, schedule, true, null));
+    all.put("schedule trigger", () -> e.scheduleStarts().trigger(NAMESPACE, schedule, null));
     all.put(
         "schedule backfill",
-        () -> e.schedules().backfill(NAMESPACE, schedule, Instant.EPOCH, Instant.EPOCH));
+        () -> e.scheduleStarts().backfill(NAMESPACE, schedule, Instant.EPOCH, Instant.EPOCH, null));
     all.put("drain", () -> await(e.workers().drain(NAMESPACE, worker)));
     all.put("heartbeat while draining", () -> heartbeat(both));
     all.put("offline", () -> await(e.workers().forceOffline(NAMESPACE, worker, "test", null)));
     all.put("cancel", () -> await(e.runs().cancel(NAMESPACE, parent)));
-    all.put("schedule delete", () -> e.schedules().delete(NAMESPACE, schedule));
+    all.put("schedule delete", () -> e.schedules().delete(NAMESPACE, schedule, null));
     return all;
   }
 
@@ -164,7 +164,8 @@ class InfiniteTimesTest extends FamilyTest {
   }
 
   private static Report child(Claim claim, String step) {
-    StartRequest start = new StartRequest(NAMESPACE, "", "", TYPE, "", payload("1"), null, null);
+    StartRequest start =
+        new StartRequest(NAMESPACE, "", "", TYPE, "", payload("1"), null, null, StartOptions.NONE);
     return new Report.ChildStarted(claim, step, 1, start, false);
   }
 
@@ -174,8 +175,8 @@ class InfiniteTimesTest extends FamilyTest {
             .engine()
             .schedules()
             .create(
-                Schedules.Creation.of(
-                    NAMESPACE, ScheduleSpec.of("never", queue, TYPE, "0 0 1 1 *")));
+                TestSchedules.creation(
+                    NAMESPACE, TestSchedules.spec("never", queue, TYPE, "0 0 1 1 *")));
     database.execute(
         "UPDATE kagzi.workflow_runs SET available_at = 'infinity', fire_at = 'infinity'"
             + " WHERE run_id = '"

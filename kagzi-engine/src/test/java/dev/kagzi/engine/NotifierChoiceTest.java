@@ -33,8 +33,7 @@ class NotifierChoiceTest {
     return TestEngine.start(
         database.config(),
         queue,
-        EngineConfig.defaults()
-            .withNotifier(kind)
+        TestConfigs.withNotifier(kind)
             .withCoordinatorInterval(Duration.ofMillis(100))
             .withDispatch(DispatchConfig.defaults().withFallbackInterval(Duration.ofHours(1))));
   }

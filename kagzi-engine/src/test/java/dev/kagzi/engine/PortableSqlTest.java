@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Rules for all SQL of the engine, so that the schema can also live on a PostgreSQL that is not
- * plain, such as a distributed schema of Citus. They cost nothing on plain PostgreSQL. The reasons
- * are in {@code docs/internals/database-and-migrations.md}.
+ * plain, such as a distributed schema of Citus. The reasons are in {@code
+ * docs/internals/database-and-migrations.md}.
  */
 class PortableSqlTest {
   private static final Path SOURCES = Path.of("src/main/java/dev/kagzi/engine");

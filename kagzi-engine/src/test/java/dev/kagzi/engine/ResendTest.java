@@ -93,7 +93,7 @@ class ResendTest {
         TestEngine.start(
             database.config(),
             "all",
-            EngineConfig.defaults().withJournal(oneLane),
+            TestConfigs.withJournal(oneLane),
             () ->
                 Database.connect(
                     Thread.currentThread().getName().startsWith("kagzi-lane-")
@@ -343,7 +343,8 @@ class ResendTest {
     FAILED_WITH_A_HANDLER(COMMIT) {
       @Override
       Ready ready(TestEngine engine) {
-        Claim claim = claimOf(engine, StartOptions.NONE.withOnFailure("cleanup", "repairs"), null);
+        Claim claim =
+            claimOf(engine, new TestOptions().withOnFailure("cleanup", "repairs").build(), null);
         return reporting(engine, claim, failed(claim, "no"));
       }
     },
@@ -359,11 +360,12 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         RunId run = RunId.next();
         StartOptions options =
-            StartOptions.NONE
+            new TestOptions()
                 .withExecutionTimeoutMs(3_600_000)
                 .withStepTimeoutMs(1_000)
                 .withHeartbeatTimeoutMs(9_000)
-                .withOnFailure("cleanup", "");
+                .withOnFailure("cleanup", "")
+                .build();
         return new Ready(
             () ->
                 plain(
@@ -387,7 +389,7 @@ class ResendTest {
                 payload("1"),
                 null,
                 null,
-                StartOptions.NONE.withIfExists(IfExists.USE_EXISTING_ANY));
+                new TestOptions().withIfExists(IfExists.USE_EXISTING_ANY).build());
         return new Ready(
             () -> plain(await(engine.engine().runs().start(request)), run), () -> state(run));
       }
@@ -426,7 +428,8 @@ class ResendTest {
     RUN_EXPIRED(COMMIT) {
       @Override
       Ready ready(TestEngine engine) {
-        Claim claim = claimOf(engine, StartOptions.NONE.withExecutionTimeoutMs(3_600_000), null);
+        Claim claim =
+            claimOf(engine, new TestOptions().withExecutionTimeoutMs(3_600_000).build(), null);
         database.execute(
             "UPDATE kagzi.workflow_runs SET deadline_at = '2020-01-01Z' WHERE run_id = '"
                 + claim.runId()
@@ -723,7 +726,16 @@ class ResendTest {
   /** On a separate queue, where no worker claims it. */
   private static Report child(Claim claim, boolean detached) {
     StartRequest start =
-        new StartRequest(NAMESPACE, "", "resend-children", "child", "", payload("1"), null, null);
+        new StartRequest(
+            NAMESPACE,
+            "",
+            "resend-children",
+            "child",
+            "",
+            payload("1"),
+            null,
+            null,
+            StartOptions.NONE);
     return new Report.ChildStarted(claim, "child", 1, start, detached);
   }
 

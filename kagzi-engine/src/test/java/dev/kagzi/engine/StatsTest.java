@@ -119,14 +119,15 @@ class StatsTest {
               "v" + i % 3,
               payload("1"),
               null,
-              null));
+              null,
+              StartOptions.NONE));
     }
     engine.engine().runs().startAll(requests).forEach(started -> runs.add(await(started).runId()));
   }
 
   /** Some of these insert a run and roll it back. */
   private void startAgain(TestEngine engine) {
-    StartOptions any = StartOptions.NONE.withIfExists(IfExists.USE_EXISTING_ANY);
+    StartOptions any = new TestOptions().withIfExists(IfExists.USE_EXISTING_ANY).build();
     List<StartRequest> requests = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       requests.add(
@@ -185,7 +186,7 @@ class StatsTest {
       case 0 -> await(engine.engine().runs().cancel(NAMESPACE, run));
       case 1 -> await(engine.engine().runs().terminate(NAMESPACE, run, "enough"));
       case 2 -> await(engine.engine().runs().resume(NAMESPACE, run, null, true));
-      default -> runs.add(await(engine.engine().runs().retry(NAMESPACE, run, null)).runId());
+      default -> runs.add(await(engine.engine().runs().retry(NAMESPACE, run, null, null)).runId());
     }
   }
 
@@ -232,7 +233,19 @@ class StatsTest {
     assertThat(types.stream().mapToLong(TypeView::openRuns).sum())
         .isEqualTo(sum(scan, "", "PENDING") + sum(scan, "", "RUNNING") + sum(scan, "", "SLEEPING"));
     RunFilter failed =
-        new RunFilter(NAMESPACE, Set.of(RunStatus.FAILED), TYPE, "walk", null, null, "", null);
+        new RunFilter(
+            NAMESPACE,
+            Set.of(RunStatus.FAILED),
+            TYPE,
+            "walk",
+            null,
+            null,
+            "",
+            null,
+            null,
+            null,
+            false,
+            false);
     assertThat(engine.engine().queries().runs(failed, page).totalCount())
         .isEqualTo(sum(scan, "walk/" + TYPE + "//", "FAILED"));
   }

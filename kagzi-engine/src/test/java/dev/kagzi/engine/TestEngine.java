@@ -77,7 +77,8 @@ public final class TestEngine implements AutoCloseable {
   }
 
   public StartRequest request(String externalId, @Nullable RunId runId) {
-    return new StartRequest(NAMESPACE, externalId, queue, TYPE, "", payload("\"in\""), null, runId);
+    return new StartRequest(
+        NAMESPACE, externalId, queue, TYPE, "", payload("\"in\""), null, runId, StartOptions.NONE);
   }
 
   public RunId start() {
@@ -90,7 +91,15 @@ public final class TestEngine implements AutoCloseable {
                 .runs()
                 .start(
                     new StartRequest(
-                        NAMESPACE, "", queue, TYPE, "", payload("\"in\""), policy, null)))
+                        NAMESPACE,
+                        "",
+                        queue,
+                        TYPE,
+                        "",
+                        payload("\"in\""),
+                        policy,
+                        null,
+                        StartOptions.NONE)))
         .runId();
   }
 

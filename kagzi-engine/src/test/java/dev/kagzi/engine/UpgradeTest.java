@@ -95,9 +95,10 @@ class UpgradeTest {
       assertLists(engine);
 
       complete(engine, ids(OPEN));
-      RunId triggered = engine.engine().schedules().trigger(NAMESPACE, Filled.TEMPLATE.id(), null);
+      RunId triggered =
+          engine.engine().scheduleStarts().trigger(NAMESPACE, Filled.TEMPLATE.id(), null);
       RunId retried =
-          await(engine.engine().runs().retry(NAMESPACE, Filled.FAILED.id(), null)).runId();
+          await(engine.engine().runs().retry(NAMESPACE, Filled.FAILED.id(), null, null)).runId();
       assertThat(engine.start("d").existed()).as("external id of an ended run").isFalse();
       RunId restarted = engine.engine().queries().byExternalId(NAMESPACE, "d").runId();
       complete(engine, Set.of(triggered, retried, restarted));

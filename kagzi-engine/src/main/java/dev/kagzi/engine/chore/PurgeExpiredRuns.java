@@ -45,6 +45,11 @@ public final class PurgeExpiredRuns implements Chore {
   /** With a run id, a row of {@code maintenance_tasks}: the run is deleted, not all its steps. */
   private static final String STEPS_TASK = "STEPS ";
 
+  private static final String ADD_TASK_SQL =
+      "INSERT INTO kagzi.maintenance_tasks (task) VALUES (?) ON CONFLICT DO NOTHING";
+  private static final String REMOVE_TASK_SQL =
+      "DELETE FROM kagzi.maintenance_tasks WHERE task = ?";
+
   private final Database database;
   private final Namespaces namespaces;
   private final Workers workers;
@@ -180,9 +185,7 @@ public final class PurgeExpiredRuns implements Chore {
             tx -> {
               boolean last = DeleteSteps.deleteSome(tx, run, weight) == 0;
               if (last) {
-                tx.query("DELETE FROM kagzi.maintenance_tasks WHERE task = ?")
-                    .bind(STEPS_TASK + run)
-                    .update();
+                tx.query(REMOVE_TASK_SQL).bind(STEPS_TASK + run).update();
               }
               return last;
             });
@@ -232,9 +235,7 @@ public final class PurgeExpiredRuns implements Chore {
     List<RunId> runs = ExpiredRuns.lock(tx, selected.runs, retentionMs);
     if (!runs.isEmpty()) {
       if (selected.stepsFollow) {
-        tx.query("INSERT INTO kagzi.maintenance_tasks (task) VALUES (?) ON CONFLICT DO NOTHING")
-            .bind(STEPS_TASK + runs.getFirst())
-            .update();
+        tx.query(ADD_TASK_SQL).bind(STEPS_TASK + runs.getFirst()).update();
       } else {
         DeleteSteps.delete(tx, runs);
       }

@@ -56,6 +56,8 @@ public final class ServerHeartbeat implements Chore {
                 FROM kagzi.workflow_types) AS types_us
       """;
 
+  private static final String DEREGISTER_SQL = "DELETE FROM kagzi.servers WHERE server_id = ?";
+
   private static final String ALIVE_SQL =
       """
       SELECT server_id, heartbeat_at::text AS heartbeat
@@ -219,8 +221,7 @@ public final class ServerHeartbeat implements Chore {
 
   /** Deletes the row of this server, so that the others no longer count it. */
   public void deregister() {
-    database.write(
-        tx -> tx.query("DELETE FROM kagzi.servers WHERE server_id = ?").bind(serverId).update());
+    database.write(tx -> tx.query(DEREGISTER_SQL).bind(serverId).update());
   }
 
   private static String hostname() {

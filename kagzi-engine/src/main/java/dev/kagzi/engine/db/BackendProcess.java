@@ -18,7 +18,6 @@ public record BackendProcess(int pid, String startedAt) {
        WHERE pid = ? AND backend_start = ?::timestamptz
       """;
 
-  /** Returns the backend of an open session. */
   public static BackendProcess of(Session session) throws SQLException {
     return session
         .query(SELF)

@@ -181,7 +181,7 @@ public final class Database implements AutoCloseable {
   /** Opens a session for a writer. {@link StatementMetrics} counts its statements by this name. */
   public Session open(String name) throws SQLException {
     Connection connection = connector.open();
-    Session session = new Session(connection, metrics, name);
+    Session session = new Session(connection, metrics, name, 0);
     try {
       session
           .query(String.join(";", WRITER_SETTINGS) + ";" + GENERIC_PLANS + ";" + TIMEOUT_SETTINGS)
@@ -204,15 +204,21 @@ public final class Database implements AutoCloseable {
 
   <T> T readForUser(Session.Work<T> work, int secondsMax) {
     acquireUserRead();
+    try {
+      return onPool("read", secondsMax, work);
+    } finally {
+      userReads.release();
+    }
+  }
+
+  private <T> T onPool(String name, int secondsMax, Session.Work<T> work) {
     long begin = System.nanoTime();
     try (Connection connection = pool.getConnection()) {
-      T result = work.run(new Session(connection, metrics, "read", secondsMax));
+      T result = work.run(new Session(connection, metrics, name, secondsMax));
       failures.worked(begin);
       return result;
     } catch (SQLException e) {
-      throw SqlErrors.isCancelled(e) ? tooLong(secondsMax) : refusal(e, begin);
-    } finally {
-      userReads.release();
+      throw secondsMax > 0 && SqlErrors.isCancelled(e) ? tooLong(secondsMax) : refusal(e, begin);
     }
   }
 
@@ -243,26 +249,12 @@ public final class Database implements AutoCloseable {
 
   /** Runs a read on a pooled connection; blocks. */
   public <T> T read(Session.Work<T> work) {
-    long begin = System.nanoTime();
-    try (Connection connection = pool.getConnection()) {
-      T result = work.run(new Session(connection, metrics, "read"));
-      failures.worked(begin);
-      return result;
-    } catch (SQLException e) {
-      throw refusal(e, begin);
-    }
+    return onPool("read", 0, work);
   }
 
   /** Runs a transaction on a pooled connection; blocks. For writes outside of the journal. */
   public <T> T write(Session.Work<T> work) {
-    long begin = System.nanoTime();
-    try (Connection connection = pool.getConnection()) {
-      T result = new Session(connection, metrics, "write").inTransaction(work);
-      failures.worked(begin);
-      return result;
-    } catch (SQLException e) {
-      throw refusal(e, begin);
-    }
+    return onPool("write", 0, session -> session.inTransaction(work));
   }
 
   /**
@@ -274,7 +266,7 @@ public final class Database implements AutoCloseable {
     for (int repeats = 0; ; repeats++) {
       long begin = System.nanoTime();
       try (Connection connection = connection()) {
-        T result = new Session(connection, metrics, "write").inTransaction(work);
+        T result = new Session(connection, metrics, "write", 0).inTransaction(work);
         failures.worked(begin);
         return result;
       } catch (SQLException e) {

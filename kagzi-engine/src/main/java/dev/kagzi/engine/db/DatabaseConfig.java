@@ -86,7 +86,6 @@ public record DatabaseConfig(
     return PARAMETER.matcher(login).replaceAll("$1(hidden)");
   }
 
-  /** Returns a copy with this pool size. */
   public DatabaseConfig withPoolSize(int size) {
     return new DatabaseConfig(jdbcUrl, user, password, size, allowUnsafe);
   }

@@ -24,7 +24,6 @@ public final class ListenSession implements AutoCloseable {
     return new ListenSession(session);
   }
 
-  /** The underlying session. */
   public Session session() {
     return session;
   }

@@ -96,11 +96,7 @@ public final class Query {
 
   public <T> Query bindUuids(Collection<T> items, Function<T, @Nullable UUID> of)
       throws SQLException {
-    Object[] values = new Object[items.size()];
-    int i = 0;
-    for (T item : items) {
-      values[i++] = of.apply(item);
-    }
+    UUID[] values = values(items, of, new UUID[items.size()]);
     firstIds = firstIds == null ? values : firstIds;
     lastIds = values;
     return bindArray("uuid", values);
@@ -108,81 +104,47 @@ public final class Query {
 
   public <T> Query bindTexts(Collection<T> items, Function<T, @Nullable String> of)
       throws SQLException {
-    String[] values = new String[items.size()];
-    int i = 0;
-    for (T item : items) {
-      values[i++] = of.apply(item);
-    }
-    return bindArray("text", values);
+    return bindArray("text", values(items, of, new String[items.size()]));
   }
 
   public <T> Query bindInts(Collection<T> items, ToIntFunction<T> of) throws SQLException {
-    int[] values = new int[items.size()];
-    int i = 0;
-    for (T item : items) {
-      values[i++] = of.applyAsInt(item);
-    }
-    return bindArray("int4", values);
+    return bindArray("int4", items.stream().mapToInt(of).toArray());
   }
 
   public <T> Query bindNullableInts(Collection<T> items, Function<T, @Nullable Integer> of)
       throws SQLException {
-    Integer[] values = new Integer[items.size()];
-    int i = 0;
-    for (T item : items) {
-      values[i++] = of.apply(item);
-    }
-    return bindArray("int4", values);
+    return bindArray("int4", values(items, of, new Integer[items.size()]));
   }
 
   public <T> Query bindLongs(Collection<T> items, ToLongFunction<T> of) throws SQLException {
-    long[] values = new long[items.size()];
-    int i = 0;
-    for (T item : items) {
-      values[i++] = of.applyAsLong(item);
-    }
-    return bindArray("int8", values);
+    return bindArray("int8", items.stream().mapToLong(of).toArray());
   }
 
   public <T> Query bindNullableLongs(Collection<T> items, Function<T, @Nullable Long> of)
       throws SQLException {
-    Long[] values = new Long[items.size()];
-    int i = 0;
-    for (T item : items) {
-      values[i++] = of.apply(item);
-    }
-    return bindArray("int8", values);
+    return bindArray("int8", values(items, of, new Long[items.size()]));
   }
 
-  public <T> Query bindBooleans(Collection<T> items, java.util.function.Predicate<T> of)
-      throws SQLException {
-    boolean[] values = new boolean[items.size()];
-    int i = 0;
-    for (T item : items) {
-      values[i++] = of.test(item);
-    }
-    return bindArray("bool", values);
+  public <T> Query bindBooleans(Collection<T> items, Function<T, Boolean> of) throws SQLException {
+    return bindArray("bool", values(items, of, new Boolean[items.size()]));
   }
 
   public <T> Query bindBytes(Collection<T> items, Function<T, byte @Nullable []> of)
       throws SQLException {
-    byte[][] values = new byte[items.size()][];
+    return bindArray("bytea", values(items, of, new byte[items.size()][]));
+  }
+
+  private static <T, V> V[] values(
+      Collection<T> items, Function<T, ? extends @Nullable V> of, V[] values) {
     int i = 0;
     for (T item : items) {
       values[i++] = of.apply(item);
     }
-    return bindArray("bytea", values);
+    return values;
   }
 
-  public Query bindTextArray(@Nullable Collection<String> values) throws SQLException {
-    return values == null
-        ? bindNull(Types.ARRAY)
-        : bindArray("text", values.toArray(String[]::new));
-  }
-
-  private Query bindNull(int type) throws SQLException {
-    statement.setNull(next++, type);
-    return this;
+  public Query bindTextArray(Collection<String> values) throws SQLException {
+    return bindArray("text", values.toArray(String[]::new));
   }
 
   private Query bindArray(String type, Object values) throws SQLException {

@@ -1,11 +1,17 @@
 package dev.kagzi.engine.db;
 
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Json;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.WorkerId;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +37,35 @@ public final class Row {
 
   public @Nullable String textOrNull(String column) throws SQLException {
     return rows.getString(column);
+  }
+
+  public String textOrEmpty(String column) throws SQLException {
+    return Objects.requireNonNullElse(rows.getString(column), "");
+  }
+
+  public RunId runId(String column) throws SQLException {
+    return new RunId(uuid(column));
+  }
+
+  public @Nullable RunId runIdOrNull(String column) throws SQLException {
+    UUID id = uuidOrNull(column);
+    return id == null ? null : new RunId(id);
+  }
+
+  public @Nullable WorkerId workerIdOrNull(String column) throws SQLException {
+    UUID id = uuidOrNull(column);
+    return id == null ? null : new WorkerId(id);
+  }
+
+  /** Returns null for a payload without data. */
+  public @Nullable Payload payloadOrNull(String data, String metadata) throws SQLException {
+    byte[] bytes = rows.getBytes(data);
+    return bytes == null ? null : new Payload(bytes, Json.decode(rows.getString(metadata)));
+  }
+
+  public @Nullable Failure failureOrNull(String column) throws SQLException {
+    String json = rows.getString(column);
+    return json == null ? null : Json.decodeFailure(json);
   }
 
   public int integer(String column) throws SQLException {

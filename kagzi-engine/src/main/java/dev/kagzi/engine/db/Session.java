@@ -22,10 +22,6 @@ public final class Session implements AutoCloseable {
   private final long openedNanos = System.nanoTime();
   private long plannedNanos = openedNanos;
 
-  Session(Connection connection, StatementMetrics metrics, String name) {
-    this(connection, metrics, name, 0);
-  }
-
   /** {@code secondsMax}: timeout of each statement; 0 for the connection's own. */
   Session(Connection connection, StatementMetrics metrics, String name, int secondsMax) {
     this.connection = connection;

@@ -26,7 +26,6 @@ public final class SqlErrors {
     return LOCK_TIMEOUT.equals(error.getSQLState());
   }
 
-  /** What to do after a statement failed. */
   public enum Remedy {
     /** PostgreSQL refuses the data or its amount: split the batch to find the bad write. */
     SPLIT,

@@ -30,7 +30,6 @@ public final class StatementMetrics {
     return commits.sum();
   }
 
-  /** Statements so far by session name. */
   public Map<String, Long> statementsBySession() {
     Map<String, Long> all = new TreeMap<>();
     bySession.forEach((name, count) -> all.put(name, count.sum()));

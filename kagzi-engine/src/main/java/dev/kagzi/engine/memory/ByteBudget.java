@@ -54,7 +54,6 @@ public final class ByteBudget {
     return bytesMax;
   }
 
-  /** Number of held bytes. */
   public long held() {
     return held.get();
   }

@@ -93,7 +93,6 @@ public final class Messages {
 
   private Messages() {}
 
-  /** Deletes the messages to purged runs. */
   public static void delete(Session tx, Collection<RunId> runs) throws SQLException {
     tx.query(DELETE_SQL).bindUuids(runs, RunId::value).update();
   }
@@ -124,7 +123,7 @@ public final class Messages {
                 (isTerminated(ended, run) ? RunMessage.Type.TERMINATE : RunMessage.Type.CANCEL)
                     .name())
         .bindBytes(runs, run -> reason(ended, run))
-        .list(row -> new RunId(row.uuid("to_run")));
+        .list(row -> row.runId("to_run"));
   }
 
   private static boolean isTerminated(Map<RunId, Optional<Failure>> ended, RunId run) {
@@ -144,7 +143,7 @@ public final class Messages {
     return new HashSet<>(
         tx.query(OF_ENDED_CHILDREN_SQL)
             .bindUuids(runs, RunId::value)
-            .list(row -> new RunId(row.uuid("to_run"))));
+            .list(row -> row.runId("to_run")));
   }
 
   private static byte[] data(RunMessage message) {
@@ -166,7 +165,7 @@ public final class Messages {
   }
 
   private static RunMessage map(Row row) throws SQLException {
-    RunId to = new RunId(row.uuid("to_run"));
+    RunId to = row.runId("to_run");
     byte[] data = row.bytes("data");
     byte[] content = data == null ? new byte[0] : data;
     String[] stored = row.text("what").split(" ", 2);
@@ -182,13 +181,8 @@ public final class Messages {
     return new RunMessage(to, row.text("step_id"), type, from, output, failure);
   }
 
-  /** Finds receivers of messages that are older than this. */
   public static List<RunId> receiversOfOldMessages(Session session, long olderThanMs, int max)
       throws SQLException {
-    return session
-        .query(OLD_SQL)
-        .bind(olderThanMs)
-        .bind(max)
-        .list(row -> new RunId(row.uuid("to_run")));
+    return session.query(OLD_SQL).bind(olderThanMs).bind(max).list(row -> row.runId("to_run"));
   }
 }

@@ -22,7 +22,6 @@ public record RunMessage(
     @Nullable Payload output,
     @Nullable Failure failure) {
 
-  /** The type of a message. */
   public enum Type {
     COMPLETED,
     FAILED,

@@ -72,7 +72,6 @@ final class NamespaceCache {
     }
   }
 
-  /** Refreshes all entries in the background. */
   void refreshNow() {
     Thread.ofVirtual()
         .name("kagzi-namespaces")

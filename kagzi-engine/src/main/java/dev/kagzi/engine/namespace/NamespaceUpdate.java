@@ -14,30 +14,4 @@ public record NamespaceUpdate(
     @Nullable String description,
     boolean clearFailureHandler,
     @Nullable Long retentionMs,
-    boolean clearRetention) {
-
-  /** An update without changes; add changes with the {@code with} methods. */
-  public static final NamespaceUpdate NONE = new NamespaceUpdate(null, null, false, null, false);
-
-  public NamespaceUpdate withDisplayName(String name) {
-    return new NamespaceUpdate(name, description, clearFailureHandler, retentionMs, clearRetention);
-  }
-
-  public NamespaceUpdate withDescription(String text) {
-    return new NamespaceUpdate(displayName, text, clearFailureHandler, retentionMs, clearRetention);
-  }
-
-  /** Removes the failure handler of the namespace. */
-  public NamespaceUpdate withoutFailureHandler() {
-    return new NamespaceUpdate(displayName, description, true, retentionMs, clearRetention);
-  }
-
-  public NamespaceUpdate withRetentionMs(long millis) {
-    return new NamespaceUpdate(displayName, description, clearFailureHandler, millis, false);
-  }
-
-  /** Uses the server's default retention. */
-  public NamespaceUpdate withoutRetention() {
-    return new NamespaceUpdate(displayName, description, clearFailureHandler, null, true);
-  }
-}
+    boolean clearRetention) {}

@@ -1,6 +1,7 @@
 package dev.kagzi.engine.namespace;
 
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.db.Query;
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.page.Cursor;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -66,16 +68,7 @@ public final class Namespaces {
          AND failure_handler_task_queue IS DISTINCT FROM ?
       """;
 
-  private static final String LIST_FIRST =
-      "SELECT " + COLUMNS + " FROM kagzi.namespaces ORDER BY namespace LIMIT ?";
-
-  private static final String LIST_AFTER =
-      "SELECT " + COLUMNS + " FROM kagzi.namespaces WHERE namespace > ? ORDER BY namespace LIMIT ?";
-
-  private static final String LIST_BEFORE =
-      "SELECT "
-          + COLUMNS
-          + " FROM kagzi.namespaces WHERE namespace < ? ORDER BY namespace DESC LIMIT ?";
+  private static final String LIST = "SELECT " + COLUMNS + " FROM kagzi.namespaces";
 
   private static final String NAMES =
       "SELECT namespace FROM kagzi.namespaces WHERE namespace > ? ORDER BY namespace LIMIT 1000";
@@ -155,7 +148,12 @@ public final class Namespaces {
 
   /** Refuses a namespace that is disabled or missing. */
   public void requireEnabled(String namespace) {
-    if (!check(namespace).isEnabled()) {
+    requireEnabled(namespace, () -> false);
+  }
+
+  /** Does the same, but accepts the repeat of a call that was accepted before. */
+  public void requireEnabled(String namespace, BooleanSupplier acceptedBefore) {
+    if (!check(namespace).isEnabled() && !acceptedBefore.getAsBoolean()) {
       throw Refusal.of(
           Refusal.Code.NAMESPACE_DISABLED,
           "namespace",
@@ -172,17 +170,6 @@ public final class Namespaces {
       database.writeRepeatable(session -> insert(session, namespace, "", "", null));
     }
     return cache.putIfAbsent(namespace, get(namespace).enabled());
-  }
-
-  /** Creates an enabled namespace with the server's default retention. */
-  public NamespaceView create(String namespace, String displayName, String description) {
-    return create(namespace, displayName, description, null, null);
-  }
-
-  /** Creates an enabled namespace with its own retention. */
-  public NamespaceView create(
-      String namespace, String displayName, String description, long retentionMs) {
-    return create(namespace, displayName, description, retentionMs, null);
   }
 
   /**
@@ -290,11 +277,6 @@ public final class Namespaces {
     return database.readForUser(session -> Pager.page(page, "namespaces", new All(session)));
   }
 
-  /** Does the same without a request id. */
-  public NamespaceView update(String namespace, NamespaceUpdate update) {
-    return update(namespace, update, null);
-  }
-
   /** Changes the fields that the update sets. Refused with NOT_FOUND. */
   public NamespaceView update(String namespace, NamespaceUpdate update, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
@@ -351,17 +333,10 @@ public final class Namespaces {
     tx.query(MARK_FAILURE_HANDLER).bind(queue).bind(namespace).bind(queue).update();
   }
 
-  /** Enables the namespace: it accepts starts and dispatches tasks. Refused with NOT_FOUND. */
-  public NamespaceView enable(String namespace) {
-    return setEnabled(namespace, true, null);
-  }
-
-  /** Disables the namespace: no run starts and no task is dispatched. Refused with NOT_FOUND. */
-  public NamespaceView disable(String namespace) {
-    return setEnabled(namespace, false, null);
-  }
-
-  /** Enables or disables it; a repeat with the same request id is executed once. */
+  /**
+   * Enables or disables the namespace: a disabled one starts no run and dispatches no task. Refused
+   * with NOT_FOUND. A repeat with the same request id is executed once.
+   */
   public NamespaceView setEnabled(String namespace, boolean enabled, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     NamespaceView changed =
@@ -384,19 +359,13 @@ public final class Namespaces {
     @Override
     public List<Pager.Found<NamespaceView>> rows(
         @Nullable Cursor from, boolean forward, int rowsMax) throws SQLException {
-      if (from == null) {
-        return session.query(LIST_FIRST).bind(rowsMax).list(Namespaces::found);
+      String beyond = forward ? " WHERE namespace > ?" : " WHERE namespace < ?";
+      String order = " ORDER BY namespace" + (forward ? "" : " DESC") + " LIMIT ?";
+      Query query = session.query(LIST + (from == null ? "" : beyond) + order);
+      if (from != null) {
+        query.bind(from.text(0));
       }
-      return session
-          .query(forward ? LIST_AFTER : LIST_BEFORE)
-          .bind(from.text(0))
-          .bind(rowsMax)
-          .list(Namespaces::found);
-    }
-
-    @Override
-    public boolean isAny(Cursor from, boolean forward) throws SQLException {
-      return !rows(from, forward, 1).isEmpty();
+      return query.bind(rowsMax).list(Namespaces::found);
     }
 
     @Override
@@ -419,7 +388,7 @@ public final class Namespaces {
         row.bool("enabled"),
         row.time("created_at"),
         row.time("updated_at"),
-        Objects.requireNonNullElse(row.textOrNull("failure_handler_task_queue"), ""),
+        row.textOrEmpty("failure_handler_task_queue"),
         row.bigintOrNull("retention_ms"));
   }
 }

@@ -1,16 +1,11 @@
 package dev.kagzi.engine.notification;
 
 import dev.kagzi.engine.thread.EssentialThreads;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,16 +17,13 @@ import org.slf4j.LoggerFactory;
  */
 public final class InProcessNotifier implements Notifier {
   private static final Logger log = LoggerFactory.getLogger(InProcessNotifier.class);
-  private static final int WAITING_MAX = 5_000;
   private static final Map<String, Set<InProcessNotifier>> STARTED = new ConcurrentHashMap<>();
 
   private final String database;
   private final UUID serverId;
   private final Consumer<ServerMessage> listener;
   private final Thread receiver;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition filled = lock.newCondition();
-  private Set<ServerMessage> waiting = new LinkedHashSet<>();
+  private final PendingMessages pending = new PendingMessages();
   private final AtomicInteger timesUnreachable = new AtomicInteger();
   private volatile boolean started;
   private volatile boolean closed;
@@ -64,7 +56,7 @@ public final class InProcessNotifier implements Notifier {
   public void publish(ServerMessage message) {
     for (InProcessNotifier other : servers()) {
       if (other != this) {
-        other.add(message);
+        other.pending.add(message);
       }
     }
   }
@@ -94,55 +86,15 @@ public final class InProcessNotifier implements Notifier {
     }
   }
 
-  private void add(ServerMessage message) {
-    lock.lock();
-    try {
-      if (waiting.size() >= WAITING_MAX) {
-        waiting.clear();
-        waiting.add(new ServerMessage.Everything());
-      } else {
-        waiting.add(message);
-      }
-      filled.signal();
-    } finally {
-      lock.unlock();
-    }
-  }
-
   private void receive() {
     try {
       while (true) {
-        for (ServerMessage message : take()) {
-          deliver(message);
+        for (ServerMessage message : pending.take()) {
+          message.deliverTo(listener);
         }
       }
     } catch (InterruptedException closing) {
       Thread.currentThread().interrupt();
-    }
-  }
-
-  private List<ServerMessage> take() throws InterruptedException {
-    lock.lockInterruptibly();
-    try {
-      while (waiting.isEmpty()) {
-        filled.await();
-      }
-      List<ServerMessage> batch = new ArrayList<>(waiting);
-      waiting = new LinkedHashSet<>();
-      return batch;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void deliver(ServerMessage message) {
-    try {
-      listener.accept(message);
-    } catch (RuntimeException bug) {
-      log.atError()
-          .setCause(bug)
-          .addKeyValue("message", message.encode())
-          .log("handling a message of another server failed");
     }
   }
 

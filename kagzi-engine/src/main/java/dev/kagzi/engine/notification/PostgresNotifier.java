@@ -6,24 +6,17 @@ import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.thread.EssentialThreads;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Sends messages by LISTEN and NOTIFY. Thread-safe. */
 public final class PostgresNotifier implements Notifier {
-  private static final Logger log = LoggerFactory.getLogger(PostgresNotifier.class);
   private static final String CHANNEL = "kagzi_work";
   private static final int PAYLOAD_BYTES_MAX = 7_900;
-  private static final int WAITING_MAX = 5_000;
   private static final int COALESCE_MS = 10;
   private static final int LIVENESS_CHECK_MS = 5_000;
   private static final long PAUSE_MS_FIRST = 1_000;
@@ -35,9 +28,7 @@ public final class PostgresNotifier implements Notifier {
   private final Consumer<ServerMessage> listener;
   private final Thread sender;
   private final Thread receiver;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition filled = lock.newCondition();
-  private Set<ServerMessage> waiting = new LinkedHashSet<>();
+  private final PendingMessages pending = new PendingMessages();
   private volatile boolean alone = true;
   private volatile boolean closed;
 
@@ -65,18 +56,7 @@ public final class PostgresNotifier implements Notifier {
     if (alone && !(message instanceof ServerMessage.Everything)) {
       return;
     }
-    lock.lock();
-    try {
-      if (waiting.size() >= WAITING_MAX) {
-        waiting.clear();
-        waiting.add(new ServerMessage.Everything());
-      } else {
-        waiting.add(message);
-      }
-      filled.signal();
-    } finally {
-      lock.unlock();
-    }
+    pending.add(message);
   }
 
   @Override
@@ -93,7 +73,7 @@ public final class PostgresNotifier implements Notifier {
     Session session = null;
     while (!closed) {
       try {
-        Set<ServerMessage> batch = take();
+        Set<ServerMessage> batch = pending.take();
         if (session == null || !session.isUsable()) {
           session = database.open("notice");
         }
@@ -109,20 +89,6 @@ public final class PostgresNotifier implements Notifier {
       }
     }
     closeQuietly(session);
-  }
-
-  private Set<ServerMessage> take() throws InterruptedException {
-    lock.lockInterruptibly();
-    try {
-      while (waiting.isEmpty()) {
-        filled.await();
-      }
-      Set<ServerMessage> batch = waiting;
-      waiting = new LinkedHashSet<>();
-      return batch;
-    } finally {
-      lock.unlock();
-    }
   }
 
   private List<String> pack(Set<ServerMessage> batch) {
@@ -149,7 +115,7 @@ public final class PostgresNotifier implements Notifier {
         listened = listening.session();
         if (!first) {
           // Messages sent while this server did not listen are lost: refresh everything once.
-          deliver(new ServerMessage.Everything());
+          new ServerMessage.Everything().deliverTo(listener);
         }
         first = false;
         pauseMs = PAUSE_MS_FIRST;
@@ -182,18 +148,7 @@ public final class PostgresNotifier implements Notifier {
       return;
     }
     for (int i = 1; i < lines.length; i++) {
-      ServerMessage.decode(lines[i]).ifPresent(this::deliver);
-    }
-  }
-
-  private void deliver(ServerMessage message) {
-    try {
-      listener.accept(message);
-    } catch (RuntimeException bug) {
-      log.atError()
-          .setCause(bug)
-          .addKeyValue("message", message.encode())
-          .log("handling a message of another server failed");
+      ServerMessage.decode(lines[i]).ifPresent(message -> message.deliverTo(listener));
     }
   }
 

@@ -9,7 +9,10 @@ import dev.kagzi.engine.value.WorkerId;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.function.Consumer;
+import org.slf4j.LoggerFactory;
 
 /** A message from one server to all others. */
 public sealed interface ServerMessage {
@@ -41,6 +44,19 @@ public sealed interface ServerMessage {
 
   /** A server started, or messages were dropped: refresh everything. */
   record Everything() implements ServerMessage {}
+
+  /** Calls the receiver; a bug there must not end the thread of the notifier. */
+  default void deliverTo(Consumer<ServerMessage> receiver) {
+    try {
+      receiver.accept(this);
+    } catch (RuntimeException bug) {
+      LoggerFactory.getLogger(ServerMessage.class)
+          .atError()
+          .setCause(bug)
+          .addKeyValue("message", encode())
+          .log("handling a message of another server failed");
+    }
+  }
 
   /** Encodes the message as one line, without line breaks. */
   default String encode() {
@@ -80,28 +96,27 @@ public sealed interface ServerMessage {
                     new TypeVersion(unescape(parts[4]), unescape(parts[5])),
                     Long.parseLong(parts[1])));
         case "e" -> RunId.parse(parts[1]).map(Ended::new);
-        case "s" ->
-            WorkerId.parse(parts[1])
-                .flatMap(
-                    worker ->
-                        claim(parts)
-                            .map(claim -> new Stop(worker, claim, RunStatus.valueOf(parts[4]))));
-        case "k" ->
-            WorkerId.parse(parts[1])
-                .flatMap(worker -> claim(parts).map(claim -> new Wake(worker, claim)));
-        case "d" -> WorkerId.parse(parts[1]).map(Drain::new);
+        case "s" -> Optional.of(new Stop(worker(parts), claim(parts), RunStatus.valueOf(parts[4])));
+        case "k" -> Optional.of(new Wake(worker(parts), claim(parts)));
+        case "d" -> Optional.of(new Drain(worker(parts)));
         case "n" -> Optional.of(new Namespace(unescape(parts[1])));
         case "v" -> Optional.of(new Versions());
         case "*" -> Optional.of(new Everything());
         default -> Optional.empty();
       };
-    } catch (IndexOutOfBoundsException | IllegalArgumentException unreadable) {
+    } catch (IndexOutOfBoundsException
+        | IllegalArgumentException
+        | NoSuchElementException unreadable) {
       return Optional.empty();
     }
   }
 
-  private static Optional<Claim> claim(String[] parts) {
-    return RunId.parse(parts[2]).map(run -> new Claim(run, Integer.parseInt(parts[3])));
+  private static WorkerId worker(String[] parts) {
+    return WorkerId.parse(parts[1]).orElseThrow();
+  }
+
+  private static Claim claim(String[] parts) {
+    return new Claim(RunId.parse(parts[2]).orElseThrow(), Integer.parseInt(parts[3]));
   }
 
   private static String escape(String text) {

@@ -25,7 +25,6 @@ public record Cursor(List<String> key) {
     return Long.toString(EpochMicros.micros(time));
   }
 
-  /** Returns a text part of the key. */
   public String text(int index) {
     if (index >= key.size()) {
       throw foreign();

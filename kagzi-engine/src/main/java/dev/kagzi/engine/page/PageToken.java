@@ -23,7 +23,6 @@ record PageToken(Direction direction, Cursor cursor) {
 
   private static final int LENGTH_MAX = 8_192;
 
-  /** Forward or backward in the list. */
   enum Direction {
     NEXT("next:"),
     PREV("prev:");

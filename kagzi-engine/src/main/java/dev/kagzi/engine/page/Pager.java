@@ -32,10 +32,10 @@ public final class Pager {
      */
     List<Found<T>> rows(@Nullable Cursor from, boolean forward, int rowsMax) throws SQLException;
 
-    /** Returns whether there is a row beyond the cursor. */
-    boolean isAny(Cursor from, boolean forward) throws SQLException;
+    default boolean isAny(Cursor from, boolean forward) throws SQLException {
+      return !rows(from, forward, 1).isEmpty();
+    }
 
-    /** Counts all rows. */
     long count() throws SQLException;
   }
 

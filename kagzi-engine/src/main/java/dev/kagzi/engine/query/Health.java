@@ -80,7 +80,6 @@ public record Health(
     return workersByLevel.getOrDefault(level, 0L);
   }
 
-  /** The overall level of database and workers. */
   public Level overallLevel() {
     if (database != Level.HEALTHY) {
       return database;

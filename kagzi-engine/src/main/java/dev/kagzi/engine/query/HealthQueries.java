@@ -65,7 +65,6 @@ final class HealthQueries {
     this.rules = rules;
   }
 
-  /** Returns workers that died and whose runs wait. */
   List<Health.Worker> dead(@Nullable String namespace) throws SQLException {
     return session
         .query(DEAD)
@@ -77,18 +76,15 @@ final class HealthQueries {
 
   List<Health.Worker> mostSilent(@Nullable String namespace) throws SQLException {
     return silent(namespace)
-        .add(" ORDER BY last_heartbeat_at LIMIT ?", q -> q.bind(Health.WORKERS_MAX))
+        .add(" ORDER BY last_heartbeat_at LIMIT ?", Health.WORKERS_MAX)
         .on(session)
         .list(row -> worker(row, null));
   }
 
   Map<Health.Level, Long> levels(@Nullable String namespace) throws SQLException {
     return new SqlBuilder()
-        .add(
-            "SELECT count(*) FILTER (WHERE s.silent_ms < ?) AS healthy,",
-            q -> q.bind(rules.lateMs()))
-        .add(
-            "       count(*) FILTER (WHERE s.silent_ms >= ?) AS dead,", q -> q.bind(rules.deadMs()))
+        .add("SELECT count(*) FILTER (WHERE s.silent_ms < ?) AS healthy,", rules.lateMs())
+        .add("       count(*) FILTER (WHERE s.silent_ms >= ?) AS dead,", rules.deadMs())
         .add("       count(*) AS workers")
         .add("  FROM (")
         .add(silent(namespace))
@@ -111,7 +107,7 @@ final class HealthQueries {
   private static SqlBuilder silent(@Nullable String namespace) {
     SqlBuilder sql = new SqlBuilder().add(SILENT);
     if (namespace != null) {
-      sql.add("   AND namespace = ?", q -> q.bind(namespace));
+      sql.add("   AND namespace = ?", namespace);
     }
     return sql;
   }

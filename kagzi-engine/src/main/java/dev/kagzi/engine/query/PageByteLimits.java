@@ -1,12 +1,6 @@
 package dev.kagzi.engine.query;
 
-import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.page.PageSpec;
-import dev.kagzi.engine.value.Failure;
-import dev.kagzi.engine.value.Json;
-import dev.kagzi.engine.value.Payload;
-import java.sql.SQLException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Byte limits of rows and pages.
@@ -25,18 +19,5 @@ record PageByteLimits(int payloadBytesMax, long pageBytesMax) {
   static PageByteLimits of(PageSpec page) {
     return new PageByteLimits(
         page.payloads() ? Integer.MAX_VALUE : LIST_PAYLOAD_BYTES_MAX, PAGE_BYTES_MAX);
-  }
-
-  /** Returns null when there is no payload. */
-  static @Nullable Payload payload(Row row, String column) throws SQLException {
-    byte[] data = row.bytes(column);
-    return data == null
-        ? null
-        : new Payload(data, Json.decode(row.textOrNull(column + "_metadata")));
-  }
-
-  static @Nullable Failure failure(Row row, String column) throws SQLException {
-    String json = row.textOrNull(column);
-    return json == null ? null : Json.decodeFailure(json);
   }
 }

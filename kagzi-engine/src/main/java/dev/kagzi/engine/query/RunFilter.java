@@ -40,39 +40,13 @@ public record RunFilter(
     statuses = Collections.unmodifiableSet(sorted);
   }
 
-  /** A filter without parent and schedule. */
-  public RunFilter(
-      String namespace,
-      Set<RunStatus> statuses,
-      @Nullable String type,
-      @Nullable String queue,
-      @Nullable Instant createdAfter,
-      @Nullable Instant createdBefore,
-      @Nullable String version,
-      @Nullable String externalId) {
-    this(
-        namespace,
-        statuses,
-        type,
-        queue,
-        createdAfter,
-        createdBefore,
-        version,
-        externalId,
-        null,
-        null,
-        false,
-        false);
-  }
-
-  /** The runs of a schedule. */
-  public static RunFilter ofSchedule(String namespace, UUID scheduleId) {
+  /** The runs of a schedule; null for all runs. */
+  public static RunFilter ofSchedule(String namespace, @Nullable UUID scheduleId) {
     return new RunFilter(
         namespace, Set.of(), null, null, null, null, null, null, null, scheduleId, false, false);
   }
 
-  /** All runs of a namespace. */
   public static RunFilter all(String namespace) {
-    return new RunFilter(namespace, Set.of(), null, null, null, null, null, null);
+    return ofSchedule(namespace, null);
   }
 }

@@ -12,7 +12,6 @@ import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
-import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -21,8 +20,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Reads runs with their payloads. */
@@ -128,48 +125,37 @@ final class RunQueries {
             .add(COLUMNS)
             .add(", 1 AS n")
             .add(RUNS)
-            .add(
-                " WHERE r.namespace = ? AND r.run_id = ?",
-                q -> q.bind(namespace),
-                q -> q.bind(runId.value()));
+            .add(" WHERE r.namespace = ? AND r.run_id = ?", namespace, runId.value());
     return withPayloads(page, PageByteLimits.SINGLE);
   }
 
   Optional<RunId> latest(String namespace, String externalId) throws SQLException {
     Optional<RunId> active =
-        activeOf(namespace, externalId).on(session).first(row -> new RunId(row.uuid("run_id")));
+        activeOf(namespace, externalId).on(session).first(row -> row.runId("run_id"));
     return active.isPresent()
         ? active
-        : latestOf(namespace, externalId).on(session).first(row -> new RunId(row.uuid("run_id")));
+        : latestOf(namespace, externalId).on(session).first(row -> row.runId("run_id"));
   }
 
   static SqlBuilder activeOf(String namespace, String externalId) {
-    return new SqlBuilder()
-        .add(ACTIVE_OF_EXTERNAL_ID, q -> q.bind(namespace), q -> q.bind(externalId));
+    return new SqlBuilder().add(ACTIVE_OF_EXTERNAL_ID, namespace, externalId);
   }
 
   static SqlBuilder latestOf(String namespace, String externalId) {
     return new SqlBuilder()
         .add("SELECT r.run_id")
-        .add(RUNS_OF_EXTERNAL_ID, q -> q.bind(namespace), q -> q.bind(externalId))
+        .add(RUNS_OF_EXTERNAL_ID, namespace, externalId)
         .add(" WHERE true")
         .add(NO_TEMPLATES)
         .add(" ORDER BY r.created_at DESC, r.run_id DESC LIMIT 1");
   }
 
   Page<RunView> page(RunFilter filter, PageSpec spec) throws SQLException {
-    return Pager.page(spec, "runs " + filter, new Runs(filter, PageByteLimits.of(spec)));
+    return Pager.page(spec, "runs " + filter, new Runs(session, filter, PageByteLimits.of(spec)));
   }
 
-  private final class Runs implements Pager.Source<RunView> {
-    private final RunFilter filter;
-    private final PageByteLimits weight;
-
-    Runs(RunFilter filter, PageByteLimits weight) {
-      this.filter = filter;
-      this.weight = weight;
-    }
-
+  private record Runs(Session session, RunFilter filter, PageByteLimits weight)
+      implements Pager.Source<RunView> {
     @Override
     public List<Pager.Found<RunView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
@@ -201,7 +187,7 @@ final class RunQueries {
             .add("SELECT r.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
             .add(COLUMNS)
             .add(inOrder(filter, from, forward, rowsMax))
-            .add(" ORDER BY " + order + " LIMIT ?) r", q -> q.bind(rowsMax));
+            .add(" ORDER BY " + order + " LIMIT ?) r", rowsMax);
     return withPayloads(page, weight);
   }
 
@@ -223,7 +209,7 @@ final class RunQueries {
           .add("(SELECT r.*")
           .add(matching(filter, statuses))
           .add(beyond(from, forward))
-          .add(" ORDER BY " + order(forward) + " LIMIT ?)", q -> q.bind(rowsMax));
+          .add(" ORDER BY " + order(forward) + " LIMIT ?)", rowsMax);
       between = "UNION ALL";
     }
     return sql.add(") r");
@@ -265,16 +251,12 @@ final class RunQueries {
   static SqlBuilder all(RunFilter filter) {
     return new SqlBuilder()
         .add("SELECT count(*) AS rows FROM (SELECT 1")
-        .add(matching(filter))
-        .add(" LIMIT ?) r", q -> q.bind(COUNT_MAX));
+        .add(matching(filter, filter.statuses()))
+        .add(" LIMIT ?) r", COUNT_MAX);
   }
 
   private static String order(boolean forward) {
     return forward ? "r.created_at DESC, r.run_id DESC" : "r.created_at, r.run_id";
-  }
-
-  private static SqlBuilder matching(RunFilter filter) {
-    return matching(filter, filter.statuses());
   }
 
   private static SqlBuilder matching(RunFilter filter, Set<RunStatus> statuses) {
@@ -282,9 +264,8 @@ final class RunQueries {
     SqlBuilder sql =
         externalId == null
             ? new SqlBuilder().add(RUNS)
-            : new SqlBuilder()
-                .add(RUNS_OF_EXTERNAL_ID, q -> q.bind(filter.namespace()), q -> q.bind(externalId));
-    sql.add(" WHERE r.namespace = ?", q -> q.bind(filter.namespace())).add(NO_TEMPLATES);
+            : new SqlBuilder().add(RUNS_OF_EXTERNAL_ID, filter.namespace(), externalId);
+    sql.add(" WHERE r.namespace = ?", filter.namespace()).add(NO_TEMPLATES);
     if (!statuses.isEmpty()) {
       // Literals instead of parameters: the planner must see which partial index applies.
       sql.add("   AND r.status " + oneOf(statuses));
@@ -313,15 +294,9 @@ final class RunQueries {
     return names.size() == 1 ? "= " + names.get(0) : "IN (" + String.join(", ", names) + ")";
   }
 
-  private static void equal(SqlBuilder sql, String column, @Nullable String value) {
+  private static void equal(SqlBuilder sql, String column, @Nullable Object value) {
     if (value != null) {
-      sql.add("   AND r." + column + " = ?", q -> q.bind(value));
-    }
-  }
-
-  private static void equal(SqlBuilder sql, String column, @Nullable UUID value) {
-    if (value != null) {
-      sql.add("   AND r." + column + " = ?", q -> q.bind(value));
+      sql.add("   AND r." + column + " = ?", value);
     }
   }
 
@@ -331,7 +306,7 @@ final class RunQueries {
       Instant bounded = EpochMicros.bounded(time);
       Instant whole = bounded.truncatedTo(ChronoUnit.MICROS);
       long micros = EpochMicros.micros(whole) + (whole.equals(bounded) ? 0 : 1);
-      sql.add("   AND r.created_at " + operator + " kagzi.at(?)", q -> q.bind(micros));
+      sql.add("   AND r.created_at " + operator + " kagzi.at(?)", micros);
     }
   }
 
@@ -339,13 +314,11 @@ final class RunQueries {
     if (from == null) {
       return new SqlBuilder();
     }
-    long micros = from.number(0);
-    UUID runId = from.uuid(1);
     return new SqlBuilder()
         .add(
             "   AND (r.created_at, r.run_id) " + (forward ? "<" : ">") + " (kagzi.at(?), ?)",
-            q -> q.bind(micros),
-            q -> q.bind(runId));
+            from.number(0),
+            from.uuid(1));
   }
 
   private static SqlBuilder withPayloads(SqlBuilder page, PageByteLimits weight) {
@@ -354,9 +327,9 @@ final class RunQueries {
         .add(page)
         .add(
             WITH_PAYLOADS,
-            q -> q.bind(weight.payloadBytesMax()),
-            q -> q.bind(weight.payloadBytesMax()),
-            q -> q.bind(weight.pageBytesMax()));
+            weight.payloadBytesMax(),
+            weight.payloadBytesMax(),
+            weight.pageBytesMax());
   }
 
   private static Pager.Found<RunView> found(Row row) throws SQLException {
@@ -366,26 +339,25 @@ final class RunQueries {
   }
 
   private static RunView view(Row row) throws SQLException {
-    String externalId = row.textOrNull("external_id");
-    Payload input = PageByteLimits.payload(row, "input");
+    Payload input = row.payloadOrNull("input", "input_metadata");
     return new RunView(
         row.text("namespace"),
-        new RunId(row.uuid("run_id")),
-        orEmpty(externalId),
+        row.runId("run_id"),
+        row.textOrEmpty("external_id"),
         row.text("task_queue"),
         row.text("workflow_type"),
         RunStatus.valueOf(row.text("status")),
         row.text("version"),
         input == null ? Payload.EMPTY : input,
-        PageByteLimits.payload(row, "output"),
-        PageByteLimits.failure(row, "error"),
+        row.payloadOrNull("output", "output_metadata"),
+        row.failureOrNull("error"),
         row.integer("attempts"),
         row.time("created_at"),
         row.timeOrNull("started_at"),
         row.timeOrNull("finished_at"),
         row.timeOrNull("wake_up_at"),
-        orNull(row.uuidOrNull("locked_by"), WorkerId::new),
-        orNull(row.uuidOrNull("parent_run_id"), RunId::new),
+        row.workerIdOrNull("locked_by"),
+        row.runIdOrNull("parent_run_id"),
         row.textOrNull("parent_step_id"),
         row.uuidOrNull("schedule_id"),
         row.textOrNull("cron_expr"),
@@ -393,7 +365,7 @@ final class RunQueries {
         Origin.valueOf(row.text("origin")),
         row.integer("crashes"),
         row.integer("epoch"),
-        PageByteLimits.failure(row, "blocked_by"),
+        row.failureOrNull("blocked_by"),
         setup(row));
   }
 
@@ -403,20 +375,12 @@ final class RunQueries {
         row.bigintOrNull("execution_timeout_ms"),
         row.bigintOrNull("step_timeout_ms"),
         row.bigintOrNull("heartbeat_timeout_ms"),
-        orEmpty(row.textOrNull("on_failure_workflow")),
-        orEmpty(row.textOrNull("on_failure_task_queue")),
-        orNull(row.uuidOrNull("failure_handler"), RunId::new),
-        orNull(row.uuidOrNull("failed_run_id"), RunId::new),
-        orNull(row.uuidOrNull("retry_of"), RunId::new),
+        row.textOrEmpty("on_failure_workflow"),
+        row.textOrEmpty("on_failure_task_queue"),
+        row.runIdOrNull("failure_handler"),
+        row.runIdOrNull("failed_run_id"),
+        row.runIdOrNull("retry_of"),
         row.bool("detached"),
         row.timeOrNull("fire_at"));
-  }
-
-  private static String orEmpty(@Nullable String text) {
-    return text == null ? "" : text;
-  }
-
-  private static <T> @Nullable T orNull(@Nullable UUID id, Function<UUID, T> of) {
-    return id == null ? null : of.apply(id);
   }
 }

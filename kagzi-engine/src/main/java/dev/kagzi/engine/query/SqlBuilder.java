@@ -4,7 +4,10 @@ import dev.kagzi.engine.db.Query;
 import dev.kagzi.engine.db.Session;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a statement from conditions with their parameters. The text has only the requested
@@ -12,22 +15,17 @@ import java.util.List;
  */
 final class SqlBuilder {
   private final StringBuilder text = new StringBuilder();
-  private final List<Bind> binds = new ArrayList<>();
+  private final List<@Nullable Object> values = new ArrayList<>();
 
-  /** Binds the next parameters of a statement. */
-  interface Bind {
-    void to(Query query) throws SQLException;
-  }
-
-  SqlBuilder add(String sql, Bind... parameters) {
+  SqlBuilder add(String sql, @Nullable Object... parameters) {
     text.append(sql).append('\n');
-    binds.addAll(List.of(parameters));
+    values.addAll(Arrays.asList(parameters));
     return this;
   }
 
   SqlBuilder add(SqlBuilder other) {
     text.append(other.text);
-    binds.addAll(other.binds);
+    values.addAll(other.values);
     return this;
   }
 
@@ -40,8 +38,17 @@ final class SqlBuilder {
   }
 
   Query bind(Query query) throws SQLException {
-    for (Bind bind : binds) {
-      bind.to(query);
+    for (@Nullable Object value : values) {
+      switch (value) {
+        case null -> query.bind((String) null);
+        case String one -> query.bind(one);
+        case UUID one -> query.bind(one);
+        case Integer one -> query.bind(one);
+        case Long one -> query.bind(one);
+        case List<?> texts -> query.bindTexts(texts, String::valueOf);
+        case UUID[] all -> query.bindUuids(List.of(all), one -> one);
+        default -> throw new IllegalArgumentException("parameter: " + value.getClass());
+      }
     }
     return query;
   }

@@ -26,12 +26,10 @@ public record Stats(
     byType = Collections.unmodifiableMap(new LinkedHashMap<>(byType));
   }
 
-  /** Number of runs with this status. */
   public long runs(RunStatus status) {
     return byStatus.getOrDefault(status, 0L);
   }
 
-  /** Number of all runs. */
   public long runs() {
     return byStatus.values().stream().mapToLong(Long::longValue).sum();
   }

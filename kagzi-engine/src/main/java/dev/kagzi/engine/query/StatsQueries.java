@@ -91,17 +91,16 @@ final class StatsQueries {
     equal(sql, table + ".version", filter.version);
     if (!filter.statuses.isEmpty()) {
       List<String> names = filter.statuses.stream().map(RunStatus::name).toList();
-      sql.add("   AND " + status + " = ANY (?)", q -> q.bindTextArray(names));
+      sql.add("   AND " + status + " = ANY (?)", names);
     }
   }
 
   private static void equal(SqlBuilder sql, String column, @Nullable String value) {
     if (value != null) {
-      sql.add("   AND " + column + " = ?", q -> q.bind(value));
+      sql.add("   AND " + column + " = ?", value);
     }
   }
 
-  /** Returns how many runs match. */
   long runs(Filter filter) throws SQLException {
     return new SqlBuilder()
         .add("SELECT coalesce(sum(n.runs), 0)::bigint AS runs FROM (")
@@ -195,22 +194,16 @@ final class StatsQueries {
   }
 
   Page<TypeView> types(String namespace, PageSpec spec) throws SQLException {
-    return Pager.page(spec, "types " + namespace, new Types(namespace));
+    return Pager.page(spec, "types " + namespace, new Types(session, namespace));
   }
 
-  private final class Types implements Pager.Source<TypeView> {
-    private final String namespace;
-
-    Types(String namespace) {
-      this.namespace = namespace;
-    }
-
+  private record Types(Session session, String namespace) implements Pager.Source<TypeView> {
     @Override
     public List<Pager.Found<TypeView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
       List<String> names =
           names(from, forward)
-              .add(" LIMIT ?", q -> q.bind(rowsMax))
+              .add(" LIMIT ?", rowsMax)
               .on(session)
               .list(row -> row.text("workflow_type"));
       Map<String, TypeView> views = views(names);
@@ -230,8 +223,7 @@ final class StatsQueries {
               .add(counted(Filter.of(namespace)))
               .add(") n WHERE true");
       if (from != null) {
-        String name = from.text(0);
-        sql.add("   AND n.workflow_type " + (forward ? ">" : "<") + " ?", q -> q.bind(name));
+        sql.add("   AND n.workflow_type " + (forward ? ">" : "<") + " ?", from.text(0));
       }
       return sql.add(" GROUP BY n.workflow_type HAVING sum(n.runs) > 0")
           .add(" ORDER BY n.workflow_type" + (forward ? "" : " DESC"));
@@ -244,7 +236,7 @@ final class StatsQueries {
           .add("       coalesce(sum(n.runs) FILTER (WHERE " + OPEN + "), 0)::bigint AS open")
           .add("  FROM (")
           .add(counted(Filter.of(namespace)))
-          .add(") n WHERE n.workflow_type = ANY (?)", q -> q.bindTextArray(names))
+          .add(") n WHERE n.workflow_type = ANY (?)", names)
           .add(" GROUP BY n.workflow_type, n.task_queue, n.version")
           .add("HAVING sum(n.runs) > 0")
           .add(" ORDER BY n.workflow_type, n.task_queue, n.version")
@@ -257,11 +249,6 @@ final class StatsQueries {
       Map<String, TypeView> views = new HashMap<>();
       parts.forEach((name, part) -> views.put(name, part.view(name)));
       return views;
-    }
-
-    @Override
-    public boolean isAny(Cursor from, boolean forward) throws SQLException {
-      return names(from, forward).add(" LIMIT 1").on(session).first(row -> true).isPresent();
     }
 
     @Override

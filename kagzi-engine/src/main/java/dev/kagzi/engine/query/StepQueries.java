@@ -16,7 +16,6 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the attempts of steps, in the order in which they began. */
@@ -89,16 +88,9 @@ final class StepQueries {
 
   static SqlBuilder byRef(StepRef ref) {
     return new SqlBuilder()
-        .add(
-            COLUMNS,
-            q -> q.bind(Integer.MAX_VALUE),
-            q -> q.bind(Integer.MAX_VALUE),
-            q -> q.bind(Integer.MAX_VALUE))
-        .add(OF_RUN, q -> q.bind(ref.runId().value()))
-        .add(
-            "   AND s.step_id = ? AND s.attempt = ?",
-            q -> q.bind(ref.stepKey()),
-            q -> q.bind(ref.attempt()));
+        .add(COLUMNS, Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE)
+        .add(OF_RUN, ref.runId().value())
+        .add("   AND s.step_id = ? AND s.attempt = ?", ref.stepKey(), ref.attempt());
   }
 
   Page<StepView> page(RunId runId, @Nullable String name, PageSpec spec) throws SQLException {
@@ -106,7 +98,7 @@ final class StepQueries {
       throw Refusal.notFound("run", runId);
     }
     String list = "steps " + runId + (name == null ? "" : " named " + name);
-    return Pager.page(spec, list, new Steps(runId, name, PageByteLimits.of(spec)));
+    return Pager.page(spec, list, new Steps(this, runId, name, PageByteLimits.of(spec)));
   }
 
   private boolean isRunThere(RunId runId) throws SQLException {
@@ -118,33 +110,25 @@ final class StepQueries {
         .isPresent();
   }
 
-  private final class Steps implements Pager.Source<StepView> {
-    private final RunId runId;
-    private final @Nullable String name;
-    private final PageByteLimits weight;
-
-    Steps(RunId runId, @Nullable String name, PageByteLimits weight) {
-      this.runId = runId;
-      this.name = name;
-      this.weight = weight;
-    }
-
+  private record Steps(
+      StepQueries queries, RunId runId, @Nullable String name, PageByteLimits weight)
+      implements Pager.Source<StepView> {
     @Override
     public List<Pager.Found<StepView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
       return list(runId, name, from, forward, rowsMax, weight)
-          .on(session)
-          .list(StepQueries.this::found);
+          .on(queries.session)
+          .list(queries::found);
     }
 
     @Override
     public boolean isAny(Cursor from, boolean forward) throws SQLException {
-      return any(runId, name, from, forward).on(session).first(row -> true).isPresent();
+      return any(runId, name, from, forward).on(queries.session).first(row -> true).isPresent();
     }
 
     @Override
     public long count() throws SQLException {
-      return all(runId, name).on(session).first(row -> row.bigint("rows")).orElse(0L);
+      return all(runId, name).on(queries.session).first(row -> row.bigint("rows")).orElse(0L);
     }
   }
 
@@ -159,15 +143,11 @@ final class StepQueries {
     return new SqlBuilder()
         .add("WITH page AS (")
         .add("SELECT s.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
-        .add(
-            COLUMNS,
-            q -> q.bind(weight.payloadBytesMax()),
-            q -> q.bind(weight.payloadBytesMax()),
-            q -> q.bind(weight.payloadBytesMax()))
+        .add(COLUMNS, weight.payloadBytesMax(), weight.payloadBytesMax(), weight.payloadBytesMax())
         .add(matching(runId, name))
         .add(beyond(from, forward))
-        .add(" ORDER BY " + order + " LIMIT ?) s", q -> q.bind(rowsMax))
-        .add(WEIGHED, q -> q.bind(weight.pageBytesMax()));
+        .add(" ORDER BY " + order + " LIMIT ?) s", rowsMax)
+        .add(WEIGHED, weight.pageBytesMax());
   }
 
   static SqlBuilder any(RunId runId, @Nullable String name, Cursor from, boolean forward) {
@@ -190,17 +170,14 @@ final class StepQueries {
   }
 
   private static SqlBuilder matching(RunId runId, @Nullable String name) {
-    SqlBuilder sql = new SqlBuilder().add(OF_RUN, q -> q.bind(runId.value()));
-    return name == null ? sql : sql.add(NAMED, q -> q.bind(name));
+    SqlBuilder sql = new SqlBuilder().add(OF_RUN, runId.value());
+    return name == null ? sql : sql.add(NAMED, name);
   }
 
   private static SqlBuilder beyond(@Nullable Cursor from, boolean forward) {
     if (from == null) {
       return new SqlBuilder();
     }
-    long micros = from.number(0);
-    String stepKey = from.text(1);
-    long attempt = from.number(2);
     return new SqlBuilder()
         .add(
             "   AND ("
@@ -208,9 +185,9 @@ final class StepQueries {
                 + ", s.step_id, s.attempt) "
                 + (forward ? ">" : "<")
                 + " (kagzi.at(?), ?, ?)",
-            q -> q.bind(micros),
-            q -> q.bind(stepKey),
-            q -> q.bind(attempt));
+            from.number(0),
+            from.text(1),
+            from.number(2));
   }
 
   private Pager.Found<StepView> found(Row row) throws SQLException {
@@ -225,12 +202,11 @@ final class StepQueries {
   }
 
   private StepView view(Row row) throws SQLException {
-    RunId runId = new RunId(row.uuid("run_id"));
+    RunId runId = row.runId("run_id");
     StepRef ref =
         new StepRef(runId, row.text("step_id"), row.integer("attempt"), row.integer("epoch"));
     String name = row.textOrNull("name");
-    Payload input = PageByteLimits.payload(row, "input");
-    UUID child = row.uuidOrNull("child_run_id");
+    Payload input = row.payloadOrNull("input", "input_metadata");
     return new StepView(
         namespace,
         ref,
@@ -240,16 +216,16 @@ final class StepQueries {
         StepStatus.valueOf(row.text("status")),
         ref.attempt(),
         input == null ? Payload.EMPTY : input,
-        PageByteLimits.payload(row, "output"),
-        PageByteLimits.failure(row, "error"),
+        row.payloadOrNull("output", "output_metadata"),
+        row.failureOrNull("error"),
         row.time("created_at"),
         row.timeOrNull("started_at"),
         row.timeOrNull("finished_at"),
-        child == null ? null : new RunId(child),
+        row.runIdOrNull("child_run_id"),
         row.integer("run_attempt"),
         row.bool("final"),
         row.textOrNull("input_hash"),
         row.timeOrNull("due_at"),
-        PageByteLimits.payload(row, "progress"));
+        row.payloadOrNull("progress", "progress_metadata"));
   }
 }

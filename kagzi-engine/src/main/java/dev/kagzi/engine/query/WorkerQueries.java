@@ -120,7 +120,9 @@ final class WorkerQueries {
     }
     Map<WorkerId, Integer> held = new HashMap<>();
     for (Map.Entry<SearchScope, List<WorkerId>> scope : scopes.entrySet()) {
-      count(scope.getKey(), scope.getValue(), held);
+      held(scope.getKey(), scope.getValue(), leaseMs)
+          .on(session)
+          .list(row -> held.put(new WorkerId(row.uuid("locked_by")), row.integer("runs")));
     }
     return workers.stream()
         .map(
@@ -132,60 +134,43 @@ final class WorkerQueries {
         .toList();
   }
 
-  private void count(SearchScope scope, List<WorkerId> workers, Map<WorkerId, Integer> held)
-      throws SQLException {
-    held(scope, workers, leaseMs)
-        .on(session)
-        .list(row -> held.put(new WorkerId(row.uuid("locked_by")), row.integer("runs")));
-  }
-
   static SqlBuilder held(SearchScope scope, List<WorkerId> workers, long leaseMs) {
+    UUID[] ids = workers.stream().map(WorkerId::value).toArray(UUID[]::new);
     return new SqlBuilder()
         .add(
             HELD_SQL,
-            q -> q.bind(scope.namespace),
-            q -> q.bind(scope.queue),
-            q -> q.bindTexts(scope.types, type -> type),
-            q -> q.bind(scope.namespace),
-            q -> q.bind(scope.queue),
-            q -> q.bind(scope.namespace),
-            q -> q.bind(scope.queue),
-            q -> q.bind(leaseMs),
-            q -> q.bindUuids(workers, WorkerId::value),
-            q -> q.bindUuids(workers, WorkerId::value));
+            scope.namespace,
+            scope.queue,
+            scope.types,
+            scope.namespace,
+            scope.queue,
+            scope.namespace,
+            scope.queue,
+            leaseMs,
+            ids,
+            ids);
   }
 
   /** Filter of a list of workers; null matches all. */
   record Filter(String namespace, @Nullable String queue, @Nullable WorkerStatus status) {}
 
   Page<WorkerView> page(Filter filter, PageSpec spec) throws SQLException {
-    return Pager.page(spec, "workers " + filter, new Workers(filter));
+    return Pager.page(spec, "workers " + filter, new Workers(this, filter));
   }
 
-  private final class Workers implements Pager.Source<WorkerView> {
-    private final Filter filter;
-
-    Workers(Filter filter) {
-      this.filter = filter;
-    }
-
+  private record Workers(WorkerQueries queries, Filter filter) implements Pager.Source<WorkerView> {
     @Override
     public List<Pager.Found<WorkerView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
       List<Registered> rows =
-          list(filter, from, forward, rowsMax).on(session).list(WorkerQueries::row);
+          list(filter, from, forward, rowsMax).on(queries.session).list(WorkerQueries::row);
       ByteCounter scale = new ByteCounter();
-      return counted(rows).stream().map(scale::found).toList();
-    }
-
-    @Override
-    public boolean isAny(Cursor from, boolean forward) throws SQLException {
-      return list(filter, from, forward, 1).on(session).first(row -> true).isPresent();
+      return queries.counted(rows).stream().map(scale::found).toList();
     }
 
     @Override
     public long count() throws SQLException {
-      return all(filter).on(session).first(row -> row.bigint("rows")).orElse(0L);
+      return all(filter).on(queries.session).first(row -> row.bigint("rows")).orElse(0L);
     }
   }
 
@@ -198,7 +183,7 @@ final class WorkerQueries {
         .add(COLUMNS)
         .add(matching(filter))
         .add(beyond(from, forward))
-        .add(" ORDER BY " + order + " LIMIT ?", q -> q.bind(rowsMax));
+        .add(" ORDER BY " + order + " LIMIT ?", rowsMax);
   }
 
   static SqlBuilder all(Filter filter) {
@@ -208,29 +193,21 @@ final class WorkerQueries {
   }
 
   Page<WorkerEvent> events(WorkerId worker, PageSpec spec) throws SQLException {
-    return Pager.page(spec, "worker events " + worker, new Events(worker));
+    return Pager.page(spec, "worker events " + worker, new Events(session, worker));
   }
 
-  private final class Events implements Pager.Source<WorkerEvent> {
-    private final WorkerId worker;
-
-    Events(WorkerId worker) {
-      this.worker = worker;
-    }
-
+  private record Events(Session session, WorkerId worker) implements Pager.Source<WorkerEvent> {
     @Override
     public List<Pager.Found<WorkerEvent>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
       SqlBuilder sql =
           new SqlBuilder()
               .add("SELECT event_id, event, reason, at FROM kagzi.worker_events")
-              .add(" WHERE worker_id = ?", q -> q.bind(worker.value()));
+              .add(" WHERE worker_id = ?", worker.value());
       if (from != null) {
-        long id = from.number(0);
-        sql.add("   AND event_id " + (forward ? "<" : ">") + " ?", q -> q.bind(id));
+        sql.add("   AND event_id " + (forward ? "<" : ">") + " ?", from.number(0));
       }
-      return sql.add(
-              " ORDER BY event_id" + (forward ? " DESC" : "") + " LIMIT ?", q -> q.bind(rowsMax))
+      return sql.add(" ORDER BY event_id" + (forward ? " DESC" : "") + " LIMIT ?", rowsMax)
           .on(session)
           .list(this::event);
     }
@@ -240,11 +217,6 @@ final class WorkerQueries {
       WorkerEvent event =
           new WorkerEvent(id, worker, row.text("event"), row.text("reason"), row.time("at"));
       return new Pager.Found<>(event, Cursor.of(Long.toString(id)), true);
-    }
-
-    @Override
-    public boolean isAny(Cursor from, boolean forward) throws SQLException {
-      return !rows(from, forward, 1).isEmpty();
     }
 
     @Override
@@ -258,15 +230,12 @@ final class WorkerQueries {
   }
 
   private static SqlBuilder matching(Filter filter) {
-    SqlBuilder sql =
-        new SqlBuilder().add(" WHERE w.namespace = ?", q -> q.bind(filter.namespace()));
-    String queue = filter.queue();
-    if (queue != null) {
-      sql.add("   AND w.task_queue = ?", q -> q.bind(queue));
+    SqlBuilder sql = new SqlBuilder().add(" WHERE w.namespace = ?", filter.namespace());
+    if (filter.queue() != null) {
+      sql.add("   AND w.task_queue = ?", filter.queue());
     }
-    WorkerStatus status = filter.status();
-    if (status != null) {
-      sql.add("   AND w.status = ?", q -> q.bind(status.name()));
+    if (filter.status() != null) {
+      sql.add("   AND w.status = ?", filter.status().name());
     }
     return sql;
   }
@@ -275,17 +244,14 @@ final class WorkerQueries {
     if (from == null) {
       return new SqlBuilder();
     }
-    String queue = from.text(0);
-    long micros = from.number(1);
-    UUID workerId = from.uuid(2);
     return new SqlBuilder()
         .add(
             "   AND (w.task_queue, w.registered_at, w.worker_id) "
                 + (forward ? ">" : "<")
                 + " (?, kagzi.at(?), ?)",
-            q -> q.bind(queue),
-            q -> q.bind(micros),
-            q -> q.bind(workerId));
+            from.text(0),
+            from.number(1),
+            from.uuid(2));
   }
 
   /** Adds up the bytes of the rows: labels and types of a hundred workers can be large. */

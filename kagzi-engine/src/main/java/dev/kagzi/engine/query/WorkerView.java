@@ -43,7 +43,6 @@ public record WorkerView(
     served = List.copyOf(served);
   }
 
-  /** Returns a copy with another number of active runs. */
   WorkerView withActiveWorkflowCount(int count) {
     return new WorkerView(
         workerId,

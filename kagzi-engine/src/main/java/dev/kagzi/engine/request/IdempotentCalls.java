@@ -87,13 +87,11 @@ public final class IdempotentCalls {
     return stored.answer;
   }
 
-  /** Stores the answer of the call. */
   public static void storeAnswer(Session tx, IdempotentCall call, String answer)
       throws SQLException {
     tx.query(ANSWER_SQL).bind(answer).bind(call.id()).update();
   }
 
-  /** Whether the call is stored. */
   public static boolean isStored(Database database, IdempotentCall call) {
     return find(database, call).isPresent();
   }

@@ -25,7 +25,6 @@ public record RetryPolicy(
     List<String> nonRetryable,
     List<String> retryableKinds) {
 
-  /** No limit of attempts. */
   public static final int UNLIMITED = -1;
 
   /** Used if neither the step nor the run sets a policy. */

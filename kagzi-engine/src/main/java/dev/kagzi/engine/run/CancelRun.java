@@ -25,7 +25,6 @@ public final class CancelRun extends ChangeRun<CancelResult> {
     return why;
   }
 
-  /** The final status of the run. */
   public RunStatus end() {
     return why == null ? RunStatus.CANCELLED : RunStatus.FAILED;
   }

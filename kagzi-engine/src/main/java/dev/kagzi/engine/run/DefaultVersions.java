@@ -64,15 +64,11 @@ public final class DefaultVersions implements Versions {
 
   /**
    * Sets the version of new runs of the type that are started without a version. The empty version
-   * is a version like any other. Existing runs keep their version. Blocks.
+   * is a version like any other. Existing runs keep their version. A repeated call with the same
+   * request id takes effect once. Blocks.
    *
    * @return the previous default version
    */
-  public String set(String namespace, String type, String version) {
-    return set(namespace, type, version, null);
-  }
-
-  /** The same; a repeated call with the same request id takes effect once. */
   public String set(String namespace, String type, String version, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     limits.checkName("workflow_type", type);
@@ -118,7 +114,6 @@ public final class DefaultVersions implements Versions {
             });
   }
 
-  /** Whether the cached versions may be outdated. */
   public boolean isStale() {
     return stale;
   }

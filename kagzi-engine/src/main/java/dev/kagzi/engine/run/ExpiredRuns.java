@@ -79,7 +79,6 @@ public final class ExpiredRuns {
     public static final Position BEGIN = new Position(0, new UUID(0, 0));
   }
 
-  /** A run that the scan has read. */
   public record Found(RunId runId, Position position, boolean expired) {}
 
   /** Reads the next runs that were created early enough to be expired, and whether they are. */
@@ -96,7 +95,7 @@ public final class ExpiredRuns {
         .list(
             row ->
                 new Found(
-                    new RunId(row.uuid("run_id")),
+                    row.runId("run_id"),
                     new Position(row.bigint("created_us"), row.uuid("run_id")),
                     row.bool("expired")));
   }
@@ -113,20 +112,18 @@ public final class ExpiredRuns {
     session
         .query(STORED_ROWS_SQL)
         .bindUuids(runs, RunId::value)
-        .list(row -> rows.put(new RunId(row.uuid("run_id")), row.integer("stored_rows")));
+        .list(row -> rows.put(row.runId("run_id"), row.integer("stored_rows")));
     return rows;
   }
 
-  /** Locks the given runs that are still expired. */
   public static List<RunId> lock(Session tx, Collection<RunId> runs, long keepMs)
       throws SQLException {
     return tx.query(LOCK_SQL)
         .bindUuids(runs, RunId::value)
         .bind(keepMs)
-        .list(row -> new RunId(row.uuid("run_id")));
+        .list(row -> row.runId("run_id"));
   }
 
-  /** Deletes locked runs with their payloads. */
   public static void delete(Session tx, Collection<RunId> runs) throws SQLException {
     tx.query(DELETE_PAYLOADS_SQL).bindUuids(runs, RunId::value).update();
     tx.query(InsertRuns.DELETE_SQL).bindUuids(runs, RunId::value).update();

@@ -19,13 +19,11 @@ public final class InsertPayloads {
 
   private InsertPayloads() {}
 
-  /** The kind of a run's payload. */
   public enum Kind {
     INPUT,
     OUTPUT
   }
 
-  /** One row. */
   public record Item(RunId runId, Kind kind, Payload payload) {}
 
   public static void apply(Session tx, List<Item> items) throws SQLException {

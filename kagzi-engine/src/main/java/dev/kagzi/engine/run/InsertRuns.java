@@ -30,7 +30,7 @@ public final class InsertRuns {
           .thenComparing(s -> s.runId().value(), Uuids.ORDER);
 
   // The inserting statement also writes run_changes, so that the counts stay exact.
-  private static final String COUNTED =
+  public static final String COUNTED =
       """
       c AS (
         INSERT INTO kagzi.run_changes
@@ -38,78 +38,65 @@ public final class InsertRuns {
         SELECT namespace, task_queue, workflow_type, version, NULL, status, count(*)
           FROM r
          GROUP BY namespace, task_queue, workflow_type, version, status)
-      SELECT run_id, created_at FROM r
       """;
 
-  public static final String SQL =
-      """
-      WITH r AS (
-        INSERT INTO kagzi.workflow_runs
-               (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
-                origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
-                available_at, created_at, started_at)
-        SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
-               n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
-               CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
-               CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
-               n.locked_by,
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
-               t.now + n.lease_ms * interval '1 millisecond',
-               t.now,
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END
-          FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
-                      ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[])
-                 AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
-                       retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms)
-         CROSS JOIN (SELECT kagzi.clock() AS now) AS t
-            ON CONFLICT DO NOTHING
-        RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
-      """
-          + COUNTED;
+  public static final String SQL = insertSql("", "", "", "", "");
 
   /** The same for runs with options or a lineage beyond parent and step. */
   public static final String OPTIONS_SQL =
-      """
-      WITH r AS (
-        INSERT INTO kagzi.workflow_runs
-               (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
-                origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
-                available_at, created_at, started_at, deadline_at, execution_timeout_ms,
-                deadline_after_ms, step_timeout_ms, heartbeat_timeout_ms, on_failure_workflow, on_failure_task_queue,
-                retry_of, failed_run_id, detached)
-        SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
-               n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
-               CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
-               CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
-               n.locked_by,
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
-               t.now + n.lease_ms * interval '1 millisecond',
-               t.now,
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
-               d.deadline_at,
-               n.execution_timeout_ms,
-               CASE WHEN n.deadline_us IS NOT NULL AND d.deadline_at > t.now
-                    THEN ceil(extract(epoch FROM d.deadline_at - t.now) * 1000)::bigint END,
-               n.step_timeout_ms, n.heartbeat_timeout_ms, n.on_failure_workflow,
-               n.on_failure_task_queue, n.retry_of, n.failed_run_id,
-               CASE WHEN n.detached THEN true END
-          FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
-                      ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[], ?::bigint[],
-                      ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::uuid[],
-                      ?::uuid[], ?::boolean[])
-                 AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
-                       retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms,
-                       execution_timeout_ms, deadline_us, step_timeout_ms, heartbeat_timeout_ms,
-                       on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id,
-                       detached)
-         CROSS JOIN (SELECT kagzi.clock() AS now) AS t
-         CROSS JOIN LATERAL (
-               SELECT least(t.now + n.execution_timeout_ms * interval '1 millisecond',
-                            kagzi.at(n.deadline_us)) AS deadline_at) AS d
-            ON CONFLICT DO NOTHING
-        RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
-      """
-          + COUNTED;
+      insertSql(
+          """
+          , deadline_at, execution_timeout_ms, deadline_after_ms, step_timeout_ms,
+          heartbeat_timeout_ms, on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id,
+          detached""",
+          """
+          , d.deadline_at, n.execution_timeout_ms,
+          CASE WHEN n.deadline_us IS NOT NULL AND d.deadline_at > t.now
+               THEN ceil(extract(epoch FROM d.deadline_at - t.now) * 1000)::bigint END,
+          n.step_timeout_ms, n.heartbeat_timeout_ms, n.on_failure_workflow,
+          n.on_failure_task_queue, n.retry_of, n.failed_run_id, CASE WHEN n.detached THEN true END""",
+          """
+          , ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::uuid[],
+          ?::uuid[], ?::boolean[]""",
+          """
+          , execution_timeout_ms, deadline_us, step_timeout_ms, heartbeat_timeout_ms,
+          on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id, detached""",
+          """
+          CROSS JOIN LATERAL (
+                SELECT least(t.now + n.execution_timeout_ms * interval '1 millisecond',
+                             kagzi.at(n.deadline_us)) AS deadline_at) AS d""");
+
+  /** Returns the statement with more columns, their values, parameters, names and sources. */
+  private static String insertSql(
+      String columns, String values, String parameters, String names, String sources) {
+    return """
+        WITH r AS (
+          INSERT INTO kagzi.workflow_runs
+                 (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
+                  origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
+                  available_at, created_at, started_at%s)
+          SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
+                 n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
+                 CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
+                 CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
+                 n.locked_by,
+                 CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
+                 t.now + n.lease_ms * interval '1 millisecond',
+                 t.now,
+                 CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END%s
+            FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
+                        ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[]%s)
+                   AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
+                         retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms%s)
+           CROSS JOIN (SELECT kagzi.clock() AS now) AS t
+           %s
+              ON CONFLICT DO NOTHING
+          RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
+        """
+            .formatted(columns, values, parameters, names, sources)
+        + COUNTED
+        + "SELECT run_id, created_at FROM r";
+  }
 
   /** Deletes runs and writes the change to run_changes. */
   static final String DELETE_SQL =
@@ -211,13 +198,12 @@ public final class InsertRuns {
 
   private InsertRuns() {}
 
-  /** Returns the parents of these starts that exist. */
   public static Set<RunId> parents(Session tx, List<StartRun> starts) throws SQLException {
     return new HashSet<>(
         tx.query(PARENTS_SQL)
             .bindUuids(starts, s -> id(s.lineage().parent()))
             .bindTexts(starts, s -> s.request().namespace())
-            .list(row -> new RunId(row.uuid("run_id"))));
+            .list(row -> row.runId("run_id")));
   }
 
   /** An existing run that keeps run {@code wanted} from being inserted. */
@@ -257,7 +243,7 @@ public final class InsertRuns {
     if (!plain) {
       bindOptions(query, ordered);
     }
-    query.list(row -> created.put(new RunId(row.uuid("run_id")), row.time("created_at")));
+    query.list(row -> created.put(row.runId("run_id"), row.time("created_at")));
     return created;
   }
 
@@ -283,7 +269,6 @@ public final class InsertRuns {
     return text.isEmpty() ? null : text;
   }
 
-  /** Deletes runs that this transaction has inserted. */
   public static void deleteInserted(Session tx, List<StartRun> starts) throws SQLException {
     tx.query(DELETE_SQL).bindUuids(starts, s -> s.runId().value()).update();
   }
@@ -338,8 +323,8 @@ public final class InsertRuns {
 
   private static ConflictingRun conflict(Row row) throws SQLException {
     return new ConflictingRun(
-        new RunId(row.uuid("wanted")),
-        new RunId(row.uuid("run_id")),
+        row.runId("wanted"),
+        row.runId("run_id"),
         row.text("namespace"),
         row.textOrNull("external_id"),
         row.text("workflow_type"),

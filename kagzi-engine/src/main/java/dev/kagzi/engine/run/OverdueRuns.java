@@ -20,6 +20,6 @@ public final class OverdueRuns {
   private OverdueRuns() {}
 
   public static List<RunId> find(Session session, int max) throws SQLException {
-    return session.query(SQL).bind(max).list(row -> new RunId(row.uuid("run_id")));
+    return session.query(SQL).bind(max).list(row -> row.runId("run_id"));
   }
 }

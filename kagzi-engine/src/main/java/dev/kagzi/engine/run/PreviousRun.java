@@ -3,14 +3,11 @@ package dev.kagzi.engine.run;
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.retry.RetryPolicyJson;
-import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import java.sql.SQLException;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The start request of an existing run, for a retry as a new run. */
@@ -37,23 +34,20 @@ record PreviousRun(RunStatus status, @Nullable RunId failedRun, StartRequest req
         .first(
             row ->
                 new PreviousRun(
-                    RunStatus.valueOf(row.text("status")), failedRun(row), request(row, newId)));
-  }
-
-  private static @Nullable RunId failedRun(Row row) throws SQLException {
-    UUID id = row.uuidOrNull("failed_run_id");
-    return id == null ? null : new RunId(id);
+                    RunStatus.valueOf(row.text("status")),
+                    row.runIdOrNull("failed_run_id"),
+                    request(row, newId)));
   }
 
   private static StartRequest request(Row row, RunId newId) throws SQLException {
-    byte[] data = row.bytes("data");
+    Payload input = row.payloadOrNull("data", "metadata");
     return new StartRequest(
         row.text("namespace"),
-        orEmpty(row.textOrNull("external_id")),
+        row.textOrEmpty("external_id"),
         row.text("task_queue"),
         row.text("workflow_type"),
         row.text("version"),
-        data == null ? Payload.EMPTY : new Payload(data, Json.decode(row.textOrNull("metadata"))),
+        input == null ? Payload.EMPTY : input,
         RetryPolicyJson.decode(row.textOrNull("retry_policy")),
         newId,
         new StartOptions(
@@ -61,13 +55,9 @@ record PreviousRun(RunStatus status, @Nullable RunId failedRun, StartRequest req
             row.timeOrNull("deadline"),
             row.bigintOrNull("step_timeout_ms"),
             row.bigintOrNull("heartbeat_timeout_ms"),
-            orEmpty(row.textOrNull("on_failure_workflow")),
-            orEmpty(row.textOrNull("on_failure_task_queue")),
+            row.textOrEmpty("on_failure_workflow"),
+            row.textOrEmpty("on_failure_task_queue"),
             IfExists.USE_EXISTING,
             null));
-  }
-
-  private static String orEmpty(@Nullable String text) {
-    return Objects.requireNonNullElse(text, "");
   }
 }

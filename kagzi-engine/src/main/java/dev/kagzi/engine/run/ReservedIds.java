@@ -17,13 +17,11 @@ public final class ReservedIds {
   /** The failure handler of a namespace. */
   public static final String NAMESPACE_FAILURE_HANDLER = "system-failure-";
 
-  /** All reserved prefixes. */
   public static final List<String> PREFIXES =
       List.of(SCHEDULE, FAILURE_HANDLER, NAMESPACE_FAILURE_HANDLER);
 
   private ReservedIds() {}
 
-  /** Refuses an external id with a reserved prefix. */
   static void check(String externalId) {
     for (String prefix : PREFIXES) {
       if (externalId.startsWith(prefix)) {

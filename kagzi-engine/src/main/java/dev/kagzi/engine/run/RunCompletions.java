@@ -2,26 +2,23 @@ package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.Row;
-import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.thread.EssentialThreads;
-import dev.kagzi.engine.value.Json;
-import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,7 +56,7 @@ public final class RunCompletions implements AutoCloseable {
   private final Map<RunId, List<Waiter>> waiters = new ConcurrentHashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition notEmpty = lock.newCondition();
-  private Map<RunId, Boolean> toRead = new LinkedHashMap<>();
+  private final Set<RunId> toRead = new LinkedHashSet<>();
   private final Thread reader;
   private volatile boolean closed;
 
@@ -131,7 +128,6 @@ public final class RunCompletions implements AutoCloseable {
     recent.started(namespace, run);
   }
 
-  /** A run has ended on this server. */
   public void ended(RunEnd end) {
     String namespace = recent.ended(end);
     if (namespace != null) {
@@ -151,13 +147,7 @@ public final class RunCompletions implements AutoCloseable {
 
   /** Reads all awaited runs, because server messages may have been lost. */
   public void refreshAll() {
-    lock.lock();
-    try {
-      waiters.keySet().forEach(run -> toRead.put(run, true));
-      notEmpty.signal();
-    } finally {
-      lock.unlock();
-    }
+    waiters.keySet().forEach(this::read);
   }
 
   private void notifyWaiters(RunEnd end, String namespace) {
@@ -181,7 +171,7 @@ public final class RunCompletions implements AutoCloseable {
   private void read(RunId run) {
     lock.lock();
     try {
-      toRead.put(run, true);
+      toRead.add(run);
       notEmpty.signal();
     } finally {
       lock.unlock();
@@ -214,19 +204,15 @@ public final class RunCompletions implements AutoCloseable {
 
   /** Adds runs whose waiters were not read for a while, in case a server message was lost. */
   private void addDueForFallback() {
-    lock.lock();
-    try {
-      long now = System.nanoTime();
-      for (Map.Entry<RunId, List<Waiter>> entry : waiters.entrySet()) {
-        for (Waiter waiter : entry.getValue()) {
-          if (waiter.isDue(now)) {
-            toRead.put(entry.getKey(), true);
+    long now = System.nanoTime();
+    waiters.forEach(
+        (run, list) -> {
+          for (Waiter waiter : list) {
+            if (waiter.isDue(now)) {
+              read(run);
+            }
           }
-        }
-      }
-    } finally {
-      lock.unlock();
-    }
+        });
   }
 
   private List<RunId> take() throws InterruptedException {
@@ -237,7 +223,7 @@ public final class RunCompletions implements AutoCloseable {
         left = notEmpty.awaitNanos(left);
       }
       List<RunId> batch = new ArrayList<>();
-      var all = toRead.keySet().iterator();
+      var all = toRead.iterator();
       while (all.hasNext() && batch.size() < READ_MAX) {
         batch.add(all.next());
         all.remove();
@@ -287,27 +273,14 @@ public final class RunCompletions implements AutoCloseable {
   private record Found(String namespace, RunEnd end, boolean later) {}
 
   private static Found map(Row row) throws SQLException {
-    String error = row.textOrNull("error");
-    byte[] data = row.bytes("data");
     return new Found(
         row.text("namespace"),
         new RunEnd(
-            new RunId(row.uuid("run_id")),
+            row.runId("run_id"),
             RunStatus.valueOf(row.text("status")),
-            data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
-            error == null ? null : Json.decodeFailure(error)),
+            row.payloadOrNull("data", "metadata"),
+            row.failureOrNull("error")),
         row.bool("later"));
-  }
-
-  /** Reads one run; null if it does not exist. */
-  static @Nullable RunEnd read(Session session, RunId run) throws SQLException {
-    return session
-        .query(SQL)
-        .bind(0L)
-        .bindUuids(List.of(run), RunId::value)
-        .first(RunCompletions::map)
-        .map(Found::end)
-        .orElse(null);
   }
 
   @Override

@@ -55,7 +55,6 @@ public final class RunCounts {
     return session.query(FOLD_SQL).bind(max).first(row -> row.integer("rows")).orElse(0);
   }
 
-  /** Deletes up to {@code max} counts that are zero. */
   public static int deleteZeros(Session session, int max) throws SQLException {
     return session.query(DELETE_ZEROS_SQL).bind(max).update();
   }

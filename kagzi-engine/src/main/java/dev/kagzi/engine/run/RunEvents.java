@@ -21,7 +21,6 @@ public interface RunEvents {
   /** The deadline of a run or the timeout of a step passes after the delay. */
   void expires(long delayMs);
 
-  /** A run has ended. */
   void ended(RunEnd end);
 
   /** A claim is no longer held. */

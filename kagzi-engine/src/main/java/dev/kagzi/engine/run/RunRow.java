@@ -1,5 +1,6 @@
 package dev.kagzi.engine.run;
 
+import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.QueueName;
@@ -7,6 +8,7 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -50,62 +52,35 @@ public final class RunRow {
   private boolean waitsForAll;
   private boolean changed;
 
-  RunRow(Identity identity, State state, long nowUs) {
-    this.runId = identity.runId();
-    this.queue = identity.queue();
-    this.type = identity.type();
-    this.parent = identity.parent();
-    this.parentStep = identity.parentStep();
-    this.schedule = identity.schedule();
-    this.retryPolicy = identity.retryPolicy();
-    this.stepTimeoutMs = identity.stepTimeoutMs();
-    this.leaseMs = identity.leaseMs();
-    this.detached = identity.detached();
-    this.previousStatus = state.status();
-    this.status = state.status();
-    this.epoch = state.epoch();
-    this.endedEpoch = state.endedEpoch();
-    this.freeEpoch = state.freeEpoch();
-    this.acknowledgedEpoch = state.acknowledgedEpoch();
-    this.lostEpoch = state.lostEpoch();
-    this.lockedBy = state.lockedBy();
-    this.takenFrom = state.takenFrom();
-    this.takenEpoch = state.takenEpoch();
-    this.availableUs = state.availableUs();
-    this.attempts = state.attempts();
-    this.crashes = state.crashes();
-    this.waitsFor = state.waitsFor();
-    this.waitsForAll = state.waitsForAll();
-    this.nowUs = nowUs;
+  /** Reads the columns of {@link LockRuns#SQL}. */
+  RunRow(Row row) throws SQLException {
+    this.runId = row.runId("run_id");
+    this.queue = new QueueName(row.text("namespace"), row.text("task_queue"));
+    this.type = new TypeVersion(row.text("workflow_type"), row.text("version"));
+    this.parent = row.runIdOrNull("parent_run_id");
+    this.parentStep = row.textOrNull("parent_step_id");
+    this.schedule = row.runIdOrNull("schedule_id");
+    this.retryPolicy = row.textOrNull("retry_policy");
+    this.stepTimeoutMs = row.bigintOrNull("step_timeout_ms");
+    this.leaseMs = row.bigintOrNull("heartbeat_timeout_ms");
+    this.detached = row.bool("detached");
+    this.previousStatus = RunStatus.valueOf(row.text("status"));
+    this.status = previousStatus;
+    this.epoch = row.integer("epoch");
+    this.endedEpoch = row.integer("ended_epoch");
+    this.freeEpoch = row.integerOrNull("free_epoch");
+    this.acknowledgedEpoch = row.integerOrNull("heard_epoch");
+    this.lostEpoch = row.integerOrNull("lost_epoch");
+    this.lockedBy = row.workerIdOrNull("locked_by");
+    this.takenFrom = row.workerIdOrNull("taken_from");
+    this.takenEpoch = row.integerOrNull("taken_epoch");
+    this.availableUs = row.bigintOrNull("available_us");
+    this.attempts = row.integer("attempts");
+    this.crashes = row.integer("crashes");
+    this.waitsFor = row.texts("waits_for");
+    this.waitsForAll = row.bool("waits_for_all");
+    this.nowUs = row.bigint("now_us");
   }
-
-  record Identity(
-      RunId runId,
-      QueueName queue,
-      TypeVersion type,
-      @Nullable RunId parent,
-      @Nullable String parentStep,
-      @Nullable RunId schedule,
-      @Nullable String retryPolicy,
-      @Nullable Long stepTimeoutMs,
-      @Nullable Long leaseMs,
-      boolean detached) {}
-
-  record State(
-      RunStatus status,
-      int epoch,
-      int endedEpoch,
-      @Nullable Integer freeEpoch,
-      @Nullable Integer acknowledgedEpoch,
-      @Nullable Integer lostEpoch,
-      @Nullable WorkerId lockedBy,
-      @Nullable WorkerId takenFrom,
-      @Nullable Integer takenEpoch,
-      @Nullable Long availableUs,
-      int attempts,
-      int crashes,
-      List<String> waitsFor,
-      boolean waitsForAll) {}
 
   /** Whether a claim still permits writes. */
   public enum Fence {

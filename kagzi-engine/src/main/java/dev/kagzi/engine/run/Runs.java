@@ -18,7 +18,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Starts, cancels, retries and resumes runs. Thread-safe; only {@link #retry} blocks. */
+/**
+ * Starts, cancels, retries and resumes runs. Thread-safe. {@link #retry} and {@link #startFor} may
+ * read the database and block; the other methods only append to the journal.
+ */
 public final class Runs {
   private final Database database;
   private final Journal<RunWrite<?>> journal;
@@ -134,7 +137,10 @@ public final class Runs {
     return answers;
   }
 
-  /** Starts a run that is linked to another run, for example a retry. */
+  /**
+   * Starts a run that is linked to another run, for example a retry. Blocks while the namespace is
+   * read, if it is not cached.
+   */
   public CompletableFuture<StartResult> startFor(StartRequest request, StartRun.Lineage lineage) {
     StartRun start;
     try {
@@ -265,11 +271,6 @@ public final class Runs {
             withVersion(previous.request(), version),
             StartRun.Lineage.retryOf(run, previous.failedRun()))
         .thenApply(result -> new RetryResult(result.runId(), result.existed()));
-  }
-
-  /** The same, with the version of the old run. */
-  public CompletableFuture<RetryResult> retry(String namespace, RunId run, @Nullable RunId newId) {
-    return retry(namespace, run, newId, null);
   }
 
   private StartRequest withVersion(StartRequest request, @Nullable String version) {

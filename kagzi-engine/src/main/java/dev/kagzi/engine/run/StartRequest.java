@@ -26,28 +26,6 @@ public record StartRequest(
     @Nullable RunId runId,
     StartOptions options) {
 
-  /** A start without options. */
-  public StartRequest(
-      String namespace,
-      String externalId,
-      String taskQueue,
-      String workflowType,
-      String version,
-      Payload input,
-      @Nullable RetryPolicy retryPolicy,
-      @Nullable RunId runId) {
-    this(
-        namespace,
-        externalId,
-        taskQueue,
-        workflowType,
-        version,
-        input,
-        retryPolicy,
-        runId,
-        StartOptions.NONE);
-  }
-
   StartRequest withVersion(String other) {
     return other.equals(version)
         ? this

@@ -2,7 +2,6 @@ package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.value.Failure;
-import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
@@ -32,17 +31,11 @@ public record StoredEnd(@Nullable Payload output, @Nullable Failure failure) {
     tx.query(SQL)
         .bindUuids(ids, RunId::value)
         .list(
-            row -> {
-              byte[] data = row.bytes("data");
-              String error = row.textOrNull("error");
-              return ends.put(
-                  new RunId(row.uuid("run_id")),
-                  new StoredEnd(
-                      data == null
-                          ? null
-                          : new Payload(data, Json.decode(row.textOrNull("metadata"))),
-                      error == null ? null : Json.decodeFailure(error)));
-            });
+            row ->
+                ends.put(
+                    row.runId("run_id"),
+                    new StoredEnd(
+                        row.payloadOrNull("data", "metadata"), row.failureOrNull("error"))));
     return ends;
   }
 

@@ -5,6 +5,7 @@ import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
+import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +51,52 @@ public final class UpdateRuns {
          AND r.epoch = n.epoch
       """;
 
+  public static final String ACKNOWLEDGE_SQL =
+      """
+      UPDATE kagzi.workflow_runs r
+         SET heard_epoch = n.epoch
+        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
+       WHERE r.run_id = n.run_id AND r.epoch = n.epoch
+      """;
+
+  /** Sets the deadline again, from now. */
+  public static final String RENEW_DEADLINES_SQL =
+      """
+      UPDATE kagzi.workflow_runs r
+         SET deadline_at = kagzi.clock()
+               + coalesce(r.deadline_after_ms, r.execution_timeout_ms) * interval '1 millisecond'
+        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
+       WHERE r.run_id = n.run_id AND r.epoch = n.epoch
+         AND coalesce(r.deadline_after_ms, r.execution_timeout_ms) IS NOT NULL
+      RETURNING coalesce(r.deadline_after_ms, r.execution_timeout_ms) AS time_ms
+      """;
+
   private UpdateRuns() {}
+
+  /**
+   * Records that workers have received their tasks, because they have made a call about the locked
+   * runs. Workers that list their claims in heartbeats do not need this, so only calls of simple
+   * clients write it, once per claim.
+   */
+  public static void acknowledgeHandOuts(Session tx, Collection<RunRow> rows) throws SQLException {
+    tx.query(ACKNOWLEDGE_SQL)
+        .bindUuids(rows, r -> r.runId().value())
+        .bindInts(rows, RunRow::epoch)
+        .update();
+  }
+
+  /** For resumed runs. Returns the milliseconds to the earliest new deadline; null if none. */
+  public static @Nullable Long renewDeadlines(Session tx, Collection<RunRow> runs)
+      throws SQLException {
+    return tx
+        .query(RENEW_DEADLINES_SQL)
+        .bindUuids(runs, row -> row.runId().value())
+        .bindInts(runs, RunRow::epoch)
+        .list(row -> row.bigint("time_ms"))
+        .stream()
+        .min(Long::compare)
+        .orElse(null);
+  }
 
   public static void apply(Session tx, List<RunRow> rows) throws SQLException {
     List<RunChange> changes = RunChange.of(rows);

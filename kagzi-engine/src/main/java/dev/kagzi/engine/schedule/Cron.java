@@ -21,7 +21,6 @@ final class Cron {
   static final int YEAR_MIN = 1970;
   static final int YEAR_MAX = 2199;
 
-  /** No time. */
   static final long NONE = Long.MIN_VALUE;
 
   private static final int MINUTE = 60;

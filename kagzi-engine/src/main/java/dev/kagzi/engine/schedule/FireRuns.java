@@ -2,6 +2,7 @@ package dev.kagzi.engine.schedule;
 
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.ReservedIds;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
@@ -47,21 +48,18 @@ final class FireRuns {
             ON CONFLICT DO NOTHING
         RETURNING run_id, schedule_id, namespace, task_queue, workflow_type, version, status,
                   created_at, execution_timeout_ms),
-      c AS (
-        INSERT INTO kagzi.run_changes
-               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
-        SELECT namespace, task_queue, workflow_type, version, NULL, status, count(*)
-          FROM r
-         GROUP BY namespace, task_queue, workflow_type, version, status),
-      p AS (
-        INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
-        SELECT r.run_id, 'INPUT', i.data, i.metadata, r.created_at
-          FROM r
-          JOIN kagzi.workflow_payloads i ON i.run_id = r.schedule_id AND i.kind = 'INPUT')
-      SELECT run_id, schedule_id, namespace, task_queue, workflow_type, version,
-             execution_timeout_ms
-        FROM r
-      """;
+      """
+          + InsertRuns.COUNTED
+          + """
+            , p AS (
+              INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
+              SELECT r.run_id, 'INPUT', i.data, i.metadata, r.created_at
+                FROM r
+                JOIN kagzi.workflow_payloads i ON i.run_id = r.schedule_id AND i.kind = 'INPUT')
+            SELECT run_id, schedule_id, namespace, task_queue, workflow_type, version,
+                   execution_timeout_ms
+              FROM r
+            """;
 
   /** Finds slots that have no run. */
   static final String WITHOUT_RUN_SQL =
@@ -139,7 +137,7 @@ final class FireRuns {
                 .bindUuids(notMade, w -> w.runId.value())
                 .bindUuids(notMade, w -> w.schedule.value())
                 .bindNullableLongs(notMade, Wanted::fireUs)
-                .list(row -> new RunId(row.uuid("run_id"))));
+                .list(row -> row.runId("run_id")));
     return notMade.stream().filter(w -> withoutRun.contains(w.runId)).toList();
   }
 
@@ -171,10 +169,10 @@ final class FireRuns {
   }
 
   private static FiredRun fired(Row row, Map<RunId, Long> delaysMs) throws SQLException {
-    RunId id = new RunId(row.uuid("run_id"));
+    RunId id = row.runId("run_id");
     return new FiredRun(
         id,
-        new RunId(row.uuid("schedule_id")),
+        row.runId("schedule_id"),
         new QueueName(row.text("namespace"), row.text("task_queue")),
         new TypeVersion(row.text("workflow_type"), row.text("version")),
         delaysMs.getOrDefault(id, 0L),

@@ -28,6 +28,11 @@ final class FireTimes {
   private final Cron cron;
   private final ZoneRules rules;
 
+  /** Returns the first full second that is not before the time. */
+  static long ceilSecond(Instant time) {
+    return time.getEpochSecond() + (time.getNano() > 0 ? 1 : 0);
+  }
+
   private FireTimes(Cron cron, ZoneRules rules) {
     this.cron = cron;
     this.rules = rules;

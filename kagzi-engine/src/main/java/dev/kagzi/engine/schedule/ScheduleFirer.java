@@ -90,12 +90,9 @@ public final class ScheduleFirer implements AutoCloseable {
 
   /**
    * Fires all due schedules; returns the milliseconds until the next one, or null if there is none.
+   *
+   * @param helpNeeded called when there is enough work for a helper
    */
-  public @Nullable Long tick() {
-    return tick(() -> {});
-  }
-
-  /** Does the same; calls {@code helpNeeded} when there is enough work for a helper. */
   public @Nullable Long tick(Runnable helpNeeded) {
     // This tick continues one that failed or found schedules locked: slots that were on time then
     // must not become late by the retry.

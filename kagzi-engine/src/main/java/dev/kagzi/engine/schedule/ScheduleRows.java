@@ -6,19 +6,31 @@ import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.page.Cursor;
 import dev.kagzi.engine.page.Pager;
 import dev.kagzi.engine.retry.RetryPolicyJson;
+import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Reads and writes schedules for the calls of {@link Schedules}. */
 final class ScheduleRows {
+  private static final String VALUES =
+      """
+        FROM (VALUES (?::uuid, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text,
+                      ?::text, ?::text, ?::int, ?::bigint, ?::text, ?::bigint, ?::bigint, ?::text,
+                      ?::text, ?::bigint))
+               AS n (run_id, namespace, name, task_queue, workflow_type, version, status, cron_expr,
+                     time_zone, overlap_policy, max_catchup, jitter_ms, retry_policy,
+                     execution_timeout_ms, step_timeout_ms, on_failure_workflow,
+                     on_failure_task_queue, fire_us)
+      """;
+
   static final String INSERT_SQL =
       """
       INSERT INTO kagzi.workflow_runs
@@ -31,13 +43,9 @@ final class ScheduleRows {
              n.retry_policy::jsonb, n.execution_timeout_ms, n.step_timeout_ms,
              n.on_failure_workflow, n.on_failure_task_queue, kagzi.at(n.fire_us),
              kagzi.at(n.fire_us), 0, 0, kagzi.clock(), kagzi.clock()
-        FROM (VALUES (?::uuid, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text,
-                      ?::text, ?::text, ?::int, ?::bigint, ?::text, ?::bigint, ?::bigint, ?::text,
-                      ?::text, ?::bigint))
-               AS n (run_id, namespace, name, task_queue, workflow_type, version, status, cron_expr,
-                     time_zone, overlap_policy, max_catchup, jitter_ms, retry_policy,
-                     execution_timeout_ms, step_timeout_ms, on_failure_workflow,
-                     on_failure_task_queue, fire_us)
+      """
+          + VALUES
+          + """
           ON CONFLICT DO NOTHING
       RETURNING run_id
       """;
@@ -55,13 +63,9 @@ final class ScheduleRows {
              on_failure_task_queue = n.on_failure_task_queue,
              fire_at = kagzi.at(n.fire_us), available_at = kagzi.at(n.fire_us), error = NULL,
              updated_at = kagzi.clock()
-        FROM (VALUES (?::uuid, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text,
-                      ?::text, ?::text, ?::int, ?::bigint, ?::text, ?::bigint, ?::bigint, ?::text,
-                      ?::text, ?::bigint))
-               AS n (run_id, namespace, name, task_queue, workflow_type, version, status, cron_expr,
-                     time_zone, overlap_policy, max_catchup, jitter_ms, retry_policy,
-                     execution_timeout_ms, step_timeout_ms, on_failure_workflow,
-                     on_failure_task_queue, fire_us)
+      """
+          + VALUES
+          + """
        WHERE t.run_id = n.run_id AND t.namespace = n.namespace AND t.cron_expr IS NOT NULL
       """;
 
@@ -154,7 +158,6 @@ final class ScheduleRows {
     }
   }
 
-  /** The values to write. */
   record Written(RunId id, String namespace, ScheduleSpec spec, boolean enabled, long nextFire) {}
 
   static String status(boolean enabled) {
@@ -236,6 +239,11 @@ final class ScheduleRows {
         .first(ScheduleRows::view);
   }
 
+  /** Locks a schedule that must exist: it cannot fire or be changed until the transaction ends. */
+  static ScheduleView require(Session tx, String namespace, RunId id) throws SQLException {
+    return lock(tx, namespace, id).orElseThrow(() -> Refusal.notFound("schedule", id));
+  }
+
   /** Does the same and locks the template until the end of the transaction. */
   static Optional<ScheduleView> lock(Session tx, String namespace, RunId id) throws SQLException {
     // Read by a separate statement: after waiting for a lock, a statement sees the new version of
@@ -298,11 +306,6 @@ final class ScheduleRows {
     }
 
     @Override
-    public boolean isAny(Cursor from, boolean forward) throws SQLException {
-      return !rows(from, forward, 1).isEmpty();
-    }
-
-    @Override
     public long count() throws SQLException {
       return filtered(session.query(COUNT)).first(row -> row.bigint("rows")).orElse(0L);
     }
@@ -315,10 +318,10 @@ final class ScheduleRows {
   }
 
   private static ScheduleView view(Row row) throws SQLException {
-    String error = row.textOrNull("error");
+    Failure problem = row.failureOrNull("error");
     return new ScheduleView(
         row.text("namespace"),
-        new RunId(row.uuid("run_id")),
+        row.runId("run_id"),
         spec(row),
         row.text("status").equals(RunStatus.SCHEDULED.name()),
         row.bigint("total_runs"),
@@ -330,34 +333,30 @@ final class ScheduleRows {
         row.timeOrNull("next_fire_at"),
         row.timeOrNull("last_fired_at"),
         row.timeOrNull("buffered_at"),
-        error == null ? "" : Json.decodeFailure(error).message());
+        problem == null ? "" : problem.message());
   }
 
   private static ScheduleSpec spec(Row row) throws SQLException {
-    byte[] data = row.bytes("data");
+    Payload input = row.payloadOrNull("data", "metadata");
     return new ScheduleSpec(
-        orEmpty(row.textOrNull("schedule_name")),
+        row.textOrEmpty("schedule_name"),
         row.text("task_queue"),
         row.text("workflow_type"),
         row.text("version"),
         row.text("cron_expr"),
         row.text("time_zone"),
-        data == null ? Payload.EMPTY : new Payload(data, Json.decode(row.textOrNull("metadata"))),
+        input == null ? Payload.EMPTY : input,
         Overlap.valueOf(row.text("overlap_policy")),
         row.integer("max_catchup"),
         row.bigint("jitter_ms"),
         RetryPolicyJson.decode(row.textOrNull("retry_policy")),
         row.bigintOrNull("execution_timeout_ms"),
         row.bigintOrNull("step_timeout_ms"),
-        orEmpty(row.textOrNull("on_failure_workflow")),
-        orEmpty(row.textOrNull("on_failure_task_queue")));
+        row.textOrEmpty("on_failure_workflow"),
+        row.textOrEmpty("on_failure_task_queue"));
   }
 
   private static @Nullable String orNull(String text) {
     return text.isEmpty() ? null : text;
-  }
-
-  private static String orEmpty(@Nullable String text) {
-    return Objects.requireNonNullElse(text, "");
   }
 }

@@ -38,28 +38,6 @@ public record ScheduleSpec(
   public static final String TIME_ZONE_DEFAULT = "UTC";
   public static final int MAX_CATCHUP_DEFAULT = 100;
 
-  /** A schedule with this expression, in UTC, with defaults for all other fields. */
-  public static ScheduleSpec of(
-      String name, String taskQueue, String workflowType, String cronExpr) {
-    return new ScheduleSpec(
-        name,
-        taskQueue,
-        workflowType,
-        "",
-        cronExpr,
-        TIME_ZONE_DEFAULT,
-        Payload.EMPTY,
-        Overlap.ALLOW,
-        MAX_CATCHUP_DEFAULT,
-        0,
-        null,
-        null,
-        null,
-        "",
-        "");
-  }
-
-  /** Returns a copy with the fields that the update sets. */
   ScheduleSpec with(ScheduleUpdate update) {
     return new ScheduleSpec(
         or(update.name(), name),

@@ -147,7 +147,6 @@ final class ScheduleTemplates {
       return !overlapPolicy.equals(Overlap.ALLOW.name());
     }
 
-    /** Parses the policy and refuses an unknown one. */
     Overlap overlap() {
       return Overlap.read(overlapPolicy);
     }
@@ -187,12 +186,12 @@ final class ScheduleTemplates {
   }
 
   static List<RunId> dueIds(Session session, int max) throws SQLException {
-    return session.query(DUE_IDS_SQL).bind(max).list(row -> new RunId(row.uuid("run_id")));
+    return session.query(DUE_IDS_SQL).bind(max).list(row -> row.runId("run_id"));
   }
 
   private static Template map(Row row) throws SQLException {
     return new Template(
-        new RunId(row.uuid("run_id")),
+        row.runId("run_id"),
         row.text("cron_expr"),
         row.text("time_zone"),
         row.text("overlap_policy"),
@@ -219,7 +218,7 @@ final class ScheduleTemplates {
     return new HashSet<>(
         tx.query(OPEN_SQL)
             .bindUuids(schedules, RunId::value)
-            .list(row -> new RunId(row.uuid("schedule_id"))));
+            .list(row -> row.runId("schedule_id")));
   }
 
   static void advance(Session tx, List<Advance> advances) throws SQLException {

@@ -32,35 +32,4 @@ public record ScheduleUpdate(
     @Nullable String onFailureWorkflow,
     @Nullable String onFailureTaskQueue,
     @Nullable Boolean enabled,
-    @Nullable Instant nextFireAt) {
-
-  /** Only pauses or resumes the schedule. */
-  public static ScheduleUpdate enabled(boolean enabled) {
-    return new ScheduleUpdate(
-        null, null, null, null, null, null, null, null, null, null, null, false, null, null, null,
-        null, enabled, null);
-  }
-
-  /** Sets all fields to the specification; {@code enabled} null leaves that flag unchanged. */
-  static ScheduleUpdate to(ScheduleSpec spec, @Nullable Boolean enabled) {
-    return new ScheduleUpdate(
-        spec.name(),
-        spec.taskQueue(),
-        spec.workflowType(),
-        spec.version(),
-        spec.cronExpr(),
-        spec.timeZone(),
-        spec.input(),
-        spec.overlap(),
-        spec.maxCatchup(),
-        spec.jitterMs(),
-        spec.retryPolicy(),
-        spec.retryPolicy() == null,
-        spec.executionTimeoutMs() == null ? Long.valueOf(0) : spec.executionTimeoutMs(),
-        spec.stepTimeoutMs() == null ? Long.valueOf(0) : spec.stepTimeoutMs(),
-        spec.onFailureWorkflow(),
-        spec.onFailureTaskQueue(),
-        enabled,
-        null);
-  }
-}
+    @Nullable Instant nextFireAt) {}

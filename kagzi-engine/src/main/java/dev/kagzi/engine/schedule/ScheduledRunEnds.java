@@ -89,7 +89,7 @@ public final class ScheduledRunEnds {
   private record Waiting(RunId schedule, long slot, boolean works) {
     static Waiting map(Row row) throws SQLException {
       return new Waiting(
-          new RunId(row.uuid("run_id")),
+          row.runId("run_id"),
           ScheduleTemplates.orNone(row.bigintOrNull("slot")),
           row.bool("works"));
     }

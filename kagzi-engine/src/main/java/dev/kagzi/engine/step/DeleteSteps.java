@@ -15,8 +15,9 @@ public final class DeleteSteps {
   // pg_column_size returns the stored size without reading the TOAST rows.
   private static final String WEIGHT =
       """
-      1 + (coalesce(pg_column_size(s.input), 0) + coalesce(pg_column_size(s.output), 0)
-           + coalesce(pg_column_size(s.error), 0) + coalesce(pg_column_size(s.progress), 0)) / 2000
+      1 + (pg_column_size(coalesce(s.input, '')) + pg_column_size(coalesce(s.output, ''))
+           + pg_column_size(coalesce(s.error, 'null')) + pg_column_size(coalesce(s.progress, '')))
+          / 2000
       """;
 
   /** Reads at most {@code max} rows per run: their weight already exceeds the limit. */
@@ -54,7 +55,7 @@ public final class DeleteSteps {
         .query(STORED_ROWS_SQL)
         .bind(max)
         .bindUuids(runs, RunId::value)
-        .list(row -> weights.put(new RunId(row.uuid("run_id")), row.integer("weight")));
+        .list(row -> weights.put(row.runId("run_id"), row.integer("weight")));
     return weights;
   }
 

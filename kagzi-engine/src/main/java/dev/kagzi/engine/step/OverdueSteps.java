@@ -1,7 +1,6 @@
 package dev.kagzi.engine.step;
 
 import dev.kagzi.engine.db.Session;
-import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 
@@ -28,7 +27,7 @@ public final class OverdueSteps {
         .list(
             row ->
                 new StepRef(
-                    new RunId(row.uuid("run_id")),
+                    row.runId("run_id"),
                     row.text("step_id"),
                     row.integer("attempt"),
                     row.integer("epoch")));

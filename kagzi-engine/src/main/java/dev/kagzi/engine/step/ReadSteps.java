@@ -3,8 +3,6 @@ package dev.kagzi.engine.step;
 import dev.kagzi.engine.db.Row;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.db.SqlErrors;
-import dev.kagzi.engine.value.Json;
-import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
@@ -17,8 +15,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /** Reads the steps of locked runs. */
 public final class ReadSteps {
@@ -163,7 +159,6 @@ public final class ReadSteps {
 
   private ReadSteps() {}
 
-  /** The approximate size of a run's history. */
   public record Size(int steps, long bytes) {
     public static final Size NONE = new Size(0, 0);
   }
@@ -175,8 +170,7 @@ public final class ReadSteps {
         .list(
             row ->
                 sizes.put(
-                    new RunId(row.uuid("run_id")),
-                    new Size(row.integer("steps"), row.bigint("bytes"))));
+                    row.runId("run_id"), new Size(row.integer("steps"), row.bigint("bytes"))));
     return sizes;
   }
 
@@ -252,7 +246,7 @@ public final class ReadSteps {
         .bindUuids(runAttempts.keySet(), RunId::value)
         .list(
             row -> {
-              RunId run = new RunId(row.uuid("run_id"));
+              RunId run = row.runId("run_id");
               found
                   .computeIfAbsent(run, id -> new ArrayList<>())
                   .add(recorded(row, runAttempts.getOrDefault(run, 1)));
@@ -296,11 +290,8 @@ public final class ReadSteps {
   }
 
   private static StepRow map(Row row) throws SQLException {
-    byte[] output = row.bytes("output");
-    String error = row.textOrNull("error");
-    UUID child = row.uuidOrNull("child_run_id");
     return new StepRow(
-        new RunId(row.uuid("run_id")),
+        row.runId("run_id"),
         row.text("step_id"),
         row.integer("attempt"),
         row.integer("epoch"),
@@ -309,19 +300,15 @@ public final class ReadSteps {
         StepStatus.valueOf(row.text("status")),
         row.bool("final"),
         null,
-        payload(output, row.textOrNull("output_metadata")),
-        error == null ? null : Json.decodeFailure(error),
+        row.payloadOrNull("output", "output_metadata"),
+        row.failureOrNull("error"),
         row.textOrNull("retry_policy"),
         row.bigintOrNull("due_us"),
         null,
         0,
-        child == null ? null : new RunId(child),
+        row.runIdOrNull("child_run_id"),
         row.textOrNull("input_hash"),
-        payload(row.bytes("progress"), row.textOrNull("progress_metadata")),
+        row.payloadOrNull("progress", "progress_metadata"),
         null);
-  }
-
-  private static @Nullable Payload payload(byte @Nullable [] data, @Nullable String metadata) {
-    return data == null ? null : new Payload(data, Json.decode(metadata));
   }
 }

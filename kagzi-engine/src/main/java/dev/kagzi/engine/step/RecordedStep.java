@@ -32,11 +32,6 @@ public record RecordedStep(
    */
   public record Place(int epoch, long recordedUs) {}
 
-  /** A step without child, input hash, progress and place. */
-  public RecordedStep(String stepKey, int attempt, StepKind kind, Result result) {
-    this(stepKey, attempt, kind, result, null, null, null, null);
-  }
-
   RecordedStep withPlace(Place other) {
     return new RecordedStep(stepKey, attempt, kind, result, child, inputHash, progress, other);
   }

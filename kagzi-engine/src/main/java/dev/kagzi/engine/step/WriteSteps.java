@@ -1,5 +1,6 @@
 package dev.kagzi.engine.step;
 
+import dev.kagzi.engine.db.Query;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Json;
@@ -16,6 +17,18 @@ import org.jspecify.annotations.Nullable;
  * <p>The transition has checked the claim under the lock, so no epoch is compared here.
  */
 public final class WriteSteps {
+  /** The end of an insert of results: an attempt that is open gets the result. */
+  public static final String RESULT_OF_OPEN_STEP =
+      """
+          ON CONFLICT (run_id, step_id, attempt) DO UPDATE
+             SET status = 'COMPLETED', epoch = excluded.epoch, output = excluded.output,
+                 started_at = CASE WHEN step_runs.epoch = excluded.epoch
+                                   THEN step_runs.started_at ELSE excluded.started_at END,
+                 output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
+           WHERE step_runs.status = 'RUNNING'
+      RETURNING 1
+      """;
+
   /** For plain results, the most common kind. */
   public static final String PLAIN_SQL =
       """
@@ -27,14 +40,8 @@ public final class WriteSteps {
         FROM unnest(?::uuid[], ?::text[], ?::int[], ?::int[], ?::int[], ?::bytea[], ?::text[],
                     ?::bigint[])
                AS n (run_id, step_id, attempt, epoch, run_attempt, output, metadata, ran_ms)
-          ON CONFLICT (run_id, step_id, attempt) DO UPDATE
-             SET status = 'COMPLETED', epoch = excluded.epoch, output = excluded.output,
-                 started_at = CASE WHEN step_runs.epoch = excluded.epoch
-                                   THEN step_runs.started_at ELSE excluded.started_at END,
-                 output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
-           WHERE step_runs.status = 'RUNNING'
-      RETURNING 1
-      """;
+      """
+          + RESULT_OF_OPEN_STEP;
 
   /** For all other attempts. */
   public static final String SQL =
@@ -86,12 +93,7 @@ public final class WriteSteps {
 
   /** Returns how many rows were written; fewer than given if some steps already had a result. */
   public static int writePlain(Session tx, List<StepRow> steps) throws SQLException {
-    return tx.query(PLAIN_SQL)
-        .bindUuids(steps, s -> s.runId().value())
-        .bindTexts(steps, StepRow::stepKey)
-        .bindInts(steps, StepRow::attempt)
-        .bindInts(steps, StepRow::epoch)
-        .bindInts(steps, StepRow::runAttempt)
+    return attempts(tx, PLAIN_SQL, steps)
         .bindBytes(steps, s -> data(s.output()))
         .bindTexts(steps, s -> metadata(s.output()))
         .bindLongs(steps, StepRow::ranMs)
@@ -100,12 +102,7 @@ public final class WriteSteps {
 
   /** The same for attempts of any kind. */
   public static int write(Session tx, List<StepRow> steps) throws SQLException {
-    return tx.query(SQL)
-        .bindUuids(steps, s -> s.runId().value())
-        .bindTexts(steps, StepRow::stepKey)
-        .bindInts(steps, StepRow::attempt)
-        .bindInts(steps, StepRow::epoch)
-        .bindInts(steps, StepRow::runAttempt)
+    return attempts(tx, SQL, steps)
         .bindTexts(steps, s -> s.kind().name())
         .bindTexts(steps, s -> s.status().name())
         .bindBooleans(steps, StepRow::isFinal)
@@ -124,6 +121,15 @@ public final class WriteSteps {
         .bindTexts(steps, s -> metadata(s.progress()))
         .bindTexts(steps, StepRow::name)
         .count();
+  }
+
+  private static Query attempts(Session tx, String sql, List<StepRow> steps) throws SQLException {
+    return tx.query(sql)
+        .bindUuids(steps, s -> s.runId().value())
+        .bindTexts(steps, StepRow::stepKey)
+        .bindInts(steps, StepRow::attempt)
+        .bindInts(steps, StepRow::epoch)
+        .bindInts(steps, StepRow::runAttempt);
   }
 
   private static byte @Nullable [] data(@Nullable Payload payload) {

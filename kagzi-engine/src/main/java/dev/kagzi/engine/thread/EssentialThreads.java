@@ -69,7 +69,6 @@ public final class EssentialThreads implements AutoCloseable {
     };
   }
 
-  /** Creates a timer with one thread. */
   public ScheduledThreadPoolExecutor timer(String name) {
     ScheduledThreadPoolExecutor timer =
         new ScheduledThreadPoolExecutor(

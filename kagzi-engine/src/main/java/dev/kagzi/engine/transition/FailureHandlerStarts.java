@@ -3,6 +3,7 @@ package dev.kagzi.engine.transition;
 import dev.kagzi.engine.run.FailureHandler;
 import dev.kagzi.engine.run.ReservedIds;
 import dev.kagzi.engine.run.RunRow;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.run.Versions;
@@ -57,7 +58,8 @@ record FailureHandlerStarts(
             versions.resolve(row.queue().namespace(), type, ""),
             event(),
             null,
-            id);
+            id,
+            StartOptions.NONE);
     return new StartRun(id, request, StartRun.Lineage.handlerOf(row.runId()), null);
   }
 

@@ -2,6 +2,7 @@ package dev.kagzi.engine.transition;
 
 import dev.kagzi.engine.db.Query;
 import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.step.WriteSteps;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.Payload;
@@ -17,7 +18,7 @@ final class FinishRun {
   // "namespace || ''" keeps the planner from the namespace index. On an empty table it considers
   // that index as good as the primary key, caches the plan, and later scans all runs of the
   // namespace.
-  private static final String RUN =
+  private static final String COMPLETE =
       """
       WITH u AS (
         UPDATE kagzi.workflow_runs
@@ -25,35 +26,11 @@ final class FinishRun {
                ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
          WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
            AND parent_run_id IS NULL AND schedule_id IS NULL
-        RETURNING run_id, attempts, namespace, task_queue, workflow_type, version),
+        RETURNING run_id, epoch, attempts, namespace, task_queue, workflow_type, version),
       c AS (
         INSERT INTO kagzi.run_changes
                (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
         SELECT namespace, task_queue, workflow_type, version, 'RUNNING', 'COMPLETED', 1 FROM u),
-      """;
-
-  private static final String STEP =
-      """
-      s AS (
-        INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
-                                     output, output_metadata, created_at, started_at, finished_at)
-        SELECT u.run_id, n.step_id, 1, ?, u.attempts, 'FUNCTION', 'COMPLETED', n.output,
-               n.metadata::jsonb, kagzi.clock(),
-               kagzi.clock() - n.ran_ms * interval '1 millisecond', kagzi.clock()
-          FROM u, (VALUES (?::text, ?::bytea, ?::text, ?::bigint))
-                    AS n (step_id, output, metadata, ran_ms)
-         WHERE n.step_id IS NOT NULL
-            ON CONFLICT (run_id, step_id, attempt) DO UPDATE
-               SET status = 'COMPLETED', epoch = excluded.epoch, output = excluded.output,
-                   started_at = CASE WHEN step_runs.epoch = excluded.epoch
-                                     THEN step_runs.started_at ELSE excluded.started_at END,
-                   output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
-             WHERE step_runs.status = 'RUNNING'
-        RETURNING 1),
-      """;
-
-  private static final String OUTPUT =
-      """
       p AS (
         INSERT INTO kagzi.workflow_payloads (run_id, kind, data, metadata, created_at)
         SELECT u.run_id, 'OUTPUT', n.data, n.metadata::jsonb, kagzi.clock()
@@ -62,16 +39,34 @@ final class FinishRun {
             ON CONFLICT DO NOTHING)
       """;
 
-  static final String SQL = RUN + STEP + OUTPUT + "SELECT (SELECT count(*) FROM s) AS steps FROM u";
+  static final String SQL =
+      COMPLETE
+          + """
+            , s AS (
+              INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
+                                           output, output_metadata, created_at, started_at,
+                                           finished_at)
+              SELECT u.run_id, n.step_id, 1, u.epoch, u.attempts, 'FUNCTION', 'COMPLETED', n.output,
+                     n.metadata::jsonb, kagzi.clock(),
+                     kagzi.clock() - n.ran_ms * interval '1 millisecond', kagzi.clock()
+                FROM u, (VALUES (?::text, ?::bytea, ?::text, ?::bigint))
+                          AS n (step_id, output, metadata, ran_ms)
+            """
+          + WriteSteps.RESULT_OF_OPEN_STEP
+          + """
+            )
+            SELECT (SELECT count(*) FROM s) AS steps FROM u
+            """;
 
   /** The same for a run without an unreported last step. */
-  static final String WITHOUT_STEP_SQL = RUN + OUTPUT + "SELECT 1 AS steps FROM u";
+  static final String WITHOUT_STEP_SQL = COMPLETE + "SELECT 1 AS steps FROM u";
 
   private FinishRun() {}
 
   /** The step that was reported together with the completion. */
   record LastStep(String stepKey, Payload output, long ranMs) {}
 
+  /** What the statement changed. */
   enum Outcome {
     /** Run and step were written. */
     FINISHED,
@@ -88,19 +83,22 @@ final class FinishRun {
       @Nullable LastStep step,
       @Nullable Payload output)
       throws SQLException {
-    Query query = session.query(step == null ? WITHOUT_STEP_SQL : SQL);
-    query.bind(claim.runId().value()).bind(namespace).bind(claim.epoch());
+    Query query =
+        session
+            .query(step == null ? WITHOUT_STEP_SQL : SQL)
+            .bind(claim.runId().value())
+            .bind(namespace)
+            .bind(claim.epoch())
+            .bind(output == null ? null : output.data())
+            .bind(output == null ? null : Json.encode(output.metadata()));
     if (step != null) {
       query
-          .bind(claim.epoch())
           .bind(step.stepKey())
           .bind(step.output().data())
           .bind(Json.encode(step.output().metadata()))
           .bind(step.ranMs());
     }
     return query
-        .bind(output == null ? null : output.data())
-        .bind(output == null ? null : Json.encode(output.metadata()))
         .first(row -> row.bigint("steps"))
         .map(steps -> steps == 1 ? Outcome.FINISHED : Outcome.FINISHED_WITHOUT_STEP)
         .orElse(Outcome.NOTHING);

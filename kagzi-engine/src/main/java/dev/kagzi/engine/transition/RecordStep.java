@@ -2,6 +2,7 @@ package dev.kagzi.engine.transition;
 
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.step.WriteSteps;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.WorkerId;
@@ -30,14 +31,8 @@ final class RecordStep {
       SELECT r.run_id, ?, 1, ?, r.attempts, 'FUNCTION', 'COMPLETED', ?, ?::jsonb, kagzi.clock(),
              kagzi.clock() - ? * interval '1 millisecond', kagzi.clock()
         FROM r
-          ON CONFLICT (run_id, step_id, attempt) DO UPDATE
-             SET status = 'COMPLETED', epoch = excluded.epoch, output = excluded.output,
-                 started_at = CASE WHEN step_runs.epoch = excluded.epoch
-                                   THEN step_runs.started_at ELSE excluded.started_at END,
-                 output_metadata = excluded.output_metadata, finished_at = excluded.finished_at
-           WHERE step_runs.status = 'RUNNING'
-      RETURNING 1
-      """;
+      """
+          + WriteSteps.RESULT_OF_OPEN_STEP;
 
   /** The same for a simple client, whose BeginStep call has opened the attempt. */
   static final String OPEN_SQL =

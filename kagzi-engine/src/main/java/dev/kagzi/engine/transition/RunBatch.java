@@ -4,12 +4,10 @@ import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.journal.BatchWriter.Effects;
 import dev.kagzi.engine.message.Messages;
 import dev.kagzi.engine.message.RunMessage;
-import dev.kagzi.engine.run.AcknowledgeHandOut;
 import dev.kagzi.engine.run.InsertPayloads;
 import dev.kagzi.engine.run.InsertRuns;
 import dev.kagzi.engine.run.LargePayloads;
 import dev.kagzi.engine.run.LockRuns;
-import dev.kagzi.engine.run.ReopenRuns;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.ReportWrite;
@@ -299,7 +297,7 @@ final class RunBatch {
     }
     writeSteps();
     if (!handOutsToAcknowledge.isEmpty()) {
-      AcknowledgeHandOut.apply(tx, handOutsToAcknowledge.values());
+      UpdateRuns.acknowledgeHandOuts(tx, handOutsToAcknowledge.values());
     }
     if (!endedWithOpenSteps.isEmpty()) {
       CloseSteps.endOpen(tx, endedWithOpenSteps, ENDED);
@@ -332,7 +330,7 @@ final class RunBatch {
       }
       List<RunRow> resumed =
           rows.values().stream().filter(row -> reopened.contains(row.runId())).toList();
-      Long expiresMs = ReopenRuns.renewDeadlines(tx, resumed);
+      Long expiresMs = UpdateRuns.renewDeadlines(tx, resumed);
       if (expiresMs != null) {
         afterCommit(() -> events.expires(expiresMs));
       }

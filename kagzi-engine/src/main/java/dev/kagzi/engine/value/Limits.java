@@ -28,7 +28,6 @@ public record Limits(
     int labelLengthMax,
     int textLengthMax) {
 
-  /** The limits without configuration. */
   public static final Limits DEFAULT =
       new Limits(1 << 20, 2 << 20, 200, 500, 500, 100_000, 100, 1_000, 4_096);
 
@@ -63,7 +62,6 @@ public record Limits(
     }
   }
 
-  /** Checks a required step key. */
   public void checkStepKey(String field, String value) {
     checkName(field, value, stepKeyLengthMax);
   }
@@ -99,7 +97,6 @@ public record Limits(
     }
   }
 
-  /** True if a payload exceeds the warning size. */
   public boolean isLarge(Payload payload) {
     return payload.bytes() > payloadBytesWarn;
   }

@@ -14,7 +14,6 @@ public record Payload(byte[] data, Map<String, String> metadata) {
     metadata = Map.copyOf(metadata);
   }
 
-  /** True if there are neither data nor metadata. */
   public boolean isEmpty() {
     return data.length == 0 && metadata.isEmpty();
   }

@@ -112,7 +112,6 @@ public final class Refusal extends RuntimeException {
         String.format(Locale.ROOT, "%s: %s (expected: %s)", field, shorten(found), expected));
   }
 
-  /** An object that does not exist. */
   public static Refusal notFound(String subject, Object id) {
     return new Refusal(
         Code.NOT_FOUND, subject, shorten(id), subject + " not found: " + shorten(id));

@@ -14,7 +14,6 @@ public record RunId(UUID value) implements Comparable<RunId> {
   private static final TimeBasedEpochRandomGenerator GENERATOR =
       Generators.timeBasedEpochRandomGenerator();
 
-  /** Returns a new unique id. */
   public static RunId next() {
     return new RunId(GENERATOR.generate());
   }
@@ -52,7 +51,6 @@ public record RunId(UUID value) implements Comparable<RunId> {
     }
   }
 
-  /** Parses an id; empty if the text is not a UUID. */
   public static Optional<RunId> parse(String text) {
     return Uuids.parse(text).map(RunId::new);
   }

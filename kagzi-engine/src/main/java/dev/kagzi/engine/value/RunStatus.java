@@ -12,7 +12,6 @@ public enum RunStatus {
   PAUSED,
   TIMED_OUT;
 
-  /** True if the run has ended. */
   public boolean isFinal() {
     return this == COMPLETED || this == FAILED || this == CANCELLED || this == TIMED_OUT;
   }

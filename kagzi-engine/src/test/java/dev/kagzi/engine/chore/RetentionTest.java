@@ -7,13 +7,14 @@ import static dev.kagzi.engine.TestEngine.stepDone;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.TestConfigs;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.namespace.NamespaceUpdate;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.run.ExpiredRuns;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
@@ -49,9 +50,8 @@ class RetentionTest {
         TestEngine.start(
             database.config(),
             test.getTestMethod().orElseThrow().getName(),
-            EngineConfig.defaults()
-                .withRetention(
-                    new RetentionConfig(Duration.ZERO, Duration.ZERO, Duration.ofDays(1))));
+            TestConfigs.withRetention(
+                new RetentionConfig(Duration.ZERO, Duration.ZERO, Duration.ofDays(1))));
     worker = engine.register();
   }
 
@@ -206,7 +206,8 @@ class RetentionTest {
   @Test
   void a_longer_retention_applies_in_the_middle_of_a_pass() {
     Namespaces namespaces = engine.engine().namespaces();
-    String regretted = namespaces.create("ns-" + UUID.randomUUID(), "", "", 3_600_000L).namespace();
+    String regretted =
+        namespaces.create("ns-" + UUID.randomUUID(), "", "", 3_600_000L, null).namespace();
     RunId run = cancelled(regretted);
     PurgeExpiredRuns chore = chore(Duration.ZERO);
     // While another server purges, the chore has found the expired runs and waits for its turn.
@@ -220,11 +221,11 @@ class RetentionTest {
             });
     assertThat(rows(run)).isPositive();
 
-    namespaces.update(regretted, NamespaceUpdate.NONE.withRetentionMs(0));
+    namespaces.update(regretted, new NamespaceUpdate(null, null, false, 0L, false), null);
     chore.run();
 
     assertThat(rows(run)).isPositive();
-    namespaces.update(regretted, NamespaceUpdate.NONE.withRetentionMs(1));
+    namespaces.update(regretted, new NamespaceUpdate(null, null, false, 1L, false), null);
     chore(Duration.ZERO).run();
     assertThat(rows(run)).isZero();
   }
@@ -310,8 +311,9 @@ class RetentionTest {
   @Test
   void a_namespace_keeps_its_runs_for_its_own_retention_and_zero_is_forever() {
     Namespaces namespaces = engine.engine().namespaces();
-    String shorter = namespaces.create("ns-" + UUID.randomUUID(), "", "", 3_600_000L).namespace();
-    String forEver = namespaces.create("ns-" + UUID.randomUUID(), "", "", 0L).namespace();
+    String shorter =
+        namespaces.create("ns-" + UUID.randomUUID(), "", "", 3_600_000L, null).namespace();
+    String forEver = namespaces.create("ns-" + UUID.randomUUID(), "", "", 0L, null).namespace();
     RunId here = finished(1);
     RunId there = cancelled(shorter);
     RunId kept = cancelled(forEver);
@@ -322,7 +324,7 @@ class RetentionTest {
     assertThat(rows(there)).isZero();
     assertThat(rows(kept)).isPositive();
 
-    namespaces.update(forEver, NamespaceUpdate.NONE.withoutRetention());
+    namespaces.update(forEver, new NamespaceUpdate(null, null, false, null, true), null);
     chore(Duration.ofHours(2)).run();
     assertThat(rows(kept)).isZero();
   }
@@ -333,7 +335,17 @@ class RetentionTest {
                 engine
                     .engine()
                     .runs()
-                    .start(new StartRequest(namespace, "", "q", "t", "", payload("1"), null, null)))
+                    .start(
+                        new StartRequest(
+                            namespace,
+                            "",
+                            "q",
+                            "t",
+                            "",
+                            payload("1"),
+                            null,
+                            null,
+                            StartOptions.NONE)))
             .runId();
     await(engine.engine().runs().cancel(namespace, run));
     age(run, 1);

@@ -12,12 +12,13 @@ import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestSchedules;
 import dev.kagzi.engine.Valve;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
-import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Claim;
@@ -110,7 +111,8 @@ class DispatcherTest {
   }
 
   private StartRequest request(String type, String version, Payload input) {
-    return new StartRequest(NAMESPACE, "", queue, type, version, input, null, null);
+    return new StartRequest(
+        NAMESPACE, "", queue, type, version, input, null, null, StartOptions.NONE);
   }
 
   private List<RunId> startMany(int count, String type) {
@@ -177,18 +179,23 @@ class DispatcherTest {
             .create(
                 new Schedules.Creation(
                     NAMESPACE,
-                    ScheduleSpec.of(queue, queue, TestEngine.TYPE, "0 * * * *"),
+                    TestSchedules.spec(queue, queue, TestEngine.TYPE, "0 * * * *"),
                     null,
                     false,
-                    false))
+                    false,
+                    null))
             .id();
     Poll poll = engine.poll(worker, 10);
 
-    schedules.backfill(
-        NAMESPACE,
-        schedule,
-        Instant.parse("2026-01-01T00:00:00Z"),
-        Instant.parse("2026-01-01T05:00:00Z"));
+    engine
+        .engine()
+        .scheduleStarts()
+        .backfill(
+            NAMESPACE,
+            schedule,
+            Instant.parse("2026-01-01T00:00:00Z"),
+            Instant.parse("2026-01-01T05:00:00Z"),
+            null);
 
     int received = await(poll.tasks()).size();
     while (received < 5) {

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Holds;
+import dev.kagzi.engine.TestConfigs;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.memory.MemoryConfig;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
@@ -50,7 +52,7 @@ class LargeInputsTest {
         TestEngine.start(
             database.config(),
             test.getTestMethod().orElseThrow().getName(),
-            EngineConfig.defaults().withMemory(TIGHT));
+            TestConfigs.withMemory(TIGHT));
   }
 
   @AfterEach
@@ -70,7 +72,8 @@ class LargeInputsTest {
               "",
               TestEngine.payload(LARGE),
               null,
-              null));
+              null,
+              StartOptions.NONE));
     }
     return engine.engine().runs().startAll(requests).stream()
         .map(start -> await(start).runId())
@@ -186,7 +189,7 @@ class LargeInputsTest {
   }
 
   private static EngineConfig config() {
-    return EngineConfig.defaults().withMemory(TIGHT);
+    return TestConfigs.withMemory(TIGHT);
   }
 
   @Test

@@ -12,6 +12,7 @@ import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.WatchedConnector;
 import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.TypeVersion;
@@ -102,7 +103,9 @@ class LimitedWorkerTest {
         engine
             .engine()
             .runs()
-            .start(new StartRequest(NAMESPACE, "", queue, type, "", payload("1"), null, null)));
+            .start(
+                new StartRequest(
+                    NAMESPACE, "", queue, type, "", payload("1"), null, null, StartOptions.NONE)));
   }
 
   private long claimRounds() {

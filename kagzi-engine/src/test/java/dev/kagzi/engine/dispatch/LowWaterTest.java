@@ -10,10 +10,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestClock;
+import dev.kagzi.engine.TestConfigs;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.journal.JournalConfig;
 import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.value.Claim;
@@ -50,8 +52,7 @@ class LowWaterTest {
     Duration never = Duration.ofHours(1);
     // No fallback check, which goes below the mark. No worker times out while the clock is moved.
     EngineConfig config =
-        EngineConfig.defaults()
-            .withJournal(
+        TestConfigs.withJournal(
                 new JournalConfig(
                     1, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10)))
             .withDispatch(
@@ -99,7 +100,8 @@ class LowWaterTest {
   }
 
   private StartRequest request(String type) {
-    return new StartRequest(NAMESPACE, "", queue, type, "", payload("1"), null, null);
+    return new StartRequest(
+        NAMESPACE, "", queue, type, "", payload("1"), null, null, StartOptions.NONE);
   }
 
   private RunId start(String type) {

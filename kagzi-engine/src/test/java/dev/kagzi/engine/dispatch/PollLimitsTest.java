@@ -15,6 +15,7 @@ import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.step.RecordedStep;
@@ -104,7 +105,8 @@ class PollLimitsTest {
   }
 
   private StartRequest request(String type, String version, Payload input) {
-    return new StartRequest(NAMESPACE, "", queue, type, version, input, null, null);
+    return new StartRequest(
+        NAMESPACE, "", queue, type, version, input, null, null, StartOptions.NONE);
   }
 
   private RunId start(String type, String version) {

@@ -8,7 +8,7 @@ import static dev.kagzi.engine.TestEngine.stepFailed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.TestConfigs;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.TestReports;
@@ -73,8 +73,7 @@ class JournalTest {
   private void open(JournalConfig journal) {
     connections = new WatchedConnector(() -> Database.connect(database.config()));
     engine =
-        TestEngine.start(
-            database.config(), queue, EngineConfig.defaults().withJournal(journal), connections);
+        TestEngine.start(database.config(), queue, TestConfigs.withJournal(journal), connections);
   }
 
   private static JournalConfig lanes(int lanes) {

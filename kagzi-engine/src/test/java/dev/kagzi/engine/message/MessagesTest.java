@@ -16,6 +16,7 @@ import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartRun;
 import dev.kagzi.engine.step.RecordedStep;
@@ -48,7 +49,16 @@ class MessagesTest extends FamilyTest {
 
   private RunId startChild(RunId parent, String step) {
     StartRequest request =
-        new StartRequest(NAMESPACE, "", childQueue().queue(), TYPE, "", payload("1"), null, null);
+        new StartRequest(
+            NAMESPACE,
+            "",
+            childQueue().queue(),
+            TYPE,
+            "",
+            payload("1"),
+            null,
+            null,
+            StartOptions.NONE);
     return await(
             engine
                 .engine()
@@ -107,13 +117,30 @@ class MessagesTest extends FamilyTest {
 
   private static RecordedStep completed(String step, String output) {
     return new RecordedStep(
-        step, 1, StepKind.CHILD_WORKFLOW, new RecordedStep.Result.Output(payload(output)));
+        step,
+        1,
+        StepKind.CHILD_WORKFLOW,
+        new RecordedStep.Result.Output(payload(output)),
+        null,
+        null,
+        null,
+        null);
   }
 
   /** Without the child's id, which is new each time. */
   private static List<RecordedStep> plain(List<RecordedStep> steps) {
     return steps.stream()
-        .map(step -> new RecordedStep(step.stepKey(), step.attempt(), step.kind(), step.result()))
+        .map(
+            step ->
+                new RecordedStep(
+                    step.stepKey(),
+                    step.attempt(),
+                    step.kind(),
+                    step.result(),
+                    null,
+                    null,
+                    null,
+                    null))
         .toList();
   }
 

@@ -10,16 +10,16 @@ import static org.awaitility.Awaitility.await;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestSchedules;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.RetryResult;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
-import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.ScheduleView;
-import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -54,7 +54,7 @@ class DisabledTest {
   void open() {
     here = TestEngine.start(database.config(), "q", EngineConfig.defaults());
     there = TestEngine.start(database.config(), "q", EngineConfig.defaults());
-    here.engine().namespaces().create(name, "", "");
+    here.engine().namespaces().create(name, "", "", null, null);
   }
 
   @AfterEach
@@ -97,7 +97,9 @@ class DisabledTest {
             engine
                 .engine()
                 .runs()
-                .start(new StartRequest(name, "", "q", TYPE, "", payload("1"), null, null)))
+                .start(
+                    new StartRequest(
+                        name, "", "q", TYPE, "", payload("1"), null, null, StartOptions.NONE)))
         .runId();
   }
 
@@ -106,11 +108,11 @@ class DisabledTest {
     start(here);
     start(there);
 
-    here.engine().namespaces().disable(name);
+    here.engine().namespaces().setEnabled(name, false, null);
 
     assertRefused(here);
     await().atMost(Duration.ofSeconds(5)).untilAsserted(() -> assertRefused(there));
-    here.engine().namespaces().enable(name);
+    here.engine().namespaces().setEnabled(name, true, null);
     start(here);
     await().atMost(Duration.ofSeconds(5)).untilAsserted(() -> assertThat(start(there)).isNotNull());
   }
@@ -128,21 +130,23 @@ class DisabledTest {
     RunId retried = RunId.next(chosen.shard());
     assertThat(start(here, chosen, TYPE, "mine")).isEqualTo(StartResult.made(chosen));
     await(here.engine().runs().cancel(name, chosen));
-    assertThat(await(here.engine().runs().retry(name, chosen, retried)).runId()).isEqualTo(retried);
+    assertThat(await(here.engine().runs().retry(name, chosen, retried, null)).runId())
+        .isEqualTo(retried);
 
-    here.engine().namespaces().disable(name);
+    here.engine().namespaces().setEnabled(name, false, null);
 
     for (TestEngine engine : List.of(here, there)) {
       await().atMost(Duration.ofSeconds(5)).until(() -> isShut(engine));
       assertThat(start(engine, chosen, TYPE, "mine")).isEqualTo(StartResult.made(chosen));
-      assertThat(await(engine.engine().runs().retry(name, chosen, retried)))
+      assertThat(await(engine.engine().runs().retry(name, chosen, retried, null)))
           .isEqualTo(new RetryResult(retried, false));
       assertDisabled(() -> start(engine, RunId.next(), TYPE, "new"));
       assertDisabled(() -> start(engine, null, TYPE, "mine"));
       assertDisabled(() -> start(engine, chosen, "other", "mine"));
       assertDisabled(() -> start(engine, chosen, TYPE, "other"));
       assertDisabled(
-          () -> await(engine.engine().runs().retry(name, chosen, RunId.next(chosen.shard()))));
+          () ->
+              await(engine.engine().runs().retry(name, chosen, RunId.next(chosen.shard()), null)));
     }
     assertThat(here.engine().queries().depth(name, null).pending()).isEqualTo(1);
   }
@@ -152,26 +156,30 @@ class DisabledTest {
     ScheduleView schedule =
         here.engine()
             .schedules()
-            .create(Schedules.Creation.of(name, ScheduleSpec.of("yearly", "q", TYPE, "0 0 1 1 *")));
+            .create(
+                TestSchedules.creation(name, TestSchedules.spec("yearly", "q", TYPE, "0 0 1 1 *")));
     RunId chosen =
-        here.engine().schedules().trigger(name, schedule.id(), RunId.next(schedule.id().shard()));
+        here.engine()
+            .scheduleStarts()
+            .trigger(name, schedule.id(), RunId.next(schedule.id().shard()));
 
-    here.engine().namespaces().disable(name);
+    here.engine().namespaces().setEnabled(name, false, null);
 
-    assertThat(here.engine().schedules().trigger(name, schedule.id(), chosen)).isEqualTo(chosen);
+    assertThat(here.engine().scheduleStarts().trigger(name, schedule.id(), chosen))
+        .isEqualTo(chosen);
     assertDisabled(
         () ->
             here.engine()
-                .schedules()
+                .scheduleStarts()
                 .trigger(name, schedule.id(), RunId.next(schedule.id().shard())));
-    assertDisabled(() -> here.engine().schedules().trigger(name, schedule.id(), null));
+    assertDisabled(() -> here.engine().scheduleStarts().trigger(name, schedule.id(), null));
   }
 
   @Test
   void starts_in_one_call_are_refused_or_repeated_separately() {
     List<RunId> made = Stream.generate(RunId::next).limit(50).toList();
     made.forEach(id -> start(here, id, TYPE, ""));
-    here.engine().namespaces().disable(name);
+    here.engine().namespaces().setEnabled(name, false, null);
     List<RunId> asked = new ArrayList<>(made);
     Stream.generate(RunId::next).limit(50).forEach(asked::add);
 
@@ -198,7 +206,8 @@ class DisabledTest {
   }
 
   private StartRequest request(@Nullable RunId runId, String type, String externalId) {
-    return new StartRequest(name, externalId, "q", type, "", payload("1"), null, runId);
+    return new StartRequest(
+        name, externalId, "q", type, "", payload("1"), null, runId, StartOptions.NONE);
   }
 
   private static void assertDisabled(ThrowingCallable start) {
@@ -216,7 +225,7 @@ class DisabledTest {
       await(poll(engine, worker, 50).tasks());
       start(here);
       Task task = await(poll(engine, worker, 20_000).tasks()).get(0);
-      here.engine().namespaces().disable(name);
+      here.engine().namespaces().setEnabled(name, false, null);
       await()
           .atMost(Duration.ofSeconds(5))
           .until(() -> !engine.engine().namespaces().mayDispatch(name));
@@ -229,7 +238,7 @@ class DisabledTest {
 
       assertThat(await(poll(engine, worker, 300).tasks())).isEmpty();
       Poll standing = poll(engine, worker, 20_000);
-      here.engine().namespaces().enable(name);
+      here.engine().namespaces().setEnabled(name, true, null);
 
       Task again = await(standing.tasks()).get(0);
       assertThat(again.claim().runId()).isEqualTo(task.claim().runId());
@@ -244,12 +253,12 @@ class DisabledTest {
     // Dispatched for the free slot of the last poll, with no poll to receive it.
     RunId run = start(here);
 
-    here.engine().namespaces().disable(name);
+    here.engine().namespaces().setEnabled(name, false, null);
 
     await()
         .atMost(Duration.ofSeconds(5))
         .until(() -> here.engine().queries().depth(name, null).pending() == 1);
-    here.engine().namespaces().enable(name);
+    here.engine().namespaces().setEnabled(name, true, null);
     assertThat(await(poll(here, worker, 20_000).tasks()).get(0).claim().runId()).isEqualTo(run);
   }
 }

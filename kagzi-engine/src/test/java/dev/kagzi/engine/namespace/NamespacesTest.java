@@ -40,26 +40,27 @@ class NamespacesTest {
 
   @Test
   void a_namespace_is_created_once() {
-    NamespaceView created = namespaces.create(name, "Name", "What it is for");
+    NamespaceView created = namespaces.create(name, "Name", "What it is for", null, null);
 
     assertThat(namespaces.get(name)).isEqualTo(created);
     assertThat(created.namespace()).isEqualTo(name);
     assertThat(created.displayName()).isEqualTo("Name");
     assertThat(created.description()).isEqualTo("What it is for");
     assertThat(created.enabled()).isTrue();
-    assertThat(namespaces.create(name, "Name", "What it is for")).isEqualTo(created);
-    assertReason(() -> namespaces.create(name, "", ""), Refusal.Reason.ALREADY_EXISTS);
+    assertThat(namespaces.create(name, "Name", "What it is for", null, null)).isEqualTo(created);
+    assertReason(() -> namespaces.create(name, "", "", null, null), Refusal.Reason.ALREADY_EXISTS);
   }
 
   @Test
   void an_update_changes_only_the_fields_that_it_sets() {
-    namespaces.create(name, "Name", "Description");
+    namespaces.create(name, "Name", "Description", null, null);
 
-    namespaces.update(name, NamespaceUpdate.NONE.withDescription("Other"));
+    namespaces.update(name, new NamespaceUpdate(null, "Other", false, null, false), null);
     assertThat(namespaces.get(name).displayName()).isEqualTo("Name");
     assertThat(namespaces.get(name).description()).isEqualTo("Other");
 
-    NamespaceView updated = namespaces.update(name, NamespaceUpdate.NONE.withDisplayName(""));
+    NamespaceView updated =
+        namespaces.update(name, new NamespaceUpdate("", null, false, null, false), null);
     assertThat(updated.displayName()).isEmpty();
     assertThat(updated.description()).isEqualTo("Other");
     assertThat(updated).isEqualTo(namespaces.get(name));
@@ -70,9 +71,9 @@ class NamespacesTest {
     for (ThrowingCallable call :
         List.<ThrowingCallable>of(
             () -> namespaces.get(name),
-            () -> namespaces.update(name, NamespaceUpdate.NONE.withDescription("y")),
-            () -> namespaces.enable(name),
-            () -> namespaces.disable(name),
+            () -> namespaces.update(name, new NamespaceUpdate(null, "y", false, null, false), null),
+            () -> namespaces.setEnabled(name, true, null),
+            () -> namespaces.setEnabled(name, false, null),
             () -> namespaces.check(name),
             () -> namespaces.requireEnabled(name))) {
       assertReason(call, Refusal.Reason.NOT_FOUND);
@@ -83,26 +84,29 @@ class NamespacesTest {
   void bad_names_are_refused() {
     Namespaces creating = server(true);
     for (String bad : List.of("", "a\u0000", "a\nb", "\ud800", "x".repeat(201))) {
-      assertReason(() -> namespaces.create(bad, "", ""), Refusal.Reason.INVALID_ARGUMENT);
+      assertReason(
+          () -> namespaces.create(bad, "", "", null, null), Refusal.Reason.INVALID_ARGUMENT);
       assertReason(() -> namespaces.get(bad), Refusal.Reason.INVALID_ARGUMENT);
-      assertReason(() -> namespaces.disable(bad), Refusal.Reason.INVALID_ARGUMENT);
+      assertReason(() -> namespaces.setEnabled(bad, false, null), Refusal.Reason.INVALID_ARGUMENT);
       assertReason(() -> creating.check(bad), Refusal.Reason.INVALID_ARGUMENT);
     }
-    assertReason(() -> namespaces.create(name, "x\u0000", ""), Refusal.Reason.INVALID_ARGUMENT);
     assertReason(
-        () -> namespaces.create(name, "", "x".repeat(5_000)), Refusal.Reason.INVALID_ARGUMENT);
+        () -> namespaces.create(name, "x\u0000", "", null, null), Refusal.Reason.INVALID_ARGUMENT);
+    assertReason(
+        () -> namespaces.create(name, "", "x".repeat(5_000), null, null),
+        Refusal.Reason.INVALID_ARGUMENT);
   }
 
   @Test
   void a_server_that_disables_a_namespace_knows_it_at_once() {
-    namespaces.create(name, "", "");
+    namespaces.create(name, "", "", null, null);
     namespaces.requireEnabled(name);
 
-    assertThat(namespaces.disable(name).enabled()).isFalse();
+    assertThat(namespaces.setEnabled(name, false, null).enabled()).isFalse();
     assertThat(namespaces.check(name)).isEqualTo(NamespaceCheck.DISABLED);
     assertReason(() -> namespaces.requireEnabled(name), Refusal.Reason.FAILED_PRECONDITION);
 
-    assertThat(namespaces.enable(name).enabled()).isTrue();
+    assertThat(namespaces.setEnabled(name, true, null).enabled()).isTrue();
     namespaces.requireEnabled(name);
   }
 
@@ -117,8 +121,8 @@ class NamespacesTest {
 
   @Test
   void auto_create_does_not_enable_a_disabled_namespace() {
-    namespaces.create(name, "", "");
-    namespaces.disable(name);
+    namespaces.create(name, "", "", null, null);
+    namespaces.setEnabled(name, false, null);
 
     assertThat(server(true).check(name)).isEqualTo(NamespaceCheck.DISABLED);
   }
@@ -155,13 +159,13 @@ class NamespacesTest {
 
   @Test
   void a_busy_server_learns_within_a_second_what_another_changed_by_one_query() {
-    namespaces.create(name, "", "");
+    namespaces.create(name, "", "", null, null);
     try (Database own = Database.open(database.config())) {
       Namespaces busy =
           new Namespaces(own, Limits.DEFAULT, false, (n, on) -> {}, n -> {}, nanos::get);
       busy.check(name);
       busy.check("default");
-      namespaces.disable(name);
+      namespaces.setEnabled(name, false, null);
       long before = own.metrics().statements();
       assertThat(busy.check(name)).isEqualTo(NamespaceCheck.ENABLED);
 
@@ -176,10 +180,10 @@ class NamespacesTest {
 
   @Test
   void a_server_that_was_idle_refreshes_before_it_answers() {
-    namespaces.create(name, "", "");
+    namespaces.create(name, "", "", null, null);
     Namespaces idle = server(false);
     assertThat(idle.check(name)).isEqualTo(NamespaceCheck.ENABLED);
-    namespaces.disable(name);
+    namespaces.setEnabled(name, false, null);
 
     nanos.addAndGet(60_000_000_000L);
 
@@ -203,14 +207,14 @@ class NamespacesTest {
   void namespaces_are_paged_by_name() {
     Set<String> stored = new HashSet<>();
     for (int i = 0; i < 45; i++) {
-      stored.add(namespaces.create("walk-" + UUID.randomUUID(), "", "").namespace());
+      stored.add(namespaces.create("walk-" + UUID.randomUUID(), "", "", null, null).namespace());
     }
     Random random = new Random(5);
     Walk<NamespaceView> walk =
         new Walk<>(
             namespaces::list,
             () -> random.nextInt(1, 9),
-            () -> namespaces.create("walk-" + UUID.randomUUID(), "", ""));
+            () -> namespaces.create("walk-" + UUID.randomUUID(), "", "", null, null));
 
     List<NamespaceView> forward = walk.forward();
     List<NamespaceView> lastPage = walk.last().items();

@@ -148,7 +148,9 @@ class PagingTest {
       Instant after = random.nextBoolean() ? null : time().plusNanos(random.nextInt(2000));
       Instant before = random.nextBoolean() ? null : time().plusNanos(random.nextInt(2000));
       RunFilter filter =
-          new RunFilter(namespace, statuses, type, queue, after, before, version, null);
+          new RunFilter(
+              namespace, statuses, type, queue, after, before, version, null, null, null, false,
+              false);
       long expected =
           stored.stream()
               .filter(run -> statuses.isEmpty() || statuses.contains(run.status()))
@@ -178,7 +180,9 @@ class PagingTest {
       stored.add(rows.insert(run.externalId("nightly")));
       rows.insert(run.externalId("other-" + i));
     }
-    RunFilter filter = new RunFilter(namespace, Set.of(), null, null, null, null, null, "nightly");
+    RunFilter filter =
+        new RunFilter(
+            namespace, Set.of(), null, null, null, null, null, "nightly", null, null, false, false);
 
     List<RunView> seen =
         new Walk<>(spec -> queries.runs(filter, spec), () -> 7, () -> {}).forward();
@@ -281,7 +285,18 @@ class PagingTest {
         () ->
             queries.runs(
                 new RunFilter(
-                    namespace, Set.of(RunStatus.FAILED), null, null, null, null, null, null),
+                    namespace,
+                    Set.of(RunStatus.FAILED),
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    false,
+                    false),
                 foreign));
     assertRefused(() -> runs(new PageSpec(1, "next:garbage", false, false)));
   }

@@ -113,7 +113,9 @@ class PlanTest {
 
   @Test
   void filters_that_match_many_runs_are_read_by_time() {
-    RunFilter typed = new RunFilter("big", Set.of(), "t1", "q1", null, null, null, null);
+    RunFilter typed =
+        new RunFilter(
+            "big", Set.of(), "t1", "q1", null, null, null, null, null, null, false, false);
     RunFilter dated =
         new RunFilter(
             "big",
@@ -123,7 +125,11 @@ class PlanTest {
             Instant.parse("2026-01-02T00:00:00Z"),
             Instant.parse("2026-01-03T00:00:00Z"),
             null,
-            null);
+            null,
+            null,
+            null,
+            false,
+            false);
 
     assertList(typed, null, true, "workflow_runs_list");
     assertList(dated, null, true, "workflow_runs_list");
@@ -132,7 +138,19 @@ class PlanTest {
   @Test
   void unsuccessful_runs_are_found_by_their_own_index_each_status_separately() {
     RunFilter failed =
-        new RunFilter("big", Set.of(RunStatus.FAILED), null, null, null, null, null, null);
+        new RunFilter(
+            "big",
+            Set.of(RunStatus.FAILED),
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            false,
+            false);
     RunFilter unsuccessful =
         new RunFilter(
             "big",
@@ -142,7 +160,11 @@ class PlanTest {
             null,
             null,
             null,
-            null);
+            null,
+            null,
+            null,
+            false,
+            false);
 
     for (RunFilter filter : List.of(failed, unsuccessful)) {
       assertList(filter, null, true, "workflow_runs_unsuccessful");
@@ -164,7 +186,11 @@ class PlanTest {
             null,
             null,
             null,
-            null);
+            null,
+            null,
+            null,
+            false,
+            false);
 
     assertList(active, null, true, "workflow_runs_claim");
   }
@@ -191,7 +217,9 @@ class PlanTest {
   @Test
   void an_external_id_is_found_by_its_index_even_with_many_runs() {
     for (String externalId : List.of("nightly", "order-17", "nobody")) {
-      RunFilter filter = new RunFilter("big", Set.of(), null, null, null, null, null, externalId);
+      RunFilter filter =
+          new RunFilter(
+              "big", Set.of(), null, null, null, null, null, externalId, null, null, false, false);
 
       assertList(filter, null, true, "workflow_runs_external_id");
       assertList(filter, RUN_CURSOR, false, "workflow_runs_external_id");
@@ -264,12 +292,7 @@ class PlanTest {
   }
 
   private static SqlBuilder dead(@Nullable String namespace) {
-    return new SqlBuilder()
-        .add(
-            HealthQueries.DEAD,
-            q -> q.bind(namespace),
-            q -> q.bind(namespace),
-            q -> q.bind(Health.WORKERS_MAX));
+    return new SqlBuilder().add(HealthQueries.DEAD, namespace, namespace, Health.WORKERS_MAX);
   }
 
   private static void assertList(

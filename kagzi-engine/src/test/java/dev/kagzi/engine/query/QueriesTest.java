@@ -153,7 +153,9 @@ class QueriesTest {
     assertInvalid(
         () ->
             queries.runs(
-                new RunFilter(namespace, Set.of(), bad, null, null, null, null, null),
+                new RunFilter(
+                    namespace, Set.of(), bad, null, null, null, null, null, null, null, false,
+                    false),
                 PageSpec.FIRST));
   }
 
@@ -209,7 +211,11 @@ class QueriesTest {
             null,
             null,
             null,
-            null);
+            null,
+            null,
+            null,
+            false,
+            false);
     assertThat(queries.runs(templates, PageSpec.FIRST).items()).isEmpty();
   }
 
@@ -314,9 +320,33 @@ class QueriesTest {
   void extreme_times_are_valid_filters() {
     rows.insert(Rows.Run.of(namespace, TIME));
     RunFilter all =
-        new RunFilter(namespace, Set.of(), null, null, Instant.MIN, Instant.MAX, null, null);
+        new RunFilter(
+            namespace,
+            Set.of(),
+            null,
+            null,
+            Instant.MIN,
+            Instant.MAX,
+            null,
+            null,
+            null,
+            null,
+            false,
+            false);
     RunFilter none =
-        new RunFilter(namespace, Set.of(), null, null, Instant.MAX, Instant.MIN, null, null);
+        new RunFilter(
+            namespace,
+            Set.of(),
+            null,
+            null,
+            Instant.MAX,
+            Instant.MIN,
+            null,
+            null,
+            null,
+            null,
+            false,
+            false);
 
     assertThat(queries.runs(all, PageSpec.FIRST).items()).hasSize(1);
     assertThat(queries.runs(none, PageSpec.FIRST).items()).isEmpty();

@@ -18,6 +18,7 @@ class RunFilterTest {
   }
 
   private static RunFilter filter(Set<RunStatus> statuses) {
-    return new RunFilter("default", statuses, null, null, null, null, null, null);
+    return new RunFilter(
+        "default", statuses, null, null, null, null, null, null, null, null, false, false);
   }
 }

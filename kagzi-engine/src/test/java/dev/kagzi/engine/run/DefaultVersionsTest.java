@@ -42,7 +42,8 @@ class DefaultVersionsTest {
 
   private String started(TestEngine where, String version) {
     StartRequest request =
-        new StartRequest(NAMESPACE, "", type, type, version, payload("1"), null, null);
+        new StartRequest(
+            NAMESPACE, "", type, type, version, payload("1"), null, null, StartOptions.NONE);
     RunId run = await(where.engine().runs().start(request)).runId();
     return where.run(run).version();
   }
@@ -50,17 +51,17 @@ class DefaultVersionsTest {
   @Test
   void without_a_default_the_version_is_empty_and_a_requested_version_is_kept() {
     assertThat(started(engine, "")).isEmpty();
-    assertThat(engine.engine().versions().set(NAMESPACE, type, "2")).isEmpty();
+    assertThat(engine.engine().versions().set(NAMESPACE, type, "2", null)).isEmpty();
 
     assertThat(started(engine, "")).isEqualTo("2");
     assertThat(started(engine, "1")).isEqualTo("1");
-    assertThat(engine.engine().versions().set(NAMESPACE, type, "")).isEqualTo("2");
+    assertThat(engine.engine().versions().set(NAMESPACE, type, "", null)).isEqualTo("2");
     assertThat(started(engine, "")).isEmpty();
   }
 
   @Test
   void a_default_version_applies_only_to_its_namespace() {
-    engine.engine().versions().set("other", type, "2");
+    engine.engine().versions().set("other", type, "2", null);
 
     assertThat(started(engine, "")).isEmpty();
   }
@@ -68,7 +69,7 @@ class DefaultVersionsTest {
   @Test
   void another_server_uses_a_new_default_version_within_a_second() {
     try (TestEngine other = TestEngine.start(database.config(), type, CONFIG)) {
-      engine.engine().versions().set(NAMESPACE, type, "2");
+      engine.engine().versions().set(NAMESPACE, type, "2", null);
 
       Awaitility.await()
           .atMost(Duration.ofSeconds(1))
@@ -88,7 +89,7 @@ class DefaultVersionsTest {
 
   @Test
   void a_server_reads_the_default_versions_at_startup() {
-    engine.engine().versions().set(NAMESPACE, type, "2");
+    engine.engine().versions().set(NAMESPACE, type, "2", null);
 
     try (TestEngine other = TestEngine.start(database.config(), type, CONFIG)) {
       assertThat(started(other, "")).isEqualTo("2");
@@ -98,21 +99,22 @@ class DefaultVersionsTest {
   @Test
   void a_retried_run_keeps_its_version() {
     StartRequest request =
-        new StartRequest(NAMESPACE, "", type, type, "", payload("1"), null, null);
+        new StartRequest(
+            NAMESPACE, "", type, type, "", payload("1"), null, null, StartOptions.NONE);
     RunId run = await(engine.engine().runs().start(request)).runId();
     await(engine.engine().runs().cancel(NAMESPACE, run));
-    engine.engine().versions().set(NAMESPACE, type, "2");
+    engine.engine().versions().set(NAMESPACE, type, "2", null);
 
-    RunId again = await(engine.engine().runs().retry(NAMESPACE, run, null)).runId();
+    RunId again = await(engine.engine().runs().retry(NAMESPACE, run, null, null)).runId();
 
     assertThat(engine.run(again).version()).isEmpty();
   }
 
   @Test
   void invalid_names_are_refused() {
-    assertThatThrownBy(() -> engine.engine().versions().set(NAMESPACE, "", "2"))
+    assertThatThrownBy(() -> engine.engine().versions().set(NAMESPACE, "", "2", null))
         .isInstanceOf(Refusal.class);
-    assertThatThrownBy(() -> engine.engine().versions().set(NAMESPACE, type, "a\nb"))
+    assertThatThrownBy(() -> engine.engine().versions().set(NAMESPACE, type, "a\nb", null))
         .isInstanceOf(Refusal.class);
   }
 }

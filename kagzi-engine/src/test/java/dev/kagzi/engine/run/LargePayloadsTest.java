@@ -14,10 +14,10 @@ import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.TestReports;
+import dev.kagzi.engine.TestSchedules;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.schedule.Overlap;
 import dev.kagzi.engine.schedule.ScheduleSpec;
-import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
@@ -110,7 +110,17 @@ class LargePayloadsTest {
         engine
             .engine()
             .runs()
-            .start(new StartRequest(NAMESPACE, "", queue, type, "", payload(LARGE), null, null)));
+            .start(
+                new StartRequest(
+                    NAMESPACE,
+                    "",
+                    queue,
+                    type,
+                    "",
+                    payload(LARGE),
+                    null,
+                    null,
+                    StartOptions.NONE)));
   }
 
   @Test
@@ -161,7 +171,7 @@ class LargePayloadsTest {
         .engine()
         .schedules()
         .create(
-            Schedules.Creation.of(
+            TestSchedules.creation(
                 NAMESPACE,
                 new ScheduleSpec(
                     "",

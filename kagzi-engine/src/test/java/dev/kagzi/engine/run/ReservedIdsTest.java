@@ -10,9 +10,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
-import dev.kagzi.engine.schedule.ScheduleSpec;
+import dev.kagzi.engine.TestOptions;
+import dev.kagzi.engine.TestSchedules;
 import dev.kagzi.engine.schedule.ScheduleView;
-import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
@@ -75,10 +75,10 @@ class ReservedIdsTest {
   @Test
   void a_run_of_the_engine_can_be_retried_with_its_external_id() {
     ScheduleView schedule = schedule();
-    RunId run = engine.engine().schedules().trigger(NAMESPACE, schedule.id(), null);
+    RunId run = engine.engine().scheduleStarts().trigger(NAMESPACE, schedule.id(), null);
     await(engine.engine().runs().cancel(NAMESPACE, run));
 
-    RunId again = await(engine.engine().runs().retry(NAMESPACE, run, null)).runId();
+    RunId again = await(engine.engine().runs().retry(NAMESPACE, run, null, null)).runId();
 
     assertThat(engine.run(again).externalId()).isEqualTo(engine.run(run).externalId());
   }
@@ -89,14 +89,14 @@ class ReservedIdsTest {
             .engine()
             .schedules()
             .create(
-                Schedules.Creation.of(
-                    NAMESPACE, ScheduleSpec.of("", "elsewhere", TYPE, "0 0 1 1 *")));
+                TestSchedules.creation(
+                    NAMESPACE, TestSchedules.spec("", "elsewhere", TYPE, "0 0 1 1 *")));
     Instant now = Instant.now();
     engine
         .engine()
-        .schedules()
-        .backfill(NAMESPACE, schedule.id(), now.minus(366, ChronoUnit.DAYS), now);
-    engine.engine().schedules().trigger(NAMESPACE, schedule.id(), null);
+        .scheduleStarts()
+        .backfill(NAMESPACE, schedule.id(), now.minus(366, ChronoUnit.DAYS), now, null);
+    engine.engine().scheduleStarts().trigger(NAMESPACE, schedule.id(), null);
     return schedule;
   }
 
@@ -119,7 +119,7 @@ class ReservedIdsTest {
                     ""),
                 null));
     WorkerId worker = engine.register();
-    engine.start(StartOptions.NONE.withOnFailure("cleanup", "handlers"));
+    engine.start(new TestOptions().withOnFailure("cleanup", "handlers").build());
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
   }
 
@@ -134,7 +134,15 @@ class ReservedIdsTest {
                         .runs()
                         .start(
                             new StartRequest(
-                                NAMESPACE, externalId, "q", TYPE, "", payload("1"), null, null))))
+                                NAMESPACE,
+                                externalId,
+                                "q",
+                                TYPE,
+                                "",
+                                payload("1"),
+                                null,
+                                null,
+                                StartOptions.NONE))))
         .isInstanceOfSatisfying(
             Refusal.class,
             refusal -> {

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Holds;
+import dev.kagzi.engine.TestConfigs;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.dispatch.Task;
@@ -250,7 +251,7 @@ class ResumeTest {
   void a_resume_in_the_same_batch_as_the_end_of_the_run_has_no_effect() throws Exception {
     engine.close();
     Holds holds = new Holds(database.config());
-    EngineConfig config = EngineConfig.defaults().withJournal(oneLane());
+    EngineConfig config = TestConfigs.withJournal(oneLane());
     engine = TestEngine.start(database.config(), "one-batch", config, holds);
     worker = engine.register();
     RunId run = engine.start();

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kagzi.engine.CutProxy;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestConfigs;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.db.ConnectionFactory;
@@ -103,8 +104,7 @@ class SlotReservationTest {
     Duration never = Duration.ofHours(1);
     // A run that was not dispatched directly must not be found by a poll instead.
     EngineConfig config =
-        EngineConfig.defaults()
-            .withJournal(ONE_LANE)
+        TestConfigs.withJournal(ONE_LANE)
             .withDispatch(
                 DispatchConfig.defaults()
                     .withFallbackInterval(never)
@@ -172,7 +172,8 @@ class SlotReservationTest {
     RunId run = RunId.next();
     Listener slot = new Listener();
     StartRequest request =
-        new StartRequest(NAMESPACE, "", queue, TYPE, "", payload("1"), null, run);
+        new StartRequest(
+            NAMESPACE, "", queue, TYPE, "", payload("1"), null, run, StartOptions.NONE);
     StartRun start = new StartRun(run, request, StartRun.Lineage.CLIENT, slot);
     try (Database side = Database.open(database.config(), () -> Database.connect(proxy.config()));
         Journal<RunWrite<?>> journal =
@@ -358,7 +359,8 @@ class SlotReservationTest {
                     "",
                     payload("1"),
                     null,
-                    taken)));
+                    taken,
+                    StartOptions.NONE)));
     here.settle(worker);
     Poll waiting = here.poll(worker, 1);
 

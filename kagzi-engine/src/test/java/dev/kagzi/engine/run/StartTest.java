@@ -12,6 +12,7 @@ import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
@@ -54,7 +55,16 @@ class StartTest {
         .engine()
         .runs()
         .start(
-            new StartRequest(namespace, externalId, "starts", type, "", payload("1"), null, runId));
+            new StartRequest(
+                namespace,
+                externalId,
+                "starts",
+                type,
+                "",
+                payload("1"),
+                null,
+                runId,
+                StartOptions.NONE));
   }
 
   private static CompletableFuture<StartResult> start(
@@ -72,7 +82,7 @@ class StartTest {
                 payload("1"),
                 null,
                 null,
-                StartOptions.NONE.withIfExists(policy)));
+                new TestOptions().withIfExists(policy).build()));
   }
 
   private static RunId id(String namespace, String externalId) {

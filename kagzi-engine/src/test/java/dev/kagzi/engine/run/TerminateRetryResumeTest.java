@@ -14,6 +14,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.RetryPolicy;
@@ -60,11 +61,12 @@ class TerminateRetryResumeTest {
 
   private RunId startWithEverything() {
     StartOptions options =
-        StartOptions.NONE
+        new TestOptions()
             .withExecutionTimeoutMs(3_600_000)
             .withStepTimeoutMs(5_000)
             .withHeartbeatTimeoutMs(9_000)
-            .withOnFailure("cleanup", "repairs");
+            .withOnFailure("cleanup", "repairs")
+            .build();
     return await(
             runs()
                 .start(
@@ -116,7 +118,7 @@ class TerminateRetryResumeTest {
     RunId run = startWithEverything();
     engine.report(failed(engine.claimOne(worker).claim(), "no"));
 
-    RetryResult result = await(runs().retry(NAMESPACE, run, null));
+    RetryResult result = await(runs().retry(NAMESPACE, run, null, null));
 
     assertThat(result.alreadyRunning()).isFalse();
     RunView first = engine.run(run);
@@ -139,18 +141,21 @@ class TerminateRetryResumeTest {
   @Test
   void an_active_run_is_not_retried_nor_one_whose_external_id_is_active() {
     RunId run = startWithEverything();
-    assertThat(await(runs().retry(NAMESPACE, run, null))).isEqualTo(new RetryResult(run, true));
+    assertThat(await(runs().retry(NAMESPACE, run, null, null)))
+        .isEqualTo(new RetryResult(run, true));
     await(runs().cancel(NAMESPACE, run));
-    RunId second = await(runs().retry(NAMESPACE, run, null)).runId();
+    RunId second = await(runs().retry(NAMESPACE, run, null, null)).runId();
 
-    assertThat(await(runs().retry(NAMESPACE, run, null))).isEqualTo(new RetryResult(second, true));
+    assertThat(await(runs().retry(NAMESPACE, run, null, null)))
+        .isEqualTo(new RetryResult(second, true));
   }
 
   @Test
   void an_active_run_without_an_external_id_is_not_retried_either() {
     RunId run = engine.start();
 
-    assertThat(await(runs().retry(NAMESPACE, run, null))).isEqualTo(new RetryResult(run, true));
+    assertThat(await(runs().retry(NAMESPACE, run, null, null)))
+        .isEqualTo(new RetryResult(run, true));
   }
 
   @Test
@@ -159,9 +164,9 @@ class TerminateRetryResumeTest {
     engine.report(done(engine.claimOne(worker).claim(), "1"));
     RunId chosen = RunId.next();
 
-    assertThat(await(runs().retry(NAMESPACE, run, chosen)))
+    assertThat(await(runs().retry(NAMESPACE, run, chosen, null)))
         .isEqualTo(new RetryResult(chosen, false));
-    assertThat(await(runs().retry(NAMESPACE, run, chosen)))
+    assertThat(await(runs().retry(NAMESPACE, run, chosen, null)))
         .isEqualTo(new RetryResult(chosen, false));
   }
 
@@ -169,7 +174,7 @@ class TerminateRetryResumeTest {
   void a_run_of_another_namespace_is_not_found() {
     RunId run = engine.start();
 
-    assertThatThrownBy(() -> await(runs().retry("other", run, null)))
+    assertThatThrownBy(() -> await(runs().retry("other", run, null, null)))
         .hasMessageContaining(run.toString());
     assertThatThrownBy(() -> await(runs().resume("other", run, null, false)))
         .hasMessageContaining(run.toString());
@@ -321,14 +326,15 @@ class TerminateRetryResumeTest {
 
   @Test
   void a_run_whose_deadline_had_passed_at_its_start_can_be_retried_and_resumed() {
-    StartOptions late = StartOptions.NONE.withDeadline(Instant.parse("2020-01-01T00:00:00Z"));
+    StartOptions late =
+        new TestOptions().withDeadline(Instant.parse("2020-01-01T00:00:00Z")).build();
     StartRequest request =
         new StartRequest(NAMESPACE, "", queue, TYPE, "", payload("\"in\""), null, null, late);
     RunId run = await(runs().start(request)).runId();
     assertThat(await(engine.end(run)).orElseThrow().status()).isEqualTo(RunStatus.TIMED_OUT);
     assertThat(engine.error(run)).endsWith("by its deadline 2020-01-01T00:00:00Z");
 
-    assertThat(await(runs().retry(NAMESPACE, run, null)).alreadyRunning()).isFalse();
+    assertThat(await(runs().retry(NAMESPACE, run, null, null)).alreadyRunning()).isFalse();
     assertThat(await(runs().resume(NAMESPACE, run, null, false)).resumed()).isTrue();
     assertThat(engine.run(run).setup().executionTimeoutMs()).isNull();
   }

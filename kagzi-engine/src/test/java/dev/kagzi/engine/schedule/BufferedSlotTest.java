@@ -14,6 +14,7 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestSchedules;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.CancelResult;
 import dev.kagzi.engine.value.RunId;
@@ -83,7 +84,7 @@ class BufferedSlotTest {
         .engine()
         .schedules()
         .create(
-            Schedules.Creation.of(
+            TestSchedules.creation(
                 NAMESPACE,
                 new ScheduleSpec(
                     queue,
@@ -107,7 +108,7 @@ class BufferedSlotTest {
   private void nextDay() {
     days++;
     clock.ahead(Duration.ofDays(days));
-    firer.tick();
+    firer.tick(() -> {});
   }
 
   private ScheduleView view(ScheduleView schedule) {
@@ -260,7 +261,7 @@ class BufferedSlotTest {
       hold.release();
       await(end);
     }
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(runs(schedule)).containsExactly("0 COMPLETED", "1 PENDING");
   }
@@ -270,7 +271,7 @@ class BufferedSlotTest {
     ScheduleView schedule = create(Overlap.BUFFER_ONE);
     nextDay();
     Task first = engine.claimOne(worker);
-    RunId asked = engine.engine().schedules().trigger(NAMESPACE, schedule.id(), null);
+    RunId asked = engine.engine().scheduleStarts().trigger(NAMESPACE, schedule.id(), null);
     nextDay();
     try (Holds.Hold hold = holds.commitAfter(LOCKS_TEMPLATE)) {
       CompletableFuture<?> end =
@@ -313,11 +314,11 @@ class BufferedSlotTest {
     nextDay();
     Task first = engine.claimOne(worker);
     nextDay();
-    engine.engine().schedules().pause(NAMESPACE, schedule.id());
+    engine.engine().schedules().setEnabled(NAMESPACE, schedule.id(), false, null);
 
     engine.report(done(first.claim(), "1"));
     assertThat(runs(schedule)).containsExactly("0 COMPLETED");
-    engine.engine().schedules().resume(NAMESPACE, schedule.id());
+    engine.engine().schedules().setEnabled(NAMESPACE, schedule.id(), true, null);
     firer.startOverdueBuffered();
 
     assertThat(runs(schedule)).containsExactly("0 COMPLETED", "1 PENDING");
@@ -349,8 +350,8 @@ class BufferedSlotTest {
           own.engine()
               .schedules()
               .create(
-                  Schedules.Creation.of(
-                      NAMESPACE, ScheduleSpec.of("seconds", queue, TYPE, "* * * * * *")));
+                  TestSchedules.creation(
+                      NAMESPACE, TestSchedules.spec("seconds", queue, TYPE, "* * * * * *")));
       WorkerId awake = own.register();
       List<Task> tasks = new ArrayList<>();
       while (tasks.size() < 4) {
@@ -361,7 +362,7 @@ class BufferedSlotTest {
                   own.report(done(task.claim(), "1"));
                 });
       }
-      own.engine().schedules().pause(NAMESPACE, schedule.id());
+      own.engine().schedules().setEnabled(NAMESPACE, schedule.id(), false, null);
 
       assertThat(
               stored.text(

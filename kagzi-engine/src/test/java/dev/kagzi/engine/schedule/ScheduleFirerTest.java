@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.TestSchedules;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
@@ -46,6 +47,7 @@ class ScheduleFirerTest {
   private final TestClock clock = new TestClock(database);
   private final RecordedEvents events = new RecordedEvents();
   private Schedules schedules;
+  private ScheduleStarts starts;
   private Namespaces namespaces;
   private ScheduleFirer firer;
 
@@ -81,8 +83,8 @@ class ScheduleFirerTest {
             namespaces,
             Limits.DEFAULT,
             new LargePayloads(Limits.DEFAULT),
-            events,
             ms -> {});
+    starts = new ScheduleStarts(database.open(), namespaces, Limits.DEFAULT, events);
     firer = new ScheduleFirer(database.open(), new ScheduleConfig(100, 1_000), INTERVAL, events);
   }
 
@@ -97,11 +99,11 @@ class ScheduleFirerTest {
   }
 
   private ScheduleView create(ScheduleSpec spec) {
-    return schedules.create(Schedules.Creation.of(NAMESPACE, spec));
+    return schedules.create(TestSchedules.creation(NAMESPACE, spec));
   }
 
   private static ScheduleSpec minutely(String name) {
-    return ScheduleSpec.of(name, "q", "report", "* * * * *");
+    return TestSchedules.spec(name, "q", "report", "* * * * *");
   }
 
   private static ScheduleSpec with(String name, Overlap overlap, int maxCatchup) {
@@ -180,7 +182,7 @@ class ScheduleFirerTest {
                 "repairs"));
     ahead(Duration.ofSeconds(60));
 
-    Long nextMs = firer.tick();
+    Long nextMs = firer.tick(() -> {});
 
     assertThat(
             stored.text(
@@ -215,8 +217,8 @@ class ScheduleFirerTest {
             + " 'report', 'v8', now())");
     ahead(Duration.ofMinutes(1));
 
-    firer.tick();
-    schedules.trigger(NAMESPACE, schedule.id(), null);
+    firer.tick(() -> {});
+    starts.trigger(NAMESPACE, schedule.id(), null);
 
     assertThat(
             stored.text(
@@ -228,10 +230,10 @@ class ScheduleFirerTest {
 
   @Test
   void a_slot_does_not_fire_in_the_second_before() {
-    ScheduleView schedule = create(ScheduleSpec.of("s", "q", "report", "* * * * * *"));
+    ScheduleView schedule = create(TestSchedules.spec("s", "q", "report", "* * * * * *"));
     clock.at(BEGIN.plusMillis(2_999).plusNanos(700_000));
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(slots(schedule)).containsExactly(BEGIN.plusSeconds(1), BEGIN.plusSeconds(2));
   }
@@ -241,7 +243,7 @@ class ScheduleFirerTest {
     ScheduleView schedule = create(with("late", Overlap.ALLOW, 3));
     ahead(Duration.ofMinutes(10));
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(slots(schedule)).isEqualTo(minutes(next(schedule).plusSeconds(7 * 60), 3));
     assertThat(view(schedule).missedRuns()).isEqualTo(7);
@@ -271,7 +273,7 @@ class ScheduleFirerTest {
                 ""));
     clock.at(next(hourly).plus(Duration.ofMinutes(150)).plusSeconds(1));
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(slots(hourly)).isEmpty();
     assertThat(view(hourly).missedRuns()).isEqualTo(3);
@@ -289,10 +291,10 @@ class ScheduleFirerTest {
     Instant first = next(schedule);
 
     clock.at(first.plusSeconds(5));
-    firer.tick();
+    firer.tick(() -> {});
     List<Instant> withinInterval = slots(schedule);
     clock.at(first.plusSeconds(66));
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(withinInterval).containsExactly(first);
     assertThat(slots(schedule)).containsExactly(first);
@@ -308,7 +310,7 @@ class ScheduleFirerTest {
     Instant now = next(none).plus(Duration.ofMinutes(30));
     clock.at(now);
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(slots(late)).hasSize(1);
     assertThat(slots(none)).containsExactly(now);
@@ -335,18 +337,18 @@ class ScheduleFirerTest {
     take(schedule, first.plusSeconds(60));
     clock.at(first.plusSeconds(120));
 
-    firer.tick();
+    firer.tick(() -> {});
     ScheduleView fired = view(schedule);
-    Schedules.Backfilled whileTaken =
-        schedules.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120));
+    ScheduleStarts.Backfilled whileTaken =
+        starts.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120), null);
     database.execute("DELETE FROM kagzi.workflow_runs WHERE workflow_type = 'foreign'");
-    Schedules.Backfilled free =
-        schedules.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120));
+    ScheduleStarts.Backfilled free =
+        starts.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120), null);
 
     assertThat(fired.totalRuns()).isEqualTo(2);
     assertThat(fired.missedRuns()).isEqualTo(1);
-    assertThat(whileTaken).isEqualTo(new Schedules.Backfilled(0, 1, 1));
-    assertThat(free).isEqualTo(new Schedules.Backfilled(1, 1, 0));
+    assertThat(whileTaken).isEqualTo(new ScheduleStarts.Backfilled(0, 1, 1));
+    assertThat(free).isEqualTo(new ScheduleStarts.Backfilled(1, 1, 0));
     assertThat(slots(schedule)).hasSize(3);
   }
 
@@ -354,7 +356,7 @@ class ScheduleFirerTest {
   void a_slot_that_has_its_run_already_is_not_counted_as_missed() {
     ScheduleView schedule = create(minutely("again"));
     clock.at(next(schedule).plusSeconds(60));
-    firer.tick();
+    firer.tick(() -> {});
     schedules.update(
         NAMESPACE,
         schedule.id(),
@@ -376,9 +378,10 @@ class ScheduleFirerTest {
             null,
             null,
             null,
-            next(schedule)));
+            next(schedule)),
+        null);
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(slots(schedule)).hasSize(2);
     assertThat(view(schedule).missedRuns()).isZero();
@@ -388,13 +391,13 @@ class ScheduleFirerTest {
   @Test
   void a_paused_schedule_does_not_fire_and_catches_up_when_it_is_resumed() {
     ScheduleView schedule = create(minutely("paused"));
-    schedules.pause(NAMESPACE, schedule.id());
+    schedules.setEnabled(NAMESPACE, schedule.id(), false, null);
     ahead(Duration.ofMinutes(5));
 
-    Long nextMs = firer.tick();
+    Long nextMs = firer.tick(() -> {});
     List<Instant> whilePaused = slots(schedule);
-    ScheduleView resumed = schedules.resume(NAMESPACE, schedule.id());
-    firer.tick();
+    ScheduleView resumed = schedules.setEnabled(NAMESPACE, schedule.id(), true, null);
+    firer.tick(() -> {});
 
     assertThat(nextMs).isNull();
     assertThat(whilePaused).isEmpty();
@@ -423,7 +426,7 @@ class ScheduleFirerTest {
                             INTERVAL,
                             new RecordedEvents())) {
                       go.await();
-                      one.tick();
+                      one.tick(() -> {});
                     } catch (InterruptedException e) {
                       Thread.currentThread().interrupt();
                     }
@@ -433,7 +436,7 @@ class ScheduleFirerTest {
     for (Thread server : servers) {
       assertThat(server.join(Duration.ofSeconds(30))).isTrue();
     }
-    firer.tick();
+    firer.tick(() -> {});
 
     for (ScheduleView schedule : all) {
       assertThat(slots(schedule)).isEqualTo(minutes(next(schedule), 50));
@@ -459,7 +462,7 @@ class ScheduleFirerTest {
     Instant first = next(onTime.getFirst());
     ahead(Duration.between(BEGIN, first).plusMillis(200));
 
-    Long nextMs = firer.tick();
+    Long nextMs = firer.tick(() -> {});
 
     assertThat(slots(late).size() + slots(later).size()).isEqualTo(5);
     assertThat(onTime).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(first));
@@ -479,7 +482,7 @@ class ScheduleFirerTest {
     clock.at(slot);
     events.then = () -> clock.at(slot.plusSeconds(events.due.size() * 4L));
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(all).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(slot));
   }
@@ -502,7 +505,7 @@ class ScheduleFirerTest {
     clock.at(slot);
     events.then = () -> clock.at(slot.plusSeconds(5));
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(slots(minutely)).containsExactly(slot);
     assertThat(slots(seconds)).hasSize(7).startsWith(slot.minusSeconds(1));
@@ -521,7 +524,7 @@ class ScheduleFirerTest {
     clock.at(slot);
     events.then = () -> clock.at(slot.plusSeconds(30));
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(events.due).hasSize(2);
     assertThat(stored.count("SELECT sum(total_runs) AS value FROM kagzi.workflow_runs"))
@@ -555,13 +558,13 @@ class ScheduleFirerTest {
           events.then = () -> {};
         };
     try {
-      assertThatThrownBy(firer::tick).isInstanceOf(Refusal.class);
+      assertThatThrownBy(() -> firer.tick(() -> {})).isInstanceOf(Refusal.class);
     } finally {
       database.execute("DROP FUNCTION kagzi.fails() CASCADE");
     }
     clock.at(slot.plusSeconds(4));
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(all).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(slot));
     assertThat(all).allSatisfy(schedule -> assertThat(view(schedule).missedRuns()).isZero());
@@ -578,14 +581,14 @@ class ScheduleFirerTest {
             tx.query("SELECT run_id FROM kagzi.workflow_runs FOR UPDATE").list(row -> row);
             for (int late = 0; late <= 12; late += 3) {
               clock.at(slot.plusSeconds(late));
-              waitMs.add(firer.tick());
+              waitMs.add(firer.tick(() -> {}));
             }
             return true;
           });
     }
     clock.at(slot.plusSeconds(13));
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(waitMs).hasSize(5).containsOnly(50L);
     assertThat(slots(schedule)).containsExactly(slot);
@@ -605,9 +608,9 @@ class ScheduleFirerTest {
     Instant slot = next(none);
     clock.at(slot);
 
-    firer.tick();
+    firer.tick(() -> {});
     clock.at(slot.plusSeconds(7));
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(slots(late)).hasSizeLessThan(10);
     assertThat(slots(none))
@@ -641,9 +644,9 @@ class ScheduleFirerTest {
     create(minutely("small"));
     ahead(Duration.ofMinutes(6));
 
-    firer.tick();
-    Schedules.Backfilled filled =
-        schedules.backfill(NAMESPACE, schedule.id(), BEGIN.minus(Duration.ofMinutes(6)), BEGIN);
+    firer.tick(() -> {});
+    ScheduleStarts.Backfilled filled =
+        starts.backfill(NAMESPACE, schedule.id(), BEGIN.minus(Duration.ofMinutes(6)), BEGIN, null);
 
     assertThat(slots(schedule)).hasSize(12);
     assertThat(filled.started()).isEqualTo(6);
@@ -664,7 +667,7 @@ class ScheduleFirerTest {
     ahead(Duration.ofMinutes(1));
     events.then = firer::stop;
 
-    firer.tick();
+    firer.tick(() -> {});
     firer.helper().help();
 
     assertThat(stored.count("SELECT sum(total_runs) AS value FROM kagzi.workflow_runs"))
@@ -680,7 +683,7 @@ class ScheduleFirerTest {
             + " 'newer'");
     ahead(Duration.ofMinutes(1));
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(slots(good)).hasSize(1);
     assertThat(
@@ -701,7 +704,7 @@ class ScheduleFirerTest {
         "UPDATE kagzi.workflow_runs SET time_zone = 'Mars' WHERE schedule_name = 'elsewhere'");
     ahead(Duration.ofMinutes(1));
 
-    Long nextMs = firer.tick();
+    Long nextMs = firer.tick(() -> {});
 
     assertThat(slots(good)).hasSize(1);
     assertThat(view(broken).problem()).startsWith("cron_expr: \"soon\" has 1 fields");
@@ -723,7 +726,7 @@ class ScheduleFirerTest {
             + " generate_series(1, 500) n) WHERE schedule_name = 'refused'");
     ahead(Duration.ofMinutes(1));
 
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(good).allSatisfy(schedule -> assertThat(slots(schedule)).hasSize(1));
     assertThat(slots(refused)).isEmpty();
@@ -732,15 +735,15 @@ class ScheduleFirerTest {
 
   @Test
   void nothing_fires_in_a_disabled_namespace_until_it_is_enabled() {
-    namespaces.create("shut", "", "");
-    ScheduleView schedule = schedules.create(Schedules.Creation.of("shut", minutely("nightly")));
-    namespaces.disable("shut");
+    namespaces.create("shut", "", "", null, null);
+    ScheduleView schedule = schedules.create(TestSchedules.creation("shut", minutely("nightly")));
+    namespaces.setEnabled("shut", false, null);
     ahead(Duration.ofMinutes(2));
 
-    Long nextMs = firer.tick();
+    Long nextMs = firer.tick(() -> {});
     List<Instant> whileShut = slots(schedule);
-    namespaces.enable("shut");
-    firer.tick();
+    namespaces.setEnabled("shut", true, null);
+    firer.tick(() -> {});
 
     assertThat(nextMs).isNull();
     assertThat(whileShut).isEmpty();
@@ -751,9 +754,9 @@ class ScheduleFirerTest {
   void skip_fires_when_no_run_is_open_and_counts_skipped_slots() {
     ScheduleView schedule = create(with("skip", Overlap.SKIP, 100));
     ahead(Duration.ofMinutes(3));
-    firer.tick();
+    firer.tick(() -> {});
     ahead(Duration.ofMinutes(5));
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(slots(schedule)).containsExactly(next(schedule));
     assertThat(view(schedule).missedRuns()).isEqualTo(4);
@@ -762,7 +765,7 @@ class ScheduleFirerTest {
         "UPDATE kagzi.workflow_runs SET status = 'COMPLETED', available_at = NULL, finished_at ="
             + " now() WHERE schedule_id IS NOT NULL");
     ahead(Duration.ofMinutes(6));
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(slots(schedule)).hasSize(2);
   }
@@ -772,10 +775,10 @@ class ScheduleFirerTest {
     ScheduleView schedule = create(with("skip", Overlap.SKIP, 100));
 
     RunId chosen = RunId.next(schedule.id().shard());
-    RunId run = schedules.trigger(NAMESPACE, schedule.id(), chosen);
-    schedules.trigger(NAMESPACE, schedule.id(), chosen);
+    RunId run = starts.trigger(NAMESPACE, schedule.id(), chosen);
+    starts.trigger(NAMESPACE, schedule.id(), chosen);
     ahead(Duration.ofMinutes(1));
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(run).isEqualTo(chosen);
     assertThat(
@@ -792,51 +795,52 @@ class ScheduleFirerTest {
   void a_back_fill_creates_the_missing_runs() {
     ScheduleView schedule = create(minutely("again"));
     ahead(Duration.ofMinutes(3));
-    firer.tick();
+    firer.tick(() -> {});
     Instant from = next(schedule).minusSeconds(600);
     Instant before = next(schedule).plusSeconds(120);
 
-    Schedules.Backfilled first = schedules.backfill(NAMESPACE, schedule.id(), from, before);
-    Schedules.Backfilled second = schedules.backfill(NAMESPACE, schedule.id(), from, before);
+    ScheduleStarts.Backfilled first = starts.backfill(NAMESPACE, schedule.id(), from, before, null);
+    ScheduleStarts.Backfilled second =
+        starts.backfill(NAMESPACE, schedule.id(), from, before, null);
 
-    assertThat(first).isEqualTo(new Schedules.Backfilled(10, 2, 0));
-    assertThat(second).isEqualTo(new Schedules.Backfilled(0, 12, 0));
+    assertThat(first).isEqualTo(new ScheduleStarts.Backfilled(10, 2, 0));
+    assertThat(second).isEqualTo(new ScheduleStarts.Backfilled(0, 12, 0));
     assertThat(slots(schedule)).hasSize(13).doesNotHaveDuplicates();
     assertThat(view(schedule).totalRuns()).isEqualTo(13);
     assertThatThrownBy(
             () ->
-                schedules.backfill(
-                    NAMESPACE, schedule.id(), from, next(schedule).plusSeconds(86_400)))
+                starts.backfill(
+                    NAMESPACE, schedule.id(), from, next(schedule).plusSeconds(86_400), null))
         .hasMessageContaining("a time that is over");
-    assertThatThrownBy(() -> schedules.backfill(NAMESPACE, schedule.id(), Instant.EPOCH, before))
+    assertThatThrownBy(() -> starts.backfill(NAMESPACE, schedule.id(), Instant.EPOCH, before, null))
         .hasMessageContaining("at most 10000 in one call");
   }
 
   @Test
   void a_repeated_back_fill_gets_its_first_answer_even_if_the_schedule_changed() {
-    ScheduleView schedule = create(ScheduleSpec.of("hourly", "q", "report", "0 * * * *"));
+    ScheduleView schedule = create(TestSchedules.spec("hourly", "q", "report", "0 * * * *"));
     Instant from = BEGIN.minus(Duration.ofDays(1));
     UUID day = UUID.randomUUID();
     UUID moment = UUID.randomUUID();
 
-    Schedules.Backfilled first = schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
-    schedules.backfill(NAMESPACE, schedule.id(), BEGIN.minusSeconds(5), BEGIN, moment);
-    schedules.update(NAMESPACE, schedule.id(), cron("0 0 * * *"));
-    Schedules.Backfilled fewer = schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
-    schedules.update(NAMESPACE, schedule.id(), cron("* * * * * *"));
-    Schedules.Backfilled none =
-        schedules.backfill(NAMESPACE, schedule.id(), BEGIN.minusSeconds(5), BEGIN, moment);
-    schedules.update(NAMESPACE, schedule.id(), cron("*/30 * * * *"));
-    Schedules.Backfilled more = schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
-    schedules.delete(NAMESPACE, schedule.id());
-    Schedules.Backfilled deleted = schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
+    ScheduleStarts.Backfilled first = starts.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
+    starts.backfill(NAMESPACE, schedule.id(), BEGIN.minusSeconds(5), BEGIN, moment);
+    schedules.update(NAMESPACE, schedule.id(), cron("0 0 * * *"), null);
+    ScheduleStarts.Backfilled fewer = starts.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
+    schedules.update(NAMESPACE, schedule.id(), cron("* * * * * *"), null);
+    ScheduleStarts.Backfilled none =
+        starts.backfill(NAMESPACE, schedule.id(), BEGIN.minusSeconds(5), BEGIN, moment);
+    schedules.update(NAMESPACE, schedule.id(), cron("*/30 * * * *"), null);
+    ScheduleStarts.Backfilled more = starts.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
+    schedules.delete(NAMESPACE, schedule.id(), null);
+    ScheduleStarts.Backfilled deleted = starts.backfill(NAMESPACE, schedule.id(), from, BEGIN, day);
 
-    assertThat(first).isEqualTo(new Schedules.Backfilled(24, 0, 0));
+    assertThat(first).isEqualTo(new ScheduleStarts.Backfilled(24, 0, 0));
     assertThat(List.of(fewer, more, deleted)).containsOnly(first);
-    assertThat(none).isEqualTo(new Schedules.Backfilled(0, 0, 0));
+    assertThat(none).isEqualTo(new ScheduleStarts.Backfilled(0, 0, 0));
     assertThat(slots(schedule)).hasSize(24);
     assertThatThrownBy(
-            () -> schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN.minusSeconds(1), day))
+            () -> starts.backfill(NAMESPACE, schedule.id(), from, BEGIN.minusSeconds(1), day))
         .hasMessageContaining("not found");
   }
 
@@ -851,19 +855,19 @@ class ScheduleFirerTest {
         () -> {
           throw new IllegalStateException("cut off");
         };
-    assertThatThrownBy(() -> schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, request))
+    assertThatThrownBy(() -> starts.backfill(NAMESPACE, schedule.id(), from, BEGIN, request))
         .hasMessage("cut off");
     int before = slots(schedule).size();
     events.then = () -> {};
     schedules.create(
         new Schedules.Creation(
-            NAMESPACE, with("large", Overlap.ALLOW, 100, payload("1")), null, null, true));
+            NAMESPACE, with("large", Overlap.ALLOW, 100, payload("1")), null, null, true, null));
 
-    Schedules.Backfilled repeated =
-        schedules.backfill(NAMESPACE, schedule.id(), from, BEGIN, request);
+    ScheduleStarts.Backfilled repeated =
+        starts.backfill(NAMESPACE, schedule.id(), from, BEGIN, request);
 
     assertThat(before).isBetween(1, 11);
-    assertThat(repeated).isEqualTo(new Schedules.Backfilled(12, 0, 0));
+    assertThat(repeated).isEqualTo(new ScheduleStarts.Backfilled(12, 0, 0));
     assertThat(slots(schedule)).hasSize(12);
   }
 
@@ -890,7 +894,7 @@ class ScheduleFirerTest {
               ""));
     }
     ahead(Duration.ofMinutes(2));
-    firer.tick();
+    firer.tick(() -> {});
 
     database.run(
         session ->
@@ -918,18 +922,20 @@ class ScheduleFirerTest {
     assertThat(create(minutely("daily"))).isEqualTo(first);
     assertThatThrownBy(() -> create(with("daily", Overlap.SKIP, 7)))
         .hasMessageContaining("daily is taken");
-    schedules.pause(NAMESPACE, first.id());
+    schedules.setEnabled(NAMESPACE, first.id(), false, null);
     ScheduleView same =
         schedules.create(
-            new Schedules.Creation(NAMESPACE, with("daily", Overlap.SKIP, 7), null, null, true));
+            new Schedules.Creation(
+                NAMESPACE, with("daily", Overlap.SKIP, 7), null, null, true, null));
     ScheduleView other =
         schedules.create(
             new Schedules.Creation(
                 NAMESPACE,
-                ScheduleSpec.of("daily", "q2", "report2", "0 9 * * *"),
+                TestSchedules.spec("daily", "q2", "report2", "0 9 * * *"),
                 null,
                 true,
-                true));
+                true,
+                null));
 
     assertThat(same.id()).isEqualTo(first.id());
     assertThat(same.enabled()).isFalse();
@@ -937,9 +943,11 @@ class ScheduleFirerTest {
     assertThat(same.spec()).isEqualTo(with("daily", Overlap.SKIP, 7));
     assertThat(other.id()).isEqualTo(first.id());
     assertThat(other.enabled()).isTrue();
-    assertThat(other.spec()).isEqualTo(ScheduleSpec.of("daily", "q2", "report2", "0 9 * * *"));
+    assertThat(other.spec()).isEqualTo(TestSchedules.spec("daily", "q2", "report2", "0 9 * * *"));
     assertThat(other.nextFireAt()).isNotEqualTo(first.nextFireAt());
-    assertThat(schedules.create(new Schedules.Creation("default", minutely(""), null, null, false)))
+    assertThat(
+            schedules.create(
+                new Schedules.Creation("default", minutely(""), null, null, false, null)))
         .isNotNull();
     create(minutely(""));
   }
@@ -947,11 +955,11 @@ class ScheduleFirerTest {
   @Test
   void create_or_update_with_an_existing_id_is_an_update() {
     RunId id = RunId.next(Shard.of(NAMESPACE, "mine"));
-    schedules.create(new Schedules.Creation(NAMESPACE, minutely("mine"), id, null, true));
+    schedules.create(new Schedules.Creation(NAMESPACE, minutely("mine"), id, null, true, null));
 
     ScheduleView changed =
         schedules.create(
-            new Schedules.Creation(NAMESPACE, with("mine", Overlap.SKIP, 7), id, null, true));
+            new Schedules.Creation(NAMESPACE, with("mine", Overlap.SKIP, 7), id, null, true, null));
 
     assertThat(changed.spec()).isEqualTo(with("mine", Overlap.SKIP, 7));
     assertThat(changed.id()).isEqualTo(id);
@@ -964,14 +972,14 @@ class ScheduleFirerTest {
     Instant slot = next(schedule);
     clock.at(slot.plusMillis(200));
 
-    ScheduleView changed = schedules.update(NAMESPACE, schedule.id(), cron("0-59 * * * *"));
+    ScheduleView changed = schedules.update(NAMESPACE, schedule.id(), cron("0-59 * * * *"), null);
     clock.at(slot.plusSeconds(50));
-    ScheduleView later = schedules.update(NAMESPACE, old.id(), cron("0-59 * * * *"));
+    ScheduleView later = schedules.update(NAMESPACE, old.id(), cron("0-59 * * * *"), null);
 
     assertThat(changed.nextFireAt()).isEqualTo(slot);
     assertThat(later.nextFireAt()).isEqualTo(slot.plusSeconds(60));
-    firer.tick();
-    assertThat(schedules.update(NAMESPACE, schedule.id(), cron("* * * * *")).nextFireAt())
+    firer.tick(() -> {});
+    assertThat(schedules.update(NAMESPACE, schedule.id(), cron("* * * * *"), null).nextFireAt())
         .isEqualTo(slot.plusSeconds(60));
   }
 
@@ -1002,13 +1010,13 @@ class ScheduleFirerTest {
     ScheduleView schedule = create(with("input", Overlap.ALLOW, 7));
     String written = inputVersion();
 
-    schedules.pause(NAMESPACE, schedule.id());
+    schedules.setEnabled(NAMESPACE, schedule.id(), false, null);
     schedules.create(
-        new Schedules.Creation(NAMESPACE, with("input", Overlap.SKIP, 9), null, null, true));
+        new Schedules.Creation(NAMESPACE, with("input", Overlap.SKIP, 9), null, null, true, null));
     String same = inputVersion();
     schedules.create(
         new Schedules.Creation(
-            NAMESPACE, with("input", Overlap.SKIP, 9, payload("2")), null, null, true));
+            NAMESPACE, with("input", Overlap.SKIP, 9, payload("2")), null, null, true, null));
 
     assertThat(same).isEqualTo(written);
     assertThat(view(schedule).spec().input()).isEqualTo(payload("2"));
@@ -1022,12 +1030,12 @@ class ScheduleFirerTest {
   void a_deleted_schedule_leaves_its_runs_as_they_are() {
     ScheduleView schedule = create(minutely("gone"));
     ahead(Duration.ofMinutes(2));
-    firer.tick();
+    firer.tick(() -> {});
 
-    boolean deleted = schedules.delete(NAMESPACE, schedule.id());
-    boolean again = schedules.delete(NAMESPACE, schedule.id());
+    boolean deleted = schedules.delete(NAMESPACE, schedule.id(), null);
+    boolean again = schedules.delete(NAMESPACE, schedule.id(), null);
     ahead(Duration.ofMinutes(4));
-    firer.tick();
+    firer.tick(() -> {});
 
     assertThat(List.of(deleted, again)).containsExactly(true, false);
     assertThat(slots(schedule)).hasSize(2);
@@ -1038,26 +1046,27 @@ class ScheduleFirerTest {
   @Test
   void runs_and_schedules_of_other_namespaces_are_not_found() {
     ScheduleView schedule = create(minutely("mine"));
-    RunId run = schedules.trigger(NAMESPACE, schedule.id(), null);
+    RunId run = starts.trigger(NAMESPACE, schedule.id(), null);
 
     for (RunId wrong : List.of(run, RunId.next())) {
-      assertThatThrownBy(() -> schedules.pause(NAMESPACE, wrong)).hasMessageContaining("not found");
-      assertThatThrownBy(() -> schedules.trigger(NAMESPACE, wrong, null))
+      assertThatThrownBy(() -> schedules.setEnabled(NAMESPACE, wrong, false, null))
           .hasMessageContaining("not found");
-      assertThat(schedules.delete(NAMESPACE, wrong)).isFalse();
+      assertThatThrownBy(() -> starts.trigger(NAMESPACE, wrong, null))
+          .hasMessageContaining("not found");
+      assertThat(schedules.delete(NAMESPACE, wrong, null)).isFalse();
     }
-    namespaces.create("other", "", "");
+    namespaces.create("other", "", "", null, null);
     assertThatThrownBy(() -> schedules.get("other", schedule.id()))
         .hasMessageContaining("not found");
-    assertThatThrownBy(() -> schedules.pause("other", schedule.id()))
+    assertThatThrownBy(() -> schedules.setEnabled("other", schedule.id(), false, null))
         .hasMessageContaining("not found");
-    assertThat(schedules.delete("other", schedule.id())).isFalse();
+    assertThat(schedules.delete("other", schedule.id(), null)).isFalse();
     assertThat(stored.count("SELECT count(*) AS value FROM kagzi.workflow_runs")).isEqualTo(2);
   }
 
   @Test
   void an_expression_that_never_fires_again_is_refused() {
-    assertThatThrownBy(() -> create(ScheduleSpec.of("n", "q", "t", "0 0 30 2 *")))
+    assertThatThrownBy(() -> create(TestSchedules.spec("n", "q", "t", "0 0 30 2 *")))
         .hasMessageContaining("never fires again");
     assertThatThrownBy(() -> schedules.preview("0 0 0 1 1 * 2020", "UTC", 3, null))
         .hasMessageContaining("never fires again");
@@ -1072,11 +1081,11 @@ class ScheduleFirerTest {
   void a_schedule_after_its_last_slot_is_never_due() {
     Instant soon = BEGIN.plus(Duration.ofDays(400));
     int year = Integer.parseInt(soon.toString().substring(0, 4));
-    ScheduleView schedule = create(ScheduleSpec.of("once", "q", "t", "0 0 0 1 1 * " + year));
+    ScheduleView schedule = create(TestSchedules.spec("once", "q", "t", "0 0 0 1 1 * " + year));
     ahead(Duration.ofDays(800));
 
-    firer.tick();
-    Long nextMs = firer.tick();
+    firer.tick(() -> {});
+    Long nextMs = firer.tick(() -> {});
 
     assertThat(slots(schedule)).hasSize(1);
     assertThat(view(schedule).nextFireAt()).isNull();
@@ -1096,7 +1105,8 @@ class ScheduleFirerTest {
             schedule.id(),
             new ScheduleUpdate(
                 null, null, null, null, null, null, null, null, null, null, null, false, null, null,
-                null, null, null, asked));
+                null, null, null, asked),
+            null);
     ScheduleView changed =
         schedules.update(
             NAMESPACE,
@@ -1119,7 +1129,8 @@ class ScheduleFirerTest {
                 "h",
                 "hq",
                 false,
-                null));
+                null),
+            null);
 
     assertThat(moved.spec()).isEqualTo(schedule.spec());
     assertThat(moved.nextFireAt()).isEqualTo(wanted);
@@ -1149,7 +1160,8 @@ class ScheduleFirerTest {
             schedule.id(),
             new ScheduleUpdate(
                 null, null, null, null, null, null, null, null, null, null, null, false, null, null,
-                "", null, null, null));
+                "", null, null, null),
+            null);
     assertThat(alone.spec().onFailureWorkflow()).isEmpty();
     assertThat(alone.spec().onFailureTaskQueue()).isEmpty();
   }
@@ -1159,9 +1171,9 @@ class ScheduleFirerTest {
     for (int i = 0; i < 5; i++) {
       // The test clock stands still: move it, so that creation times differ.
       ahead(Duration.ofMillis(i));
-      create(ScheduleSpec.of("s" + i, i % 2 == 0 ? "even" : "odd", "t" + i, "@daily"));
+      create(TestSchedules.spec("s" + i, i % 2 == 0 ? "even" : "odd", "t" + i, "@daily"));
     }
-    schedules.pause(NAMESPACE, schedules.byName(NAMESPACE, "s2").id());
+    schedules.setEnabled(NAMESPACE, schedules.byName(NAMESPACE, "s2").id(), false, null);
 
     Page<ScheduleView> first =
         schedules.list(NAMESPACE, null, null, null, new PageSpec(3, "", true, false));
@@ -1204,7 +1216,7 @@ class ScheduleFirerTest {
           FROM generate_series(1, 10000) n
         """);
     ahead(Duration.ofMinutes(1));
-    firer.tick();
+    firer.tick(() -> {});
 
     String plan =
         database.run(
@@ -1219,7 +1231,7 @@ class ScheduleFirerTest {
     assertThat(plan).contains("workflow_runs_schedules_due");
     long begun = System.nanoTime();
     for (int i = 0; i < 20; i++) {
-      firer.tick();
+      firer.tick(() -> {});
     }
     assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun)).isLessThan(1_000);
   }

@@ -13,6 +13,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kagzi.engine.FamilyTest;
 import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.Report;
@@ -51,7 +52,8 @@ class ChildrenTest extends FamilyTest {
 
   private static Report.ChildStarted child(
       Claim claim, String step, int attempt, boolean detached) {
-    StartRequest start = new StartRequest(NAMESPACE, "", "", TYPE, "", payload("1"), null, null);
+    StartRequest start =
+        new StartRequest(NAMESPACE, "", "", TYPE, "", payload("1"), null, null, StartOptions.NONE);
     return new Report.ChildStarted(claim, step, attempt, start, detached);
   }
 
@@ -382,7 +384,7 @@ class ChildrenTest extends FamilyTest {
   @Test
   void a_parent_that_does_not_exist_is_refused() {
     StartOptions options =
-        StartOptions.NONE.withParent(new StartOptions.Parent(RunId.next(), "spawn"));
+        new TestOptions().withParent(new StartOptions.Parent(RunId.next(), "spawn")).build();
     StartRequest request =
         new StartRequest(NAMESPACE, "", queue, TYPE, "", Payload.EMPTY, null, null, options);
 

@@ -11,8 +11,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.Stored;
+import dev.kagzi.engine.TestConfigs;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.db.SqlErrors;
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
@@ -67,7 +69,10 @@ class FailureHandlerStartsTest {
     elsewhere = "elsewhere-" + queue;
     engine = TestEngine.start(database.config(), queue);
     worker = engine.register();
-    engine.engine().namespaces().update(NAMESPACE, NamespaceUpdate.NONE.withoutFailureHandler());
+    engine
+        .engine()
+        .namespaces()
+        .update(NAMESPACE, new NamespaceUpdate(null, null, true, null, false), null);
   }
 
   @AfterEach
@@ -96,7 +101,7 @@ class FailureHandlerStartsTest {
   }
 
   private static StartOptions handledBy(String handlerQueue) {
-    return StartOptions.NONE.withOnFailure(CLEANUP, handlerQueue);
+    return new TestOptions().withOnFailure(CLEANUP, handlerQueue).build();
   }
 
   private void fail(String message) {
@@ -224,7 +229,10 @@ class FailureHandlerStartsTest {
   @Test
   void no_handler_starts_after_the_namespace_handler_was_cleared() {
     registerHandler(system, FailureHandler.TYPE);
-    engine.engine().namespaces().update(NAMESPACE, NamespaceUpdate.NONE.withoutFailureHandler());
+    engine
+        .engine()
+        .namespaces()
+        .update(NAMESPACE, new NamespaceUpdate(null, null, true, null, false), null);
     RunId run = start(StartOptions.NONE);
 
     fail("no");
@@ -250,7 +258,8 @@ class FailureHandlerStartsTest {
 
   @Test
   void a_run_that_times_out_starts_its_handler() {
-    RunId run = start(handledBy(repairs).withExecutionTimeoutMs(1));
+    RunId run =
+        start(new TestOptions().withOnFailure(CLEANUP, repairs).withExecutionTimeoutMs(1).build());
 
     Task task = handlerTask(repairs, CLEANUP);
 
@@ -312,7 +321,7 @@ class FailureHandlerStartsTest {
   void inputs_that_are_too_large_for_one_transaction_are_all_read_in_parts() throws Exception {
     engine.close();
     Holds holds = new Holds(database.config());
-    EngineConfig config = EngineConfig.defaults().withJournal(oneLane());
+    EngineConfig config = TestConfigs.withJournal(oneLane());
     engine = TestEngine.start(database.config(), queue, config, holds);
     List<RunId> runs = new ArrayList<>();
     List<Report> failures = new ArrayList<>();
@@ -377,7 +386,7 @@ class FailureHandlerStartsTest {
     engine.report(failed(handler.claim(), "the handler fails too"));
 
     RunId again =
-        await(engine.engine().runs().retry(NAMESPACE, handler.claim().runId(), null)).runId();
+        await(engine.engine().runs().retry(NAMESPACE, handler.claim().runId(), null, null)).runId();
     engine.report(failed(handlerTask(repairs, CLEANUP).claim(), "and again"));
 
     assertThat(engine.run(again).status()).isEqualTo(RunStatus.FAILED);

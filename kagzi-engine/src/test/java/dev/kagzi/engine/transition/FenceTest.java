@@ -284,7 +284,14 @@ class FenceTest {
   private static ReportResult recorded(String step, String output) {
     return new ReportResult.AlreadyRecorded(
         new RecordedStep(
-            step, 1, StepKind.FUNCTION, new RecordedStep.Result.Output(payload(output))));
+            step,
+            1,
+            StepKind.FUNCTION,
+            new RecordedStep.Result.Output(payload(output)),
+            null,
+            null,
+            null,
+            null));
   }
 
   /** The second report returns the stored result, with which its worker continues. */

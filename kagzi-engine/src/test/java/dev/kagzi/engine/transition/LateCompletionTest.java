@@ -14,6 +14,7 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.CrashPolicy;
@@ -21,7 +22,6 @@ import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.BegunStep;
 import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.run.ReportResult;
-import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
@@ -357,7 +357,7 @@ class LateCompletionTest {
 
   @Test
   void a_run_that_timed_out_meanwhile_is_not_ended_again_nor_after_it_was_resumed() {
-    RunId run = engine.start(StartOptions.NONE.withExecutionTimeoutMs(3_600_000));
+    RunId run = engine.start(new TestOptions().withExecutionTimeoutMs(3_600_000).build());
     lose(run, Loss.WORKER_GONE);
     clock.ahead(Duration.ofHours(2));
     Awaitility.await()

@@ -16,6 +16,7 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
@@ -101,7 +102,7 @@ class TimeoutTest {
 
   @Test
   void a_pending_run_whose_deadline_has_passed_is_not_claimed_and_times_out() {
-    RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(50));
+    RunId run = start(new TestOptions().withExecutionTimeoutMs(50).build());
 
     awaitStatus(run, RunStatus.TIMED_OUT);
 
@@ -115,7 +116,7 @@ class TimeoutTest {
   /** After the deadline and before the chore ends the run, no worker can claim it. */
   @Test
   void a_run_that_is_overdue_and_not_yet_ended_is_not_claimed() {
-    RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(5_000));
+    RunId run = start(new TestOptions().withExecutionTimeoutMs(5_000).build());
     clock.ahead(Duration.ofSeconds(6));
 
     engine.poll(worker, 1);
@@ -132,7 +133,7 @@ class TimeoutTest {
     engine = TestEngine.start(database.config(), queue, EngineConfig.defaults(), holds);
     RunId run;
     try (Holds.Hold expiry = holds.statement("status, epoch, ended_epoch, locked_by")) {
-      run = start(StartOptions.NONE.withExecutionTimeoutMs(1));
+      run = start(new TestOptions().withExecutionTimeoutMs(1).build());
       expiry.awaitReached();
       database.execute(
           "UPDATE kagzi.workflow_runs SET deadline_at = kagzi.clock() + interval '1 hour'"
@@ -159,8 +160,8 @@ class TimeoutTest {
     engine.report(started(task, "slow", 1, 1));
 
     // Each of them makes the server search for overdue steps.
-    awaitStatus(start(StartOptions.NONE.withExecutionTimeoutMs(1)), RunStatus.TIMED_OUT);
-    awaitStatus(start(StartOptions.NONE.withExecutionTimeoutMs(1)), RunStatus.TIMED_OUT);
+    awaitStatus(start(new TestOptions().withExecutionTimeoutMs(1).build()), RunStatus.TIMED_OUT);
+    awaitStatus(start(new TestOptions().withExecutionTimeoutMs(1).build()), RunStatus.TIMED_OUT);
 
     assertThat(engine.run(run).status()).isEqualTo(RunStatus.RUNNING);
     assertThat(engine.report(TestEngine.stepFailed(task.claim(), "slow", 1, ONCE)))
@@ -170,7 +171,7 @@ class TimeoutTest {
   @Test
   void a_running_run_times_out_and_its_claim_is_lost() {
     Poll poll = engine.poll(worker, 1);
-    RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(500));
+    RunId run = start(new TestOptions().withExecutionTimeoutMs(500).build());
     Task task = await(poll.tasks()).get(0);
     assertThat(task.deadlineInMs()).isBetween(1L, 500L);
     engine.report(TestReports.started(task.claim(), "slow", 1, StepKind.FUNCTION, null, 300));
@@ -192,7 +193,7 @@ class TimeoutTest {
 
   @Test
   void a_sleeping_run_times_out_before_it_wakes() {
-    RunId run = start(StartOptions.NONE.withExecutionTimeoutMs(1_000));
+    RunId run = start(new TestOptions().withExecutionTimeoutMs(1_000).build());
     engine.report(sleep(engine.claimOne(worker).claim(), "nap", 3_600_000));
 
     awaitStatus(run, RunStatus.TIMED_OUT);
@@ -202,9 +203,10 @@ class TimeoutTest {
   void of_deadline_and_timeout_the_earlier_counts() {
     RunId run =
         start(
-            StartOptions.NONE
+            new TestOptions()
                 .withDeadline(Instant.now().plusSeconds(3_600))
-                .withExecutionTimeoutMs(7_200_000));
+                .withExecutionTimeoutMs(7_200_000)
+                .build());
 
     RunView view = engine.run(run);
 
@@ -216,7 +218,7 @@ class TimeoutTest {
   @Test
   void a_deadline_alone_is_not_an_execution_timeout_of_the_run_nor_of_its_retry() {
     Instant deadline = Instant.now().plusSeconds(3_600);
-    RunId run = start(StartOptions.NONE.withDeadline(deadline));
+    RunId run = start(new TestOptions().withDeadline(deadline).build());
     await(engine.engine().runs().cancel(TestEngine.NAMESPACE, run));
 
     RunId retry =
@@ -233,7 +235,7 @@ class TimeoutTest {
 
   @Test
   void a_run_with_a_deadline_gets_the_same_time_again_when_it_is_resumed() {
-    RunId run = start(StartOptions.NONE.withDeadline(Instant.now().plusSeconds(3_600)));
+    RunId run = start(new TestOptions().withDeadline(Instant.now().plusSeconds(3_600)).build());
     await(engine.engine().runs().terminate(TestEngine.NAMESPACE, run, "test"));
     database.execute(
         "UPDATE kagzi.workflow_runs SET deadline_at = now() - interval '1 hour' WHERE run_id = '"
@@ -248,7 +250,7 @@ class TimeoutTest {
 
   @Test
   void a_claim_contains_the_remaining_time() {
-    start(StartOptions.NONE.withExecutionTimeoutMs(3_600_000).withStepTimeoutMs(7_000));
+    start(new TestOptions().withExecutionTimeoutMs(3_600_000).withStepTimeoutMs(7_000).build());
 
     Task task = engine.claimOne(worker);
 
@@ -302,7 +304,7 @@ class TimeoutTest {
 
   @Test
   void a_simple_clients_step_has_a_timeout_too() {
-    RunId run = start(StartOptions.NONE.withStepTimeoutMs(50));
+    RunId run = start(new TestOptions().withStepTimeoutMs(50).build());
     Task hung = engine.claimOne(worker);
     await(
         engine
@@ -346,7 +348,7 @@ class TimeoutTest {
 
   @Test
   void a_run_with_its_own_lease_duration_is_renewed_by_it() {
-    RunId run = start(StartOptions.NONE.withHeartbeatTimeoutMs(600_000));
+    RunId run = start(new TestOptions().withHeartbeatTimeoutMs(600_000).build());
     Task task = engine.claimOne(worker);
 
     await(
@@ -360,7 +362,7 @@ class TimeoutTest {
 
   @Test
   void a_crashed_worker_loses_runs_with_their_own_lease_duration_too() {
-    RunId run = start(StartOptions.NONE.withHeartbeatTimeoutMs(600_000));
+    RunId run = start(new TestOptions().withHeartbeatTimeoutMs(600_000).build());
     Task task = engine.claimOne(worker);
     await(
         engine
@@ -375,14 +377,14 @@ class TimeoutTest {
 
   @Test
   void a_lease_shorter_than_three_heartbeats_is_refused() {
-    assertThatThrownBy(() -> start(StartOptions.NONE.withHeartbeatTimeoutMs(8_999)))
+    assertThatThrownBy(() -> start(new TestOptions().withHeartbeatTimeoutMs(8_999).build()))
         .hasMessageContaining("heartbeat_timeout_ms")
         .hasMessageContaining("9000");
   }
 
   @Test
   void a_handler_queue_without_a_handler_is_refused() {
-    assertThatThrownBy(() -> start(StartOptions.NONE.withOnFailure("", "repairs")))
+    assertThatThrownBy(() -> start(new TestOptions().withOnFailure("", "repairs").build()))
         .hasMessageContaining("on_failure_task_queue");
   }
 }

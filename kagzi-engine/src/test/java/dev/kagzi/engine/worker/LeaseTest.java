@@ -12,6 +12,7 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.db.Session;
 import dev.kagzi.engine.dispatch.DispatchConfig;
 import dev.kagzi.engine.dispatch.Poll;
@@ -201,7 +202,7 @@ class LeaseTest {
   /** Ten seconds after a worker went offline its server has released its claims or has died. */
   @Test
   void claims_with_a_long_lease_are_released_only_after_their_worker_has_long_been_offline() {
-    StartOptions longLease = StartOptions.NONE.withHeartbeatTimeoutMs(10_800_000);
+    StartOptions longLease = new TestOptions().withHeartbeatTimeoutMs(10_800_000).build();
     RunId run = engine.start(longLease);
     Claim claim = engine.claimOne(worker).claim();
     engine.start(longLease);

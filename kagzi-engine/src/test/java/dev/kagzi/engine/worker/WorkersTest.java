@@ -11,11 +11,11 @@ import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.notification.ServerMessage;
 import dev.kagzi.engine.query.WorkerView;
-import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -386,7 +386,7 @@ class WorkersTest {
   @Test
   void a_run_with_a_long_lease_is_released_although_its_server_died_before_the_release() {
     WorkerId dead = engine.register();
-    RunId run = engine.start(StartOptions.NONE.withHeartbeatTimeoutMs(3_600_000));
+    RunId run = engine.start(new TestOptions().withHeartbeatTimeoutMs(3_600_000).build());
     await(heartbeat(dead, List.of(engine.claimOne(dead).claim())));
     database.execute(
         "UPDATE kagzi.workers SET status = 'OFFLINE', deregistered_at = kagzi.clock()"

@@ -138,10 +138,13 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
     blocking.answer(
         caller,
         () ->
-            schedules.trigger(
-                Arguments.namespace(request.getNamespace()),
-                id(request.getScheduleId()),
-                Arguments.runIdOrNull("run_id", request.getRunId())),
+            context
+                .engine()
+                .scheduleStarts()
+                .trigger(
+                    Arguments.namespace(request.getNamespace()),
+                    id(request.getScheduleId()),
+                    Arguments.runIdOrNull("run_id", request.getRunId())),
         run -> TriggerWorkflowScheduleResponse.newBuilder().setRunId(run.toString()).build());
   }
 
@@ -151,9 +154,10 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
     blocking.answer(
         caller,
         () ->
-            schedules.pause(
+            schedules.setEnabled(
                 Arguments.namespace(request.getNamespace()),
                 id(request.getScheduleId()),
+                false,
                 Arguments.requestId(request.getRequestId())),
         now ->
             PauseWorkflowScheduleResponse.newBuilder()
@@ -168,9 +172,10 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
     blocking.answer(
         caller,
         () ->
-            schedules.resume(
+            schedules.setEnabled(
                 Arguments.namespace(request.getNamespace()),
                 id(request.getScheduleId()),
+                true,
                 Arguments.requestId(request.getRequestId())),
         now ->
             ResumeWorkflowScheduleResponse.newBuilder()
@@ -220,12 +225,15 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
     blocking.answer(
         caller,
         () ->
-            schedules.backfill(
-                Arguments.namespace(request.getNamespace()),
-                id(request.getScheduleId()),
-                Arguments.instant("from", request.getFrom()),
-                Arguments.instant("to", request.getTo()),
-                Arguments.requestId(request.getRequestId())),
+            context
+                .engine()
+                .scheduleStarts()
+                .backfill(
+                    Arguments.namespace(request.getNamespace()),
+                    id(request.getScheduleId()),
+                    Arguments.instant("from", request.getFrom()),
+                    Arguments.instant("to", request.getTo()),
+                    Arguments.requestId(request.getRequestId())),
         done ->
             BackfillScheduleResponse.newBuilder()
                 .setStarted(done.started())

@@ -21,7 +21,14 @@ class ReportCallTest {
       Payload output = new Payload(new byte[bytes], Map.of());
       all.add(
           new RecordedStep(
-              "child-" + i, 1, StepKind.CHILD_WORKFLOW, new RecordedStep.Result.Output(output)));
+              "child-" + i,
+              1,
+              StepKind.CHILD_WORKFLOW,
+              new RecordedStep.Result.Output(output),
+              null,
+              null,
+              null,
+              null));
     }
     return new ReportResult.AwaitedSteps(all, true);
   }
