@@ -44,7 +44,7 @@ final class EmbeddedServer implements MeasuredServer {
 
   @Override
   public long statements() {
-    return server.engine().meter().statements().statements();
+    return server.engine().metrics().statements().statements();
   }
 
   @Override

@@ -128,8 +128,7 @@ class DevCommandTest {
           ServerConfig.builder()
               .dbUrl(postgres.jdbcUrl("kagzi"))
               .dbUser(postgres.user())
-              .dbPassword(postgres.password())
-              .database());
+              .dbPassword(postgres.password()));
       try (Connection connection = postgres.connect("kagzi");
           Statement statement = connection.createStatement()) {
         statement.execute("UPDATE kagzi.schema_history SET checksum = 17 WHERE version = '1'");

@@ -256,6 +256,13 @@ public final class Engine implements AutoCloseable {
         threads);
   }
 
+  /** Migrates the schema without starting an engine; returns the version that it has then. */
+  public static String migrate(DatabaseConfig db) {
+    try (Database database = Database.open(db)) {
+      return database.migrate();
+    }
+  }
+
   /** Migrates the schema, checks the database and starts an engine. */
   public static Engine start(DatabaseConfig db, EngineConfig config) {
     return start(db, config, () -> Database.connect(db));

@@ -1,7 +1,6 @@
 package dev.kagzi.server;
 
 import dev.kagzi.engine.Engine;
-import dev.kagzi.engine.db.Database;
 import dev.kagzi.engine.db.DatabaseConfig;
 import dev.kagzi.server.grpc.GrpcServer;
 import dev.kagzi.server.grpc.GrpcSettings;
@@ -85,8 +84,8 @@ public final class KagziServer implements AutoCloseable {
    */
   public static String migrate(ServerConfig.Builder config) {
     DatabaseConfig databaseConfig = config.database();
-    try (Database database = Database.open(databaseConfig)) {
-      return database.migrate();
+    try {
+      return Engine.migrate(databaseConfig);
     } catch (RuntimeException e) {
       throw StartupErrors.ofDatabase(databaseConfig, e);
     }

@@ -3,6 +3,7 @@ package dev.kagzi.server.grpc;
 import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunFilter;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.schedule.ScheduleStarts;
 import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.protocol.v1.BackfillScheduleRequest;
@@ -34,12 +35,14 @@ import io.grpc.stub.StreamObserver;
 final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
   private final BlockingCalls blocking;
   private final Schedules schedules;
+  private final ScheduleStarts starts;
   private final Queries queries;
   private final RetryPolicy retryDefaults;
 
   ScheduleEndpoint(GrpcContext context) {
     this.blocking = context.blocking();
     this.schedules = context.engine().schedules();
+    this.starts = context.engine().scheduleStarts();
     this.queries = context.engine().queries();
     this.retryDefaults = context.engine().defaultRetryPolicy();
   }
@@ -138,13 +141,10 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
     blocking.answer(
         caller,
         () ->
-            context
-                .engine()
-                .scheduleStarts()
-                .trigger(
-                    Arguments.namespace(request.getNamespace()),
-                    id(request.getScheduleId()),
-                    Arguments.runIdOrNull("run_id", request.getRunId())),
+            starts.trigger(
+                Arguments.namespace(request.getNamespace()),
+                id(request.getScheduleId()),
+                Arguments.runIdOrNull("run_id", request.getRunId())),
         run -> TriggerWorkflowScheduleResponse.newBuilder().setRunId(run.toString()).build());
   }
 
@@ -225,15 +225,12 @@ final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
     blocking.answer(
         caller,
         () ->
-            context
-                .engine()
-                .scheduleStarts()
-                .backfill(
-                    Arguments.namespace(request.getNamespace()),
-                    id(request.getScheduleId()),
-                    Arguments.instant("from", request.getFrom()),
-                    Arguments.instant("to", request.getTo()),
-                    Arguments.requestId(request.getRequestId())),
+            starts.backfill(
+                Arguments.namespace(request.getNamespace()),
+                id(request.getScheduleId()),
+                Arguments.instant("from", request.getFrom()),
+                Arguments.instant("to", request.getTo()),
+                Arguments.requestId(request.getRequestId())),
         done ->
             BackfillScheduleResponse.newBuilder()
                 .setStarted(done.started())
