@@ -1,6 +1,6 @@
 package dev.kagzi.bench;
 
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;

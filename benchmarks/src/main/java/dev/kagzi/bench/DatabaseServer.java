@@ -1,6 +1,6 @@
 package dev.kagzi.bench;
 
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.server.ServerConfig;
 import dev.kagzi.server.config.Settings;

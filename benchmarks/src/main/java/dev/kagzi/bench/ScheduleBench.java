@@ -1,6 +1,6 @@
 package dev.kagzi.bench;
 
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.Schedule;
 import dev.kagzi.sdk.WorkflowType;

@@ -1,52 +1,52 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.chore.Chore;
-import dev.kagzi.engine.chore.Coordinator;
-import dev.kagzi.engine.chore.ExpireOverdue;
-import dev.kagzi.engine.chore.FireSchedules;
-import dev.kagzi.engine.chore.FoldRunCounts;
-import dev.kagzi.engine.chore.MarkStaleWorkersOffline;
-import dev.kagzi.engine.chore.PurgeExpiredRuns;
-import dev.kagzi.engine.chore.RedeliverMessages;
-import dev.kagzi.engine.chore.RefreshWhenChanged;
-import dev.kagzi.engine.chore.ServerHeartbeat;
-import dev.kagzi.engine.db.ConnectionFactory;
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.DatabaseConfig;
-import dev.kagzi.engine.dispatch.ClaimRules;
-import dev.kagzi.engine.dispatch.DispatchCallbacks;
-import dev.kagzi.engine.dispatch.Dispatcher;
+import dev.kagzi.engine.config.DatabaseConfig;
+import dev.kagzi.engine.config.NotifierKind;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.dispatch.Tasks;
-import dev.kagzi.engine.journal.Journal;
+import dev.kagzi.engine.internal.chore.Chore;
+import dev.kagzi.engine.internal.chore.Coordinator;
+import dev.kagzi.engine.internal.chore.ExpireOverdue;
+import dev.kagzi.engine.internal.chore.FireSchedules;
+import dev.kagzi.engine.internal.chore.FoldRunCounts;
+import dev.kagzi.engine.internal.chore.MarkStaleWorkersOffline;
+import dev.kagzi.engine.internal.chore.PurgeExpiredRuns;
+import dev.kagzi.engine.internal.chore.RedeliverMessages;
+import dev.kagzi.engine.internal.chore.RefreshWhenChanged;
+import dev.kagzi.engine.internal.chore.ServerHeartbeat;
+import dev.kagzi.engine.internal.db.ConnectionFactory;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.dispatch.ClaimRules;
+import dev.kagzi.engine.internal.dispatch.DispatchCallbacks;
+import dev.kagzi.engine.internal.dispatch.Dispatcher;
+import dev.kagzi.engine.internal.journal.Journal;
+import dev.kagzi.engine.internal.notification.InProcessNotifier;
+import dev.kagzi.engine.internal.notification.Notifier;
+import dev.kagzi.engine.internal.notification.PostgresNotifier;
+import dev.kagzi.engine.internal.notification.ServerMessage;
+import dev.kagzi.engine.internal.run.DeliverMessages;
+import dev.kagzi.engine.internal.run.ExpireRun;
+import dev.kagzi.engine.internal.run.LargePayloads;
+import dev.kagzi.engine.internal.run.ReleaseReason;
+import dev.kagzi.engine.internal.run.ReportWrite;
+import dev.kagzi.engine.internal.run.RunWrite;
+import dev.kagzi.engine.internal.run.StartChecks;
+import dev.kagzi.engine.internal.run.StepCounts;
+import dev.kagzi.engine.internal.schedule.ScheduleFirer;
+import dev.kagzi.engine.internal.transition.RunWriter;
 import dev.kagzi.engine.namespace.Namespaces;
-import dev.kagzi.engine.notification.InProcessNotifier;
-import dev.kagzi.engine.notification.Notifier;
-import dev.kagzi.engine.notification.NotifierKind;
-import dev.kagzi.engine.notification.PostgresNotifier;
-import dev.kagzi.engine.notification.ServerMessage;
 import dev.kagzi.engine.query.Health;
 import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.DefaultVersions;
-import dev.kagzi.engine.run.DeliverMessages;
-import dev.kagzi.engine.run.ExpireRun;
-import dev.kagzi.engine.run.LargePayloads;
-import dev.kagzi.engine.run.ReleaseReason;
 import dev.kagzi.engine.run.Report;
-import dev.kagzi.engine.run.ReportWrite;
+import dev.kagzi.engine.run.Reports;
 import dev.kagzi.engine.run.RunCompletions;
-import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.run.Runs;
-import dev.kagzi.engine.run.StartChecks;
-import dev.kagzi.engine.schedule.ScheduleFirer;
 import dev.kagzi.engine.schedule.ScheduleStarts;
 import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.thread.ThreadFailure;
-import dev.kagzi.engine.transition.Reports;
-import dev.kagzi.engine.transition.RunWriter;
-import dev.kagzi.engine.transition.StepCounts;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
@@ -276,7 +276,7 @@ public final class Engine implements AutoCloseable {
   /**
    * Checks the database and starts an engine without migrating the schema.
    *
-   * @throws dev.kagzi.engine.db.SchemaException if the schema is not up to date
+   * @throws dev.kagzi.engine.value.SchemaException if the schema is not up to date
    */
   public static Engine startMigrated(DatabaseConfig db, EngineConfig config) {
     return start(Database.open(db), config, Database::checkSchema);

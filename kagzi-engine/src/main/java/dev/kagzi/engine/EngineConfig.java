@@ -1,14 +1,14 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.chore.RetentionConfig;
-import dev.kagzi.engine.dispatch.DispatchConfig;
-import dev.kagzi.engine.journal.JournalConfig;
-import dev.kagzi.engine.memory.MemoryConfig;
-import dev.kagzi.engine.notification.NotifierKind;
-import dev.kagzi.engine.schedule.ScheduleConfig;
-import dev.kagzi.engine.transition.TransitionRules;
+import dev.kagzi.engine.config.DispatchConfig;
+import dev.kagzi.engine.config.JournalConfig;
+import dev.kagzi.engine.config.MemoryConfig;
+import dev.kagzi.engine.config.NotifierKind;
+import dev.kagzi.engine.config.RetentionConfig;
+import dev.kagzi.engine.config.ScheduleConfig;
+import dev.kagzi.engine.config.TransitionRules;
+import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.engine.value.Limits;
-import dev.kagzi.engine.worker.WorkerConfig;
 import java.time.Duration;
 
 /** The configuration of an engine. */

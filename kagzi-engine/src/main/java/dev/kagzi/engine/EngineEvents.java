@@ -1,12 +1,12 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.dispatch.Dispatcher;
-import dev.kagzi.engine.notification.Notifier;
-import dev.kagzi.engine.notification.ServerMessage;
+import dev.kagzi.engine.internal.dispatch.Dispatcher;
+import dev.kagzi.engine.internal.notification.Notifier;
+import dev.kagzi.engine.internal.notification.ServerMessage;
+import dev.kagzi.engine.internal.run.RunEvents;
+import dev.kagzi.engine.internal.run.StepCounts;
 import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.run.RunEnd;
-import dev.kagzi.engine.run.RunEvents;
-import dev.kagzi.engine.transition.StepCounts;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;

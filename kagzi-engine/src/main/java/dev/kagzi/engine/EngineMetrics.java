@@ -1,8 +1,8 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.StatementMetrics;
-import dev.kagzi.engine.dispatch.DispatchMetrics;
-import dev.kagzi.engine.journal.Journal;
+import dev.kagzi.engine.internal.journal.Journal;
+import dev.kagzi.engine.metrics.DispatchMetrics;
+import dev.kagzi.engine.metrics.StatementMetrics;
 
 /** Counters of the engine. */
 public final class EngineMetrics {
@@ -10,7 +10,7 @@ public final class EngineMetrics {
   private final DispatchMetrics dispatch;
   private final Journal<?> journal;
 
-  EngineMetrics(StatementMetrics statements, DispatchMetrics dispatch, Journal<?> journal) {
+  public EngineMetrics(StatementMetrics statements, DispatchMetrics dispatch, Journal<?> journal) {
     this.statements = statements;
     this.dispatch = dispatch;
     this.journal = journal;

@@ -1,6 +1,6 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.postgres.CuttingProxy;
 import org.jspecify.annotations.NullMarked;
 

@@ -6,9 +6,9 @@ import static dev.kagzi.engine.TestEngine.stepDone;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.config.JournalConfig;
 import dev.kagzi.engine.dispatch.Task;
-import dev.kagzi.engine.journal.JournalConfig;
+import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.value.Refusal;

@@ -14,7 +14,7 @@ import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
-import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;

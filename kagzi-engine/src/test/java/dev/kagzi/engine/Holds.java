@@ -1,8 +1,8 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.ConnectionFactory;
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
+import dev.kagzi.engine.internal.db.ConnectionFactory;
+import dev.kagzi.engine.internal.db.Database;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;

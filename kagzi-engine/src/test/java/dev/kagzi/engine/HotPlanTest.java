@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.internal.db.Session;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

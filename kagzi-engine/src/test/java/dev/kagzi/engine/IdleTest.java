@@ -2,10 +2,10 @@ package dev.kagzi.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.engine.db.StatementMetrics;
+import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.PollRequest;
-import dev.kagzi.engine.worker.WorkerConfig;
+import dev.kagzi.engine.metrics.StatementMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,13 +5,13 @@ import static dev.kagzi.engine.TestEngine.done;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kagzi.engine.dispatch.DispatchConfig;
+import dev.kagzi.engine.config.DispatchConfig;
+import dev.kagzi.engine.config.NotifierKind;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
-import dev.kagzi.engine.notification.InProcessNotifier;
-import dev.kagzi.engine.notification.NotifierKind;
-import dev.kagzi.engine.notification.UnreachableServerException;
+import dev.kagzi.engine.internal.notification.InProcessNotifier;
 import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.value.UnreachableServerException;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
 import java.util.List;

@@ -24,7 +24,10 @@ final class SqlConstants {
 
   private SqlConstants() {}
 
-  /** Returns all constants with SQL, also parts of statements, as {@code package.Type.NAME}. */
+  /**
+   * Returns all constants with SQL, also parts of statements, as {@code package.Type.NAME}, without
+   * "internal.".
+   */
   static Map<String, String> all() {
     return find(type -> true);
   }
@@ -48,7 +51,8 @@ final class SqlConstants {
   }
 
   private static String name(JavaClass type) {
-    return type.getName().substring(ROOT.length() + 1).replace('$', '.');
+    String name = type.getName().substring(ROOT.length() + 1).replace('$', '.');
+    return name.startsWith("internal.") ? name.substring("internal.".length()) : name;
   }
 
   private static String value(Field field) {

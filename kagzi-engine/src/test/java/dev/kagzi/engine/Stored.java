@@ -1,6 +1,6 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.value.RunId;
 import java.util.Optional;
 import org.jspecify.annotations.NullMarked;

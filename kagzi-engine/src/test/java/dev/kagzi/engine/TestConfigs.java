@@ -1,9 +1,9 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.chore.RetentionConfig;
-import dev.kagzi.engine.journal.JournalConfig;
-import dev.kagzi.engine.memory.MemoryConfig;
-import dev.kagzi.engine.notification.NotifierKind;
+import dev.kagzi.engine.config.JournalConfig;
+import dev.kagzi.engine.config.MemoryConfig;
+import dev.kagzi.engine.config.NotifierKind;
+import dev.kagzi.engine.config.RetentionConfig;
 import org.jspecify.annotations.NullMarked;
 
 /** The default configuration with one part replaced that only tests replace. */

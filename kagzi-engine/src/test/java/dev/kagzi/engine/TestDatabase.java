@@ -1,8 +1,8 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.DatabaseConfig;
-import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.config.DatabaseConfig;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
 import java.sql.SQLException;

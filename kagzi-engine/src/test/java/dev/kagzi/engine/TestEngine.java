@@ -1,10 +1,10 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.ConnectionFactory;
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.internal.db.ConnectionFactory;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.Report;

@@ -6,7 +6,7 @@ import static dev.kagzi.engine.TestEngine.done;
 import static dev.kagzi.engine.TestEngine.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.engine.dispatch.DispatchConfig;
+import dev.kagzi.engine.config.DispatchConfig;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.Report;

@@ -1,6 +1,6 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.internal.db.Session;
 import java.sql.SQLException;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;

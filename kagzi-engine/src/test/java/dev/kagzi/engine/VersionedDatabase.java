@@ -2,7 +2,7 @@ package dev.kagzi.engine;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
 import java.io.IOException;

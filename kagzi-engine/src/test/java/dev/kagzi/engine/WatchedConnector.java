@@ -1,6 +1,6 @@
 package dev.kagzi.engine;
 
-import dev.kagzi.engine.db.ConnectionFactory;
+import dev.kagzi.engine.internal.db.ConnectionFactory;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;

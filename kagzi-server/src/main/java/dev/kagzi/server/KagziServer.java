@@ -1,7 +1,7 @@
 package dev.kagzi.server;
 
 import dev.kagzi.engine.Engine;
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.server.grpc.GrpcServer;
 import dev.kagzi.server.grpc.GrpcSettings;
 import dev.kagzi.server.http.HttpApi;

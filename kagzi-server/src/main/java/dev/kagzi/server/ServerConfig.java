@@ -1,7 +1,7 @@
 package dev.kagzi.server;
 
 import dev.kagzi.engine.EngineConfig;
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.server.config.ServerOption;
 import dev.kagzi.server.config.Settings;
 import dev.kagzi.server.listen.AccessToken;

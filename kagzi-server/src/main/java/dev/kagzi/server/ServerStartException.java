@@ -1,6 +1,6 @@
 package dev.kagzi.server;
 
-import dev.kagzi.engine.db.SchemaException;
+import dev.kagzi.engine.value.SchemaException;
 
 /** A server did not start for an expected reason, such as a taken port. The message is one line. */
 public final class ServerStartException extends RuntimeException {

@@ -1,8 +1,8 @@
 package dev.kagzi.server;
 
-import dev.kagzi.engine.db.DatabaseConfig;
-import dev.kagzi.engine.db.SchemaException;
-import dev.kagzi.engine.notification.UnreachableServerException;
+import dev.kagzi.engine.config.DatabaseConfig;
+import dev.kagzi.engine.value.SchemaException;
+import dev.kagzi.engine.value.UnreachableServerException;
 import dev.kagzi.server.listen.ListenConfig;
 import java.net.BindException;
 import java.sql.SQLException;

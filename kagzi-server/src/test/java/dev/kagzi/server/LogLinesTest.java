@@ -8,7 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.core.AppenderBase;
 import dev.kagzi.engine.EngineConfig;
-import dev.kagzi.engine.worker.WorkerConfig;
+import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.CancelWorkflowRequest;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.EngineConfig;
-import dev.kagzi.engine.dispatch.DispatchConfig;
-import dev.kagzi.engine.worker.WorkerConfig;
+import dev.kagzi.engine.config.DispatchConfig;
+import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.PollTaskRequest;
 import dev.kagzi.protocol.v1.PollTaskResponse;

@@ -3,7 +3,7 @@ package dev.kagzi.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.EngineConfig;
-import dev.kagzi.engine.transition.TransitionRules;
+import dev.kagzi.engine.config.TransitionRules;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.BeginStepRequest;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.EngineConfig;
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.server.config.ServerOption;
 import dev.kagzi.server.config.Settings;
 import dev.kagzi.server.listen.ListenConfig;

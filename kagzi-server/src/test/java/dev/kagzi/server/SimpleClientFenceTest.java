@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.EngineConfig;
-import dev.kagzi.engine.worker.WorkerConfig;
+import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.BeginStepRequest;

@@ -1,9 +1,9 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.engine.EngineConfig;
-import dev.kagzi.engine.dispatch.DispatchConfig;
-import dev.kagzi.engine.schedule.ScheduleConfig;
-import dev.kagzi.engine.worker.WorkerConfig;
+import dev.kagzi.engine.config.DispatchConfig;
+import dev.kagzi.engine.config.ScheduleConfig;
+import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
 import dev.kagzi.server.config.Settings;

@@ -32,7 +32,7 @@ public record PollRequest(
    * @param tasksMax how many tasks of this type at most; 0: only the poll's own limit applies
    */
   public record Wanted(String type, String version, int tasksMax) {
-    TypeVersion typeVersion() {
+    public TypeVersion typeVersion() {
       return new TypeVersion(type, version);
     }
   }

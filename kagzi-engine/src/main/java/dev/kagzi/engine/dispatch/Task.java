@@ -1,10 +1,10 @@
 package dev.kagzi.engine.dispatch;
 
+import dev.kagzi.engine.internal.run.StartRun;
 import dev.kagzi.engine.run.StartRequest;
-import dev.kagzi.engine.run.StartRun;
-import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.TypeVersion;
 import java.time.Instant;
 import java.util.List;
@@ -35,7 +35,7 @@ public record Task(
     long stepTimeoutMs) {
 
   /** The task of a run that was inserted as claimed by a waiting worker. */
-  static Task ofStart(StartRun run, Instant createdAt, long stepTimeoutMs) {
+  public static Task ofStart(StartRun run, Instant createdAt, long stepTimeoutMs) {
     StartRequest request = run.request();
     Long ownStepTimeoutMs = request.options().stepTimeoutMs();
     return new Task(
@@ -53,7 +53,7 @@ public record Task(
         ownStepTimeoutMs == null ? stepTimeoutMs : ownStepTimeoutMs);
   }
 
-  TypeVersion type() {
+  public TypeVersion type() {
     return new TypeVersion(workflowType, version);
   }
 

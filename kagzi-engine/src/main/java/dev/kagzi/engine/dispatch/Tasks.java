@@ -1,13 +1,15 @@
 package dev.kagzi.engine.dispatch;
 
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.dispatch.Dispatcher;
+import dev.kagzi.engine.internal.dispatch.WorkerLimits;
+import dev.kagzi.engine.internal.step.ReadSteps;
 import dev.kagzi.engine.namespace.Namespaces;
-import dev.kagzi.engine.step.ReadSteps;
-import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.WorkerId;

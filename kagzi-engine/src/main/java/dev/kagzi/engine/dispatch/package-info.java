@@ -1,17 +1,4 @@
-/**
- * Dispatch: how due runs reach waiting workers.
- *
- * <p>{@link dev.kagzi.engine.dispatch.Dispatcher} is what other packages call. It has one {@link
- * dev.kagzi.engine.dispatch.TaskQueue} for each queue with polls on this server. A task queue is
- * plain state behind one lock: it decides, and returns {@link
- * dev.kagzi.engine.dispatch.QueueEffects}, which {@link dev.kagzi.engine.dispatch.EffectExecutor}
- * executes. The threads of {@link dev.kagzi.engine.dispatch.ClaimLoop} run the claim queries.
- *
- * <p>A run reaches a worker in one of two ways. If a slot is free and no older run is due when the
- * run starts, it is inserted as claimed and its task is delivered from memory. Otherwise an event
- * announces it, and a claim query finds it. A poll is in its queue before the query is sent, so
- * that no announcement is lost in between.
- */
+/** Polls of workers, and the tasks that answer them. */
 @NullMarked
 package dev.kagzi.engine.dispatch;
 

@@ -1,15 +1,18 @@
 package dev.kagzi.engine.namespace;
 
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.Query;
-import dev.kagzi.engine.db.Row;
-import dev.kagzi.engine.db.Session;
-import dev.kagzi.engine.page.Cursor;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Query;
+import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.namespace.NamespaceCache;
+import dev.kagzi.engine.internal.namespace.NamespaceCheck;
+import dev.kagzi.engine.internal.namespace.NamespaceListener;
+import dev.kagzi.engine.internal.page.Cursor;
+import dev.kagzi.engine.internal.page.Pager;
+import dev.kagzi.engine.internal.request.IdempotentCall;
+import dev.kagzi.engine.internal.request.IdempotentCalls;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
-import dev.kagzi.engine.page.Pager;
-import dev.kagzi.engine.request.IdempotentCall;
-import dev.kagzi.engine.request.IdempotentCalls;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;

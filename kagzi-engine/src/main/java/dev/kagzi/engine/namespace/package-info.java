@@ -1,13 +1,5 @@
 /**
- * Namespaces: the tenants of a server. Rows of one namespace are neither visible nor writable from
- * another.
- *
- * <p>Owns {@code namespaces}. Every start and every poll checks that its namespace exists and is
- * enabled. {@link dev.kagzi.engine.namespace.Namespaces#check} answers from a cache that is at most
- * about two seconds old. The dispatcher is notified of changes, so dispatch sends no queries.
- *
- * <p>May know {@code db}, {@code value}, {@code page} and {@code request}. Must not know what a run
- * is.
+ * Namespaces: the tenants of a server. Rows of one are neither visible nor writable from another.
  */
 @NullMarked
 package dev.kagzi.engine.namespace;

@@ -1,9 +1,4 @@
-/**
- * Paged lists, read by the key of their rows in both directions. This package knows pages and
- * tokens; the package that owns the rows reads them in order.
- *
- * <p>Every package that lists rows may use it. Knows no table.
- */
+/** Pages of lists and the tokens by which the next or previous one is requested. */
 @NullMarked
 package dev.kagzi.engine.page;
 

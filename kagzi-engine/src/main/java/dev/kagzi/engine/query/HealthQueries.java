@@ -1,7 +1,7 @@
 package dev.kagzi.engine.query;
 
-import dev.kagzi.engine.db.Row;
-import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.sql.SQLException;

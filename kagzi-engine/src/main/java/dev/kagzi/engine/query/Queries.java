@@ -1,12 +1,12 @@
 package dev.kagzi.engine.query;
 
-import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
-import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.util.List;

@@ -1,13 +1,13 @@
 package dev.kagzi.engine.query;
 
-import dev.kagzi.engine.db.Row;
-import dev.kagzi.engine.db.Session;
-import dev.kagzi.engine.page.Cursor;
-import dev.kagzi.engine.page.EpochMicros;
+import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.page.Cursor;
+import dev.kagzi.engine.internal.page.EpochMicros;
+import dev.kagzi.engine.internal.page.Pager;
+import dev.kagzi.engine.internal.retry.RetryPolicyJson;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
-import dev.kagzi.engine.page.Pager;
-import dev.kagzi.engine.retry.RetryPolicyJson;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;

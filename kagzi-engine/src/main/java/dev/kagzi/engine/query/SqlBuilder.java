@@ -1,7 +1,7 @@
 package dev.kagzi.engine.query;
 
-import dev.kagzi.engine.db.Query;
-import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.internal.db.Query;
+import dev.kagzi.engine.internal.db.Session;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,16 +1,16 @@
 package dev.kagzi.engine.query;
 
-import dev.kagzi.engine.db.Row;
-import dev.kagzi.engine.db.Session;
-import dev.kagzi.engine.page.Cursor;
+import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.page.Cursor;
+import dev.kagzi.engine.internal.page.Pager;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
-import dev.kagzi.engine.page.Pager;
-import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.value.StepStatus;
 import java.sql.SQLException;
 import java.time.Instant;

@@ -1,10 +1,10 @@
 package dev.kagzi.engine.query;
 
-import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.value.StepStatus;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

@@ -1,12 +1,12 @@
 package dev.kagzi.engine.query;
 
-import dev.kagzi.engine.db.Row;
-import dev.kagzi.engine.db.Session;
-import dev.kagzi.engine.page.Cursor;
+import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.page.Cursor;
+import dev.kagzi.engine.internal.page.Pager;
+import dev.kagzi.engine.internal.value.Json;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
-import dev.kagzi.engine.page.Pager;
-import dev.kagzi.engine.value.Json;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;

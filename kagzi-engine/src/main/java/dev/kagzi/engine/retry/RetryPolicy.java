@@ -1,5 +1,6 @@
 package dev.kagzi.engine.retry;
 
+import dev.kagzi.engine.internal.retry.RetryDecision;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;
 import java.util.List;

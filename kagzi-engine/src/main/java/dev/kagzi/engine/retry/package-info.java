@@ -1,4 +1,4 @@
-/** Retry and crash policies. Pure functions: the caller passes the failure and gets a decision. */
+/** Retry and crash policies. Pure functions without I/O. */
 @NullMarked
 package dev.kagzi.engine.retry;
 

@@ -1,7 +1,7 @@
 package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.StepRef;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,7 @@
 package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.run.RunRow.Fence;
+import dev.kagzi.engine.internal.run.RunRow;
+import dev.kagzi.engine.internal.run.RunRow.Fence;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;

@@ -1,8 +1,8 @@
 package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.request.IdempotentCall;
-import dev.kagzi.engine.request.IdempotentCalls;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.request.IdempotentCall;
+import dev.kagzi.engine.internal.request.IdempotentCalls;
 import dev.kagzi.engine.value.Limits;
 import java.util.HashMap;
 import java.util.Map;

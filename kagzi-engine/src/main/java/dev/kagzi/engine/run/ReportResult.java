@@ -1,6 +1,6 @@
 package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.step.RecordedStep;
+import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;

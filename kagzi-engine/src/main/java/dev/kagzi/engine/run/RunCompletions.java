@@ -1,7 +1,8 @@
 package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.Row;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.internal.run.RecentCompletions;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;

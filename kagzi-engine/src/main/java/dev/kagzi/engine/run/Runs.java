@@ -1,7 +1,16 @@
 package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.journal.Journal;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.journal.Journal;
+import dev.kagzi.engine.internal.run.CancelResult;
+import dev.kagzi.engine.internal.run.CancelRun;
+import dev.kagzi.engine.internal.run.PreviousRun;
+import dev.kagzi.engine.internal.run.ReservedIds;
+import dev.kagzi.engine.internal.run.ResumeRun;
+import dev.kagzi.engine.internal.run.RunWrite;
+import dev.kagzi.engine.internal.run.SlotReservation;
+import dev.kagzi.engine.internal.run.StartChecks;
+import dev.kagzi.engine.internal.run.StartRun;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;

@@ -1,5 +1,6 @@
 package dev.kagzi.engine.run;
 
+import dev.kagzi.engine.internal.run.InsertRuns;
 import dev.kagzi.engine.value.RunId;
 
 /**

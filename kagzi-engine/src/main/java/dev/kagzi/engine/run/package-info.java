@@ -1,15 +1,4 @@
-/**
- * Runs: executions of workflows, with their state, payloads and completion.
- *
- * <p>Owns {@code workflow_runs}, {@code workflow_payloads}, {@code workflow_types}, {@code
- * run_changes} and {@code run_counts}.
- *
- * <p>Every change of an existing run is a {@link dev.kagzi.engine.run.ChangeRun} in the journal.
- * The journal's lane locks the row first and decides on the values that the lock returned ({@link
- * dev.kagzi.engine.run.RunRow}). No change is based on an unlocked snapshot. All writes are here,
- * also those about steps and messages, because a sealed class needs its kinds in one package;
- * {@code transition} decides them.
- */
+/** Runs: their starts, their ends, and what workers report about them. */
 @NullMarked
 package dev.kagzi.engine.run;
 

@@ -13,7 +13,7 @@ public enum Overlap {
   BUFFER_ONE;
 
   /** Parses a policy and refuses an unknown one. */
-  static Overlap read(String name) {
+  public static Overlap read(String name) {
     for (Overlap overlap : values()) {
       if (overlap.name().equals(name)) {
         return overlap;

@@ -1,11 +1,17 @@
 package dev.kagzi.engine.schedule;
 
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.request.IdempotentCall;
+import dev.kagzi.engine.internal.request.IdempotentCalls;
+import dev.kagzi.engine.internal.run.RunEvents;
+import dev.kagzi.engine.internal.schedule.BatchCapacity;
+import dev.kagzi.engine.internal.schedule.FireRuns;
+import dev.kagzi.engine.internal.schedule.FireTimes;
+import dev.kagzi.engine.internal.schedule.FiredRun;
+import dev.kagzi.engine.internal.schedule.ScheduleRows;
+import dev.kagzi.engine.internal.schedule.ScheduleTemplates;
 import dev.kagzi.engine.namespace.Namespaces;
-import dev.kagzi.engine.request.IdempotentCall;
-import dev.kagzi.engine.request.IdempotentCalls;
-import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;

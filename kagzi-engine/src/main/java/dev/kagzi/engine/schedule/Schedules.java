@@ -1,15 +1,18 @@
 package dev.kagzi.engine.schedule;
 
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.Session;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.page.Pager;
+import dev.kagzi.engine.internal.request.IdempotentCall;
+import dev.kagzi.engine.internal.request.IdempotentCalls;
+import dev.kagzi.engine.internal.run.FailureHandler;
+import dev.kagzi.engine.internal.run.LargePayloads;
+import dev.kagzi.engine.internal.schedule.FireTimes;
+import dev.kagzi.engine.internal.schedule.ScheduleChecks;
+import dev.kagzi.engine.internal.schedule.ScheduleRows;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
-import dev.kagzi.engine.page.Pager;
-import dev.kagzi.engine.request.IdempotentCall;
-import dev.kagzi.engine.request.IdempotentCalls;
-import dev.kagzi.engine.run.FailureHandler;
-import dev.kagzi.engine.run.LargePayloads;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;

@@ -2,6 +2,7 @@ package dev.kagzi.engine.value;
 
 import com.fasterxml.uuid.Generators;
 import com.fasterxml.uuid.impl.TimeBasedEpochRandomGenerator;
+import dev.kagzi.engine.internal.value.Uuids;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

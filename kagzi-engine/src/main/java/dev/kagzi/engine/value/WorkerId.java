@@ -1,5 +1,6 @@
 package dev.kagzi.engine.value;
 
+import dev.kagzi.engine.internal.value.Uuids;
 import java.util.Optional;
 import java.util.UUID;
 

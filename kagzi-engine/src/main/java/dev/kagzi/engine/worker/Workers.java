@@ -1,18 +1,24 @@
 package dev.kagzi.engine.worker;
 
-import dev.kagzi.engine.db.Database;
-import dev.kagzi.engine.db.Session;
-import dev.kagzi.engine.dispatch.Dispatcher;
-import dev.kagzi.engine.dispatch.WorkerLimits;
-import dev.kagzi.engine.journal.Journal;
+import dev.kagzi.engine.config.WorkerConfig;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.dispatch.Dispatcher;
+import dev.kagzi.engine.internal.dispatch.WorkerLimits;
+import dev.kagzi.engine.internal.journal.Journal;
+import dev.kagzi.engine.internal.notification.Notifier;
+import dev.kagzi.engine.internal.notification.ServerMessage;
+import dev.kagzi.engine.internal.request.IdempotentCall;
+import dev.kagzi.engine.internal.request.IdempotentCalls;
+import dev.kagzi.engine.internal.run.FailureHandler;
+import dev.kagzi.engine.internal.run.ReleaseReason;
+import dev.kagzi.engine.internal.run.RunWrite;
+import dev.kagzi.engine.internal.worker.AttachStreams;
+import dev.kagzi.engine.internal.worker.Heartbeats;
+import dev.kagzi.engine.internal.worker.Recovery;
+import dev.kagzi.engine.internal.worker.WorkerCache;
+import dev.kagzi.engine.internal.worker.WorkerRows;
 import dev.kagzi.engine.namespace.Namespaces;
-import dev.kagzi.engine.notification.Notifier;
-import dev.kagzi.engine.notification.ServerMessage;
-import dev.kagzi.engine.request.IdempotentCall;
-import dev.kagzi.engine.request.IdempotentCalls;
-import dev.kagzi.engine.run.FailureHandler;
-import dev.kagzi.engine.run.ReleaseReason;
-import dev.kagzi.engine.run.RunWrite;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.QueueName;
@@ -350,7 +356,7 @@ public final class Workers implements AutoCloseable {
     return streams.open(namespace, worker, listener);
   }
 
-  static Refusal asRefusal(Throwable thrown) {
+  public static Refusal asRefusal(Throwable thrown) {
     Throwable cause = thrown.getCause() != null ? thrown.getCause() : thrown;
     return cause instanceof Refusal refusal
         ? refusal

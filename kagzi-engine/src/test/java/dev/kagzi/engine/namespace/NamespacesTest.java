@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.TestDatabase;
-import dev.kagzi.engine.db.Database;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.namespace.NamespaceCheck;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Walk;
 import dev.kagzi.engine.value.Limits;

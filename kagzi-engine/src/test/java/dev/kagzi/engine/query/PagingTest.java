@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.internal.value.Uuids;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Walk;
@@ -11,7 +12,6 @@ import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
-import dev.kagzi.engine.value.Uuids;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.time.Instant;

@@ -3,11 +3,11 @@ package dev.kagzi.engine.query;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.TestDatabase;
-import dev.kagzi.engine.page.Cursor;
+import dev.kagzi.engine.internal.page.Cursor;
 import dev.kagzi.engine.page.PageSpec;
-import dev.kagzi.engine.step.StepRef;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.time.Instant;

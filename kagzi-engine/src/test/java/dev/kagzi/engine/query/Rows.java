@@ -1,7 +1,7 @@
 package dev.kagzi.engine.query;
 
 import dev.kagzi.engine.TestDatabase;
-import dev.kagzi.engine.page.EpochMicros;
+import dev.kagzi.engine.internal.page.EpochMicros;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import java.time.Instant;

@@ -3,6 +3,8 @@ package dev.kagzi.engine.retry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.kagzi.engine.internal.retry.RetryDecision;
+import dev.kagzi.engine.internal.retry.RetryPolicyJson;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;

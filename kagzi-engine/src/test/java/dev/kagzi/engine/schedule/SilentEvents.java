@@ -1,7 +1,7 @@
 package dev.kagzi.engine.schedule;
 
+import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.run.RunEnd;
-import dev.kagzi.engine.run.RunEvents;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.NullMarked;
 
 /** Ignores all events. */
 @NullMarked
-class SilentEvents implements RunEvents {
+public class SilentEvents implements RunEvents {
   @Override
   public void started(String namespace, RunId run) {}
 

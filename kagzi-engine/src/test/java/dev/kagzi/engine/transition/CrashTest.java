@@ -10,7 +10,7 @@ import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.TestReports;
-import dev.kagzi.engine.dispatch.DispatchConfig;
+import dev.kagzi.engine.config.DispatchConfig;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.CrashPolicy;

@@ -22,12 +22,12 @@ class ShardTest {
       Map.ofEntries(
           Map.entry("dev.kagzi.engine.Engine", "the id of a server"),
           Map.entry("dev.kagzi.engine.namespace.Namespaces", "the id of a namespace"),
-          Map.entry("dev.kagzi.engine.request.IdempotentCall", "the id of a call"),
+          Map.entry("dev.kagzi.engine.internal.request.IdempotentCall", "the id of a call"),
           Map.entry("dev.kagzi.engine.run.Runs", "a run without an external id"),
           Map.entry("dev.kagzi.engine.schedule.Schedules", "a schedule without a name"),
           Map.entry("dev.kagzi.engine.value.RunId", "the id before it gets its shard"),
           Map.entry("dev.kagzi.engine.value.WorkerId", "the id of a worker"),
-          Map.entry("dev.kagzi.engine.worker.AttachStreams", "the id of a stream"));
+          Map.entry("dev.kagzi.engine.internal.worker.AttachStreams", "the id of a stream"));
 
   /** The SDK has the same values in its own test. */
   @Test

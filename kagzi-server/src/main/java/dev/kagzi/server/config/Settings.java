@@ -1,6 +1,6 @@
 package dev.kagzi.server.config;
 
-import dev.kagzi.engine.db.DatabaseConfig;
+import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.engine.value.Refusal;
 import java.nio.file.Path;
 import java.time.Duration;

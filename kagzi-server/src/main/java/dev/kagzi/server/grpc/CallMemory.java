@@ -1,8 +1,8 @@
 package dev.kagzi.server.grpc;
 
 import com.google.protobuf.MessageLite;
+import dev.kagzi.engine.config.MemoryConfig;
 import dev.kagzi.engine.memory.ByteBudget;
-import dev.kagzi.engine.memory.MemoryConfig;
 import dev.kagzi.engine.value.Refusal;
 import io.grpc.Context;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;

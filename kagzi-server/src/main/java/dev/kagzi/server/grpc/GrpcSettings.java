@@ -1,6 +1,6 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.engine.memory.MemoryConfig;
+import dev.kagzi.engine.config.MemoryConfig;
 import dev.kagzi.server.listen.ListenConfig;
 
 /**

@@ -1,8 +1,8 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.dispatch.Tasks;
-import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.GetHistoryResponse;
 import io.grpc.stub.ServerCallStreamObserver;

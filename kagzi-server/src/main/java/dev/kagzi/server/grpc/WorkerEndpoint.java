@@ -7,7 +7,7 @@ import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.BegunStep;
 import dev.kagzi.engine.run.Report;
-import dev.kagzi.engine.transition.Reports;
+import dev.kagzi.engine.run.Reports;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.worker.HeartbeatResult;
 import dev.kagzi.engine.worker.Workers;

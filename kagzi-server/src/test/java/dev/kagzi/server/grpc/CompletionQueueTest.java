@@ -2,7 +2,7 @@ package dev.kagzi.server.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.engine.memory.MemoryConfig;
+import dev.kagzi.engine.config.MemoryConfig;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;

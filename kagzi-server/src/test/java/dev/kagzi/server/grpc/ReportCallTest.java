@@ -3,8 +3,8 @@ package dev.kagzi.server.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.run.ReportResult;
-import dev.kagzi.engine.step.RecordedStep;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;

@@ -1,8 +1,0 @@
-/**
- * The coordinator: periodic maintenance that repairs what a crash or a lost message left behind.
- * Every chore may run on all servers at once, and works in bounded batches.
- */
-@NullMarked
-package dev.kagzi.engine.chore;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,57 @@
+package dev.kagzi.engine.config;
+
+/**
+ * Memory limits for the payloads of calls.
+ *
+ * @param callBytesMax requests, answers and tasks in transit, all together
+ */
+public record MemoryConfig(long callBytesMax) {
+
+  /** Default share of the heap for calls, in percent. */
+  private static final int PERCENT = 25;
+
+  private static final long READ_BYTES_MAX = 32L << 20;
+
+  // Divisors of the heap: upper limits for journals that are configured for a larger heap.
+  private static final int QUEUE_SHARE = 8;
+  private static final int BATCH_SHARE = 32;
+
+  public static MemoryConfig defaults() {
+    return ofHeap(PERCENT);
+  }
+
+  /** Limits calls to this percentage of the JVM's maximum heap. */
+  public static MemoryConfig ofHeap(int percent) {
+    return new MemoryConfig(Runtime.getRuntime().maxMemory() / 100 * percent);
+  }
+
+  /** Requests, from their first byte to the end of their call. */
+  public long requestBytesMax() {
+    return callBytesMax * 3 / 8;
+  }
+
+  /** Answers that clients have not read yet. */
+  public long answerBytesMax() {
+    return callBytesMax * 3 / 8;
+  }
+
+  /** Claimed tasks in transit to workers. */
+  public long taskBytesMax() {
+    return callBytesMax / 4;
+  }
+
+  /** Payloads of one read of many rows. */
+  public long readBytesMax() {
+    return Math.min(READ_BYTES_MAX, callBytesMax / 16);
+  }
+
+  /** Limit of the journal's queues: as configured, or less on a small heap. */
+  public static long queueBytesMax(long configured) {
+    return Math.min(configured, Runtime.getRuntime().maxMemory() / QUEUE_SHARE);
+  }
+
+  /** Limit of one transaction: as configured, or less on a small heap. */
+  public static long batchBytesMax(long configured) {
+    return Math.min(configured, Runtime.getRuntime().maxMemory() / BATCH_SHARE);
+  }
+}

@@ -1,8 +1,0 @@
-package dev.kagzi.engine.dispatch;
-
-/**
- * Work for {@link ClaimLoop}.
- *
- * @param isFallback only checks whether a run is due that no event announced
- */
-record ClaimRequest(TaskQueue queue, boolean isFallback) {}

@@ -1,0 +1,271 @@
+package dev.kagzi.engine.internal.chore;
+
+import dev.kagzi.engine.config.RetentionConfig;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.message.Messages;
+import dev.kagzi.engine.internal.request.IdempotentCalls;
+import dev.kagzi.engine.internal.run.ExpiredRuns;
+import dev.kagzi.engine.internal.run.RunCounts;
+import dev.kagzi.engine.internal.step.DeleteSteps;
+import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.worker.Workers;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes runs that ended longer ago than their retention, with their rows, and workers that left
+ * long ago. It walks the namespaces one after the other, in time slices and small transactions. One
+ * transaction deletes a run with its rows; a slow transaction makes the next one smaller. Steps of
+ * a run with a long history are deleted in later transactions; a {@code maintenance_tasks} row
+ * keeps that task. Every transaction reads the namespace's retention again, so that a longer one
+ * applies at once.
+ */
+public final class PurgeExpiredRuns implements Chore {
+  private static final Logger log = LoggerFactory.getLogger(PurgeExpiredRuns.class);
+  private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long BATCH_MS_MAX = 50;
+  private static final int BATCH_MAX = 500;
+  private static final int WEIGHT_MIN = 100;
+  private static final int WEIGHT_MAX = 2_000;
+  private static final int SLICE_MAX = 1_000;
+  private static final int WORKERS_MAX = 500;
+  private static final int ZEROS_MAX = 1_000;
+  private static final int REQUESTS_MAX = 1_000;
+
+  /** With a run id, a row of {@code maintenance_tasks}: the run is deleted, not all its steps. */
+  private static final String STEPS_TASK = "STEPS ";
+
+  private static final String ADD_TASK_SQL =
+      "INSERT INTO kagzi.maintenance_tasks (task) VALUES (?) ON CONFLICT DO NOTHING";
+  private static final String REMOVE_TASK_SQL =
+      "DELETE FROM kagzi.maintenance_tasks WHERE task = ?";
+
+  private final Database database;
+  private final Namespaces namespaces;
+  private final Workers workers;
+  private final RetentionConfig config;
+  private final Deque<String> namespacesLeft = new ArrayDeque<>();
+  private final Deque<RunId> expired = new ArrayDeque<>();
+  private final Deque<RunId> stepsLeft = new ArrayDeque<>();
+  private @Nullable String lastNamespace;
+  private @Nullable String namespace;
+  private ExpiredRuns.Position position = ExpiredRuns.Position.BEGIN;
+  private boolean inProgress;
+  private long nextNanos = System.nanoTime();
+  private int batch = BATCH_MAX / 10;
+  private int weight = WEIGHT_MAX / 4;
+  private long runsDeleted;
+  private long workersDeleted;
+
+  public PurgeExpiredRuns(
+      Database database, Namespaces namespaces, Workers workers, RetentionConfig config) {
+    this.database = database;
+    this.namespaces = namespaces;
+    this.workers = workers;
+    this.config = config;
+  }
+
+  @Override
+  public void run() {
+    long began = System.nanoTime();
+    if (!inProgress && began - nextNanos < 0) {
+      return;
+    }
+    if (!inProgress) {
+      inProgress = true;
+      stepsLeft.addAll(database.read(PurgeExpiredRuns::runsWithStepsLeft));
+    }
+    while (inProgress
+        && System.nanoTime() - began < TURN_NANOS
+        && !Thread.currentThread().isInterrupted()) {
+      if (!stepsLeft.isEmpty()) {
+        deleteSteps(stepsLeft.element());
+      } else if (!expired.isEmpty()) {
+        if (!deleteBatch()) {
+          return;
+        }
+      } else if (namespace != null) {
+        findExpired(namespace);
+      } else if (!advanceNamespace()) {
+        finishRound(began);
+      }
+    }
+  }
+
+  private static List<RunId> runsWithStepsLeft(Session session) throws SQLException {
+    return session
+        .query("SELECT task FROM kagzi.maintenance_tasks WHERE starts_with(task, ?) LIMIT ?")
+        .bind(STEPS_TASK)
+        .bind(BATCH_MAX)
+        .list(row -> RunId.parse(row.text("task").substring(STEPS_TASK.length())).orElseThrow());
+  }
+
+  private boolean advanceNamespace() {
+    if (namespacesLeft.isEmpty()) {
+      namespacesLeft.addAll(namespaces.names(lastNamespace));
+    }
+    namespace = namespacesLeft.poll();
+    if (namespace == null) {
+      return false;
+    }
+    lastNamespace = namespace;
+    position = ExpiredRuns.Position.BEGIN;
+    return true;
+  }
+
+  private void findExpired(String of) {
+    List<ExpiredRuns.Found> slice = database.read(session -> slice(session, of));
+    for (ExpiredRuns.Found run : slice) {
+      position = run.position();
+      if (run.expired()) {
+        expired.add(run.runId());
+      }
+    }
+    if (slice.size() < SLICE_MAX && expired.isEmpty()) {
+      namespace = null;
+    }
+  }
+
+  private List<ExpiredRuns.Found> slice(Session session, String of) throws SQLException {
+    long retentionMs = retentionMs(session, of);
+    return retentionMs == 0
+        ? List.of()
+        : ExpiredRuns.scan(session, of, retentionMs, position, SLICE_MAX);
+  }
+
+  private long retentionMs(Session session, String of) throws SQLException {
+    return Namespaces.retentionMs(session, of, config.runs().toMillis());
+  }
+
+  /** Returns false when another server is purging. */
+  private boolean deleteBatch() {
+    String of = namespace;
+    if (of == null) {
+      throw new IllegalStateException("namespace: none (expected: the one of the runs)");
+    }
+    Selection selected = selectBatch();
+    long began = System.nanoTime();
+    int count = database.write(tx -> deleteRuns(tx, selected, of));
+    if (count < 0) {
+      return false;
+    }
+    if (selected.stepsFollow && count > 0) {
+      stepsLeft.addAll(selected.runs);
+    }
+    adaptBatchSize(began);
+    runsDeleted += count;
+    selected.runs.forEach(run -> expired.poll());
+    return true;
+  }
+
+  private void adaptBatchSize(long beganNanos) {
+    if (System.nanoTime() - beganNanos > TimeUnit.MILLISECONDS.toNanos(BATCH_MS_MAX)) {
+      batch = Math.max(1, batch / 2);
+      weight = Math.max(WEIGHT_MIN, weight / 2);
+    } else {
+      batch = Math.min(BATCH_MAX, batch + 10);
+      weight = Math.min(WEIGHT_MAX, weight + WEIGHT_MIN);
+    }
+  }
+
+  private void deleteSteps(RunId run) {
+    long began = System.nanoTime();
+    boolean all =
+        database.write(
+            tx -> {
+              boolean last = DeleteSteps.deleteSome(tx, run, weight) == 0;
+              if (last) {
+                tx.query(REMOVE_TASK_SQL).bind(STEPS_TASK + run).update();
+              }
+              return last;
+            });
+    adaptBatchSize(began);
+    if (all) {
+      stepsLeft.remove();
+    }
+  }
+
+  /**
+   * The runs of one transaction.
+   *
+   * @param stepsFollow true for a single run whose steps are too many for the same transaction
+   */
+  private record Selection(List<RunId> runs, boolean stepsFollow) {}
+
+  /**
+   * Selects as many runs as one short transaction can delete. A run with a long or large history is
+   * selected alone.
+   */
+  private Selection selectBatch() {
+    List<RunId> next = expired.stream().limit(batch).toList();
+    Map<RunId, Integer> steps =
+        database.read(session -> DeleteSteps.storedRows(session, next, weight));
+    Map<RunId, Integer> payloads = database.read(session -> ExpiredRuns.storedRows(session, next));
+    List<RunId> selected = new ArrayList<>();
+    int sum = 0;
+    for (RunId run : next) {
+      sum += steps.getOrDefault(run, 0) + payloads.getOrDefault(run, 0);
+      if (selected.isEmpty() || sum <= weight) {
+        selected.add(run);
+      } else {
+        break;
+      }
+    }
+    return new Selection(selected, steps.getOrDefault(selected.getFirst(), 0) >= weight);
+  }
+
+  private int deleteRuns(Session tx, Selection selected, String of) throws SQLException {
+    if (!ExpiredRuns.tryLockDeletion(tx)) {
+      return -1;
+    }
+    long retentionMs = retentionMs(tx, of);
+    if (retentionMs == 0) {
+      return 0;
+    }
+    List<RunId> runs = ExpiredRuns.lock(tx, selected.runs, retentionMs);
+    if (!runs.isEmpty()) {
+      if (selected.stepsFollow) {
+        tx.query(ADD_TASK_SQL).bind(STEPS_TASK + runs.getFirst()).update();
+      } else {
+        DeleteSteps.delete(tx, runs);
+      }
+      Messages.delete(tx, runs);
+      ExpiredRuns.delete(tx, runs);
+    }
+    return runs.size();
+  }
+
+  private void finishRound(long nowNanos) {
+    Duration keep = config.workers();
+    int workersGone = keep.isZero() ? 0 : workers.purgeOffline(keep.toMillis(), WORKERS_MAX);
+    workersDeleted += workersGone;
+    int zeros = database.write(tx -> RunCounts.deleteZeros(tx, ZEROS_MAX));
+    int requests = database.write(tx -> IdempotentCalls.purge(tx, REQUESTS_MAX));
+    if (workersGone == WORKERS_MAX || zeros == ZEROS_MAX || requests == REQUESTS_MAX) {
+      // A full batch: there may be more, so the next turn continues here.
+      return;
+    }
+    if (runsDeleted > 0 || workersDeleted > 0) {
+      log.atInfo()
+          .addKeyValue("runs", runsDeleted)
+          .addKeyValue("workers", workersDeleted)
+          .log("deleted expired runs and workers");
+    }
+    runsDeleted = 0;
+    workersDeleted = 0;
+    lastNamespace = null;
+    inProgress = false;
+    nextNanos = nowNanos + config.interval().toNanos();
+  }
+}

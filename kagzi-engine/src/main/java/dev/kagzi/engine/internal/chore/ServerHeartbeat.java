@@ -1,0 +1,234 @@
+package dev.kagzi.engine.internal.chore;
+
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.notification.Notifier;
+import dev.kagzi.engine.value.UnreachableServerException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores that this server is alive. The same statement reads whether the other chores have work, so
+ * that an idle server costs almost nothing.
+ */
+public final class ServerHeartbeat implements Chore {
+  public static final String SQL =
+      """
+      WITH beat AS (
+        INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)
+        VALUES (?, ?, kagzi.clock(), kagzi.clock())
+            ON CONFLICT (server_id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at),
+      forget AS (
+        DELETE FROM kagzi.servers WHERE heartbeat_at < kagzi.clock() - interval '1 day')
+      SELECT (SELECT count(*) FROM kagzi.servers
+               WHERE server_id <> ? AND heartbeat_at > kagzi.clock() - interval '30 seconds')
+               AS others,
+             (SELECT (extract(epoch FROM kagzi.clock() - min(last_heartbeat_at)) * 1000)::bigint
+                FROM kagzi.workers
+               WHERE status <> 'OFFLINE') AS silent_ms,
+             EXISTS (SELECT 1 FROM kagzi.run_messages
+                      WHERE created_at < kagzi.clock() - ? * interval '1 millisecond')
+               AS old_messages,
+             ceil(extract(epoch FROM least(
+               (SELECT min(deadline_at) FROM kagzi.workflow_runs
+                 WHERE deadline_at IS NOT NULL AND available_at IS NOT NULL
+                   AND cron_expr IS NULL),
+               (SELECT min(timeout_at) FROM kagzi.step_runs
+                 WHERE timeout_at IS NOT NULL AND status = 'RUNNING')
+                 + ? * interval '1 millisecond') - kagzi.clock()) * 1000)::bigint AS overdue_in_ms,
+             (SELECT ceil(extract(epoch FROM min(available_at) - kagzi.clock()) * 1000)::bigint
+                FROM kagzi.workflow_runs
+               WHERE cron_expr IS NOT NULL AND status = 'SCHEDULED' AND available_at < 'infinity')
+               AS schedules_in_ms,
+             EXISTS (SELECT 1 FROM kagzi.workflow_runs
+                      WHERE cron_expr IS NOT NULL AND buffered_at IS NOT NULL) AS buffered,
+             EXISTS (SELECT 1 FROM kagzi.run_changes)
+               OR EXISTS (SELECT 1 FROM kagzi.schedule_changes) AS unfolded,
+             (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
+                FROM kagzi.namespaces) AS namespaces_us,
+             (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
+                FROM kagzi.workflow_types) AS types_us
+      """;
+
+  private static final String DEREGISTER_SQL = "DELETE FROM kagzi.servers WHERE server_id = ?";
+
+  private static final String ALIVE_SQL =
+      """
+      SELECT server_id, heartbeat_at::text AS heartbeat
+        FROM kagzi.servers
+       WHERE server_id <> ? AND heartbeat_at > kagzi.clock() - interval '30 seconds'
+       LIMIT 100
+      """;
+
+  private static final String FORGET_SQL =
+      "DELETE FROM kagzi.servers WHERE server_id = ANY (?::uuid[])";
+
+  private static final int EVERY = 5;
+  private static final long PAUSE_MS = 100;
+  private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final Database database;
+  private final UUID serverId;
+  private final Notifier notifier;
+  private final long stepGraceMs;
+  private volatile Reading lastReading =
+      new Reading(null, false, null, null, false, false, null, null, System.nanoTime());
+  private int ticks;
+
+  /**
+   * The work that the other chores have.
+   *
+   * @param silentMs age of the oldest heartbeat of a worker that is not offline; null if there is
+   *     none
+   * @param oldMessages whether messages wait that should have been delivered
+   * @param overdueInMs when the next run or step times out; null if none has a timeout
+   * @param schedulesInMs when the next schedule is due; null if there is none
+   * @param buffered whether a buffered slot of a schedule waits for the end of a run
+   * @param unfolded whether {@code run_changes} or {@code schedule_changes} has rows
+   * @param namespacesUs when a namespace was last changed
+   * @param typesUs when a default version was last changed
+   */
+  record Reading(
+      @Nullable Long silentMs,
+      boolean oldMessages,
+      @Nullable Long overdueInMs,
+      @Nullable Long schedulesInMs,
+      boolean buffered,
+      boolean unfolded,
+      @Nullable Long namespacesUs,
+      @Nullable Long typesUs,
+      long atNanos) {}
+
+  /**
+   * {@code stepGraceMs}: how long after its timeout a step is ended by the server instead of its
+   * worker.
+   */
+  public ServerHeartbeat(Database database, UUID serverId, Notifier notifier, long stepGraceMs) {
+    this.database = database;
+    this.stepGraceMs = stepGraceMs;
+    this.serverId = serverId;
+    this.notifier = notifier;
+  }
+
+  @Override
+  public void run() {
+    if (ticks % EVERY == 0) {
+      send();
+    }
+    ticks++;
+  }
+
+  /** When a namespace was last changed; 0 if there is none. */
+  public long namespacesChangedUs() {
+    return Objects.requireNonNullElse(lastReading.namespacesUs, 0L);
+  }
+
+  /** When a default version was last changed; 0 if there is none. */
+  public long typesChangedUs() {
+    return Objects.requireNonNullElse(lastReading.typesUs, 0L);
+  }
+
+  Reading lastReading() {
+    return lastReading;
+  }
+
+  /** Sends the heartbeat now and stores the new reading. Blocks. */
+  public void send() {
+    long atNanos = System.nanoTime();
+    notifier.setOtherServers(
+        database
+            .read(
+                session ->
+                    session
+                        .query(SQL)
+                        .bind(serverId)
+                        .bind(hostname())
+                        .bind(serverId)
+                        .bind(RedeliverMessages.OLD_MS)
+                        .bind(stepGraceMs)
+                        .first(
+                            row -> {
+                              lastReading =
+                                  new Reading(
+                                      row.bigintOrNull("silent_ms"),
+                                      row.bool("old_messages"),
+                                      row.bigintOrNull("overdue_in_ms"),
+                                      row.bigintOrNull("schedules_in_ms"),
+                                      row.bool("buffered"),
+                                      row.bool("unfolded"),
+                                      row.bigintOrNull("namespaces_us"),
+                                      row.bigintOrNull("types_us"),
+                                      atNanos);
+                              return row.bigint("others");
+                            }))
+            .orElse(0L));
+  }
+
+  /**
+   * Returns when the notifier reaches every live server. The row of a killed server looks alive for
+   * a while: this method watches it for two heartbeats, and deletes it if its heartbeat does not
+   * change.
+   *
+   * @throws UnreachableServerException if the notifier does not reach a live server
+   */
+  public void checkReachable(Duration interval) {
+    long giveUp = System.nanoTime() + interval.multipliedBy(2L * EVERY).toNanos() + GRACE_NANOS;
+    Map<UUID, String> first = unreachableServers();
+    Map<UUID, String> present = first;
+    while (!present.isEmpty() && System.nanoTime() - giveUp < 0) {
+      if (!first.entrySet().containsAll(present.entrySet())) {
+        throw new UnreachableServerException(
+            "notifier: in-process (expected: postgres, since another server works on this database;"
+                + " or stop that one: "
+                + String.join(", ", present.keySet().stream().map(UUID::toString).toList())
+                + ")");
+      }
+      pause();
+      present = unreachableServers();
+    }
+    if (!present.isEmpty()) {
+      database.write(
+          tx -> tx.query(FORGET_SQL).bindUuids(first.keySet(), server -> server).update());
+    }
+  }
+
+  private Map<UUID, String> unreachableServers() {
+    Map<UUID, String> found = new HashMap<>();
+    database.read(
+        session ->
+            session
+                .query(ALIVE_SQL)
+                .bind(serverId)
+                .list(row -> found.put(row.uuid("server_id"), row.text("heartbeat"))));
+    found.keySet().removeIf(notifier::reaches);
+    return found;
+  }
+
+  private static void pause() {
+    try {
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while starting", stopped);
+    }
+  }
+
+  /** Deletes the row of this server, so that the others no longer count it. */
+  public void deregister() {
+    database.write(tx -> tx.query(DEREGISTER_SQL).bind(serverId).update());
+  }
+
+  private static String hostname() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException unnamed) {
+      return "unknown";
+    }
+  }
+}

@@ -1,0 +1,11 @@
+package dev.kagzi.engine.internal.db;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** Opens JDBC connections for writers. Tests wrap it to delay a commit or to cut a connection. */
+@FunctionalInterface
+public interface ConnectionFactory {
+  /** Opens a new connection in autocommit mode. */
+  Connection open() throws SQLException;
+}

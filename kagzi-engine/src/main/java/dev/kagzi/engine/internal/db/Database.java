@@ -1,0 +1,334 @@
+package dev.kagzi.engine.internal.db;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.kagzi.engine.config.DatabaseConfig;
+import dev.kagzi.engine.metrics.StatementMetrics;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.SchemaException;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The engine's PostgreSQL database: a connection pool for reads, and one session per writer. */
+public final class Database implements AutoCloseable {
+  // Hot statements must read runs by primary key. For a table that was empty a moment ago the
+  // planner would choose a sequential scan and keep that plan.
+  private static final List<String> WRITER_SETTINGS =
+      List.of(
+          "SET synchronous_commit = on",
+          "SET enable_seqscan = off",
+          "SET enable_hashjoin = off",
+          "SET enable_mergejoin = off",
+          "SET enable_bitmapscan = off",
+          "SET jit = off");
+
+  // On a schema that Citus distributes, generic plans crash the coordinator.
+  private static final String GENERIC_PLANS =
+      """
+      SELECT set_config('plan_cache_mode', 'force_generic_plan', false)
+       WHERE NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')
+      """;
+
+  // A server that stops in the middle of a transaction must not block the others with its locks.
+  // client_connection_check_interval is not supported on every platform; the other two settings
+  // still apply there.
+  private static final String TIMEOUT_SETTINGS =
+      """
+      SET lock_timeout = '3s';
+      SET idle_in_transaction_session_timeout = '5s';
+      DO $$ BEGIN
+        PERFORM set_config('client_connection_check_interval', '2s', false);
+      EXCEPTION WHEN invalid_parameter_value THEN NULL;
+      END $$
+      """;
+
+  private static final int VERSION_MIN = 140_000;
+
+  // Connections reserved for the engine's own maintenance, however many users run queries.
+  private static final int RESERVED_CONNECTIONS = 2;
+  private static final int ANSWER_SECONDS_MAX = 10;
+  private static final int QUEUE_SECONDS_MAX = 5;
+  private static final int REPEATS_MAX = 3;
+
+  private final DatabaseConfig config;
+  private final ConnectionFactory connector;
+  private final StatementMetrics metrics = new StatementMetrics();
+  private final HikariDataSource pool;
+  private final Semaphore userReads;
+  private final DatabaseFailureLog failures;
+
+  private Database(DatabaseConfig config, ConnectionFactory connector) {
+    this.config = config;
+    this.connector = connector;
+    this.pool = new HikariDataSource(poolConfig(config));
+    this.userReads = new Semaphore(Math.max(1, config.poolSize() - RESERVED_CONNECTIONS), true);
+    // The pooled connections are older than the outage, and broken.
+    this.failures =
+        new DatabaseFailureLog(
+            System::nanoTime, () -> pool.getHikariPoolMXBean().softEvictConnections());
+  }
+
+  /** Opens the database as configured. Connects lazily. */
+  public static Database open(DatabaseConfig config) {
+    return new Database(config, () -> connect(config));
+  }
+
+  /** Opens the database; {@code connector} opens the connections of the writers. */
+  public static Database open(DatabaseConfig config, ConnectionFactory connector) {
+    return new Database(config, connector);
+  }
+
+  /** Opens a connection as configured, outside of the pool. */
+  public static Connection connect(DatabaseConfig config) throws SQLException {
+    Properties properties = new Properties();
+    properties.setProperty("user", config.user());
+    properties.setProperty("password", config.password());
+    properties.setProperty("ApplicationName", "kagzi");
+    properties.setProperty("connectTimeout", "5");
+    properties.setProperty("socketTimeout", "10");
+    properties.setProperty("tcpKeepAlive", "true");
+    properties.setProperty("prepareThreshold", "1");
+    return DriverManager.getConnection(config.jdbcUrl(), properties);
+  }
+
+  private static HikariConfig poolConfig(DatabaseConfig config) {
+    HikariConfig hikari = new HikariConfig();
+    hikari.setJdbcUrl(config.jdbcUrl());
+    hikari.setUsername(config.user());
+    hikari.setPassword(config.password());
+    hikari.setMaximumPoolSize(config.poolSize());
+    hikari.setMinimumIdle(1);
+    hikari.setConnectionTimeout(5_000);
+    hikari.setInitializationFailTimeout(-1);
+    hikari.setPoolName("kagzi-read");
+    hikari.setConnectionInitSql(TIMEOUT_SETTINGS);
+    hikari.addDataSourceProperty("ApplicationName", "kagzi");
+    hikari.addDataSourceProperty("connectTimeout", "5");
+    hikari.addDataSourceProperty("socketTimeout", "30");
+    hikari.addDataSourceProperty("tcpKeepAlive", "true");
+    return hikari;
+  }
+
+  /**
+   * Migrates the schema to the version of this server. Safe when several servers start at once.
+   *
+   * @return the schema version after the migration
+   * @throws SchemaException if the schema is newer than this server, or was created by a build
+   *     before the first release
+   */
+  public String migrate() {
+    return new Schema(config).migrate();
+  }
+
+  /**
+   * Checks the schema version without migrating.
+   *
+   * @throws SchemaException if the schema does not have the version of this server
+   */
+  public void checkSchema() {
+    new Schema(config).check();
+  }
+
+  /**
+   * Checks the settings of PostgreSQL. Refuses a version before 14, fsync off, and a connection
+   * pooler that changes the backend between transactions.
+   *
+   * @throws SQLException if a check fails
+   */
+  public void check() throws SQLException {
+    try (Session session = open("check")) {
+      int version = Integer.parseInt(setting(session, "server_version_num"));
+      if (version < VERSION_MIN) {
+        throw new SQLException(
+            "PostgreSQL: %s (expected: 14 or newer)".formatted(setting(session, "server_version")));
+      }
+      String fsync = setting(session, "fsync");
+      if (!fsync.equals("on") && !config.allowUnsafe()) {
+        throw new SQLException(
+            "fsync: " + fsync + " (expected: on; acknowledged work would be lost in a crash)");
+      }
+      int first = backend(session);
+      session.inTransaction(tx -> tx.query("SELECT 1 AS one").first(row -> row.integer("one")));
+      session.query("SET application_name = 'kagzi-check'").execute();
+      if (backend(session) != first
+          || !setting(session, "application_name").equals("kagzi-check")) {
+        throw new SQLException(
+            "the connection changes its backend between transactions (expected: a session;"
+                + " point kagzi at PostgreSQL itself, or set the pooler to session pooling)");
+      }
+    }
+  }
+
+  private static String setting(Session session, String name) throws SQLException {
+    return session
+        .query("SELECT current_setting(?) AS value")
+        .bind(name)
+        .first(row -> row.text("value"))
+        .orElse("");
+  }
+
+  private static int backend(Session session) throws SQLException {
+    return session
+        .query("SELECT pg_backend_pid() AS pid")
+        .first(row -> row.integer("pid"))
+        .orElseThrow();
+  }
+
+  /** Opens a session for a writer. {@link StatementMetrics} counts its statements by this name. */
+  public Session open(String name) throws SQLException {
+    Connection connection = connector.open();
+    Session session = new Session(connection, metrics, name, 0);
+    try {
+      session
+          .query(String.join(";", WRITER_SETTINGS) + ";" + GENERIC_PLANS + ";" + TIMEOUT_SETTINGS)
+          .execute();
+      failures.worked(session.openedNanos());
+    } catch (SQLException e) {
+      session.close();
+      throw e;
+    }
+    return session;
+  }
+
+  /**
+   * Runs a read on behalf of a user; blocks. These reads are bounded in number and time: a list
+   * over millions of rows must not delay heartbeats and schedules.
+   */
+  public <T> T readForUser(Session.Work<T> work) {
+    return readForUser(work, ANSWER_SECONDS_MAX);
+  }
+
+  <T> T readForUser(Session.Work<T> work, int secondsMax) {
+    acquireUserRead();
+    try {
+      return onPool("read", secondsMax, work);
+    } finally {
+      userReads.release();
+    }
+  }
+
+  private <T> T onPool(String name, int secondsMax, Session.Work<T> work) {
+    long begin = System.nanoTime();
+    try (Connection connection = pool.getConnection()) {
+      T result = work.run(new Session(connection, metrics, name, secondsMax));
+      failures.worked(begin);
+      return result;
+    } catch (SQLException e) {
+      throw secondsMax > 0 && SqlErrors.isCancelled(e) ? tooLong(secondsMax) : refusal(e, begin);
+    }
+  }
+
+  private void acquireUserRead() {
+    try {
+      if (userReads.tryAcquire(QUEUE_SECONDS_MAX, TimeUnit.SECONDS)) {
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    throw Refusal.of(
+        Refusal.Reason.RESOURCE_EXHAUSTED,
+        "database",
+        "",
+        "questions under way: as many as db-pool-size allows (expected: fewer; try again later)");
+  }
+
+  private static Refusal tooLong(int secondsMax) {
+    return Refusal.of(
+        Refusal.Reason.FAILED_PRECONDITION,
+        "database",
+        "",
+        "the question takes longer than "
+            + secondsMax
+            + " s (expected: one that looks at less: by id, by status, by time of creation)");
+  }
+
+  /** Runs a read on a pooled connection; blocks. */
+  public <T> T read(Session.Work<T> work) {
+    return onPool("read", 0, work);
+  }
+
+  /** Runs a transaction on a pooled connection; blocks. For writes outside of the journal. */
+  public <T> T write(Session.Work<T> work) {
+    return onPool("write", 0, session -> session.inTransaction(work));
+  }
+
+  /**
+   * Does the same for idempotent work, and repeats it when its connection broke or it lost a race.
+   * After a broken connection it is unknown whether PostgreSQL has committed, so the work must
+   * detect its own earlier commit.
+   */
+  public <T> T writeRepeatable(Session.Work<T> work) {
+    for (int repeats = 0; ; repeats++) {
+      long begin = System.nanoTime();
+      try (Connection connection = connection()) {
+        T result = new Session(connection, metrics, "write", 0).inTransaction(work);
+        failures.worked(begin);
+        return result;
+      } catch (SQLException e) {
+        if (repeats == REPEATS_MAX
+            || SqlErrors.remedy(e) == SqlErrors.Remedy.SPLIT
+            || SqlErrors.isLockTimeout(e)) {
+          throw refusal(e, begin);
+        }
+      }
+    }
+  }
+
+  /** Not repeated: the pool has already waited for the database. */
+  private Connection connection() {
+    long begin = System.nanoTime();
+    try {
+      return pool.getConnection();
+    } catch (SQLException e) {
+      throw refusal(e, begin);
+    }
+  }
+
+  private Refusal refusal(SQLException error, long connectedNanos) {
+    // Do not log failures of callers that arrive while the engine closes.
+    if (!pool.isClosed()) {
+      failures.failed(DatabaseFailureLog.caller(), error, connectedNanos);
+    }
+    return SqlErrors.refusal(error);
+  }
+
+  /**
+   * Logs the failure of a statement on a session outside of the pool; {@code session} is null when
+   * none could be opened.
+   */
+  public void logFailure(String call, SQLException error, @Nullable Session session) {
+    failures.failed(call, error, session == null ? System.nanoTime() : session.openedNanos());
+  }
+
+  /** Returns why the database cannot be used now; empty if it can. */
+  public Optional<String> unavailableReason() {
+    try {
+      read(session -> session.query("SELECT 1 AS one").first(row -> row.integer("one")));
+      return Optional.empty();
+    } catch (Refusal refusal) {
+      return Optional.ofNullable(refusal.getMessage());
+    }
+  }
+
+  /** The configured JDBC URL. */
+  public String address() {
+    return config.jdbcUrl();
+  }
+
+  public StatementMetrics metrics() {
+    return metrics;
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,204 @@
+package dev.kagzi.engine.internal.db;
+
+import dev.kagzi.engine.value.Refusal;
+import java.sql.SQLException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * Logs all failures between this server and PostgreSQL; no other class does.
+ *
+ * <p>An outage logs one line when it begins, one per minute while it lasts and one when it ends,
+ * however many callers fail. A statement that PostgreSQL refuses logs one line with the statement,
+ * the call and the ids. Thread-safe.
+ */
+public final class DatabaseFailureLog {
+  private static final Logger log = LoggerFactory.getLogger(DatabaseFailureLog.class);
+
+  static final long REPEAT_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  /** The first log line of a new outage comes at least this long after the previous line. */
+  static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private static final String PACKAGE = DatabaseFailureLog.class.getPackageName();
+
+  private final LongSupplier nanoClock;
+  private final Runnable onBack;
+  private final ReentrantLock lock = new ReentrantLock();
+  private volatile @Nullable Outage outage;
+  private long endNanos;
+  private long quietUntilNanos;
+  private boolean hadOutage;
+
+  private static final class Outage {
+    final long beginNanos;
+    long lineDueNanos;
+    long failures;
+    boolean logged;
+
+    Outage(long beginNanos, long lineDueNanos) {
+      this.beginNanos = beginNanos;
+      this.lineDueNanos = lineDueNanos;
+    }
+  }
+
+  /**
+   * @param onBack called when an outage has ended
+   */
+  DatabaseFailureLog(LongSupplier nanoClock, Runnable onBack) {
+    this.nanoClock = nanoClock;
+    this.onBack = onBack;
+  }
+
+  /**
+   * Logs the failure according to its SQLSTATE.
+   *
+   * @param call who sent the statement
+   * @param connectedNanos when the connection was opened or taken from the pool; a connection from
+   *     before the end of the last outage was broken by that outage
+   */
+  void failed(String call, SQLException error, long connectedNanos) {
+    if (isOutage(error)) {
+      onOutage(call, error, connectedNanos);
+    } else if (SqlErrors.remedy(error) == SqlErrors.Remedy.SPLIT) {
+      logRefused(Level.WARN, call, "ids", StatementException.ids(error), error);
+    } else if (SqlErrors.remedy(error) == SqlErrors.Remedy.REPEAT) {
+      log.atDebug()
+          .addKeyValue("call", call)
+          .addKeyValue("state", error.getSQLState())
+          .log("a statement lost a race");
+    } else {
+      log.atWarn()
+          .addKeyValue("call", call)
+          .addKeyValue("state", error.getSQLState())
+          .addKeyValue("message", StatementException.reason(error))
+          .addKeyValue("statement", StatementException.statement(error))
+          .log("a statement failed");
+    }
+  }
+
+  /**
+   * Records that a connection works.
+   *
+   * @param connectedNanos when it was opened or taken from the pool
+   */
+  void worked(long connectedNanos) {
+    Outage seen = outage;
+    if (seen != null && connectedNanos - seen.beginNanos > 0) {
+      onRecovered(seen);
+    }
+  }
+
+  /**
+   * Logs a statement that PostgreSQL refuses because of its data.
+   *
+   * @param subject what {@code ids} identify
+   */
+  public static void logRefused(
+      Level level, String call, String subject, Object ids, SQLException error) {
+    log.atLevel(level)
+        .addKeyValue("call", call)
+        .addKeyValue(subject, ids)
+        .addKeyValue("state", error.getSQLState())
+        .addKeyValue("message", StatementException.reason(error))
+        .addKeyValue("statement", StatementException.statement(error))
+        .log("the database refused a value");
+  }
+
+  /** Returns whether this class has already logged the reason of this refusal. */
+  public static boolean isLogged(Throwable problem) {
+    return problem instanceof Refusal refusal
+        && refusal.reason() == Refusal.Reason.UNAVAILABLE
+        && refusal.subject().equals(SqlErrors.SUBJECT);
+  }
+
+  /** Returns the method outside of this package that sends the current statement. */
+  static String caller() {
+    return StackWalker.getInstance()
+        .walk(
+            frames ->
+                frames
+                    .filter(frame -> !frame.getClassName().startsWith(PACKAGE))
+                    .findFirst()
+                    .map(
+                        frame ->
+                            frame.getClassName().replaceAll(".*\\.", "")
+                                + "."
+                                + frame.getMethodName())
+                    .orElse("?"));
+  }
+
+  /** PostgreSQL is unreachable, starting, stopping, read-only, or accepts no more connections. */
+  private static boolean isOutage(SQLException error) {
+    String state = error.getSQLState() == null ? "" : error.getSQLState();
+    return state.startsWith("08")
+        || state.startsWith("53")
+        || state.startsWith("57P")
+        || state.startsWith("28")
+        || state.startsWith("3D")
+        || state.equals("25006");
+  }
+
+  private void onOutage(String call, SQLException error, long connectedNanos) {
+    lock.lock();
+    try {
+      long now = nanoClock.getAsLong();
+      Outage present = outage;
+      if (present == null) {
+        if (hadOutage && connectedNanos - endNanos < 0) {
+          log.atDebug().addKeyValue("call", call).log("a connection from before the last outage");
+          return;
+        }
+        boolean quiet = hadOutage && quietUntilNanos - now > 0;
+        present = new Outage(now, quiet ? quietUntilNanos : now);
+        outage = present;
+      }
+      present.failures++;
+      if (now - present.lineDueNanos >= 0) {
+        logOutage(present, call, error, now);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void logOutage(Outage present, String call, SQLException error, long now) {
+    log.atWarn()
+        .addKeyValue("since_ms", TimeUnit.NANOSECONDS.toMillis(now - present.beginNanos))
+        .addKeyValue("failures", present.failures)
+        .addKeyValue("call", call)
+        .addKeyValue("state", error.getSQLState())
+        .addKeyValue("message", StatementException.reason(error))
+        .log(present.logged ? "the database is still unavailable" : "the database is unavailable");
+    present.logged = true;
+    present.lineDueNanos = now + REPEAT_NANOS;
+    quietUntilNanos = now + PAUSE_NANOS;
+  }
+
+  private void onRecovered(Outage seen) {
+    lock.lock();
+    try {
+      if (outage != seen) {
+        return;
+      }
+      long now = nanoClock.getAsLong();
+      outage = null;
+      endNanos = now;
+      hadOutage = true;
+      if (seen.logged) {
+        log.atInfo()
+            .addKeyValue("away_ms", TimeUnit.NANOSECONDS.toMillis(now - seen.beginNanos))
+            .addKeyValue("failures", seen.failures)
+            .log("the database is available again");
+      }
+    } finally {
+      lock.unlock();
+    }
+    onBack.run();
+  }
+}

@@ -1,0 +1,144 @@
+package dev.kagzi.engine.internal.db;
+
+import dev.kagzi.engine.metrics.StatementMetrics;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.sql.Statement;
+import java.util.concurrent.TimeUnit;
+import org.postgresql.PGConnection;
+
+/**
+ * One connection with its statements. Outside of {@link #inTransaction} every statement commits by
+ * itself. Not thread-safe: each writer has its own.
+ */
+public final class Session implements AutoCloseable {
+  private static final long PLANS_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
+
+  private final Connection connection;
+  private final StatementMetrics metrics;
+  private final String name;
+  private final int secondsMax;
+  private final long openedNanos = System.nanoTime();
+  private long plannedNanos = openedNanos;
+
+  /** {@code secondsMax}: timeout of each statement; 0 for the connection's own. */
+  Session(Connection connection, StatementMetrics metrics, String name, int secondsMax) {
+    this.connection = connection;
+    this.metrics = metrics;
+    this.name = name;
+    this.secondsMax = secondsMax;
+  }
+
+  /** Work within one session or transaction. */
+  @FunctionalInterface
+  public interface Work<T> {
+    T run(Session session) throws SQLException;
+  }
+
+  /** Runs the work in one transaction; rolls back when it throws. */
+  public <T> T inTransaction(Work<T> work) throws SQLException {
+    discardOldPlans();
+    connection.setAutoCommit(false);
+    boolean committed = false;
+    try {
+      T result = work.run(this);
+      connection.commit();
+      metrics.commit();
+      committed = true;
+      return result;
+    } finally {
+      if (!committed) {
+        rollbackQuietly();
+      }
+      if (!connection.isClosed()) {
+        connection.setAutoCommit(true);
+      }
+    }
+  }
+
+  /** Starts a statement; its parameters follow in the order of the question marks. */
+  public Query query(String sql) throws SQLException {
+    if (connection.getAutoCommit()) {
+      discardOldPlans();
+    }
+    PreparedStatement statement = connection.prepareStatement(sql);
+    if (secondsMax > 0) {
+      statement.setQueryTimeout(secondsMax);
+    }
+    return new Query(connection, sql, statement, this::sent);
+  }
+
+  /**
+   * Discards cached plans from time to time. A plan made for an empty table may scan the whole
+   * table and would be kept while the table grows, until the next ANALYZE or forever. New plans
+   * cost a few milliseconds.
+   */
+  private void discardOldPlans() throws SQLException {
+    long now = System.nanoTime();
+    if (now - plannedNanos > PLANS_NANOS_MAX) {
+      plannedNanos = now;
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("DISCARD PLANS");
+      }
+    }
+  }
+
+  private void sent() throws SQLException {
+    metrics.statement(name);
+    if (connection.getAutoCommit()) {
+      metrics.commit();
+    }
+  }
+
+  /** Runs the work in a savepoint, and rolls back to it when the work throws. */
+  public <T> T inSavepoint(Work<T> work) throws SQLException {
+    Savepoint before = connection.setSavepoint();
+    try {
+      T result = work.run(this);
+      connection.releaseSavepoint(before);
+      return result;
+    } catch (SQLException e) {
+      connection.rollback(before);
+      throw e;
+    }
+  }
+
+  /** When the connection was opened or taken from the pool. */
+  long openedNanos() {
+    return openedNanos;
+  }
+
+  /** True until the connection is known to be broken. */
+  public boolean isUsable() {
+    try {
+      return !connection.isClosed();
+    } catch (SQLException broken) {
+      return false;
+    }
+  }
+
+  /** The driver's connection, for notifications. */
+  PGConnection driver() throws SQLException {
+    return connection.unwrap(PGConnection.class);
+  }
+
+  private void rollbackQuietly() {
+    try {
+      connection.rollback();
+    } catch (SQLException broken) {
+      // The transaction ends with its connection; the caller sees the first exception.
+      close();
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      connection.close();
+    } catch (SQLException broken) {
+      // Nothing to do: the connection is not used again.
+    }
+  }
+}

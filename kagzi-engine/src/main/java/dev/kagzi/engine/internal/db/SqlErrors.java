@@ -1,0 +1,68 @@
+package dev.kagzi.engine.internal.db;
+
+import dev.kagzi.engine.value.Refusal;
+import java.sql.SQLException;
+
+/** Maps PostgreSQL's error classes to the action of the sender. */
+public final class SqlErrors {
+  /** SQLSTATE of a statement that exceeds a limit. */
+  public static final String LIMIT_EXCEEDED = "54000";
+
+  /** Subject of refusals that report an unavailable database. */
+  static final String SUBJECT = "database";
+
+  private static final String CANCELLED = "57014";
+  private static final String LOCK_TIMEOUT = "55P03";
+
+  private SqlErrors() {}
+
+  /** Returns whether the statement was cancelled because it took too long. */
+  static boolean isCancelled(SQLException error) {
+    return CANCELLED.equals(error.getSQLState());
+  }
+
+  /** Returns whether the statement waited too long for a lock. */
+  static boolean isLockTimeout(SQLException error) {
+    return LOCK_TIMEOUT.equals(error.getSQLState());
+  }
+
+  public enum Remedy {
+    /** PostgreSQL refuses the data or its amount: split the batch to find the bad write. */
+    SPLIT,
+    /** A conflict with another transaction: send it again. */
+    REPEAT,
+    /** The connection or the server failed: pause, reconnect and send it again. */
+    RECONNECT
+  }
+
+  /** Decides by SQLSTATE alone; an unknown one costs a new connection. */
+  public static Remedy remedy(SQLException error) {
+    String state = error.getSQLState() == null ? "" : error.getSQLState();
+    if (state.startsWith("22") || state.startsWith("23") || state.startsWith("54")) {
+      return Remedy.SPLIT;
+    }
+    if (state.startsWith("40") || state.equals(LOCK_TIMEOUT)) {
+      return Remedy.REPEAT;
+    }
+    return Remedy.RECONNECT;
+  }
+
+  /**
+   * Returns the refusal for a caller: INVALID_ARGUMENT for data that PostgreSQL refuses, else
+   * UNAVAILABLE. {@link DatabaseFailureLog} has logged it.
+   */
+  public static Refusal refusal(SQLException error) {
+    if (remedy(error) == Remedy.SPLIT) {
+      return Refusal.of(
+          Refusal.Reason.INVALID_ARGUMENT,
+          "value",
+          "",
+          "the database refused a value of this request (SQLSTATE " + error.getSQLState() + ")");
+    }
+    return Refusal.of(
+        Refusal.Reason.UNAVAILABLE,
+        SUBJECT,
+        "",
+        "the database does not answer (SQLSTATE " + error.getSQLState() + "); try again");
+  }
+}

@@ -1,0 +1,54 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.value.TypeVersion;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** The backlogs of the types that polls of one queue have named. Guarded by its queue's lock. */
+final class Backlogs {
+  private final Map<TypeVersion, Backlog> byType = new HashMap<>();
+
+  Backlog of(TypeVersion type) {
+    return byType.computeIfAbsent(type, key -> new Backlog());
+  }
+
+  Backlog of(PollRequest.Wanted type) {
+    return of(type.typeVersion());
+  }
+
+  /**
+   * Announces due runs to the backlogs of the type with this version and with any version. Returns
+   * false if no poll has named the type.
+   */
+  boolean announce(TypeVersion type, Consumer<Backlog> announcement) {
+    boolean exact = announceIfPolled(type, announcement);
+    TypeVersion anyVersion = new TypeVersion(type.type(), PollRequest.ANY_VERSION);
+    return announceIfPolled(anyVersion, announcement) || exact;
+  }
+
+  private boolean announceIfPolled(TypeVersion type, Consumer<Backlog> announcement) {
+    Backlog backlog = byType.get(type);
+    if (backlog == null) {
+      return false;
+    }
+    announcement.accept(backlog);
+    return true;
+  }
+
+  /** Runs of every type may be due. */
+  void announceUnknown() {
+    byType.values().forEach(Backlog::announceUnknown);
+  }
+
+  long lowUs(PollRequest.Wanted type) {
+    Backlog exact = byType.get(type.typeVersion());
+    Backlog any = byType.get(new TypeVersion(type.type(), PollRequest.ANY_VERSION));
+    return exact != null ? exact.lowUs() : any != null ? any.lowUs() : 0;
+  }
+
+  void resetLowUs() {
+    byType.values().forEach(backlog -> backlog.setLowUs(0));
+  }
+}

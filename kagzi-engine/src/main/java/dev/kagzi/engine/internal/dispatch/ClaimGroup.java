@@ -1,0 +1,117 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Workers that poll for the same types: one query claims runs for all of them, and their free slots
+ * take turns. Changed only under its queue's lock.
+ */
+final class ClaimGroup {
+  private static final int CLAIM_MAX = 500;
+
+  private final List<PollRequest.Wanted> types;
+  private final WorkerLimits limits;
+  private final Map<WorkerId, PollingWorker> workers = new LinkedHashMap<>();
+  private final List<WorkerId> slots = new ArrayList<>();
+  private final Map<TypeVersion, Long> announcementsBefore = new HashMap<>();
+  private boolean slotsReleased;
+
+  ClaimGroup(List<PollRequest.Wanted> types, WorkerLimits limits) {
+    this.types = types;
+    this.limits = limits;
+  }
+
+  List<PollRequest.Wanted> types() {
+    return types;
+  }
+
+  WorkerLimits limits() {
+    return limits;
+  }
+
+  /** The worker of each slot that the query may fill. */
+  List<WorkerId> slots() {
+    return slots;
+  }
+
+  void add(PollingWorker worker) {
+    workers.put(worker.workerId, worker);
+  }
+
+  PollingWorker worker(WorkerId workerId) {
+    PollingWorker worker = workers.get(workerId);
+    if (worker == null) {
+      throw new IllegalArgumentException(
+          "worker: " + workerId + " (expected: one of " + workers.keySet() + ")");
+    }
+    return worker;
+  }
+
+  void reserveSlots(Backlogs backlogs, long nowNanos) {
+    for (PollRequest.Wanted type : types) {
+      announcementsBefore.put(type.typeVersion(), backlogs.of(type).announcements());
+    }
+    int max = slotsMax(backlogs);
+    boolean more = true;
+    while (more && slots.size() < max) {
+      more = false;
+      for (PollingWorker worker : workers.values()) {
+        if (worker.freeSlots(nowNanos) > 0 && slots.size() < max) {
+          worker.reserveForClaim();
+          slots.add(worker.workerId);
+          more = true;
+        }
+      }
+    }
+    int left = slots.size();
+    for (PollRequest.Wanted type : types) {
+      left -= backlogs.of(type).subtract(left);
+    }
+  }
+
+  private int slotsMax(Backlogs backlogs) {
+    int sum = 0;
+    for (PollRequest.Wanted type : types) {
+      Backlog backlog = backlogs.of(type);
+      if (!backlog.isBounded()) {
+        return CLAIM_MAX;
+      }
+      sum += backlog.runsMax();
+    }
+    return Math.min(sum, CLAIM_MAX);
+  }
+
+  /** Has an effect once: a query can fail after its slots were released. */
+  void releaseSlots() {
+    if (!slotsReleased) {
+      slotsReleased = true;
+      slots.forEach(slot -> worker(slot).unreserveForClaim());
+    }
+  }
+
+  /** The query may have left due runs behind. */
+  void mayBeMore(Backlogs backlogs) {
+    types.forEach(type -> backlogs.of(type).mayBeMore());
+  }
+
+  /** The query found fewer runs than slots. No other run was due, unless a limit applied. */
+  void drained(Backlogs backlogs, List<ClaimRuns.Claimed> claimed) {
+    for (PollRequest.Wanted type : types) {
+      long count =
+          claimed.stream().filter(run -> run.task().workflowType().equals(type.type())).count();
+      boolean limited = type.tasksMax() > 0 && count >= type.tasksMax();
+      if (limited || !limits.isNone()) {
+        backlogs.of(type).mayBeMore();
+      } else {
+        backlogs.of(type).drained(announcementsBefore.getOrDefault(type.typeVersion(), 0L));
+      }
+    }
+  }
+}

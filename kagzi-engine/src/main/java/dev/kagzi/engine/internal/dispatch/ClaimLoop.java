@@ -1,0 +1,234 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.config.DispatchConfig;
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.memory.ByteBudget;
+import dev.kagzi.engine.metrics.DispatchMetrics;
+import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The claimer threads. Each takes a request of a {@link TaskQueue}, claims due runs in the
+ * database, and adds their tasks to the queue. Thread-safe.
+ */
+final class ClaimLoop implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(ClaimLoop.class);
+
+  private final Database database;
+  private final Settings settings;
+  private final BlockingQueue<ClaimRequest> requests;
+  private final ByteBudget taskBytes;
+  private final ClaimRegistry registry;
+  private final DispatchMetrics metrics;
+  private final EffectExecutor effects;
+  private final List<Thread> claimers = new ArrayList<>();
+  private volatile boolean closed;
+
+  /**
+   * What claim queries depend on.
+   *
+   * @param readBytesMax how many bytes one query may read
+   */
+  record Settings(
+      DispatchConfig config, ClaimRules rules, DispatchCallbacks callbacks, long readBytesMax) {}
+
+  /**
+   * Creates the loop; {@link #start} starts its threads.
+   *
+   * @param taskBytes what tasks that wait for polls may take; nothing is claimed while it is used
+   *     up
+   */
+  ClaimLoop(
+      Database database,
+      Settings settings,
+      BlockingQueue<ClaimRequest> requests,
+      ByteBudget taskBytes,
+      ClaimRegistry registry,
+      DispatchMetrics metrics,
+      EffectExecutor effects) {
+    this.database = database;
+    this.settings = settings;
+    this.requests = requests;
+    this.taskBytes = taskBytes;
+    this.registry = registry;
+    this.metrics = metrics;
+    this.effects = effects;
+  }
+
+  void start(EssentialThreads threads) {
+    for (int i = 0; i < settings.config.claimers(); i++) {
+      claimers.add(threads.loop("kagzi-claim-" + i, this::loop));
+    }
+    claimers.forEach(Thread::start);
+  }
+
+  private void loop() {
+    Session session = null;
+    while (!closed) {
+      ClaimRequest request = null;
+      try {
+        request = requests.take();
+        if (session == null || !session.isUsable()) {
+          session = database.open("claim");
+        }
+        if (request.isFallback()) {
+          checkForMissedRuns(session, request.queue());
+        } else {
+          claimRound(session, request.queue());
+        }
+      } catch (InterruptedException stopped) {
+        break;
+      } catch (SQLException e) {
+        database.logFailure("claim", e, session);
+        if (session != null) {
+          session.close();
+          session = null;
+        }
+        endAfterFailure(request);
+      } catch (RuntimeException bug) {
+        log.atError().setCause(bug).log("claiming runs failed unexpectedly");
+        endAfterFailure(request);
+      }
+    }
+    if (session != null) {
+      session.close();
+    }
+  }
+
+  private void endAfterFailure(@Nullable ClaimRequest request) {
+    pause();
+    if (request != null && !request.isFallback()) {
+      effects.execute(request.queue(), request.queue().endClaimRound());
+    }
+  }
+
+  private static void pause() {
+    try {
+      TimeUnit.MILLISECONDS.sleep(100);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Checks whether a run is due that no event announced. This needs no claim: usually there is
+   * none.
+   */
+  private void checkForMissedRuns(Session session, TaskQueue queue) throws SQLException {
+    List<PollRequest.Wanted> types = queue.typesIfQuietFor(0);
+    if (types.isEmpty() || !isEnabled(queue)) {
+      return;
+    }
+    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, queue.name(), types);
+    if (exact.isEmpty()) {
+      return;
+    }
+    ClaimRuns.NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, type -> 0);
+    if (next.isOverdue()) {
+      metrics.fallbackClaimed.increment();
+      effects.execute(queue, queue.checkBelowLowUs());
+    } else {
+      effects.execute(queue, queue.nextDue(next));
+    }
+  }
+
+  private void claimRound(Session session, TaskQueue queue) throws SQLException {
+    if (!isEnabled(queue)) {
+      effects.execute(queue, queue.skipClaimRound());
+      return;
+    }
+    metrics.claimRounds.increment();
+    List<ClaimGroup> groups = queue.beginClaimRound();
+    int done = 0;
+    try {
+      for (ClaimGroup group : groups) {
+        claimFor(session, queue, group);
+        done++;
+      }
+    } finally {
+      for (ClaimGroup group : groups.subList(done, groups.size())) {
+        effects.execute(queue, queue.claimFailed(group));
+      }
+    }
+    effects.execute(queue, queue.endClaimRound());
+  }
+
+  private void claimFor(Session session, TaskQueue queue, ClaimGroup group) throws SQLException {
+    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, queue.name(), group.types());
+    long bytesFree = taskBytes.free();
+    if (bytesFree == 0) {
+      // Workers do not fetch the tasks that wait for them: due runs stay in the database.
+      effects.execute(queue, queue.claimFailed(group));
+      pause();
+      return;
+    }
+    long bytesMax = Math.min(settings.readBytesMax, bytesFree);
+    ClaimRuns.Found found =
+        exact.isEmpty()
+            ? ClaimRuns.Found.NOTHING
+            : session.inTransaction(tx -> claim(tx, queue, group, exact, bytesMax));
+    List<ClaimRuns.Claimed> claimed =
+        found.claimed().stream()
+            .filter(run -> settings.callbacks.admit().test(queue.name(), run.task()))
+            .filter(run -> registry.add(run.worker(), run.task().claim(), queue.name()))
+            .toList();
+    found.crashed().forEach(settings.callbacks.failCrashed());
+    metrics.claimed.add(claimed.size());
+    effects.execute(queue, queue.claimed(group, claimed, found.isCut()));
+    if (!isEnabled(queue)) {
+      // The namespace was disabled while the query was in flight.
+      effects.execute(queue, queue.releaseTasks());
+    }
+    if (claimed.size() < group.slots().size() && !exact.isEmpty() && !found.isCut()) {
+      ClaimRuns.NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, queue::lowUs);
+      effects.execute(queue, queue.nextDue(group, next));
+    }
+  }
+
+  private boolean isEnabled(TaskQueue queue) {
+    return settings.callbacks.isEnabled().test(queue.name().namespace());
+  }
+
+  private ClaimRuns.Found claim(
+      Session tx, TaskQueue queue, ClaimGroup group, List<PollRequest.Wanted> types, long bytesMax)
+      throws SQLException {
+    QueueName name = queue.name();
+    DispatchConfig config = settings.config;
+    ClaimRules rules = settings.rules;
+    List<PollRequest.Wanted> allowed = types;
+    List<WorkerId> slots = group.slots();
+    if (!group.limits().isNone()) {
+      WorkerId worker = slots.get(0);
+      HeldRuns.lock(tx, worker);
+      List<HeldRuns.Held> held = HeldRuns.of(tx, worker, name, types, rules.leaseMsMax());
+      allowed = HeldRuns.within(group.limits(), types, held);
+      Integer limit = group.limits().all();
+      int free = limit == null ? slots.size() : Math.min(slots.size(), limit - held.size());
+      if (allowed.isEmpty() || free <= 0) {
+        return ClaimRuns.Found.NOTHING;
+      }
+      slots = slots.subList(0, free);
+    }
+    ClaimRuns.Request request =
+        new ClaimRuns.Request(
+            name, allowed, slots, config.firstLease().toMillis(), queue::lowUs, bytesMax, rules);
+    return ClaimRuns.claim(tx, request, config.answerBytesMax() / 2);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    claimers.forEach(Thread::interrupt);
+  }
+}

@@ -1,0 +1,75 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.WorkerId;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims that this server has dispatched and that have not ended. It finds claims that a worker
+ * dropped or never received. It may be wrong: every write checks the claim's epoch. Thread-safe.
+ */
+public final class ClaimRegistry {
+  private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+  private final Map<RunId, Held> held = new ConcurrentHashMap<>();
+
+  public record Held(int epoch, WorkerId worker, QueueName queue, long sinceNanos) {}
+
+  /**
+   * Adds a claim. Returns false if it was dispatched before; then it must not be dispatched again.
+   */
+  boolean add(WorkerId worker, Claim claim, QueueName queue) {
+    Held added = new Held(claim.epoch(), worker, queue, System.nanoTime());
+    Held before = held.putIfAbsent(claim.runId(), added);
+    if (before == null) {
+      return true;
+    }
+    // Repeated if another thread has changed the entry in between.
+    return before.epoch != claim.epoch()
+        && (held.replace(claim.runId(), before, added) || add(worker, claim, queue));
+  }
+
+  /** Removes a claim that has ended. Returns who held it, or null if this server does not know. */
+  public @Nullable Held remove(Claim claim) {
+    Held before = held.get(claim.runId());
+    if (before == null || (before.epoch != claim.epoch() && claim.epoch() != Claim.ANY)) {
+      return null;
+    }
+    held.remove(claim.runId(), before);
+    return before;
+  }
+
+  /** Claims that the worker received before the given time and does not list. */
+  public List<Claim> unlisted(WorkerId worker, List<Claim> listed, long beforeNanos) {
+    Set<Claim> known = new HashSet<>(listed);
+    List<Claim> dropped = new ArrayList<>();
+    held.forEach(
+        (run, claim) -> {
+          if (claim.worker.equals(worker)
+              && claim.sinceNanos - beforeNanos < 0
+              && !known.contains(new Claim(run, claim.epoch))) {
+            dropped.add(new Claim(run, claim.epoch));
+          }
+        });
+    return dropped;
+  }
+
+  /** Removes old claims: their workers report to another server now, which sees them end. */
+  public void removeOld() {
+    long now = System.nanoTime();
+    held.values().removeIf(claim -> now - claim.sinceNanos > FORGET_NANOS);
+  }
+
+  public int size() {
+    return held.size();
+  }
+}

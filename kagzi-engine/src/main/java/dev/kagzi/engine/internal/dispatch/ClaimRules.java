@@ -1,0 +1,12 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.retry.CrashPolicy;
+
+/**
+ * Rules for claims.
+ *
+ * @param leaseMsMax the longest lease without a heartbeat, unless the run has its own
+ * @param crashes what happens to runs whose workers die
+ * @param stepTimeoutMs the timeout of a step attempt, unless the run has its own
+ */
+public record ClaimRules(long leaseMsMax, CrashPolicy crashes, long stepTimeoutMs) {}

@@ -1,0 +1,412 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.run.ReleaseReason;
+import dev.kagzi.engine.internal.step.CloseSteps;
+import dev.kagzi.engine.internal.step.ReadSteps;
+import dev.kagzi.engine.internal.value.Json;
+import dev.kagzi.engine.retry.CrashPolicy;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RecordedStep;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.ToLongFunction;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Claims due runs for waiting slots: the i-th run for the i-th slot. */
+public final class ClaimRuns {
+  private static final Logger log = LoggerFactory.getLogger(ClaimRuns.class);
+
+  /**
+   * Each type and version has its own index scan and limit, so that a million runs of a type
+   * without workers are not scanned. A run with an expired lease is taken over. The first take-over
+   * in a row is immediate; a later one sets the run aside, and {@link #DELAY_SQL} delays it.
+   * Otherwise a run that kills its workers would kill them all at once. Runs are claimed while
+   * their inputs fit into memory.
+   */
+  public static final String SQL =
+      """
+      WITH c AS MATERIALIZED (
+        SELECT x.run_id, x.status AS from_status, x.found,
+               x.status = 'RUNNING' AND x.crashes > 0
+                 OR x.crashes + (x.status = 'RUNNING')::int > k.crashes_max AS aside,
+               row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
+          FROM (SELECT d.*, count(*) OVER () AS found,
+                       sum(d.bytes) OVER (ORDER BY d.available_at, d.run_id) - d.bytes
+                         AS bytes_before
+                  FROM (SELECT f.*, coalesce(octet_length(i.data), 0) AS bytes
+                          FROM (SELECT r.run_id, r.status, r.crashes, r.available_at
+                                  FROM unnest(?::text[], ?::text[], ?::int[], ?::bigint[])
+                                         AS t (workflow_type, version, tasks_max, low_us)
+                                 CROSS JOIN LATERAL (
+                                       SELECT w.run_id, w.status, w.crashes, w.available_at
+                                         FROM kagzi.workflow_runs w
+                                        WHERE w.namespace = ? AND w.task_queue = ?
+                                          AND w.workflow_type = t.workflow_type
+                                          AND w.version = t.version
+                                          AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                                          AND w.available_at >= kagzi.at(t.low_us)
+                                          AND w.available_at <= kagzi.clock()
+                                          AND (w.deadline_at IS NULL
+                                               OR w.deadline_at > kagzi.clock())
+                                        ORDER BY w.available_at
+                                        LIMIT t.tasks_max
+                                          FOR NO KEY UPDATE SKIP LOCKED) AS r
+                                 ORDER BY r.available_at, r.run_id
+                                 LIMIT ?) AS f
+                          LEFT JOIN kagzi.workflow_payloads i
+                                 ON i.run_id = f.run_id AND i.kind = 'INPUT') AS d) AS x,
+               (VALUES (?::int, ?::bigint)) AS k (crashes_max, bytes_max)
+         WHERE x.bytes_before = 0 OR x.bytes_before + x.bytes <= k.bytes_max),
+      u AS (
+        UPDATE kagzi.workflow_runs w
+           SET epoch = w.epoch + 1,
+               free_epoch = CASE WHEN c.from_status = 'RUNNING'
+                                 THEN coalesce(w.free_epoch, w.epoch - 1) ELSE w.epoch END,
+               status = CASE WHEN c.aside THEN 'PENDING' ELSE 'RUNNING' END,
+               locked_by = CASE WHEN c.aside THEN NULL ELSE (?::uuid[])[c.slot] END,
+               taken_from = CASE WHEN c.aside AND c.from_status = 'RUNNING' THEN w.locked_by END,
+               taken_epoch = CASE WHEN c.aside AND c.from_status = 'RUNNING' THEN w.epoch END,
+               lost_epoch = CASE WHEN c.from_status = 'RUNNING'
+                                 THEN coalesce(w.lost_epoch, w.epoch) ELSE w.lost_epoch END,
+               claimed_at = kagzi.clock(),
+               available_at = kagzi.clock()
+                 + CASE WHEN c.aside THEN 0 ELSE ?::bigint END * interval '1 millisecond',
+               crashes = w.crashes + CASE WHEN c.from_status = 'RUNNING' THEN 1 ELSE 0 END,
+               started_at = coalesce(w.started_at, t.now),
+               waits_for = NULL
+          FROM c, (SELECT kagzi.clock() AS now) AS t
+         WHERE w.run_id = c.run_id
+        RETURNING w.run_id, w.epoch, w.status, w.workflow_type, w.version, w.attempts, w.external_id,
+                  w.created_at, w.crashes, w.step_timeout_ms,
+                  ceil(extract(epoch FROM w.deadline_at - t.now) * 1000)::bigint
+                    AS deadline_in_ms,
+                  c.slot, c.from_status, c.found, w.namespace, w.task_queue),
+      n AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+        SELECT namespace, task_queue, workflow_type, version, from_status, status, count(*)
+          FROM u
+         WHERE from_status <> status
+         GROUP BY namespace, task_queue, workflow_type, version, from_status, status)
+      SELECT u.*, p.data, p.metadata
+        FROM u
+        LEFT JOIN kagzi.workflow_payloads p ON p.run_id = u.run_id AND p.kind = 'INPUT'
+       ORDER BY u.slot
+      """;
+
+  /** Delays runs that {@link #SQL} set aside, by the back-off of {@link CrashPolicy}. */
+  public static final String DELAY_SQL =
+      """
+      UPDATE kagzi.workflow_runs w
+         SET available_at = kagzi.clock() + n.delay_ms * interval '1 millisecond'
+        FROM unnest(?::uuid[], ?::int[], ?::bigint[]) AS n (run_id, epoch, delay_ms)
+       WHERE w.run_id = n.run_id AND w.epoch = n.epoch
+      """;
+
+  /** Milliseconds until the next run of these types is due; zero or less when one is overdue. */
+  public static final String NEXT_DUE_SQL =
+      """
+      SELECT ceil(extract(epoch FROM min(d.available_at) - kagzi.clock()) * 1000)::bigint AS due_ms,
+             (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
+        FROM unnest(?::text[], ?::text[], ?::bigint[]) AS t (workflow_type, version, low_us)
+       CROSS JOIN LATERAL (
+             SELECT w.available_at
+               FROM kagzi.workflow_runs w
+              WHERE w.namespace = ? AND w.task_queue = ?
+                AND w.workflow_type = t.workflow_type AND w.version = t.version
+                AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                AND w.available_at >= kagzi.at(t.low_us)
+                AND w.available_at < 'infinity'
+                AND (w.deadline_at IS NULL OR w.deadline_at > kagzi.clock())
+              ORDER BY w.available_at
+              LIMIT 1) AS d
+      """;
+
+  /** The versions of unfinished runs of these types: one index probe for each version. */
+  public static final String VERSIONS_SQL =
+      """
+      WITH RECURSIVE v AS (
+        SELECT t.workflow_type, (
+                 SELECT min(w.version) FROM kagzi.workflow_runs w
+                  WHERE w.namespace = ? AND w.task_queue = ? AND w.workflow_type = t.workflow_type
+                    AND w.available_at IS NOT NULL AND w.cron_expr IS NULL) AS version
+          FROM unnest(?::text[]) AS t (workflow_type)
+        UNION ALL
+        SELECT v.workflow_type, (
+                 SELECT min(w.version) FROM kagzi.workflow_runs w
+                  WHERE w.namespace = ? AND w.task_queue = ? AND w.workflow_type = v.workflow_type
+                    AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                    AND w.version > v.version)
+          FROM v
+         WHERE v.version IS NOT NULL)
+      SELECT workflow_type, version FROM v WHERE version IS NOT NULL LIMIT 1000
+      """;
+
+  private ClaimRuns() {}
+
+  record Claimed(WorkerId worker, Task task) {}
+
+  /**
+   * The result of a claim query.
+   *
+   * @param crashed runs that were taken over too often
+   * @param isCut more runs are due, but their inputs did not fit into memory
+   */
+  record Found(List<Claimed> claimed, List<RunId> crashed, boolean isCut) {
+    static final Found NOTHING = new Found(List.of(), List.of(), false);
+  }
+
+  private record Taken(
+      int slot,
+      int found,
+      RunStatus status,
+      RunStatus before,
+      Claim claim,
+      String type,
+      String version,
+      int attempts,
+      String externalId,
+      Instant createdAt,
+      int crashes,
+      @Nullable Long stepTimeoutMs,
+      @Nullable Long deadlineInMs,
+      @Nullable Payload input) {
+
+    /** How often the run had been taken over before this claim. */
+    int crashesBefore() {
+      return before == RunStatus.RUNNING ? crashes - 1 : crashes;
+    }
+  }
+
+  /**
+   * The parameters of a claim query.
+   *
+   * @param types with exact versions and limits
+   * @param slots the worker of each slot
+   * @param lowUs for each type, the due time at which the index scan starts
+   * @param bytesMax limits the inputs, and the histories; one run is claimed in any case
+   */
+  record Request(
+      QueueName queue,
+      List<PollRequest.Wanted> types,
+      List<WorkerId> slots,
+      long leaseMs,
+      ToLongFunction<PollRequest.Wanted> lowUs,
+      long bytesMax,
+      ClaimRules rules) {}
+
+  /** Claims within the open transaction. Reads recorded steps after it has locked the runs. */
+  static Found claim(Session tx, Request request, int historyBytesMax) throws SQLException {
+    CrashPolicy crashes = request.rules.crashes();
+    List<Taken> taken =
+        tx.query(SQL)
+            .bindTexts(request.types, PollRequest.Wanted::type)
+            .bindTexts(request.types, PollRequest.Wanted::version)
+            .bindInts(
+                request.types,
+                t ->
+                    t.tasksMax() == 0
+                        ? request.slots.size()
+                        : Math.min(t.tasksMax(), request.slots.size()))
+            .bindLongs(request.types, request.lowUs)
+            .bind(request.queue.namespace())
+            .bind(request.queue.queue())
+            .bind(request.slots.size())
+            .bind(crashes.limit())
+            .bind(request.bytesMax)
+            .bindUuids(request.slots, WorkerId::value)
+            .bind(request.leaseMs)
+            .list(ClaimRuns::map);
+    List<RunId> slept = new ArrayList<>();
+    List<Taken> aside = new ArrayList<>();
+    Map<RunId, Integer> claimedBefore = new LinkedHashMap<>();
+    for (Taken run : taken) {
+      if (run.before == RunStatus.RUNNING) {
+        log.atDebug()
+            .addKeyValue("run", run.claim.runId())
+            .addKeyValue("epoch", run.claim.epoch() - 1)
+            .addKeyValue("reason", ReleaseReason.LEASE_ENDED)
+            .log("claim taken");
+      }
+      if (run.before == RunStatus.SLEEPING) {
+        slept.add(run.claim.runId());
+      }
+      if (run.status == RunStatus.PENDING) {
+        aside.add(run);
+      } else if (run.claim.epoch() > 1) {
+        claimedBefore.put(run.claim.runId(), run.attempts);
+      }
+    }
+    if (!slept.isEmpty()) {
+      CloseSteps.endSleeps(tx, slept);
+    }
+    if (!aside.isEmpty()) {
+      delay(tx, aside, crashes);
+    }
+    Map<RunId, ReadSteps.Size> sizes =
+        claimedBefore.isEmpty() ? Map.of() : ReadSteps.sizes(tx, claimedBefore.keySet());
+    Set<RunId> apart =
+        removeLargeHistories(sizes, claimedBefore, historyBytesMax, request.bytesMax);
+    Map<RunId, List<RecordedStep>> histories =
+        claimedBefore.isEmpty() ? Map.of() : ReadSteps.history(tx, claimedBefore);
+    List<Claimed> claimed = new ArrayList<>(taken.size());
+    List<RunId> crashed = new ArrayList<>();
+    for (Taken one : taken) {
+      if (crashes.isOver(one.crashes)) {
+        crashed.add(one.claim.runId());
+      } else if (one.status == RunStatus.RUNNING) {
+        RunId run = one.claim.runId();
+        claimed.add(
+            new Claimed(
+                request.slots.get(one.slot - 1),
+                task(
+                    one,
+                    sizes.getOrDefault(run, ReadSteps.Size.NONE).steps(),
+                    histories.getOrDefault(run, List.of()),
+                    apart.contains(run),
+                    request.rules.stepTimeoutMs())));
+      }
+    }
+    return new Found(claimed, crashed, !taken.isEmpty() && taken.getFirst().found > taken.size());
+  }
+
+  private static void delay(Session tx, List<Taken> aside, CrashPolicy crashes)
+      throws SQLException {
+    RandomGenerator random = ThreadLocalRandom.current();
+    tx.query(DELAY_SQL)
+        .bindUuids(aside, run -> run.claim.runId().value())
+        .bindInts(aside, run -> run.claim.epoch())
+        // A run over the crash limit is delayed, too: no claim query may find it before it fails.
+        .bindLongs(aside, run -> crashes.delayMs(Math.max(1, run.crashesBefore()), random))
+        .update();
+  }
+
+  /**
+   * Removes the runs whose history is too large for a task, or does not fit into memory with the
+   * others. Returns them; their workers fetch the history separately.
+   */
+  private static Set<RunId> removeLargeHistories(
+      Map<RunId, ReadSteps.Size> sizes, Map<RunId, Integer> runs, int bytesMax, long allBytesMax) {
+    Set<RunId> apart = new HashSet<>();
+    long left = allBytesMax;
+    for (Map.Entry<RunId, ReadSteps.Size> size : sizes.entrySet()) {
+      long bytes = size.getValue().bytes();
+      if (bytes > bytesMax || bytes > left) {
+        apart.add(size.getKey());
+      } else {
+        left -= bytes;
+      }
+    }
+    runs.keySet().removeAll(apart);
+    return apart;
+  }
+
+  private static Task task(
+      Taken run, int stepsRecorded, List<RecordedStep> steps, boolean apart, long stepTimeoutMs) {
+    return new Task(
+        run.claim,
+        run.type,
+        run.version,
+        run.attempts,
+        run.input,
+        stepsRecorded,
+        steps,
+        apart,
+        run.externalId,
+        run.createdAt,
+        run.deadlineInMs,
+        run.stepTimeoutMs == null ? stepTimeoutMs : run.stepTimeoutMs);
+  }
+
+  private static Taken map(Row row) throws SQLException {
+    byte[] data = row.bytes("data");
+    return new Taken(
+        row.integer("slot"),
+        row.integer("found"),
+        RunStatus.valueOf(row.text("status")),
+        RunStatus.valueOf(row.text("from_status")),
+        new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
+        row.text("workflow_type"),
+        row.text("version"),
+        row.integer("attempts"),
+        Objects.requireNonNullElse(row.textOrNull("external_id"), ""),
+        row.time("created_at"),
+        row.integer("crashes"),
+        row.bigintOrNull("step_timeout_ms"),
+        row.bigintOrNull("deadline_in_ms"),
+        data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))));
+  }
+
+  /**
+   * When the next run is due.
+   *
+   * @param dueMs null when there is none
+   */
+  record NextDue(@Nullable Long dueMs, long nowUs) {
+    boolean isOverdue() {
+      return dueMs != null && dueMs <= 0;
+    }
+  }
+
+  static NextDue nextDue(
+      Session session,
+      QueueName queue,
+      List<PollRequest.Wanted> types,
+      ToLongFunction<PollRequest.Wanted> lowUs)
+      throws SQLException {
+    return session
+        .query(NEXT_DUE_SQL)
+        .bindTexts(types, PollRequest.Wanted::type)
+        .bindTexts(types, PollRequest.Wanted::version)
+        .bindLongs(types, lowUs)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .first(row -> new NextDue(row.bigintOrNull("due_ms"), row.bigint("now_us")))
+        .orElseThrow();
+  }
+
+  /** Replaces {@link PollRequest#ANY_VERSION} by the versions that exist. */
+  static List<PollRequest.Wanted> withVersions(
+      Session session, QueueName queue, List<PollRequest.Wanted> types) throws SQLException {
+    List<PollRequest.Wanted> anyVersion = new ArrayList<>();
+    List<PollRequest.Wanted> exact = new ArrayList<>();
+    for (PollRequest.Wanted type : types) {
+      (type.version().equals(PollRequest.ANY_VERSION) ? anyVersion : exact).add(type);
+    }
+    if (anyVersion.isEmpty()) {
+      return types;
+    }
+    session
+        .query(VERSIONS_SQL)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .bindTexts(anyVersion, PollRequest.Wanted::type)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .list(
+            row ->
+                exact.add(
+                    new PollRequest.Wanted(row.text("workflow_type"), row.text("version"), 0)));
+    return exact;
+  }
+}

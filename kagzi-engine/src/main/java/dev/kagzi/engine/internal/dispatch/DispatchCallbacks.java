@@ -1,0 +1,25 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import java.util.List;
+import java.util.function.BiPredicate;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/**
+ * What dispatch needs from the rest of the engine.
+ *
+ * @param release releases claims whose tasks no worker received
+ * @param failCrashed fails a run whose workers died too often
+ * @param admit whether a worker may receive the task that was just claimed; if it returns false, it
+ *     has ended the claim itself
+ * @param isEnabled whether runs of a namespace are dispatched
+ */
+public record DispatchCallbacks(
+    Consumer<List<Claim>> release,
+    Consumer<RunId> failCrashed,
+    BiPredicate<QueueName, Task> admit,
+    Predicate<String> isEnabled) {}

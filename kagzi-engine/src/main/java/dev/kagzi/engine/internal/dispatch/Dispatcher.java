@@ -1,0 +1,283 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.config.DispatchConfig;
+import dev.kagzi.engine.config.MemoryConfig;
+import dev.kagzi.engine.dispatch.Poll;
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.run.SlotReservation;
+import dev.kagzi.engine.internal.run.StartRun;
+import dev.kagzi.engine.memory.ByteBudget;
+import dev.kagzi.engine.metrics.DispatchMetrics;
+import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives due runs to waiting polls. Receives polls and events, forwards each to its {@link
+ * TaskQueue}, and executes what the queue returns. Thread-safe.
+ */
+public final class Dispatcher implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+  private static final long SWEEP_MS = 500;
+
+  private final DispatchConfig config;
+  private final ClaimRules rules;
+  private final DispatchMetrics metrics = new DispatchMetrics();
+  private final ClaimRegistry registry = new ClaimRegistry();
+
+  /** Inputs and histories of tasks that wait for the polls of their workers. */
+  private final ByteBudget taskBytes;
+
+  private final Map<QueueName, TaskQueue> queues = new ConcurrentHashMap<>();
+
+  /** Queues with tasks of started runs; {@link #answerPolls} delivers them. */
+  private final Set<TaskQueue> queuesWithStarts = ConcurrentHashMap.newKeySet();
+
+  private final BlockingQueue<ClaimRequest> claimRequests = new LinkedBlockingQueue<>();
+  private final ScheduledThreadPoolExecutor timer;
+  private final EffectExecutor effects;
+  private final ClaimLoop claimLoop;
+
+  public Dispatcher(
+      Database database,
+      DispatchConfig config,
+      ClaimRules rules,
+      DispatchCallbacks callbacks,
+      MemoryConfig memory,
+      EssentialThreads threads) {
+    this.config = config;
+    this.rules = rules;
+    this.taskBytes = new ByteBudget(memory.taskBytesMax());
+    this.timer = threads.timer("kagzi-timer");
+    this.effects = new EffectExecutor(claimRequests, timer, callbacks.release(), metrics);
+    this.claimLoop =
+        new ClaimLoop(
+            database,
+            new ClaimLoop.Settings(config, rules, callbacks, memory.readBytesMax()),
+            claimRequests,
+            taskBytes,
+            registry,
+            metrics,
+            effects);
+    timer.scheduleWithFixedDelay(this::sweep, SWEEP_MS, SWEEP_MS, TimeUnit.MILLISECONDS);
+    claimLoop.start(threads);
+  }
+
+  // ---- polls
+
+  public Poll poll(PollRequest request, WorkerLimits limits) {
+    WaitingPoll poll = new WaitingPoll(request);
+    QueueEffects added = new QueueEffects();
+    // Added inside of compute: the sweep cannot remove the queue before it has the poll.
+    TaskQueue queue =
+        queues.compute(
+            request.queue(),
+            (name, present) -> {
+              TaskQueue target = present == null ? new TaskQueue(name, config, taskBytes) : present;
+              added.addAll(target.add(poll, limits));
+              return target;
+            });
+    effects.execute(queue, added);
+    scheduleTimeout(queue, poll);
+    return new Poll(poll.tasks(), () -> effects.execute(queue, queue.cancel(poll)));
+  }
+
+  private void scheduleTimeout(TaskQueue queue, WaitingPoll poll) {
+    if (poll.tasks().isDone()) {
+      return;
+    }
+    Future<?> timeout =
+        timer.schedule(
+            () -> effects.execute(queue, queue.timeOut(poll)),
+            poll.request().waitMs(),
+            TimeUnit.MILLISECONDS);
+    poll.tasks().whenComplete((tasks, failure) -> timeout.cancel(false));
+  }
+
+  public long pollMsMax() {
+    return config.pollMax().toMillis();
+  }
+
+  // ---- runs that start
+
+  /**
+   * Reserves a waiting worker's slot for a run that is about to start. Returns null when there is
+   * no free slot, or when older runs need it.
+   */
+  public @Nullable SlotReservation reserve(QueueName name, TypeVersion type) {
+    TaskQueue queue = queues.get(name);
+    PollingWorker worker = queue == null ? null : queue.reserveSlot(type);
+    return queue == null || worker == null ? null : new ReservedSlot(queue, worker, type);
+  }
+
+  private final class ReservedSlot implements SlotReservation {
+    private final TaskQueue queue;
+    private final PollingWorker worker;
+    private final TypeVersion type;
+    private final AtomicBoolean open = new AtomicBoolean(true);
+
+    ReservedSlot(TaskQueue queue, PollingWorker worker, TypeVersion type) {
+      this.queue = queue;
+      this.worker = worker;
+      this.type = type;
+    }
+
+    @Override
+    public WorkerId worker() {
+      return worker.workerId;
+    }
+
+    @Override
+    public long leaseMs() {
+      return config.firstLease().toMillis();
+    }
+
+    @Override
+    public void started(StartRun run, Instant createdAt) {
+      if (open.getAndSet(false)) {
+        dispatchStarted(queue, worker, Task.ofStart(run, createdAt, rules.stepTimeoutMs()));
+      }
+    }
+
+    @Override
+    public void notStarted() {
+      if (open.getAndSet(false)) {
+        queue.freeSlot(worker, type);
+      }
+    }
+  }
+
+  private void dispatchStarted(TaskQueue queue, PollingWorker worker, Task task) {
+    if (registry.add(worker.workerId, task.claim(), queue.name())) {
+      metrics.handedOver.increment();
+      effects.execute(queue, queue.fillSlot(worker, task));
+      queuesWithStarts.add(queue);
+    } else {
+      // A repeated start finds the run of the first one, whose task the worker already has.
+      queue.freeSlot(worker, task.type());
+    }
+  }
+
+  /** Delivers the tasks of runs whose start has been committed. */
+  public void answerPolls() {
+    if (queuesWithStarts.isEmpty()) {
+      return;
+    }
+    for (TaskQueue queue : List.copyOf(queuesWithStarts)) {
+      queuesWithStarts.remove(queue);
+      effects.execute(queue, queue.answerPolls());
+    }
+  }
+
+  // ---- events
+
+  /** A run of the type is due after the delay. */
+  public void runDue(QueueName name, TypeVersion type, long delayMs) {
+    update(name, queue -> queue.runDue(type, delayMs));
+  }
+
+  /** An unknown number of runs of the type is due after the delay. */
+  public void runsDue(QueueName name, TypeVersion type, long delayMs) {
+    update(name, queue -> queue.runsDue(type, delayMs));
+  }
+
+  /** Checks all queues for due runs, because events may have been missed. */
+  public void checkEverything() {
+    updateAll(TaskQueue::checkEverything);
+  }
+
+  /** Starts to dispatch runs of the namespace. */
+  public void namespaceEnabled(String namespace) {
+    updateAll(namespace, TaskQueue::checkEverything);
+  }
+
+  /** Releases the tasks that no worker of the namespace has received; polls keep waiting. */
+  public void namespaceDisabled(String namespace) {
+    updateAll(namespace, TaskQueue::releaseTasks);
+  }
+
+  /** A claim has ended: its worker has a free slot. */
+  public void claimEnded(Claim claim) {
+    ClaimRegistry.Held held = registry.remove(claim);
+    if (held != null) {
+      update(held.queue(), queue -> queue.slotFreed(held.worker()));
+    }
+  }
+
+  /** Ends the polls of a worker that takes no more tasks. */
+  public void workerLeaves(WorkerId worker) {
+    updateAll(queue -> queue.removeWorker(worker));
+  }
+
+  private void update(QueueName name, Function<TaskQueue, QueueEffects> change) {
+    TaskQueue queue = queues.get(name);
+    if (queue != null) {
+      effects.execute(queue, change.apply(queue));
+    }
+  }
+
+  private void updateAll(Function<TaskQueue, QueueEffects> change) {
+    queues.values().forEach(queue -> effects.execute(queue, change.apply(queue)));
+  }
+
+  private void updateAll(String namespace, Function<TaskQueue, QueueEffects> change) {
+    for (TaskQueue queue : queues.values()) {
+      if (queue.name().namespace().equals(namespace)) {
+        effects.execute(queue, change.apply(queue));
+      }
+    }
+  }
+
+  // ---- sweep
+
+  private void sweep() {
+    try {
+      queues.forEach(this::sweep);
+    } catch (RuntimeException bug) {
+      log.atError().setCause(bug).log("sweeping the task queues failed");
+    }
+  }
+
+  private void sweep(QueueName name, TaskQueue queue) {
+    effects.execute(queue, queue.sweep());
+    if (queues.computeIfPresent(name, (same, it) -> it.isUnused() ? null : it) == null) {
+      effects.cancelWakeUp(queue);
+    } else if (!queue.typesIfQuietFor(config.fallbackInterval().toNanos()).isEmpty()) {
+      claimRequests.add(new ClaimRequest(queue, true));
+    }
+  }
+
+  public DispatchMetrics metrics() {
+    return metrics;
+  }
+
+  public ClaimRegistry registry() {
+    return registry;
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    claimLoop.close();
+    updateAll(TaskQueue::removeWorkers);
+  }
+}

@@ -1,0 +1,197 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Finds the runs that a worker holds. Only runs with their own lease have an index by worker. All
+ * other leases end within a known time, so the claim index finds them in that window.
+ */
+public final class HeldRuns {
+  public static final String SQL =
+      """
+      SELECT h.run_id, h.epoch, h.workflow_type
+        FROM unnest(?::text[], ?::text[]) AS t (workflow_type, version)
+       CROSS JOIN LATERAL (
+             SELECT w.run_id, w.epoch, w.workflow_type
+               FROM kagzi.workflow_runs w
+              WHERE w.namespace = ? AND w.task_queue = ?
+                AND w.workflow_type = t.workflow_type AND w.version = t.version
+                AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                AND w.available_at > kagzi.clock()
+                AND w.available_at <= kagzi.clock() + ? * interval '1 millisecond'
+                AND w.status = 'RUNNING'
+                AND w.locked_by = ?
+                AND w.heartbeat_timeout_ms IS NULL) AS h
+      UNION ALL
+      SELECT w.run_id, w.epoch, w.workflow_type
+        FROM kagzi.workflow_runs w
+       WHERE w.locked_by = ?
+         AND w.heartbeat_timeout_ms IS NOT NULL
+         AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+         AND w.available_at > kagzi.clock()
+         AND w.status = 'RUNNING'
+      """;
+
+  // Jumps from worker to worker: the runs of one worker cost one index probe.
+  public static final String FORGOTTEN_SQL =
+      """
+      WITH RECURSIVE holder AS (
+        (SELECT w.locked_by
+           FROM kagzi.workflow_runs w
+          WHERE w.locked_by IS NOT NULL
+            AND w.heartbeat_timeout_ms IS NOT NULL
+            AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+          ORDER BY w.locked_by LIMIT 1)
+        UNION ALL
+        SELECT (SELECT w.locked_by
+                  FROM kagzi.workflow_runs w
+                 WHERE w.locked_by > h.locked_by
+                   AND w.heartbeat_timeout_ms IS NOT NULL
+                   AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                 ORDER BY w.locked_by LIMIT 1)
+          FROM holder h
+         WHERE h.locked_by IS NOT NULL)
+      SELECT f.run_id, f.epoch
+        FROM holder h
+        JOIN kagzi.workers k ON k.worker_id = h.locked_by
+       CROSS JOIN LATERAL (
+             SELECT w.run_id, w.epoch
+               FROM kagzi.workflow_runs w
+              WHERE w.locked_by = k.worker_id
+                AND w.heartbeat_timeout_ms IS NOT NULL
+                AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                AND w.status = 'RUNNING'
+              LIMIT ?) AS f
+       WHERE k.status || '' = 'OFFLINE'
+         AND k.deregistered_at < kagzi.clock() - ? * interval '1 millisecond'
+      """;
+
+  private static final long UNHEARD_MS_MAX = Duration.ofMinutes(10).toMillis();
+
+  /**
+   * Claims for which the worker has made no call yet, and how long their lease may be renewed. The
+   * answer to the poll may have been lost; then no worker executes the run. The time doubles with
+   * each crash, so that a long workflow without steps can finish.
+   */
+  public static final String UNHEARD_SQL =
+      """
+      SELECT r.run_id, r.available_at < u.until AS renewable,
+             (extract(epoch FROM u.until) * 1000000)::bigint AS until_us
+        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
+        JOIN kagzi.workflow_runs r ON r.run_id = n.run_id AND r.epoch = n.epoch
+       CROSS JOIN LATERAL (SELECT coalesce(r.heartbeat_timeout_ms, ?::bigint) AS ms) AS l
+       CROSS JOIN LATERAL (
+             SELECT coalesce(r.claimed_at, r.created_at)
+                      + greatest(l.ms, least(?::bigint, l.ms * 2 ^ least(r.crashes, 20)))
+                          * interval '1 millisecond' AS until) AS u
+       WHERE r.heard_epoch IS DISTINCT FROM r.epoch
+         AND NOT EXISTS (SELECT 1 FROM kagzi.step_runs s
+                          WHERE s.run_id = r.run_id AND s.epoch = r.epoch)
+      """;
+
+  private HeldRuns() {}
+
+  /**
+   * How far the lease of a claim without calls may be extended.
+   *
+   * @param renewable false when it is extended that far already
+   */
+  public record RenewalLimit(boolean renewable, long untilUs) {}
+
+  /** Those of the claims for which their worker has made no call yet. */
+  public static Map<RunId, RenewalLimit> unheard(Session session, List<Claim> claims, long leaseMs)
+      throws SQLException {
+    Map<RunId, RenewalLimit> unheard = new HashMap<>();
+    session
+        .query(UNHEARD_SQL)
+        .bindUuids(claims, c -> c.runId().value())
+        .bindInts(claims, Claim::epoch)
+        .bind(leaseMs)
+        .bind(UNHEARD_MS_MAX)
+        .list(
+            row ->
+                unheard.put(
+                    new RunId(row.uuid("run_id")),
+                    new RenewalLimit(row.bool("renewable"), row.bigint("until_us"))));
+    return unheard;
+  }
+
+  /**
+   * Locks the worker's limits until the transaction ends: two claims must not use the same rest.
+   */
+  static void lock(Session tx, WorkerId worker) throws SQLException {
+    tx.query("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))")
+        .bind(worker.toString())
+        .execute();
+  }
+
+  public record Held(Claim claim, String workflowType) {}
+
+  /** The runs of these types that the worker holds, and all its runs with their own lease. */
+  public static List<Held> of(
+      Session session,
+      WorkerId worker,
+      QueueName queue,
+      List<PollRequest.Wanted> types,
+      long leaseMsMax)
+      throws SQLException {
+    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, queue, types);
+    return session
+        .query(SQL)
+        .bindTexts(exact, PollRequest.Wanted::type)
+        .bindTexts(exact, PollRequest.Wanted::version)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .bind(leaseMsMax)
+        .bind(worker.value())
+        .bind(worker.value())
+        .list(
+            row ->
+                new Held(
+                    new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
+                    row.text("workflow_type")));
+  }
+
+  /**
+   * Claims, of runs with their own lease, whose workers have been offline for at least {@code
+   * offlineMs}; at most {@code max} of each worker. Other leases expire soon.
+   */
+  public static List<Claim> forgotten(Session session, long offlineMs, int max)
+      throws SQLException {
+    return session
+        .query(FORGOTTEN_SQL)
+        .bind(max)
+        .bind(offlineMs)
+        .list(row -> new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")));
+  }
+
+  /** The types of a poll with the rest of the worker's limits, without those that are used up. */
+  static List<PollRequest.Wanted> within(
+      WorkerLimits limits, List<PollRequest.Wanted> types, List<Held> held) {
+    if (limits.all() != null && held.size() >= limits.all()) {
+      return List.of();
+    }
+    Map<String, Integer> counts = new HashMap<>();
+    held.forEach(run -> counts.merge(run.workflowType(), 1, Integer::sum));
+    List<PollRequest.Wanted> left = new ArrayList<>();
+    for (PollRequest.Wanted type : types) {
+      Integer limit = limits.byType().get(type.type());
+      int free = limit == null ? 1 : limit - counts.getOrDefault(type.type(), 0);
+      if (free > 0) {
+        left.add(new PollRequest.Wanted(type.type(), type.version(), limit == null ? 0 : free));
+      }
+    }
+    return left;
+  }
+}

@@ -1,0 +1,232 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.memory.ByteBudget;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One worker of a {@link TaskQueue}: its waiting polls, its free slots, and tasks that wait for its
+ * next poll. Free slots are kept for a moment after a poll ends, because the worker is about to
+ * poll again. Without that, each run that starts between two polls would cost a claim query.
+ *
+ * <p>Guarded by the queue's lock, except for its final fields.
+ */
+final class PollingWorker {
+  final WorkerId workerId;
+  final WorkerLimits limits;
+  final Deque<WaitingPoll> polls = new ArrayDeque<>();
+  private final Deque<Task> tasks = new ArrayDeque<>();
+  private final ByteBudget taskBytes;
+  private List<PollRequest.Wanted> types = List.of();
+  private final Map<TypeVersion, Integer> typeSlotsLeft = new HashMap<>();
+
+  /** Tasks for the worker that no poll has taken: the worker does not count them yet. */
+  private final Map<TypeVersion, Integer> undelivered = new HashMap<>();
+
+  private int keptSlots;
+  private long keptUntilNanos;
+  private int reservedSlots;
+  private int claimingSlots;
+  private int freedSlots;
+
+  PollingWorker(WorkerId workerId, WorkerLimits limits, ByteBudget taskBytes) {
+    this.workerId = workerId;
+    this.limits = limits;
+    this.taskBytes = taskBytes;
+  }
+
+  boolean isWaiting() {
+    return !polls.isEmpty();
+  }
+
+  boolean hasTasks() {
+    return !tasks.isEmpty();
+  }
+
+  void addTask(Task task) {
+    tasks.add(task);
+    taskBytes.add(task.bytes());
+  }
+
+  private Task removeTask() {
+    Task task = tasks.remove();
+    taskBytes.release(task.bytes());
+    noLongerUndelivered(task.type());
+    return task;
+  }
+
+  void addPoll(WaitingPoll poll) {
+    types = poll.request().types();
+    polls.add(poll);
+    freedSlots = 0;
+    typeSlotsLeft.clear();
+    for (PollRequest.Wanted type : types) {
+      if (type.tasksMax() > 0) {
+        typeSlotsLeft.put(type.typeVersion(), type.tasksMax() - undelivered(type));
+      }
+    }
+  }
+
+  private int undelivered(PollRequest.Wanted type) {
+    int sum = 0;
+    for (Map.Entry<TypeVersion, Integer> each : undelivered.entrySet()) {
+      sum += accepts(type, each.getKey()) ? each.getValue() : 0;
+    }
+    return sum;
+  }
+
+  private static boolean accepts(PollRequest.Wanted type, TypeVersion run) {
+    return type.type().equals(run.type())
+        && (type.version().equals(run.version()) || type.version().equals(PollRequest.ANY_VERSION));
+  }
+
+  List<PollRequest.Wanted> types() {
+    return types;
+  }
+
+  boolean hasTypeLimits() {
+    return !typeSlotsLeft.isEmpty();
+  }
+
+  /** The entry of the last poll that accepts runs of the type, or null. */
+  @Nullable TypeVersion acceptedAs(TypeVersion run) {
+    for (PollRequest.Wanted type : types) {
+      if (accepts(type, run)) {
+        return type.typeVersion();
+      }
+    }
+    return null;
+  }
+
+  /** Slots without a reservation or a task. */
+  int freeSlots(long nowNanos) {
+    return offeredSlots(nowNanos) - reservedSlots - tasks.size();
+  }
+
+  private int offeredSlots(long nowNanos) {
+    if (polls.isEmpty()) {
+      return nowNanos - keptUntilNanos < 0 ? keptSlots + freedSlots : 0;
+    }
+    int sum = freedSlots;
+    for (WaitingPoll poll : polls) {
+      sum += poll.request().tasksMax();
+    }
+    return sum;
+  }
+
+  /**
+   * Whether a run that starts may have a slot. While a claim query is in flight, what is left of
+   * the type's limit is unknown, so the answer is no.
+   */
+  boolean hasFreeSlot(TypeVersion acceptedAs, long nowNanos) {
+    Integer left = typeSlotsLeft.get(acceptedAs);
+    return freeSlots(nowNanos) > 0 && (left == null || (left > 0 && claimingSlots == 0));
+  }
+
+  /** The types of the last poll with the rest of their limits, without those that are used up. */
+  List<PollRequest.Wanted> typesLeft() {
+    List<PollRequest.Wanted> left = new ArrayList<>();
+    for (PollRequest.Wanted type : types) {
+      Integer limit = typeSlotsLeft.get(type.typeVersion());
+      if (limit == null || limit > 0) {
+        left.add(new PollRequest.Wanted(type.type(), type.version(), limit == null ? 0 : limit));
+      }
+    }
+    return left;
+  }
+
+  void reserve(TypeVersion type) {
+    reservedSlots++;
+    addUndelivered(type);
+  }
+
+  void unreserve() {
+    reservedSlots--;
+  }
+
+  /** Reserves a slot for any run that a claim query finds. */
+  void reserveForClaim() {
+    reservedSlots++;
+    claimingSlots++;
+  }
+
+  void unreserveForClaim() {
+    reservedSlots--;
+    claimingSlots--;
+  }
+
+  /** Counts a task of the type against its limit until a poll has taken it. */
+  void addUndelivered(TypeVersion type) {
+    undelivered.merge(type, 1, Integer::sum);
+    TypeVersion as = acceptedAs(type);
+    if (as != null) {
+      typeSlotsLeft.computeIfPresent(as, (key, left) -> left - 1);
+    }
+  }
+
+  /** A poll has taken the task, or there is none after all. The next poll corrects the limit. */
+  void noLongerUndelivered(TypeVersion type) {
+    undelivered.computeIfPresent(type, (key, count) -> count > 1 ? count - 1 : null);
+  }
+
+  List<Task> removeTasks() {
+    List<Task> all = new ArrayList<>(tasks.size());
+    while (!tasks.isEmpty()) {
+      all.add(removeTask());
+    }
+    return all;
+  }
+
+  /** Removes as many tasks as fit into the answer to the poll. */
+  List<Task> removeTasksFor(WaitingPoll poll, int bytesMax) {
+    List<Task> answer = new ArrayList<>();
+    int bytes = 0;
+    while (!tasks.isEmpty() && answer.size() < poll.request().tasksMax()) {
+      int size = tasks.element().bytes();
+      if (!answer.isEmpty() && bytes + size > bytesMax) {
+        break;
+      }
+      bytes += size;
+      answer.add(removeTask());
+    }
+    return answer;
+  }
+
+  /**
+   * A claim of the worker has ended since its last poll: it has one slot more than it polled for.
+   */
+  void slotFreed() {
+    freedSlots++;
+  }
+
+  int takeFreedSlots() {
+    int slots = freedSlots;
+    freedSlots = 0;
+    return slots;
+  }
+
+  /** Keeps free slots until the worker polls again, at most until the given time. */
+  void keepSlots(int slots, long untilNanos) {
+    keptSlots = slots;
+    keptUntilNanos = untilNanos;
+  }
+
+  /** True when the worker should have polled again by now. */
+  boolean isGone(long nowNanos) {
+    return polls.isEmpty() && nowNanos - keptUntilNanos >= 0;
+  }
+
+  /** True when the queue can forget the worker. */
+  boolean isRemovable(long nowNanos) {
+    return isGone(nowNanos) && tasks.isEmpty() && reservedSlots == 0;
+  }
+}

@@ -1,0 +1,493 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import dev.kagzi.engine.config.DispatchConfig;
+import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.memory.ByteBudget;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of one task queue on this server: workers with waiting polls and free slots, tasks for
+ * them, and for each type whether due runs may be unclaimed (its backlog). A run that starts while
+ * its type has no backlog gets a free slot directly, without a claim query.
+ *
+ * <p>Thread-safe: each method holds this object's monitor, calls nothing outside of it, and returns
+ * what is to be done afterwards as {@link QueueEffects}.
+ *
+ * <p>A claim round goes through {@link #beginClaimRound}, for each group {@link #claimed} or {@link
+ * #claimFailed}, and {@link #endClaimRound}. A queue has at most one claim round at a time.
+ */
+final class TaskQueue {
+  private static final long RETRY_MS_FIRST = 20;
+  private static final long RETRY_MS_MAX = 1_000;
+
+  // A run can become visible this much later than its due time: when its transaction commits.
+  private static final long LATE_US_MAX = 15_000_000;
+
+  private final QueueName name;
+  private final DispatchConfig config;
+  private final ByteBudget taskBytes;
+  private final Map<WorkerId, PollingWorker> workers = new LinkedHashMap<>();
+  private final Backlogs backlogs = new Backlogs();
+
+  /** A claim round is requested or in progress. */
+  private boolean claimRequested;
+
+  /** Another claim round is needed after it. */
+  private boolean claimAgain;
+
+  /** A group of this claim round waits for a retry. */
+  private boolean retryNeeded;
+
+  private long retryMs = RETRY_MS_FIRST;
+  private long lastClaimNanos = System.nanoTime();
+  private long lastShortClaimNanos = System.nanoTime();
+
+  /**
+   * Creates a queue without polls.
+   *
+   * @param taskBytes counts the bytes of tasks that wait for polls
+   */
+  TaskQueue(QueueName name, DispatchConfig config, ByteBudget taskBytes) {
+    this.name = name;
+    this.config = config;
+    this.taskBytes = taskBytes;
+  }
+
+  QueueName name() {
+    return name;
+  }
+
+  // ---- polls
+
+  /**
+   * Adds a poll. It is in the queue before a claim round is requested, so that it cannot miss a run
+   * that is announced in between.
+   */
+  synchronized QueueEffects add(WaitingPoll poll, WorkerLimits limits) {
+    QueueEffects effects = new QueueEffects();
+    PollingWorker worker =
+        workers.computeIfAbsent(
+            poll.request().workerId(), id -> new PollingWorker(id, limits, taskBytes));
+    worker.addPoll(poll);
+    answerPolls(worker, effects);
+    if (worker.polls.contains(poll) && mayHaveBacklog(worker)) {
+      requestClaim(effects);
+    }
+    return effects;
+  }
+
+  /** Ends a poll whose wait time is over. Its worker is about to poll again. */
+  synchronized QueueEffects timeOut(WaitingPoll poll) {
+    QueueEffects effects = new QueueEffects();
+    PollingWorker worker = remove(poll, effects);
+    if (worker != null) {
+      keepSlots(worker, poll.request().tasksMax() + worker.takeFreedSlots());
+    }
+    return effects;
+  }
+
+  /** Ends a poll whose caller is gone. The next sweep releases the worker's tasks. */
+  synchronized QueueEffects cancel(WaitingPoll poll) {
+    QueueEffects effects = new QueueEffects();
+    PollingWorker worker = remove(poll, effects);
+    if (worker != null) {
+      worker.keepSlots(0, System.nanoTime());
+    }
+    return effects;
+  }
+
+  private @Nullable PollingWorker remove(WaitingPoll poll, QueueEffects effects) {
+    PollingWorker worker = workers.get(poll.request().workerId());
+    if (worker == null || !worker.polls.remove(poll)) {
+      return null;
+    }
+    effects.answer(poll, List.of());
+    return worker;
+  }
+
+  private void keepSlots(PollingWorker worker, int slots) {
+    worker.keepSlots(slots, System.nanoTime() + config.keepSlots().toNanos());
+  }
+
+  /** Answers the polls that there are tasks for. */
+  synchronized QueueEffects answerPolls() {
+    QueueEffects effects = new QueueEffects();
+    answerPolls(effects);
+    return effects;
+  }
+
+  private void answerPolls(QueueEffects effects) {
+    workers.values().forEach(worker -> answerPolls(worker, effects));
+  }
+
+  private void answerPolls(PollingWorker worker, QueueEffects effects) {
+    while (worker.hasTasks() && worker.isWaiting()) {
+      WaitingPoll poll = worker.polls.remove();
+      List<Task> tasks = worker.removeTasksFor(poll, config.answerBytesMax());
+      keepSlots(worker, poll.request().tasksMax() + worker.takeFreedSlots() - tasks.size());
+      effects.answer(poll, tasks);
+    }
+  }
+
+  // ---- slots for runs that start
+
+  /**
+   * Reserves a free slot for a run that is about to start. Returns null when there is none, or when
+   * an older run may need it. Ends with {@link #fillSlot} or {@link #freeSlot}.
+   */
+  synchronized @Nullable PollingWorker reserveSlot(TypeVersion type) {
+    if (taskBytes.free() == 0) {
+      return null;
+    }
+    long now = System.nanoTime();
+    PollingWorker best = null;
+    for (PollingWorker worker : workers.values()) {
+      TypeVersion as = worker.limits.isNone() ? worker.acceptedAs(type) : null;
+      if (as != null
+          && worker.hasFreeSlot(as, now)
+          && hasSlotBesidesBacklog(worker, backlogs.of(as), now)
+          && (best == null || isBetter(worker, best, now))) {
+        best = worker;
+      }
+    }
+    if (best != null) {
+      best.reserve(type);
+    }
+    return best;
+  }
+
+  /** Older runs have priority: each of them needs a slot besides the one for the new run. */
+  private static boolean hasSlotBesidesBacklog(PollingWorker worker, Backlog backlog, long now) {
+    return backlog.isBounded() && worker.freeSlots(now) > backlog.runsMax();
+  }
+
+  /** Prefers a worker whose poll waits, then the one with more free slots. */
+  private static boolean isBetter(PollingWorker worker, PollingWorker than, long now) {
+    return worker.isWaiting() == than.isWaiting()
+        ? worker.freeSlots(now) > than.freeSlots(now)
+        : worker.isWaiting();
+  }
+
+  /** Uses a reserved slot for its task. {@link #answerPolls()} delivers the task. */
+  synchronized QueueEffects fillSlot(PollingWorker worker, Task task) {
+    QueueEffects effects = new QueueEffects();
+    worker.unreserve();
+    addTask(worker, task, effects);
+    return effects;
+  }
+
+  /** Ends a reservation without a task. */
+  synchronized void freeSlot(PollingWorker worker, TypeVersion type) {
+    worker.unreserve();
+    worker.noLongerUndelivered(type);
+  }
+
+  private void addTask(PollingWorker worker, Task task, QueueEffects effects) {
+    worker.addTask(task);
+    if (workers.get(worker.workerId) != worker) {
+      // The worker left between reservation and task.
+      effects.release(worker.removeTasks());
+    }
+  }
+
+  // ---- announcements of due runs
+
+  /** A run of the type is due after the delay. */
+  QueueEffects runDue(TypeVersion type, long delayMs) {
+    return announce(type, delayMs, Backlog::announceOne);
+  }
+
+  /** An unknown number of runs of the type is due after the delay. */
+  QueueEffects runsDue(TypeVersion type, long delayMs) {
+    return announce(type, delayMs, Backlog::announceUnknown);
+  }
+
+  private synchronized QueueEffects announce(
+      TypeVersion type, long delayMs, Consumer<Backlog> announcement) {
+    QueueEffects effects = new QueueEffects();
+    if (delayMs > 0) {
+      effects.wakeUpIn(delayMs + 1);
+    } else if (backlogs.announce(type, announcement) && hasWaitingSlot()) {
+      requestClaim(effects);
+    }
+    return effects;
+  }
+
+  /** Runs of every type may be due. */
+  synchronized QueueEffects checkEverything() {
+    QueueEffects effects = new QueueEffects();
+    checkEverything(effects);
+    return effects;
+  }
+
+  private void checkEverything(QueueEffects effects) {
+    backlogs.announceUnknown();
+    if (hasWaitingSlot()) {
+      requestClaim(effects);
+    }
+  }
+
+  /** The same, and runs below the marks of {@link #lowUs} are due, too. */
+  synchronized QueueEffects checkBelowLowUs() {
+    backlogs.resetLowUs();
+    return checkEverything();
+  }
+
+  /**
+   * All runs of the type with a due time below this have been claimed. Claim queries start here:
+   * index entries of ended runs, which an old snapshot keeps alive, are not scanned each time.
+   */
+  synchronized long lowUs(PollRequest.Wanted type) {
+    return backlogs.lowUs(type);
+  }
+
+  private boolean mayHaveBacklog(PollingWorker worker) {
+    boolean any = false;
+    for (PollRequest.Wanted type : worker.typesLeft()) {
+      // No early exit: reading a backlog creates it, and only existing ones get announcements.
+      any |= backlogs.of(type).isPossible();
+    }
+    return any;
+  }
+
+  private boolean hasWaitingSlot() {
+    long now = System.nanoTime();
+    for (PollingWorker worker : workers.values()) {
+      if (hasWaitingSlot(worker, now)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean hasWaitingSlot(PollingWorker worker, long now) {
+    return worker.isWaiting() && worker.freeSlots(now) > 0;
+  }
+
+  // ---- claim rounds
+
+  private void requestClaim(QueueEffects effects) {
+    if (claimRequested) {
+      claimAgain = true;
+    } else {
+      claimRequested = true;
+      effects.requestClaim();
+    }
+  }
+
+  private record GroupKey(List<PollRequest.Wanted> types, @Nullable WorkerId only) {}
+
+  /** Begins the claim round that was requested. Returns the groups to claim runs for. */
+  synchronized List<ClaimGroup> beginClaimRound() {
+    lastClaimNanos = System.nanoTime();
+    claimAgain = false;
+    retryNeeded = false;
+    Map<GroupKey, ClaimGroup> groups = new LinkedHashMap<>();
+    for (PollingWorker worker : workers.values()) {
+      if (hasWaitingSlot(worker, lastClaimNanos) && mayHaveBacklog(worker)) {
+        // A worker with limits has its own group: the query applies limits to a whole group.
+        boolean alone = worker.hasTypeLimits() || !worker.limits.isNone();
+        groups
+            .computeIfAbsent(
+                new GroupKey(worker.types(), alone ? worker.workerId : null),
+                key -> new ClaimGroup(alone ? worker.typesLeft() : worker.types(), worker.limits))
+            .add(worker);
+      }
+    }
+    groups.values().forEach(group -> group.reserveSlots(backlogs, lastClaimNanos));
+    return groups.values().stream().filter(group -> !group.slots().isEmpty()).toList();
+  }
+
+  /**
+   * Adds the tasks of the claimed runs; {@link #endClaimRound} answers the polls.
+   *
+   * @param isCut the query left due runs behind because their inputs were too large
+   */
+  synchronized QueueEffects claimed(
+      ClaimGroup group, List<ClaimRuns.Claimed> claimed, boolean isCut) {
+    QueueEffects effects = new QueueEffects();
+    group.releaseSlots();
+    for (ClaimRuns.Claimed run : claimed) {
+      PollingWorker worker = group.worker(run.worker());
+      worker.addUndelivered(run.task().type());
+      addTask(worker, run.task(), effects);
+    }
+    if (isCut) {
+      // No event announces the rest again, and endClaimRound ignores workers with limits.
+      group.mayBeMore(backlogs);
+      requestClaim(effects);
+    } else if (claimed.size() < group.slots().size()) {
+      group.drained(backlogs, claimed);
+      lastShortClaimNanos = lastClaimNanos;
+    } else if (lastClaimNanos - lastShortClaimNanos > config.fallbackInterval().toNanos()) {
+      // Every recent query filled all its slots: none has shown whether more runs are due.
+      group.mayBeMore(backlogs);
+    }
+    return effects;
+  }
+
+  /** The group's query failed: frees its slots and retries later. */
+  synchronized QueueEffects claimFailed(ClaimGroup group) {
+    QueueEffects effects = new QueueEffects();
+    group.releaseSlots();
+    backlogs.announceUnknown();
+    retryLater(effects);
+    return effects;
+  }
+
+  /** The group's query found fewer runs than slots; {@code next} was read after it. */
+  synchronized QueueEffects nextDue(ClaimGroup group, ClaimRuns.NextDue next) {
+    if (!next.isOverdue()) {
+      for (PollRequest.Wanted type : group.types()) {
+        backlogs.of(type).setLowUs(next.nowUs() - LATE_US_MAX);
+      }
+    }
+    return nextDue(next);
+  }
+
+  synchronized QueueEffects nextDue(ClaimRuns.NextDue next) {
+    QueueEffects effects = new QueueEffects();
+    if (next.isOverdue()) {
+      // The run is due but was not claimed: another transaction has locked it.
+      retryLater(effects);
+    } else if (next.dueMs() != null) {
+      effects.wakeUpIn(next.dueMs());
+    }
+    return effects;
+  }
+
+  private void retryLater(QueueEffects effects) {
+    retryNeeded = true;
+    effects.wakeUpIn(retryMs);
+    retryMs = Math.min(RETRY_MS_MAX, retryMs * 2);
+  }
+
+  /** Ends a claim round: answers polls, and requests the next round if more runs may be due. */
+  synchronized QueueEffects endClaimRound() {
+    QueueEffects effects = new QueueEffects();
+    claimRequested = false;
+    if (!retryNeeded) {
+      // Reset the back-off only if no group needs a retry; otherwise a healthy group would cause a
+      // busy loop for one whose run is locked or whose worker is at its limit.
+      retryMs = RETRY_MS_FIRST;
+    }
+    boolean again = claimAgain;
+    for (PollingWorker worker : workers.values()) {
+      again |=
+          hasWaitingSlot(worker, lastClaimNanos)
+              && worker.limits.isNone()
+              && mayHaveBacklog(worker);
+    }
+    if (again) {
+      requestClaim(effects);
+    }
+    answerPolls(effects);
+    return effects;
+  }
+
+  /** Ends a claim round that did not begin because the namespace is disabled. */
+  synchronized QueueEffects skipClaimRound() {
+    QueueEffects effects = new QueueEffects();
+    claimRequested = false;
+    if (claimAgain) {
+      claimAgain = false;
+      requestClaim(effects);
+    }
+    answerPolls(effects);
+    return effects;
+  }
+
+  /**
+   * The types of waiting polls, if no claim round has begun for this long; otherwise none. The time
+   * starts again when types are returned.
+   */
+  synchronized List<PollRequest.Wanted> typesIfQuietFor(long nanos) {
+    if (claimRequested || System.nanoTime() - lastClaimNanos < nanos || !hasWaitingSlot()) {
+      return List.of();
+    }
+    lastClaimNanos = System.nanoTime();
+    Map<TypeVersion, PollRequest.Wanted> all = new LinkedHashMap<>();
+    for (PollingWorker worker : workers.values()) {
+      if (worker.isWaiting()) {
+        worker.types().forEach(type -> all.put(type.typeVersion(), type));
+      }
+    }
+    return List.copyOf(all.values());
+  }
+
+  // ---- workers
+
+  /** A claim of the worker has ended: it has one more free slot. */
+  synchronized QueueEffects slotFreed(WorkerId workerId) {
+    QueueEffects effects = new QueueEffects();
+    PollingWorker worker = workers.get(workerId);
+    if (worker != null) {
+      worker.slotFreed();
+      if (!worker.limits.isNone()) {
+        checkEverything(effects);
+      }
+    }
+    return effects;
+  }
+
+  /** Ends the worker's polls and releases its tasks. */
+  synchronized QueueEffects removeWorker(WorkerId workerId) {
+    QueueEffects effects = new QueueEffects();
+    PollingWorker worker = workers.remove(workerId);
+    if (worker != null) {
+      end(worker, effects);
+    }
+    return effects;
+  }
+
+  synchronized QueueEffects removeWorkers() {
+    QueueEffects effects = new QueueEffects();
+    workers.values().forEach(worker -> end(worker, effects));
+    workers.clear();
+    return effects;
+  }
+
+  private static void end(PollingWorker worker, QueueEffects effects) {
+    worker.polls.forEach(poll -> effects.answer(poll, List.of()));
+    effects.release(worker.removeTasks());
+  }
+
+  /** Releases the tasks of all workers; their polls keep waiting. */
+  synchronized QueueEffects releaseTasks() {
+    QueueEffects effects = new QueueEffects();
+    workers.values().forEach(worker -> effects.release(worker.removeTasks()));
+    backlogs.announceUnknown();
+    return effects;
+  }
+
+  /** Releases the tasks of workers that did not poll again, and forgets these workers. */
+  synchronized QueueEffects sweep() {
+    QueueEffects effects = new QueueEffects();
+    long now = System.nanoTime();
+    Iterator<PollingWorker> all = workers.values().iterator();
+    while (all.hasNext()) {
+      PollingWorker worker = all.next();
+      if (worker.isGone(now)) {
+        effects.release(worker.removeTasks());
+      }
+      if (worker.isRemovable(now)) {
+        all.remove();
+      }
+    }
+    return effects;
+  }
+
+  /** True when this object can be dropped. */
+  synchronized boolean isUnused() {
+    return workers.isEmpty() && !claimRequested;
+  }
+}

@@ -1,0 +1,39 @@
+package dev.kagzi.engine.internal.journal;
+
+import dev.kagzi.engine.internal.db.Session;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Executes a batch of writes in SQL. One lane at a time calls an instance. */
+public interface BatchWriter<W extends Write<?>> {
+  /** Notifications to publish once the batch is durable. Must be quick and must not throw. */
+  @FunctionalInterface
+  interface Effects {
+    Effects NONE = () -> {};
+
+    void run();
+  }
+
+  /** Prepares a new session, before the first batch. */
+  default void prepare(Session session) throws SQLException {}
+
+  /** Executes the batch within the open transaction and stages an answer for each write. */
+  Effects write(Session tx, List<W> batch) throws SQLException;
+
+  /**
+   * Executes a refused write in parts, so that one bad part does not fail the others. Answers the
+   * write and logs the parts that are left out. Returns empty if the write has no parts.
+   */
+  default Optional<Effects> writeInParts(Session tx, W write) throws SQLException {
+    return Optional.empty();
+  }
+
+  /**
+   * Executes a batch of one or two writes as a single autocommit statement. Returns null if the
+   * writes are of another kind, or if nothing was changed because of an unusual state; then {@link
+   * #write} executes them.
+   */
+  @Nullable Effects writeAlone(Session session, List<W> batch) throws SQLException;
+}

@@ -1,0 +1,151 @@
+package dev.kagzi.engine.internal.journal;
+
+import dev.kagzi.engine.config.JournalConfig;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.value.Refusal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+
+/** The group commit of all lanes. Thread-safe; appending a write does not block. */
+public final class Journal<W extends Write<?>> implements AutoCloseable {
+  private static final long CLOSE_MS_MAX = 5_000;
+
+  private final JournalConfig config;
+  private final List<Lane<W>> lanes = new ArrayList<>();
+  private final AtomicLong overflowBytes = new AtomicLong();
+  private final LongAdder batches = new LongAdder();
+  private final LongAdder written = new LongAdder();
+
+  /** Starts the lanes; each gets its own writer. */
+  public Journal(
+      Database database,
+      Supplier<BatchWriter<W>> writers,
+      JournalConfig config,
+      EssentialThreads threads) {
+    this.config = config;
+    for (int i = 0; i < config.lanes(); i++) {
+      lanes.add(
+          new Lane<>("lane-" + i, database, writers.get(), config, batches, written, threads));
+    }
+    lanes.forEach(Lane::start);
+  }
+
+  public void append(W write) {
+    append(lane(write.key()), List.of(write));
+  }
+
+  /** Appends several writes; writes with the same key keep their order. */
+  public void append(List<W> writes) {
+    if (lanes.size() == 1 || writes.size() == 1) {
+      append(lane(writes.get(0).key()), writes);
+      return;
+    }
+    List<List<W>> byLane = new ArrayList<>(lanes.size());
+    for (int i = 0; i < lanes.size(); i++) {
+      byLane.add(new ArrayList<>());
+    }
+    for (W write : writes) {
+      byLane.get(index(write.key())).add(write);
+    }
+    for (int i = 0; i < lanes.size(); i++) {
+      if (!byLane.get(i).isEmpty()) {
+        append(lanes.get(i), byLane.get(i));
+      }
+    }
+  }
+
+  private void append(Lane<W> lane, List<W> writes) {
+    if (lane.isUnavailable() && lane.queue.size() > 0) {
+      refuse(writes, Refusal.Reason.UNAVAILABLE, "the database is unavailable; try again");
+    } else if (!lane.queue.offer(writes)) {
+      appendLater(lane, writes);
+    }
+  }
+
+  /** Waits on a virtual thread until the full queue has space, at most {@code fullPatience}. */
+  private void appendLater(Lane<W> lane, List<W> writes) {
+    long bytes = 0;
+    for (W write : writes) {
+      bytes += write.bytes();
+    }
+    long held = bytes;
+    if (overflowBytes.addAndGet(held) > config.queueBytesMax()) {
+      overflowBytes.addAndGet(-held);
+      refuseQueueFull(writes);
+      return;
+    }
+    WriteQueue.Place place = lane.queue.reservePlace();
+    Thread.ofVirtual()
+        .name("kagzi-journal-full")
+        .start(
+            () -> {
+              try {
+                if (!lane.queue.offer(place, writes, config.fullPatience().toNanos())) {
+                  refuseQueueFull(writes);
+                }
+              } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+                refuseQueueFull(writes);
+              } finally {
+                overflowBytes.addAndGet(-held);
+              }
+            });
+  }
+
+  private void refuseQueueFull(List<W> writes) {
+    refuse(
+        writes,
+        Refusal.Reason.RESOURCE_EXHAUSTED,
+        "the journal is full (limit: "
+            + config.queueBytesMax()
+            + " bytes waiting for the database); try again later");
+  }
+
+  private void refuse(List<W> writes, Refusal.Reason reason, String why) {
+    for (W write : writes) {
+      write.fail(Refusal.of(reason, "journal", "", why));
+    }
+  }
+
+  private Lane<W> lane(UUID key) {
+    return lanes.get(index(key));
+  }
+
+  private int index(UUID key) {
+    return Math.floorMod(key.hashCode(), lanes.size());
+  }
+
+  /** Number of batches so far; a batch is one commit unless it was split or sent again. */
+  public long batches() {
+    return batches.sum();
+  }
+
+  public long written() {
+    return written.sum();
+  }
+
+  public int waiting() {
+    int sum = 0;
+    for (Lane<W> lane : lanes) {
+      sum += lane.queue.size();
+    }
+    return sum;
+  }
+
+  /** Commits the queued writes within a time limit, then refuses the rest. */
+  @Override
+  public void close() {
+    try {
+      for (Lane<W> lane : lanes) {
+        lane.close(CLOSE_MS_MAX);
+      }
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,268 @@
+package dev.kagzi.engine.internal.journal;
+
+import dev.kagzi.engine.config.JournalConfig;
+import dev.kagzi.engine.internal.db.BackendProcess;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.DatabaseFailureLog;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.db.SqlErrors;
+import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.value.Refusal;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One serial writer: a thread, its session and its queue. */
+final class Lane<W extends Write<?>> {
+  private static final Logger log = LoggerFactory.getLogger(Lane.class);
+  private static final int REPEATS_MAX = 20;
+  private static final int ALONE_MAX = 2;
+  private static final long PAUSE_MS_MAX = 1_000;
+
+  private final String name;
+  private final Database database;
+  private final BatchWriter<W> writer;
+  private final JournalConfig config;
+  private final LongAdder batches;
+  private final LongAdder written;
+  private final Thread thread;
+  final WriteQueue<W> queue;
+
+  private @Nullable Session session;
+  private @Nullable BackendProcess backend;
+  private volatile boolean unavailable;
+  private volatile boolean closed;
+
+  Lane(
+      String name,
+      Database database,
+      BatchWriter<W> writer,
+      JournalConfig config,
+      LongAdder batches,
+      LongAdder written,
+      EssentialThreads threads) {
+    this.name = name;
+    this.database = database;
+    this.writer = writer;
+    this.config = config;
+    this.batches = batches;
+    this.written = written;
+    this.queue = new WriteQueue<>(config.queueBytesMax() / config.lanes());
+    this.thread = threads.loop("kagzi-" + name, this::drain);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** Returns whether the database has been unavailable for longer than {@code databasePatience}. */
+  boolean isUnavailable() {
+    return unavailable;
+  }
+
+  private void drain() {
+    List<W> batch = List.of();
+    try {
+      while (true) {
+        batch = queue.take(config.batchWritesMax(), config.batchBytesMax());
+        if (batch.isEmpty()) {
+          return;
+        }
+        batches.increment();
+        written.add(batch.size());
+        commitOrSplit(batch);
+        batch = List.of();
+      }
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    } finally {
+      if (session != null) {
+        session.close();
+      }
+      refuseAll(batch, "this server is stopping");
+      refuseAll(queue.drain(), "this server is stopping");
+    }
+  }
+
+  private void commitOrSplit(List<W> batch) throws InterruptedException {
+    long patienceEnd = System.nanoTime() + config.databasePatience().toNanos();
+    int repeats = 0;
+    long pauseMs = 10;
+    while (true) {
+      try {
+        commit(batch);
+        unavailable = false;
+        return;
+      } catch (SQLException e) {
+        switch (SqlErrors.remedy(e)) {
+          case SPLIT -> {
+            split(batch, e);
+            return;
+          }
+          case REPEAT -> {
+            if (++repeats > REPEATS_MAX) {
+              refuseAll(batch, "the database is contended (SQLSTATE " + e.getSQLState() + ")");
+              return;
+            }
+          }
+          case RECONNECT -> {
+            batch.forEach(Write::becomeUncertain);
+            database.logFailure(name, e, session);
+            dropSession();
+            if (System.nanoTime() - patienceEnd > 0 || closed) {
+              giveUp(batch, e);
+              return;
+            }
+            TimeUnit.MILLISECONDS.sleep(pauseMs);
+            pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2);
+          }
+        }
+      } catch (OutOfMemoryError | InternalError fatal) {
+        // Not caused by one write: the next would fail too. The lane ends, and with it the server.
+        throw fatal;
+      } catch (RuntimeException | Error bug) {
+        // A bug: fail the write that causes it, and keep the lane alive for the others.
+        log.atError().setCause(bug).addKeyValue("lane", name).log("a batch failed unexpectedly");
+        dropSession();
+        splitAfterBug(batch);
+        return;
+      }
+    }
+  }
+
+  private void commit(List<W> batch) throws SQLException {
+    Session open = connected();
+    BatchWriter.Effects effects = null;
+    if (batch.size() <= ALONE_MAX) {
+      effects = writer.writeAlone(open, batch);
+    }
+    if (effects == null) {
+      effects = open.inTransaction(tx -> writer.write(tx, batch));
+    }
+    settle(batch, effects);
+  }
+
+  private void settle(List<W> batch, BatchWriter.Effects effects) {
+    publish(effects);
+    for (W write : batch) {
+      write.settle();
+    }
+  }
+
+  private void publish(BatchWriter.Effects effects) {
+    try {
+      effects.run();
+    } catch (RuntimeException bug) {
+      log.atError()
+          .setCause(bug)
+          .addKeyValue("lane", name)
+          .log("publishing the events of a commit failed");
+    }
+  }
+
+  private void split(List<W> batch, SQLException cause) throws InterruptedException {
+    if (batch.size() == 1) {
+      W write = batch.get(0);
+      if (!commitInParts(write)) {
+        DatabaseFailureLog.logRefused(
+            write.refusedLevel(), write.call(), write.subject(), write.key(), cause);
+        write.fail(SqlErrors.refusal(cause));
+      }
+    } else {
+      commitHalves(batch);
+    }
+  }
+
+  private void commitHalves(List<W> batch) throws InterruptedException {
+    int middle = batch.size() / 2;
+    commitOrSplit(batch.subList(0, middle));
+    commitOrSplit(batch.subList(middle, batch.size()));
+  }
+
+  private boolean commitInParts(W write) {
+    try {
+      Optional<BatchWriter.Effects> effects =
+          connected().inTransaction(tx -> writer.writeInParts(tx, write));
+      effects.ifPresent(done -> settle(List.of(write), done));
+      return effects.isPresent();
+    } catch (SQLException e) {
+      // The parts were refused like the whole: the caller logs it once.
+      if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
+        database.logFailure(name, e, session);
+      }
+      return false;
+    }
+  }
+
+  private void splitAfterBug(List<W> batch) throws InterruptedException {
+    if (batch.size() > 1) {
+      commitHalves(batch);
+      return;
+    }
+    batch
+        .get(0)
+        .fail(
+            Refusal.of(
+                Refusal.Reason.INTERNAL, "write", "", "the engine failed; its log says why"));
+  }
+
+  private void giveUp(List<W> batch, SQLException cause) {
+    unavailable = true;
+    String why = "the database is unavailable (SQLSTATE " + cause.getSQLState() + "); try again";
+    // Empty the queue first: a caller that retries after the refusal must find it empty, or append
+    // refuses again.
+    List<W> waiting = queue.drain();
+    refuseAll(batch, why);
+    refuseAll(waiting, why);
+  }
+
+  private void refuseAll(List<W> writes, String why) {
+    for (W write : writes) {
+      write.fail(Refusal.of(Refusal.Reason.UNAVAILABLE, "database", "", why));
+    }
+  }
+
+  private Session connected() throws SQLException {
+    if (session != null && session.isUsable()) {
+      return session;
+    }
+    Session fresh = database.open(name);
+    try {
+      // The old backend may still commit. Terminate it before a write is sent again; otherwise the
+      // repeated write could decide on a state that is about to change.
+      if (backend != null) {
+        backend.end(fresh);
+      }
+      backend = BackendProcess.of(fresh);
+      writer.prepare(fresh);
+    } catch (SQLException e) {
+      fresh.close();
+      throw e;
+    }
+    session = fresh;
+    return fresh;
+  }
+
+  private void dropSession() {
+    if (session != null) {
+      session.close();
+      session = null;
+    }
+  }
+
+  /** Commits the queued writes for at most {@code millisMax}, then refuses the rest. */
+  void close(long millisMax) throws InterruptedException {
+    queue.close();
+    thread.join(millisMax);
+    closed = true;
+    if (thread.isAlive()) {
+      thread.interrupt();
+      thread.join(millisMax);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package dev.kagzi.engine.internal.journal;
+
+import dev.kagzi.engine.value.Refusal;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
+
+/**
+ * A change to be made durable, and its answer. The answer is staged in the open transaction and
+ * given after the commit. A batch that is sent again stages new answers.
+ */
+public abstract class Write<R> {
+  private final CompletableFuture<R> done = new CompletableFuture<>();
+  private @Nullable R staged;
+  private @Nullable Refusal refusal;
+  private boolean uncertain;
+
+  /** Writes with equal keys go through the same lane, in order. */
+  protected abstract UUID key();
+
+  /** Size of this write in the journal's byte limits. */
+  protected abstract int bytes();
+
+  /** Name of the call, for the log. */
+  protected String call() {
+    return getClass().getSimpleName();
+  }
+
+  /** What {@link #key} is the id of, for the log. */
+  protected String subject() {
+    return "key";
+  }
+
+  /** Log level for a refusal by the database. */
+  protected Level refusedLevel() {
+    return Level.WARN;
+  }
+
+  /** Completes when the write is durable, or exceptionally with a {@link Refusal}. */
+  public final CompletableFuture<R> done() {
+    return done;
+  }
+
+  /** Stages the answer; it is given after the commit. */
+  public final void answer(R answer) {
+    this.staged = answer;
+    this.refusal = null;
+  }
+
+  /**
+   * Returns the answer that an earlier send of this write staged; null if it was not sent before.
+   * The earlier send may have been committed although its answer was lost. For writes that cannot
+   * distinguish their own effect from another write's.
+   */
+  public final @Nullable R answerBefore() {
+    return staged;
+  }
+
+  /**
+   * Returns whether an earlier send of this write has an unknown outcome: its effect may already be
+   * there.
+   */
+  public final boolean isUncertain() {
+    return uncertain;
+  }
+
+  /** Called when the connection broke while this write was being executed. */
+  final void becomeUncertain() {
+    uncertain = true;
+  }
+
+  /** Stages a refusal: this write changes nothing, the rest of the batch goes on. */
+  public final void refuse(Refusal reason) {
+    this.refusal = reason;
+    this.staged = null;
+  }
+
+  /** Completes the future with the staged answer. */
+  final void settle() {
+    if (refusal != null) {
+      done.completeExceptionally(refusal);
+    } else if (staged != null) {
+      done.complete(staged);
+    } else {
+      done.completeExceptionally(
+          Refusal.of(
+              Refusal.Reason.INTERNAL,
+              "write",
+              "",
+              getClass().getSimpleName() + ": no answer (expected: one per write)"));
+    }
+  }
+
+  /** Completes the future with a refusal now. */
+  final void fail(Refusal reason) {
+    done.completeExceptionally(reason);
+  }
+}

@@ -1,0 +1,158 @@
+package dev.kagzi.engine.internal.journal;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The queue of a lane, bounded in bytes. When it is full, callers wait in FIFO order: a write must
+ * not overtake an earlier one of the same run. Thread-safe.
+ */
+final class WriteQueue<W extends Write<?>> {
+  private final long bytesMax;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition filled = lock.newCondition();
+  private final Deque<W> waiting = new ArrayDeque<>();
+  private final Deque<Place> line = new ArrayDeque<>();
+  private long bytes;
+  private boolean closed;
+
+  WriteQueue(long bytesMax) {
+    this.bytesMax = bytesMax;
+  }
+
+  /** A position in the line of callers that wait for space; only the first is signalled. */
+  static final class Place {
+    private final Condition turn;
+
+    private Place(Condition turn) {
+      this.turn = turn;
+    }
+  }
+
+  /** Adds the writes if there is space; an empty queue accepts any size. */
+  boolean offer(List<W> writes) {
+    lock.lock();
+    try {
+      return !closed && line.isEmpty() && hasSpace() && add(writes);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Reserves a position. The caller must pass it to {@link #offer(Place, List, long)}. */
+  Place reservePlace() {
+    Place place = new Place(lock.newCondition());
+    lock.lock();
+    try {
+      line.add(place);
+    } finally {
+      lock.unlock();
+    }
+    return place;
+  }
+
+  /**
+   * Waits for space and for earlier positions, then adds the writes; false after {@code nanosMax}.
+   */
+  boolean offer(Place place, List<W> writes, long nanosMax) throws InterruptedException {
+    long left = nanosMax;
+    lock.lock();
+    try {
+      while (!closed && (!hasSpace() || line.peek() != place)) {
+        if (left <= 0) {
+          return false;
+        }
+        left = place.turn.awaitNanos(left);
+      }
+      return !closed && add(writes);
+    } finally {
+      line.remove(place);
+      signalNext();
+      lock.unlock();
+    }
+  }
+
+  private void signalNext() {
+    if (!line.isEmpty()) {
+      line.element().turn.signal();
+    }
+  }
+
+  private boolean hasSpace() {
+    return bytes < bytesMax;
+  }
+
+  private boolean add(List<W> writes) {
+    for (W write : writes) {
+      waiting.add(write);
+      bytes += write.bytes();
+    }
+    filled.signal();
+    return true;
+  }
+
+  /** Blocks for the first write only, then takes what is queued; empty once closed and drained. */
+  List<W> take(int writesMax, long bytesMax) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (waiting.isEmpty()) {
+        if (closed) {
+          return List.of();
+        }
+        filled.await();
+      }
+      return poll(writesMax, bytesMax);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private List<W> poll(int writesMax, long bytesMax) {
+    List<W> batch = new ArrayList<>(Math.min(writesMax, waiting.size()));
+    long taken = 0;
+    while (!waiting.isEmpty() && batch.size() < writesMax) {
+      W head = waiting.element();
+      if (!batch.isEmpty() && taken + head.bytes() > bytesMax) {
+        break;
+      }
+      taken += head.bytes();
+      batch.add(waiting.remove());
+    }
+    bytes -= taken;
+    signalNext();
+    return batch;
+  }
+
+  List<W> drain() {
+    lock.lock();
+    try {
+      return waiting.isEmpty() ? List.of() : poll(Integer.MAX_VALUE, Long.MAX_VALUE);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int size() {
+    lock.lock();
+    try {
+      return waiting.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      filled.signalAll();
+      line.forEach(place -> place.turn.signal());
+    } finally {
+      lock.unlock();
+    }
+  }
+}

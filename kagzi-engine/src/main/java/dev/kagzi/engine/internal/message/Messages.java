@@ -1,0 +1,188 @@
+package dev.kagzi.engine.internal.message;
+
+import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.value.Json;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Inserts, consumes and finds messages. */
+public final class Messages {
+  public static final String POST_SQL =
+      """
+      INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)
+      SELECT n.to_run, n.step_id, n.what, n.data, n.metadata::jsonb, kagzi.clock()
+        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::bytea[], ?::text[])
+               AS n (to_run, step_id, what, data, metadata)
+          ON CONFLICT (to_run, step_id, what) DO NOTHING
+      """;
+
+  public static final String TAKE_SQL =
+      """
+      DELETE FROM kagzi.run_messages m
+       USING unnest(?::uuid[]) AS n (to_run)
+       WHERE m.to_run = n.to_run
+      RETURNING m.to_run, m.step_id, m.what, m.data, m.metadata
+      """;
+
+  // The statements below look up children run by run (LATERAL with OFFSET 0). While no run has
+  // children, the planner would otherwise choose a scan of the whole index and cache that plan.
+
+  /**
+   * Posts CANCEL or TERMINATE to the active children of these runs. Children are inserted under the
+   * lock of their parent, which is held here, so none is missed.
+   */
+  public static final String TO_CHILDREN_SQL =
+      """
+      INSERT INTO kagzi.run_messages (to_run, step_id, what, data, created_at)
+      SELECT c.run_id, '', n.what, n.data, kagzi.clock()
+        FROM unnest(?::uuid[], ?::text[], ?::bytea[]) AS n (run_id, what, data)
+       CROSS JOIN LATERAL (
+             SELECT r.run_id
+               FROM kagzi.workflow_runs r
+              WHERE r.parent_run_id = n.run_id
+                AND r.finished_at IS NULL
+                AND r.detached IS NOT TRUE
+             OFFSET 0) AS c
+          ON CONFLICT (to_run, step_id, what) DO NOTHING
+      RETURNING to_run
+      """;
+
+  /** Posts the outputs of completed children to parents that are resumed. */
+  public static final String OF_ENDED_CHILDREN_SQL =
+      """
+      INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)
+      SELECT c.parent_run_id, c.parent_step_id, 'COMPLETED ' || c.run_id, p.data, p.metadata,
+             kagzi.clock()
+        FROM unnest(?::uuid[]) AS n (run_id)
+       CROSS JOIN LATERAL (
+             SELECT r.run_id, r.parent_run_id, r.parent_step_id
+               FROM kagzi.workflow_runs r
+              WHERE r.parent_run_id = n.run_id
+                AND r.status = 'COMPLETED'
+                AND r.detached IS NOT TRUE
+                AND r.parent_step_id IS NOT NULL
+             OFFSET 0) AS c
+        LEFT JOIN kagzi.workflow_payloads p ON p.run_id = c.run_id AND p.kind = 'OUTPUT'
+          ON CONFLICT (to_run, step_id, what) DO NOTHING
+      RETURNING to_run
+      """;
+
+  /** Receivers of old messages, whose notification was lost. */
+  public static final String OLD_SQL =
+      """
+      SELECT DISTINCT to_run
+        FROM (SELECT to_run FROM kagzi.run_messages
+               WHERE created_at < kagzi.clock() - ? * interval '1 millisecond'
+               ORDER BY created_at LIMIT ?) AS old
+      """;
+
+  static final String DELETE_SQL = "DELETE FROM kagzi.run_messages WHERE to_run = ANY (?::uuid[])";
+
+  private Messages() {}
+
+  public static void delete(Session tx, Collection<RunId> runs) throws SQLException {
+    tx.query(DELETE_SQL).bindUuids(runs, RunId::value).update();
+  }
+
+  public static void post(Session tx, List<RunMessage> messages) throws SQLException {
+    tx.query(POST_SQL)
+        .bindUuids(messages, m -> m.to().value())
+        .bindTexts(messages, RunMessage::stepKey)
+        .bindTexts(messages, RunMessage::storedType)
+        .bindBytes(messages, Messages::data)
+        .bindTexts(messages, m -> m.output() == null ? null : Json.encode(m.output().metadata()))
+        .update();
+  }
+
+  /**
+   * Posts CANCEL or TERMINATE to the children of these runs. Returns the receivers.
+   *
+   * @param ended the ended runs; with a failure the children are terminated, else cancelled
+   */
+  public static List<RunId> postCancelToChildren(Session tx, Map<RunId, Optional<Failure>> ended)
+      throws SQLException {
+    List<RunId> runs = List.copyOf(ended.keySet());
+    return tx.query(TO_CHILDREN_SQL)
+        .bindUuids(runs, RunId::value)
+        .bindTexts(
+            runs,
+            run ->
+                (isTerminated(ended, run) ? RunMessage.Type.TERMINATE : RunMessage.Type.CANCEL)
+                    .name())
+        .bindBytes(runs, run -> reason(ended, run))
+        .list(row -> row.runId("to_run"));
+  }
+
+  private static boolean isTerminated(Map<RunId, Optional<Failure>> ended, RunId run) {
+    return ended.getOrDefault(run, Optional.empty()).isPresent();
+  }
+
+  private static byte @Nullable [] reason(Map<RunId, Optional<Failure>> ended, RunId run) {
+    return ended
+        .getOrDefault(run, Optional.empty())
+        .map(failure -> Json.encode(failure).getBytes(StandardCharsets.UTF_8))
+        .orElse(null);
+  }
+
+  /** Posts the results of completed children to resumed runs. Returns the receivers. */
+  public static Set<RunId> postResultsOfEndedChildren(Session tx, Collection<RunId> runs)
+      throws SQLException {
+    return new HashSet<>(
+        tx.query(OF_ENDED_CHILDREN_SQL)
+            .bindUuids(runs, RunId::value)
+            .list(row -> row.runId("to_run")));
+  }
+
+  private static byte[] data(RunMessage message) {
+    if (message.failure() != null) {
+      return Json.encode(message.failure()).getBytes(StandardCharsets.UTF_8);
+    }
+    return message.output() == null ? new byte[0] : message.output().data();
+  }
+
+  /** Deletes and returns all messages to these locked runs. */
+  public static Map<RunId, List<RunMessage>> take(Session tx, Collection<RunId> runs)
+      throws SQLException {
+    Map<RunId, List<RunMessage>> taken = new HashMap<>();
+    for (RunMessage message :
+        tx.query(TAKE_SQL).bindUuids(runs, RunId::value).list(Messages::map)) {
+      taken.computeIfAbsent(message.to(), to -> new ArrayList<>()).add(message);
+    }
+    return taken;
+  }
+
+  private static RunMessage map(Row row) throws SQLException {
+    RunId to = row.runId("to_run");
+    byte[] data = row.bytes("data");
+    byte[] content = data == null ? new byte[0] : data;
+    String[] stored = row.text("what").split(" ", 2);
+    RunMessage.Type type = RunMessage.Type.valueOf(stored[0]);
+    RunId from = stored.length == 1 ? null : RunId.parse(stored[1]).orElse(null);
+    Payload output = null;
+    Failure failure = null;
+    if (type == RunMessage.Type.COMPLETED) {
+      output = new Payload(content, Json.decode(row.textOrNull("metadata")));
+    } else if (content.length > 0) {
+      failure = Json.decodeFailure(new String(content, StandardCharsets.UTF_8));
+    }
+    return new RunMessage(to, row.text("step_id"), type, from, output, failure);
+  }
+
+  public static List<RunId> receiversOfOldMessages(Session session, long olderThanMs, int max)
+      throws SQLException {
+    return session.query(OLD_SQL).bind(olderThanMs).bind(max).list(row -> row.runId("to_run"));
+  }
+}

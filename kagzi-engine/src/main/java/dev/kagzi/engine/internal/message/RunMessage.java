@@ -1,0 +1,53 @@
+package dev.kagzi.engine.internal.message;
+
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message to a run: a child that executes one of its steps has ended, or its parent was cancelled
+ * or terminated.
+ *
+ * @param stepKey the receiver's step; empty in messages from a parent
+ * @param from the child that executed the step; null if not known
+ * @param output the child's output
+ * @param failure why the child failed, or why the parent was terminated
+ */
+public record RunMessage(
+    RunId to,
+    String stepKey,
+    Type type,
+    @Nullable RunId from,
+    @Nullable Payload output,
+    @Nullable Failure failure) {
+
+  public enum Type {
+    COMPLETED,
+    FAILED,
+    CANCEL,
+    TERMINATE
+  }
+
+  public static RunMessage completed(
+      RunId to, String stepKey, RunId from, @Nullable Payload output) {
+    return new RunMessage(to, stepKey, Type.COMPLETED, from, output, null);
+  }
+
+  public static RunMessage failed(RunId to, String stepKey, RunId from, Failure why) {
+    return new RunMessage(to, stepKey, Type.FAILED, from, null, why);
+  }
+
+  /** True for messages from a parent to its child. */
+  public boolean isFromParent() {
+    return type == Type.CANCEL || type == Type.TERMINATE;
+  }
+
+  /**
+   * The stored type, with the sender. As part of the primary key it makes a repeated message one
+   * row, and messages of two children of the same step two rows.
+   */
+  String storedType() {
+    return from == null ? type.name() : type.name() + " " + from;
+  }
+}

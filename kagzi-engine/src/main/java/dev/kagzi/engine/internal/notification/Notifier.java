@@ -1,0 +1,25 @@
+package dev.kagzi.engine.internal.notification;
+
+import java.util.UUID;
+
+/** Publishes messages to the other servers. Publishing never blocks and never fails. */
+public interface Notifier extends AutoCloseable {
+  /** Starts sending and receiving. Call once, after all receivers exist. */
+  void start();
+
+  /** Publishes the message to the other servers; this server does not receive it. */
+  void publish(ServerMessage message);
+
+  /** Sets how many other servers are alive on the database. */
+  void setOtherServers(long count);
+
+  /**
+   * Returns whether messages reach that server, in this process or another.
+   *
+   * @param serverId a server that is alive on the database
+   */
+  boolean reaches(UUID serverId);
+
+  @Override
+  void close();
+}

@@ -1,0 +1,174 @@
+package dev.kagzi.engine.internal.notification;
+
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.ListenSession;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.thread.EssentialThreads;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Sends messages by LISTEN and NOTIFY. Thread-safe. */
+public final class PostgresNotifier implements Notifier {
+  private static final String CHANNEL = "kagzi_work";
+  private static final int PAYLOAD_BYTES_MAX = 7_900;
+  private static final int COALESCE_MS = 10;
+  private static final int LIVENESS_CHECK_MS = 5_000;
+  private static final long PAUSE_MS_FIRST = 1_000;
+  private static final long CLOSE_MS_MAX = 1_000;
+  private static final long PAUSE_MS_MAX = 30_000;
+
+  private final Database database;
+  private final UUID serverId;
+  private final Consumer<ServerMessage> listener;
+  private final Thread sender;
+  private final Thread receiver;
+  private final PendingMessages pending = new PendingMessages();
+  private volatile boolean alone = true;
+  private volatile boolean closed;
+
+  /** Sends and receives nothing before {@link #start}. */
+  public PostgresNotifier(
+      Database database,
+      UUID serverId,
+      Consumer<ServerMessage> listener,
+      EssentialThreads threads) {
+    this.database = database;
+    this.serverId = serverId;
+    this.listener = listener;
+    this.sender = threads.loop("kagzi-notice-send", this::send, () -> closed);
+    this.receiver = threads.loop("kagzi-notice-listen", this::receive, () -> closed);
+  }
+
+  @Override
+  public void start() {
+    sender.start();
+    receiver.start();
+  }
+
+  @Override
+  public void publish(ServerMessage message) {
+    if (alone && !(message instanceof ServerMessage.Everything)) {
+      return;
+    }
+    pending.add(message);
+  }
+
+  @Override
+  public void setOtherServers(long count) {
+    this.alone = count == 0;
+  }
+
+  @Override
+  public boolean reaches(UUID server) {
+    return true;
+  }
+
+  private void send() {
+    Session session = null;
+    while (!closed) {
+      try {
+        Set<ServerMessage> batch = pending.take();
+        if (session == null || !session.isUsable()) {
+          session = database.open("notice");
+        }
+        for (String payload : pack(batch)) {
+          session.query("SELECT pg_notify(?, ?)").bind(CHANNEL).bind(payload).execute();
+        }
+        TimeUnit.MILLISECONDS.sleep(COALESCE_MS);
+      } catch (SQLException e) {
+        database.logFailure("notify", e, session);
+        session = closeQuietly(session);
+      } catch (InterruptedException stopped) {
+        break;
+      }
+    }
+    closeQuietly(session);
+  }
+
+  private List<String> pack(Set<ServerMessage> batch) {
+    List<String> payloads = new ArrayList<>();
+    StringBuilder payload = new StringBuilder(serverId.toString());
+    for (ServerMessage message : batch) {
+      String line = message.encode();
+      if (payload.length() + line.length() + 1 > PAYLOAD_BYTES_MAX) {
+        payloads.add(payload.toString());
+        payload = new StringBuilder(serverId.toString());
+      }
+      payload.append('\n').append(line);
+    }
+    payloads.add(payload.toString());
+    return payloads;
+  }
+
+  private void receive() {
+    long pauseMs = PAUSE_MS_FIRST;
+    boolean first = true;
+    while (!closed) {
+      Session listened = null;
+      try (ListenSession listening = ListenSession.open(database, CHANNEL)) {
+        listened = listening.session();
+        if (!first) {
+          // Messages sent while this server did not listen are lost: refresh everything once.
+          new ServerMessage.Everything().deliverTo(listener);
+        }
+        first = false;
+        pauseMs = PAUSE_MS_FIRST;
+        while (!closed) {
+          for (String payload : listening.await(LIVENESS_CHECK_MS)) {
+            onPayload(payload);
+          }
+        }
+      } catch (SQLException e) {
+        if (!closed) {
+          database.logFailure("listen", e, listened);
+          pauseMs = pause(pauseMs);
+        }
+      }
+    }
+  }
+
+  private static long pause(long pauseMs) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(pauseMs);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+    return Math.min(PAUSE_MS_MAX, pauseMs * 2);
+  }
+
+  private void onPayload(String payload) {
+    String[] lines = payload.split("\n", -1);
+    if (closed || lines[0].equals(serverId.toString())) {
+      return;
+    }
+    for (int i = 1; i < lines.length; i++) {
+      ServerMessage.decode(lines[i]).ifPresent(message -> message.deliverTo(listener));
+    }
+  }
+
+  private static @Nullable Session closeQuietly(@Nullable Session session) {
+    if (session != null) {
+      session.close();
+    }
+    return null;
+  }
+
+  /** Waits for the NOTIFY that is being sent; queued messages are dropped. */
+  @Override
+  public void close() {
+    closed = true;
+    sender.interrupt();
+    receiver.interrupt();
+    try {
+      sender.join(CLOSE_MS_MAX);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

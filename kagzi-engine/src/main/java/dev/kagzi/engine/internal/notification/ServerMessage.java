@@ -1,0 +1,129 @@
+package dev.kagzi.engine.internal.notification;
+
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.slf4j.LoggerFactory;
+
+/** A message from one server to all others. */
+public sealed interface ServerMessage {
+  /** A run of the type can be claimed after {@code delayMs}. */
+  record Work(QueueName queue, TypeVersion type, long delayMs) implements ServerMessage {}
+
+  /** A run has ended: servers with callers that await it read its result. */
+  record Ended(RunId runId) implements ServerMessage {}
+
+  /** A message that the server to which the worker is attached sends to it. */
+  sealed interface ToWorker extends ServerMessage {
+    WorkerId worker();
+  }
+
+  /** The worker must stop executing the run. */
+  record Stop(WorkerId worker, Claim claim, RunStatus status) implements ToWorker {}
+
+  /** The run has new messages. */
+  record Wake(WorkerId worker, Claim claim) implements ToWorker {}
+
+  /** The worker must drain. */
+  record Drain(WorkerId worker) implements ToWorker {}
+
+  /** A namespace was enabled or disabled: refresh the namespace cache. */
+  record Namespace(String namespace) implements ServerMessage {}
+
+  /** A default version was changed: read all default versions. */
+  record Versions() implements ServerMessage {}
+
+  /** A server started, or messages were dropped: refresh everything. */
+  record Everything() implements ServerMessage {}
+
+  /** Calls the receiver; a bug there must not end the thread of the notifier. */
+  default void deliverTo(Consumer<ServerMessage> receiver) {
+    try {
+      receiver.accept(this);
+    } catch (RuntimeException bug) {
+      LoggerFactory.getLogger(ServerMessage.class)
+          .atError()
+          .setCause(bug)
+          .addKeyValue("message", encode())
+          .log("handling a message of another server failed");
+    }
+  }
+
+  /** Encodes the message as one line, without line breaks. */
+  default String encode() {
+    return switch (this) {
+      case Work(QueueName queue, TypeVersion type, long delayMs) ->
+          "w "
+              + delayMs
+              + ' '
+              + escape(queue.namespace())
+              + ' '
+              + escape(queue.queue())
+              + ' '
+              + escape(type.type())
+              + ' '
+              + escape(type.version());
+      case Ended(RunId runId) -> "e " + runId;
+      case Stop(WorkerId worker, Claim claim, RunStatus status) ->
+          "s " + worker + ' ' + claim.runId() + ' ' + claim.epoch() + ' ' + status;
+      case Wake(WorkerId worker, Claim claim) ->
+          "k " + worker + ' ' + claim.runId() + ' ' + claim.epoch();
+      case Drain(WorkerId worker) -> "d " + worker;
+      case Namespace(String namespace) -> "n " + escape(namespace);
+      case Versions() -> "v";
+      case Everything() -> "*";
+    };
+  }
+
+  /** Returns empty for a line that only a newer server understands. */
+  static Optional<ServerMessage> decode(String line) {
+    String[] parts = line.split(" ", -1);
+    try {
+      return switch (parts[0]) {
+        case "w" ->
+            Optional.of(
+                new Work(
+                    new QueueName(unescape(parts[2]), unescape(parts[3])),
+                    new TypeVersion(unescape(parts[4]), unescape(parts[5])),
+                    Long.parseLong(parts[1])));
+        case "e" -> RunId.parse(parts[1]).map(Ended::new);
+        case "s" -> Optional.of(new Stop(worker(parts), claim(parts), RunStatus.valueOf(parts[4])));
+        case "k" -> Optional.of(new Wake(worker(parts), claim(parts)));
+        case "d" -> Optional.of(new Drain(worker(parts)));
+        case "n" -> Optional.of(new Namespace(unescape(parts[1])));
+        case "v" -> Optional.of(new Versions());
+        case "*" -> Optional.of(new Everything());
+        default -> Optional.empty();
+      };
+    } catch (IndexOutOfBoundsException
+        | IllegalArgumentException
+        | NoSuchElementException unreadable) {
+      return Optional.empty();
+    }
+  }
+
+  private static WorkerId worker(String[] parts) {
+    return WorkerId.parse(parts[1]).orElseThrow();
+  }
+
+  private static Claim claim(String[] parts) {
+    return new Claim(RunId.parse(parts[2]).orElseThrow(), Integer.parseInt(parts[3]));
+  }
+
+  private static String escape(String text) {
+    return text.isEmpty() ? "-" : "=" + URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  private static String unescape(String text) {
+    return text.equals("-") ? "" : URLDecoder.decode(text.substring(1), StandardCharsets.UTF_8);
+  }
+}

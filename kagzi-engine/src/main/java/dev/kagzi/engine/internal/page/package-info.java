@@ -1,0 +1,8 @@
+/**
+ * Lists that are read by the key of their rows, in both directions. The package that owns the rows
+ * reads them in order.
+ */
+@NullMarked
+package dev.kagzi.engine.internal.page;
+
+import org.jspecify.annotations.NullMarked;

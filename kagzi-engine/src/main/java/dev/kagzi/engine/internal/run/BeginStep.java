@@ -1,0 +1,42 @@
+package dev.kagzi.engine.internal.run;
+
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.BegunStep;
+import dev.kagzi.engine.run.Caller;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.StepKind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Begins a step attempt of a simple client. Returns the recorded output, or the request to execute
+ * the step.
+ */
+public final class BeginStep extends ChangeRun<BegunStep> {
+  private final Call call;
+
+  /**
+   * The call of the simple client.
+   *
+   * @param timeoutMs timeout of the attempt; 0: the run's, else the server's
+   */
+  public record Call(
+      String namespace,
+      Claim claim,
+      Caller caller,
+      String stepKey,
+      StepKind kind,
+      @Nullable Payload input,
+      @Nullable RetryPolicy policy,
+      long timeoutMs) {}
+
+  public BeginStep(Call call) {
+    super(
+        call.claim.runId(), call.stepKey.length() + (call.input == null ? 0 : call.input.bytes()));
+    this.call = call;
+  }
+
+  public Call begun() {
+    return call;
+  }
+}

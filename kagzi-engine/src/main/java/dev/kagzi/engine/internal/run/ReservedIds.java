@@ -1,0 +1,35 @@
+package dev.kagzi.engine.internal.run;
+
+import dev.kagzi.engine.value.Refusal;
+import java.util.List;
+
+/**
+ * Prefixes of the external ids of runs that the engine starts itself. Clients may not use them: a
+ * client's run with the same id would keep the engine's run from starting.
+ */
+public final class ReservedIds {
+  /** Runs of schedules. */
+  public static final String SCHEDULE = "schedule:";
+
+  /** The failure handler that is set in a start. */
+  public static final String FAILURE_HANDLER = "failure-";
+
+  /** The failure handler of a namespace. */
+  public static final String NAMESPACE_FAILURE_HANDLER = "system-failure-";
+
+  public static final List<String> PREFIXES =
+      List.of(SCHEDULE, FAILURE_HANDLER, NAMESPACE_FAILURE_HANDLER);
+
+  private ReservedIds() {}
+
+  public static void check(String externalId) {
+    for (String prefix : PREFIXES) {
+      if (externalId.startsWith(prefix)) {
+        throw Refusal.invalid(
+            "external_id",
+            Refusal.shorten(externalId),
+            "an id that does not begin with " + prefix + ", which is reserved for the engine");
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package dev.kagzi.engine.internal.run;
+
+import dev.kagzi.engine.internal.db.Session;
+import java.sql.SQLException;
+
+/**
+ * Numbers of runs by status. Every statement that changes a run's status also inserts a row into
+ * {@code run_changes}. This class adds those rows to {@code run_counts} and deletes them. Counts
+ * and pending changes together are exact at any moment, so a reader sums both.
+ */
+public final class RunCounts {
+  /**
+   * Skips rows that another server has locked; updates in key order, so that two servers cannot
+   * deadlock.
+   */
+  static final String FOLD_SQL =
+      """
+      WITH locked AS MATERIALIZED (
+        SELECT change_id FROM kagzi.run_changes LIMIT ? FOR UPDATE SKIP LOCKED),
+      taken AS (
+        DELETE FROM kagzi.run_changes c USING locked l WHERE c.change_id = l.change_id
+        RETURNING c.namespace, c.workflow_type, c.task_queue, c.version, c.from_status,
+                  c.to_status, c.runs),
+      folded AS (
+        INSERT INTO kagzi.run_counts AS c
+               (namespace, workflow_type, task_queue, version, status, runs)
+        SELECT t.namespace, t.workflow_type, t.task_queue, t.version, s.status, sum(s.runs)
+          FROM taken t
+         CROSS JOIN LATERAL (VALUES (t.to_status, t.runs), (t.from_status, -t.runs))
+                 AS s (status, runs)
+         WHERE s.status IS NOT NULL
+         GROUP BY t.namespace, t.workflow_type, t.task_queue, t.version, s.status
+        HAVING sum(s.runs) <> 0
+         ORDER BY t.namespace, t.workflow_type, t.task_queue, t.version, s.status
+            ON CONFLICT (namespace, workflow_type, task_queue, version, status) DO UPDATE
+               SET runs = c.runs + excluded.runs)
+      SELECT count(*) AS rows FROM taken
+      """;
+
+  /** Deletes counts of zero, except those that another transaction is changing. */
+  static final String DELETE_ZEROS_SQL =
+      """
+      WITH locked AS MATERIALIZED (
+        SELECT namespace, workflow_type, task_queue, version, status
+          FROM kagzi.run_counts WHERE runs = 0 LIMIT ? FOR UPDATE SKIP LOCKED)
+      DELETE FROM kagzi.run_counts c USING locked l
+       WHERE c.namespace = l.namespace AND c.workflow_type = l.workflow_type
+         AND c.task_queue = l.task_queue AND c.version = l.version AND c.status = l.status
+      """;
+
+  private RunCounts() {}
+
+  /** Folds up to {@code max} changes into the counts. Returns how many changes were folded. */
+  public static int fold(Session session, int max) throws SQLException {
+    return session.query(FOLD_SQL).bind(max).first(row -> row.integer("rows")).orElse(0);
+  }
+
+  public static int deleteZeros(Session session, int max) throws SQLException {
+    return session.query(DELETE_ZEROS_SQL).bind(max).update();
+  }
+}

@@ -1,0 +1,41 @@
+package dev.kagzi.engine.internal.run;
+
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+
+/** Events that are published after a commit. Called on a lane's thread: must not block or throw. */
+public interface RunEvents {
+  /** A run has started. Published before any other event of the run. */
+  void started(String namespace, RunId run);
+
+  /** One run can be claimed after the delay. */
+  void runDue(QueueName queue, TypeVersion type, long delayMs);
+
+  /** Several runs of a type can be claimed, the first of them after the delay. */
+  void runsDue(QueueName queue, TypeVersion type, long delayMs);
+
+  /** The deadline of a run or the timeout of a step passes after the delay. */
+  void expires(long delayMs);
+
+  void ended(RunEnd end);
+
+  /** A claim is no longer held. */
+  void claimEnded(Claim claim);
+
+  /** A worker must stop a run that was taken from it or has ended. */
+  void stop(WorkerId worker, Claim claim, RunStatus status);
+
+  /** A message has ended a step of a running run: its worker can ask for the result. */
+  void wake(WorkerId worker, Claim claim);
+
+  /** A run has new messages. */
+  void messages(RunId to);
+
+  /** All events of a commit were published; buffered messages can be sent. */
+  void committed();
+}

@@ -1,0 +1,352 @@
+package dev.kagzi.engine.internal.run;
+
+import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.TypeVersion;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A locked run with the pending changes of the current transaction. All writes of a batch that
+ * concern one run are decided one after the other on the same row, which is then written once.
+ * Times are microseconds since 1970 by the database's clock. Not thread-safe.
+ */
+public final class RunRow {
+  /** The due time of a run that waits for a message, without a timeout. */
+  public static final long NEVER = Long.MAX_VALUE;
+
+  private final RunId runId;
+  private final QueueName queue;
+  private final TypeVersion type;
+  private final @Nullable RunId parent;
+  private final @Nullable String parentStep;
+  private final @Nullable RunId schedule;
+  private final @Nullable String retryPolicy;
+  private final @Nullable Long stepTimeoutMs;
+  private final @Nullable Long leaseMs;
+  private final boolean detached;
+  private final long nowUs;
+
+  private final RunStatus previousStatus;
+  private RunStatus status;
+  private final int epoch;
+  private int endedEpoch;
+  private final @Nullable Integer freeEpoch;
+  private final @Nullable Integer acknowledgedEpoch;
+  private final @Nullable Integer lostEpoch;
+  private @Nullable WorkerId lockedBy;
+  private @Nullable WorkerId takenFrom;
+  private @Nullable Integer takenEpoch;
+  private @Nullable Long availableUs;
+  private int attempts;
+  private int crashes;
+  private @Nullable Failure failure;
+  private @Nullable Failure blockedBy;
+  private List<String> waitsFor;
+  private boolean waitsForAll;
+  private boolean changed;
+
+  /** Reads the columns of {@link LockRuns#SQL}. */
+  RunRow(Row row) throws SQLException {
+    this.runId = row.runId("run_id");
+    this.queue = new QueueName(row.text("namespace"), row.text("task_queue"));
+    this.type = new TypeVersion(row.text("workflow_type"), row.text("version"));
+    this.parent = row.runIdOrNull("parent_run_id");
+    this.parentStep = row.textOrNull("parent_step_id");
+    this.schedule = row.runIdOrNull("schedule_id");
+    this.retryPolicy = row.textOrNull("retry_policy");
+    this.stepTimeoutMs = row.bigintOrNull("step_timeout_ms");
+    this.leaseMs = row.bigintOrNull("heartbeat_timeout_ms");
+    this.detached = row.bool("detached");
+    this.previousStatus = RunStatus.valueOf(row.text("status"));
+    this.status = previousStatus;
+    this.epoch = row.integer("epoch");
+    this.endedEpoch = row.integer("ended_epoch");
+    this.freeEpoch = row.integerOrNull("free_epoch");
+    this.acknowledgedEpoch = row.integerOrNull("heard_epoch");
+    this.lostEpoch = row.integerOrNull("lost_epoch");
+    this.lockedBy = row.workerIdOrNull("locked_by");
+    this.takenFrom = row.workerIdOrNull("taken_from");
+    this.takenEpoch = row.integerOrNull("taken_epoch");
+    this.availableUs = row.bigintOrNull("available_us");
+    this.attempts = row.integer("attempts");
+    this.crashes = row.integer("crashes");
+    this.waitsFor = row.texts("waits_for");
+    this.waitsForAll = row.bool("waits_for_all");
+    this.nowUs = row.bigint("now_us");
+  }
+
+  /** Whether a claim still permits writes. */
+  public enum Fence {
+    HELD,
+    /** The holder has ended the claim itself, so this report is probably a repeat. */
+    ENDED_BY_HOLDER,
+    LOST
+  }
+
+  /** Compares a claim with the row. The epoch {@link Claim#ANY} matches the current claim. */
+  public Fence fence(Claim claim) {
+    if (status == RunStatus.RUNNING && (claim.epoch() == epoch || claim.epoch() == Claim.ANY)) {
+      return Fence.HELD;
+    }
+    boolean ended = claim.epoch() == Claim.ANY ? endedEpoch == epoch : endedEpoch == claim.epoch();
+    return ended ? Fence.ENDED_BY_HOLDER : Fence.LOST;
+  }
+
+  /** The holder ends the run with this status. */
+  public void finish(RunStatus end, @Nullable Failure why) {
+    endClaim(end, null);
+    this.failure = why;
+    this.endedEpoch = epoch;
+    this.waitsFor = List.of();
+  }
+
+  /** The holder has failed the run, and the whole run is retried. */
+  public void retry(long untilUs, Failure why) {
+    endClaim(RunStatus.PENDING, untilUs);
+    this.failure = why;
+    this.endedEpoch = epoch;
+    this.attempts++;
+    this.crashes = 0;
+  }
+
+  /** Makes a failed run claimable again, in a new attempt. */
+  public void resume() {
+    endClaim(RunStatus.PENDING, nowUs);
+    this.attempts++;
+    this.crashes = 0;
+  }
+
+  /** Ends the run without its holder: cancel, timeout or crashes. */
+  public void endFromOutside(RunStatus end, @Nullable Failure why) {
+    endClaim(end, null);
+    this.failure = why;
+    this.waitsFor = List.of();
+  }
+
+  /** The holder ends its claim; the run waits until the given time or for the given steps. */
+  public void park(RunStatus waiting, long untilUs, List<String> steps, boolean all) {
+    endClaim(waiting, untilUs);
+    this.endedEpoch = epoch;
+    this.crashes = 0;
+    this.waitsFor = steps;
+    this.waitsForAll = all;
+  }
+
+  /** The holder releases the unfinished run. Counts neither as a failure nor as a crash. */
+  public void release(long untilUs, @Nullable Failure why) {
+    endClaim(RunStatus.PENDING, untilUs);
+    this.endedEpoch = epoch;
+    this.blockedBy = why;
+  }
+
+  /** Takes the claim from its holder, which has not ended it. */
+  public void take(ReleaseReason reason, long untilUs) {
+    WorkerId worker = lockedBy;
+    endClaim(RunStatus.PENDING, untilUs);
+    switch (reason.holder()) {
+      case CRASHED -> {
+        takenFrom(worker);
+        countCrash();
+      }
+      case LEFT -> takenFrom(worker);
+      case HANGS -> this.takenEpoch = epoch;
+      case WITHOUT_TASK -> this.endedEpoch = epoch;
+    }
+  }
+
+  private void takenFrom(@Nullable WorkerId worker) {
+    this.takenFrom = worker;
+    this.takenEpoch = worker == null ? null : epoch;
+  }
+
+  /** Counts a crash. The caller also changes the status. */
+  public void countCrash() {
+    this.crashes++;
+    this.changed = true;
+  }
+
+  /** Extends the lease. The worker id may be new if the worker has registered again. */
+  public void renew(WorkerId worker, long untilUs) {
+    this.lockedBy = worker;
+    this.availableUs = untilUs;
+    this.changed = true;
+  }
+
+  /** Makes a waiting run claimable because the awaited steps have ended. */
+  public void wake() {
+    this.status = RunStatus.PENDING;
+    this.availableUs = nowUs;
+    this.waitsFor = List.of();
+    this.waitsForAll = false;
+    this.changed = true;
+  }
+
+  /** Resets the crash count because a step was recorded. */
+  public void recordProgress() {
+    if (crashes != 0) {
+      crashes = 0;
+      changed = true;
+    }
+  }
+
+  private void endClaim(RunStatus next, @Nullable Long untilUs) {
+    this.status = next;
+    this.availableUs = untilUs;
+    this.lockedBy = null;
+    this.takenFrom = null;
+    this.takenEpoch = null;
+    this.blockedBy = null;
+    this.changed = true;
+  }
+
+  public RunId runId() {
+    return runId;
+  }
+
+  public QueueName queue() {
+    return queue;
+  }
+
+  public TypeVersion type() {
+    return type;
+  }
+
+  public @Nullable RunId parent() {
+    return parent;
+  }
+
+  public @Nullable String parentStep() {
+    return parentStep;
+  }
+
+  /** The schedule that started the run; null for none. */
+  public @Nullable RunId schedule() {
+    return schedule;
+  }
+
+  /** True if the parent is not notified of the completion. */
+  public boolean isDetached() {
+    return detached;
+  }
+
+  /** The stored JSON; decode it with RetryPolicyJson. */
+  public @Nullable String retryPolicy() {
+    return retryPolicy;
+  }
+
+  /** Timeout of a step attempt; null: the server's default. */
+  public @Nullable Long stepTimeoutMs() {
+    return stepTimeoutMs;
+  }
+
+  /** The run's lease duration; null: the server's. */
+  public @Nullable Long leaseMs() {
+    return leaseMs;
+  }
+
+  public long nowUs() {
+    return nowUs;
+  }
+
+  /** Whether the run is ended and was so before this transaction. */
+  public boolean hadEndedBefore() {
+    return previousStatus.isFinal() && status.isFinal();
+  }
+
+  /** The status before this transaction. */
+  public RunStatus previousStatus() {
+    return previousStatus;
+  }
+
+  public RunStatus status() {
+    return status;
+  }
+
+  public int epoch() {
+    return epoch;
+  }
+
+  public int endedEpoch() {
+    return endedEpoch;
+  }
+
+  /** True unless the last claim followed one that its holder had not ended. */
+  public boolean isOnlyClaim() {
+    return freeEpoch == null || lastClaim() == freeEpoch + 1;
+  }
+
+  /** True if it is stored that the worker of the current claim has received the task. */
+  public boolean isHandOutAcknowledged() {
+    return acknowledgedEpoch != null && acknowledgedEpoch == epoch;
+  }
+
+  /** True if a claim before the last one was taken from its worker. */
+  public boolean isTakenOver() {
+    return lostEpoch != null && lostEpoch < lastClaim();
+  }
+
+  /** The epoch of the last claim, whether or not a worker still holds it. */
+  public int lastClaim() {
+    return takenEpoch == null ? epoch : takenEpoch;
+  }
+
+  /**
+   * True if the last claim was taken from its worker and no other worker has claimed the run since.
+   */
+  public boolean isTaken() {
+    return status == RunStatus.PENDING && takenFrom != null;
+  }
+
+  /** The worker whose claim was taken; null unless the run waits for its next claim. */
+  public @Nullable WorkerId takenFrom() {
+    return takenFrom;
+  }
+
+  /** The epoch of the claim that was taken; null unless the run waits for its next claim. */
+  public @Nullable Integer takenEpoch() {
+    return takenEpoch;
+  }
+
+  public @Nullable WorkerId lockedBy() {
+    return lockedBy;
+  }
+
+  public @Nullable Long availableUs() {
+    return availableUs;
+  }
+
+  public int attempts() {
+    return attempts;
+  }
+
+  public int crashes() {
+    return crashes;
+  }
+
+  public @Nullable Failure failure() {
+    return failure;
+  }
+
+  public @Nullable Failure blockedBy() {
+    return blockedBy;
+  }
+
+  public List<String> waitsFor() {
+    return waitsFor;
+  }
+
+  public boolean waitsForAll() {
+    return waitsForAll;
+  }
+
+  public boolean isChanged() {
+    return changed;
+  }
+}

@@ -1,0 +1,141 @@
+package dev.kagzi.engine.internal.run;
+
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.value.Json;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Writes the runs that a batch has locked and changed, with one statement for all changes. */
+public final class UpdateRuns {
+  /** Compares the epoch although the rows are locked: every statement that writes a run does. */
+  public static final String SQL =
+      """
+      WITH c AS (
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+        SELECT n.namespace, n.task_queue, n.workflow_type, n.version, n.from_status,
+               n.to_status, n.runs
+          FROM unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::int[])
+                 AS n (namespace, task_queue, workflow_type, version, from_status, to_status, runs))
+      UPDATE kagzi.workflow_runs r
+         SET status = n.status,
+             available_at = kagzi.at(n.available_us),
+             locked_by = n.locked_by,
+             taken_from = n.taken_from,
+             taken_epoch = n.taken_epoch,
+             lost_epoch = coalesce(r.lost_epoch, n.taken_epoch),
+             ended_epoch = n.ended_epoch,
+             attempts = n.attempts,
+             crashes = n.crashes,
+             error = CASE WHEN n.ended THEN n.error::jsonb
+                          ELSE coalesce(n.error::jsonb, r.error) END,
+             blocked_by = n.blocked_by::jsonb,
+             waits_for = string_to_array(n.waits_for, E'\\n'),
+             waits_for_all = n.waits_for_all,
+             finished_at = CASE WHEN n.ended THEN t.now END,
+             ended = CASE WHEN n.ended THEN r.run_id
+                          ELSE '00000000-0000-0000-0000-000000000000' END
+        FROM unnest(?::uuid[], ?::int[], ?::text[], ?::bigint[], ?::uuid[], ?::uuid[], ?::int[],
+                    ?::int[], ?::int[], ?::int[], ?::text[], ?::text[], ?::text[], ?::boolean[],
+                    ?::boolean[])
+               AS n (run_id, epoch, status, available_us, locked_by, taken_from, taken_epoch,
+                     ended_epoch, attempts, crashes, error, blocked_by, waits_for, waits_for_all,
+                     ended),
+             (SELECT kagzi.clock() AS now) AS t
+       WHERE r.run_id = n.run_id
+         AND r.epoch = n.epoch
+      """;
+
+  public static final String ACKNOWLEDGE_SQL =
+      """
+      UPDATE kagzi.workflow_runs r
+         SET heard_epoch = n.epoch
+        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
+       WHERE r.run_id = n.run_id AND r.epoch = n.epoch
+      """;
+
+  /** Sets the deadline again, from now. */
+  public static final String RENEW_DEADLINES_SQL =
+      """
+      UPDATE kagzi.workflow_runs r
+         SET deadline_at = kagzi.clock()
+               + coalesce(r.deadline_after_ms, r.execution_timeout_ms) * interval '1 millisecond'
+        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
+       WHERE r.run_id = n.run_id AND r.epoch = n.epoch
+         AND coalesce(r.deadline_after_ms, r.execution_timeout_ms) IS NOT NULL
+      RETURNING coalesce(r.deadline_after_ms, r.execution_timeout_ms) AS time_ms
+      """;
+
+  private UpdateRuns() {}
+
+  /**
+   * Records that workers have received their tasks, because they have made a call about the locked
+   * runs. Workers that list their claims in heartbeats do not need this, so only calls of simple
+   * clients write it, once per claim.
+   */
+  public static void acknowledgeHandOuts(Session tx, Collection<RunRow> rows) throws SQLException {
+    tx.query(ACKNOWLEDGE_SQL)
+        .bindUuids(rows, r -> r.runId().value())
+        .bindInts(rows, RunRow::epoch)
+        .update();
+  }
+
+  /** For resumed runs. Returns the milliseconds to the earliest new deadline; null if none. */
+  public static @Nullable Long renewDeadlines(Session tx, Collection<RunRow> runs)
+      throws SQLException {
+    return tx
+        .query(RENEW_DEADLINES_SQL)
+        .bindUuids(runs, row -> row.runId().value())
+        .bindInts(runs, RunRow::epoch)
+        .list(row -> row.bigint("time_ms"))
+        .stream()
+        .min(Long::compare)
+        .orElse(null);
+  }
+
+  public static void apply(Session tx, List<RunRow> rows) throws SQLException {
+    List<RunChange> changes = RunChange.of(rows);
+    int updated =
+        tx.query(SQL)
+            .bindTexts(changes, c -> c.queue().namespace())
+            .bindTexts(changes, c -> c.queue().queue())
+            .bindTexts(changes, c -> c.type().type())
+            .bindTexts(changes, c -> c.type().version())
+            .bindTexts(changes, c -> c.from().name())
+            .bindTexts(changes, c -> c.to().name())
+            .bindInts(changes, RunChange::runs)
+            .bindUuids(rows, r -> r.runId().value())
+            .bindInts(rows, RunRow::epoch)
+            .bindTexts(rows, r -> r.status().name())
+            .bindNullableLongs(rows, RunRow::availableUs)
+            .bindUuids(rows, r -> id(r.lockedBy()))
+            .bindUuids(rows, r -> id(r.takenFrom()))
+            .bindNullableInts(rows, RunRow::takenEpoch)
+            .bindInts(rows, RunRow::endedEpoch)
+            .bindInts(rows, RunRow::attempts)
+            .bindInts(rows, RunRow::crashes)
+            .bindTexts(rows, r -> json(r.failure()))
+            .bindTexts(rows, r -> json(r.blockedBy()))
+            .bindTexts(rows, r -> r.waitsFor().isEmpty() ? null : String.join("\n", r.waitsFor()))
+            .bindBooleans(rows, RunRow::waitsForAll)
+            .bindBooleans(rows, r -> r.status().isFinal())
+            .update();
+    if (updated != rows.size()) {
+      throw new IllegalStateException(
+          "runs updated: " + updated + " (expected: " + rows.size() + "; all were locked)");
+    }
+  }
+
+  private static @Nullable UUID id(@Nullable WorkerId worker) {
+    return worker == null ? null : worker.value();
+  }
+
+  private static @Nullable String json(@Nullable Failure failure) {
+    return failure == null ? null : Json.encode(failure);
+  }
+}

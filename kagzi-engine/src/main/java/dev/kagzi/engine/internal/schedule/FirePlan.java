@@ -1,0 +1,90 @@
+package dev.kagzi.engine.internal.schedule;
+
+import dev.kagzi.engine.schedule.Overlap;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The decision on the due slots of one schedule. Slots are seconds since 1970.
+ *
+ * @param slots slots that become runs now, oldest first
+ * @param missed number of slots that become no run
+ * @param buffered slot that waits for the end of a run; {@link FireTimes#NONE} if none does
+ * @param next the first undecided slot; {@link FireTimes#NONE} if there is none
+ */
+record FirePlan(List<Long> slots, long missed, long buffered, long next) {
+  /**
+   * A schedule as the locking query returned it.
+   *
+   * @param cursor the first undecided slot
+   * @param open whether one of its runs has not ended
+   */
+  record Due(
+      FireTimes slots, Overlap overlap, int maxCatchup, long cursor, long buffered, boolean open) {}
+
+  /**
+   * Decides on at most {@code max} runs. If more slots are late than {@code maxCatchup} allows, the
+   * newest become runs and the others are counted as missed. Slots from {@code dueNowFrom} on are
+   * not late: they become runs even if {@code maxCatchup} is smaller, or 0.
+   */
+  static FirePlan of(Due due, long now, long dueNowFrom, int max) {
+    if (due.cursor > now) {
+      return new FirePlan(List.of(), 0, due.buffered, due.cursor);
+    }
+    // The cursor counts as a slot even if the expression does not match it: a user may have set it.
+    long count = 1 + due.slots.count(due.cursor, now);
+    long dueNow = due.slots.count(Math.max(due.cursor, dueNowFrom - 1), now);
+    long kept =
+        Math.min(count, Math.max(due.maxCatchup, due.cursor >= dueNowFrom ? count : dueNow));
+    long skipped = count - kept;
+    long first = first(due, skipped, kept, now);
+    if (due.overlap == Overlap.ALLOW) {
+      return overlapping(due, first, now, max, skipped);
+    }
+    return oneAtATime(due, first, kept, skipped, now);
+  }
+
+  private static long first(Due due, long skipped, long kept, long now) {
+    if (kept == 0) {
+      return due.slots.after(now);
+    }
+    return skipped == 0 ? due.cursor : due.slots.nthAfter(due.cursor, skipped - 1, now);
+  }
+
+  private static FirePlan overlapping(Due due, long first, long now, int max, long skipped) {
+    List<Long> slots = new ArrayList<>();
+    long slot = first;
+    while (slot != FireTimes.NONE && slot <= now && slots.size() < max) {
+      slots.add(slot);
+      slot = due.slots.after(slot);
+    }
+    return new FirePlan(slots, skipped, due.buffered, slot);
+  }
+
+  /**
+   * One run at a time: the oldest slot becomes a run, the next may be buffered, the rest are
+   * missed.
+   */
+  private static FirePlan oneAtATime(Due due, long first, long kept, long skipped, long now) {
+    List<Long> slots = new ArrayList<>();
+    long buffered = due.buffered;
+    boolean free = !due.open;
+    if (free && buffered != FireTimes.NONE) {
+      slots.add(buffered);
+      buffered = FireTimes.NONE;
+      free = false;
+    }
+    long left = kept;
+    long slot = first;
+    if (free && left > 0) {
+      slots.add(slot);
+      left--;
+      slot = due.slots.after(slot);
+    }
+    if (left > 0 && due.overlap == Overlap.BUFFER_ONE && buffered == FireTimes.NONE) {
+      buffered = slot;
+      left--;
+    }
+    return new FirePlan(slots, skipped + left, buffered, due.slots.after(now));
+  }
+}

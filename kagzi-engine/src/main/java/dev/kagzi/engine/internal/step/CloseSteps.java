@@ -1,0 +1,105 @@
+package dev.kagzi.engine.internal.step;
+
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.value.Json;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.RunId;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Closes open steps of runs that end, completes sleeps that are over, and reopens interrupted steps
+ * of runs that are resumed.
+ */
+public final class CloseSteps {
+  /**
+   * Fails the open steps of ended runs. In a completed run, the open step of a child is completed
+   * instead: the run started the child and did not await it.
+   */
+  public static final String END_OPEN_SQL =
+      """
+      UPDATE kagzi.step_runs s
+         SET status = CASE WHEN n.completed AND s.child_run_id IS NOT NULL
+                           THEN 'COMPLETED' ELSE 'FAILED' END,
+             final = NOT (n.completed AND s.child_run_id IS NOT NULL),
+             error = CASE WHEN n.completed AND s.child_run_id IS NOT NULL
+                          THEN NULL ELSE ?::jsonb END,
+             finished_at = kagzi.clock()
+        FROM unnest(?::uuid[], ?::boolean[]) AS n (run_id, completed)
+       WHERE s.run_id = n.run_id
+         AND s.status IN ('RUNNING', 'PENDING')
+      """;
+
+  /** Completes sleeps whose wake time has passed; a claim alone does not end a sleep. */
+  public static final String END_SLEEPS_SQL =
+      """
+      UPDATE kagzi.step_runs s
+         SET status = 'COMPLETED', finished_at = s.due_at
+        FROM unnest(?::uuid[]) AS n (run_id)
+       WHERE s.run_id = n.run_id
+         AND s.kind = 'SLEEP'
+         AND s.status = 'RUNNING'
+         AND s.due_at <= kagzi.clock()
+      """;
+
+  /** Reopens the sleeps of resumed runs; they keep their wake time. */
+  public static final String REOPEN_SLEEPS_SQL =
+      """
+      UPDATE kagzi.step_runs s
+         SET status = 'RUNNING', final = false, error = NULL, finished_at = NULL
+        FROM unnest(?::uuid[]) AS n (run_id)
+       WHERE s.run_id = n.run_id
+         AND s.kind = 'SLEEP'
+         AND s.status = 'FAILED'
+      """;
+
+  /**
+   * Reopens the child steps of resumed runs whose children are active or completed. Unsuccessful
+   * children are started again.
+   */
+  public static final String REOPEN_CHILDREN_SQL =
+      """
+      UPDATE kagzi.step_runs s
+         SET status = 'RUNNING', final = false, error = NULL, finished_at = NULL
+        FROM unnest(?::uuid[]) AS n (run_id), kagzi.workflow_runs c
+       WHERE s.run_id = n.run_id
+         AND s.kind = 'CHILD_WORKFLOW'
+         AND s.status = 'FAILED'
+         AND s.error = ?::jsonb
+         AND c.run_id = s.child_run_id
+         AND (c.finished_at IS NULL OR c.status = 'COMPLETED')
+      """;
+
+  private CloseSteps() {}
+
+  /** Closes the open steps of runs that end; the map value is true for completed runs. */
+  public static void endOpen(Session tx, Map<RunId, Boolean> runs, Failure why)
+      throws SQLException {
+    List<Map.Entry<RunId, Boolean>> all = List.copyOf(runs.entrySet());
+    tx.query(END_OPEN_SQL)
+        .bind(Json.encode(why))
+        .bindUuids(all, run -> run.getKey().value())
+        .bindBooleans(all, Map.Entry::getValue)
+        .update();
+  }
+
+  public static void endSleeps(Session tx, Collection<RunId> runs) throws SQLException {
+    tx.query(END_SLEEPS_SQL).bindUuids(runs, RunId::value).update();
+  }
+
+  /** Reopens child steps that were closed with this failure. Returns whether there were any. */
+  public static boolean reopenChildren(Session tx, Collection<RunId> runs, Failure closedFor)
+      throws SQLException {
+    return tx.query(REOPEN_CHILDREN_SQL)
+            .bindUuids(runs, RunId::value)
+            .bind(Json.encode(closedFor))
+            .update()
+        > 0;
+  }
+
+  public static void reopenSleeps(Session tx, Collection<RunId> runs) throws SQLException {
+    tx.query(REOPEN_SLEEPS_SQL).bindUuids(runs, RunId::value).update();
+  }
+}

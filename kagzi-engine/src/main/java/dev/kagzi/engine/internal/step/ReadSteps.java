@@ -1,0 +1,315 @@
+package dev.kagzi.engine.internal.step;
+
+import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.db.SqlErrors;
+import dev.kagzi.engine.value.RecordedStep;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Reads the steps of locked runs. */
+public final class ReadSteps {
+  private static final int PAGE_STEPS_MAX = 1_000;
+
+  /** The journal splits a batch whose steps have larger outputs. */
+  private static final long OUTPUTS_BYTES_MAX = 8L << 20;
+
+  private static final String COLUMNS =
+      """
+      s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
+      s.output, s.output_metadata, s.error, s.retry_policy, s.child_run_id, s.input_hash,
+      CASE WHEN s.status <> 'COMPLETED' THEN s.progress END AS progress, s.progress_metadata,
+      (extract(epoch FROM s.due_at) * 1000000)::bigint AS due_us
+      """;
+
+  /** All attempts of the given steps; without outputs if their sum is too large. */
+  public static final String BY_KEY_SQL =
+      "SELECT "
+          + COLUMNS
+          + """
+            , s.all_bytes
+              FROM (SELECT x.run_id, x.step_id, x.attempt, x.epoch, x.run_attempt, x.kind, x.status,
+                           x.final, x.output_metadata, x.error, x.retry_policy, x.child_run_id,
+                           x.input_hash, x.progress, x.progress_metadata, x.due_at, x.all_bytes,
+                           CASE WHEN x.all_bytes <= ?::bigint THEN x.output END AS output
+                      FROM (SELECT t.*,
+                                   coalesce(sum(octet_length(t.output)) OVER (), 0) AS all_bytes
+                              FROM unnest(?::uuid[], ?::text[]) AS n (run_id, step_id)
+                              JOIN kagzi.step_runs t
+                                ON t.run_id = n.run_id AND t.step_id = n.step_id) AS x) AS s
+             ORDER BY s.run_id, s.step_id, s.attempt
+            """;
+
+  /**
+   * The last attempts of awaited steps. Outputs and errors are read only for wanted steps, and only
+   * up to a sum of bytes.
+   */
+  public static final String AWAITED_SQL =
+      "SELECT "
+          + COLUMNS
+          + """
+            , s.withheld
+              FROM (SELECT l.run_id, l.step_id, l.attempt, l.epoch, l.run_attempt, l.kind, l.status,
+                           l.final, l.retry_policy, l.child_run_id, l.input_hash, l.progress,
+                           l.progress_metadata, l.due_at, l.output_metadata,
+                           CASE WHEN l.told THEN l.output END AS output,
+                           CASE WHEN l.told THEN l.error END AS error,
+                           NOT l.told AND l.bytes > 0 AS withheld
+                      FROM (SELECT x.*, b.bytes,
+                                   n.wanted
+                                   AND sum(b.bytes) OVER (PARTITION BY n.run_id, n.wanted
+                                                              ORDER BY n.place) - b.bytes
+                                         < ?::bigint AS told
+                              FROM unnest(?::uuid[], ?::text[], ?::boolean[])
+                                     WITH ORDINALITY AS n (run_id, step_id, wanted, place)
+                             CROSS JOIN LATERAL (
+                                   SELECT *
+                                     FROM kagzi.step_runs t
+                                    WHERE t.run_id = n.run_id AND t.step_id = n.step_id
+                                    ORDER BY t.attempt DESC
+                                    LIMIT 1) AS x
+                             CROSS JOIN LATERAL (
+                                   SELECT coalesce(octet_length(x.output), 0)
+                                            + coalesce(octet_length(x.error::text), 0) AS bytes
+                                   ) AS b) AS l) AS s
+            """;
+
+  /** The last attempt of every step of the runs, in the order of recording. */
+  public static final String HISTORY_SQL =
+      "SELECT "
+          + COLUMNS
+          + """
+            , (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us,
+              (extract(epoch FROM greatest(s.created_at, s.finished_at)) * 1000000)::bigint
+                AS recorded_us
+              FROM unnest(?::uuid[]) AS n (run_id)
+              JOIN LATERAL (
+                     SELECT DISTINCT ON (x.step_id) x.*
+                       FROM kagzi.step_runs x
+                      WHERE x.run_id = n.run_id
+                      ORDER BY x.step_id, x.attempt DESC) AS s ON true
+             ORDER BY s.run_id, s.created_at, s.step_id
+            """;
+
+  // Without statistics of a run the planner would read and sort all its remaining steps for every
+  // page.
+  private static final String PAGE_SETTINGS =
+      "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off";
+
+  /**
+   * The next steps of one run in key order, each with its last attempt: as many as fit into the
+   * byte limit, at least one. Large values are not read before the row is known to fit.
+   */
+  public static final String PAGE_SQL =
+      "SELECT "
+          + COLUMNS
+          + """
+            , (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us,
+              (extract(epoch FROM greatest(s.created_at, s.finished_at)) * 1000000)::bigint
+                AS recorded_us
+              FROM (SELECT l.*, sum(l.bytes) OVER (ORDER BY l.step_id) - l.bytes AS bytes_before
+                      FROM (SELECT x.*,
+                                   coalesce(octet_length(x.output), 0)
+                                     + coalesce(octet_length(x.output_metadata::text), 0)
+                                     + coalesce(octet_length(x.error::text), 0)
+                                     + CASE WHEN x.status <> 'COMPLETED'
+                                            THEN coalesce(octet_length(x.progress), 0)
+                                            ELSE 0 END
+                                     + octet_length(x.step_id) + 100 AS bytes
+                              FROM kagzi.step_runs x
+                             WHERE x.run_id = ? AND x.step_id > ?
+                               AND x.attempt = (SELECT max(y.attempt)
+                                                  FROM kagzi.step_runs y
+                                                 WHERE y.run_id = x.run_id
+                                                   AND y.step_id = x.step_id)
+                             ORDER BY x.step_id
+                             LIMIT ?) AS l) AS s
+             WHERE s.bytes_before = 0 OR s.bytes_before + s.bytes <= ?
+             ORDER BY s.step_id
+            """;
+
+  /**
+   * The number of steps of each run and the size of their outputs, errors and progress, without
+   * reading these values.
+   */
+  public static final String SIZES_SQL =
+      """
+      SELECT n.run_id, h.steps, h.bytes
+        FROM unnest(?::uuid[]) AS n (run_id)
+       CROSS JOIN LATERAL (
+             SELECT count(*) FILTER (WHERE s.attempt = 1) AS steps,
+                    coalesce(sum(coalesce(octet_length(s.output), 0)
+                                 + coalesce(octet_length(s.error::text), 0)
+                                 + CASE WHEN s.status <> 'COMPLETED'
+                                        THEN coalesce(octet_length(s.progress), 0)
+                                        ELSE 0 END + 100), 0)::bigint
+                      AS bytes
+               FROM kagzi.step_runs s
+              WHERE s.run_id = n.run_id) AS h
+      """;
+
+  private ReadSteps() {}
+
+  public record Size(int steps, long bytes) {
+    public static final Size NONE = new Size(0, 0);
+  }
+
+  public static Map<RunId, Size> sizes(Session tx, Collection<RunId> runs) throws SQLException {
+    Map<RunId, Size> sizes = new HashMap<>();
+    tx.query(SIZES_SQL)
+        .bindUuids(runs, RunId::value)
+        .list(
+            row ->
+                sizes.put(
+                    row.runId("run_id"), new Size(row.integer("steps"), row.bigint("bytes"))));
+    return sizes;
+  }
+
+  /**
+   * Returns the attempts of each step, in order.
+   *
+   * @throws SQLException with {@link SqlErrors#LIMIT_EXCEEDED} if several steps are read and their
+   *     outputs are too large for one transaction
+   */
+  public static Map<StepRow.Key, List<StepRow>> byKey(Session tx, Collection<StepRow.Key> keys)
+      throws SQLException {
+    Map<StepRow.Key, List<StepRow>> found = new HashMap<>();
+    long bytesMax = keys.size() == 1 ? Long.MAX_VALUE : OUTPUTS_BYTES_MAX;
+    List<StepRow> rows =
+        tx.query(BY_KEY_SQL)
+            .bind(bytesMax)
+            .bindUuids(keys, k -> k.runId().value())
+            .bindTexts(keys, StepRow.Key::stepKey)
+            .list(
+                row -> {
+                  checkOutputs(row.bigint("all_bytes"), bytesMax);
+                  return map(row);
+                });
+    for (StepRow row : rows) {
+      found.computeIfAbsent(row.key(), key -> new ArrayList<>()).add(row);
+    }
+    return found;
+  }
+
+  /**
+   * Awaited steps.
+   *
+   * @param last the last attempt of each step
+   * @param withheld the steps whose result was not read
+   */
+  public record Awaited(Map<StepRow.Key, StepRow> last, Set<StepRow.Key> withheld) {
+    public static final Awaited NONE = new Awaited(Map.of(), Set.of());
+  }
+
+  /**
+   * Reads awaited steps.
+   *
+   * @param wanted the steps, in the order of the answer; true to read the result of the step if it
+   *     fits
+   * @param bytesMax sum of the results that are read per run, plus one more step
+   */
+  public static Awaited awaited(Session tx, Map<StepRow.Key, Boolean> wanted, long bytesMax)
+      throws SQLException {
+    Map<StepRow.Key, StepRow> last = new HashMap<>();
+    Set<StepRow.Key> withheld = new HashSet<>();
+    List<Map.Entry<StepRow.Key, Boolean>> keys = List.copyOf(wanted.entrySet());
+    tx.query(AWAITED_SQL)
+        .bind(bytesMax)
+        .bindUuids(keys, k -> k.getKey().runId().value())
+        .bindTexts(keys, k -> k.getKey().stepKey())
+        .bindBooleans(keys, Map.Entry::getValue)
+        .list(
+            row -> {
+              StepRow step = map(row);
+              if (row.bool("withheld")) {
+                withheld.add(step.key());
+              }
+              return last.put(step.key(), step);
+            });
+    return new Awaited(last, withheld);
+  }
+
+  /** Reads the histories of runs for their next worker. The map contains the current attempts. */
+  public static Map<RunId, List<RecordedStep>> history(Session tx, Map<RunId, Integer> runAttempts)
+      throws SQLException {
+    Map<RunId, List<RecordedStep>> found = new LinkedHashMap<>();
+    tx.query(HISTORY_SQL)
+        .bindUuids(runAttempts.keySet(), RunId::value)
+        .list(
+            row -> {
+              RunId run = row.runId("run_id");
+              found
+                  .computeIfAbsent(run, id -> new ArrayList<>())
+                  .add(recorded(row, runAttempts.getOrDefault(run, 1)));
+              return run;
+            });
+    return found;
+  }
+
+  /**
+   * Reads the steps of a run after the given key, in key order. Returns as many as fit into {@code
+   * bytesMax}, at least one; empty if there are no more.
+   */
+  public static List<RecordedStep> page(
+      Session tx, RunId run, int runAttempt, String after, long bytesMax) throws SQLException {
+    tx.query(PAGE_SETTINGS).execute();
+    return tx.query(PAGE_SQL)
+        .bind(run.value())
+        .bind(after)
+        .bind(PAGE_STEPS_MAX)
+        .bind(bytesMax)
+        .list(row -> recorded(row, runAttempt));
+  }
+
+  // No place for steps of an earlier run attempt, because the current attempt may reach them in
+  // another order. None for children either: their rows change when the child ends.
+  private static RecordedStep recorded(Row row, int runAttempt) throws SQLException {
+    StepRow step = map(row);
+    RecordedStep recorded = step.recorded(row.bigint("now_us"), runAttempt);
+    return step.runAttempt() == runAttempt && step.kind() != StepKind.CHILD_WORKFLOW
+        ? recorded.withPlace(new RecordedStep.Place(step.epoch(), row.bigint("recorded_us")))
+        : recorded;
+  }
+
+  private static void checkOutputs(long bytes, long bytesMax) throws SQLException {
+    if (bytes > bytesMax) {
+      throw new SQLException(
+          "outputs of recorded steps: %d bytes (expected: at most %d in one transaction)"
+              .formatted(bytes, bytesMax),
+          SqlErrors.LIMIT_EXCEEDED);
+    }
+  }
+
+  private static StepRow map(Row row) throws SQLException {
+    return new StepRow(
+        row.runId("run_id"),
+        row.text("step_id"),
+        row.integer("attempt"),
+        row.integer("epoch"),
+        row.integer("run_attempt"),
+        StepKind.valueOf(row.text("kind")),
+        StepStatus.valueOf(row.text("status")),
+        row.bool("final"),
+        null,
+        row.payloadOrNull("output", "output_metadata"),
+        row.failureOrNull("error"),
+        row.textOrNull("retry_policy"),
+        row.bigintOrNull("due_us"),
+        null,
+        0,
+        row.runIdOrNull("child_run_id"),
+        row.textOrNull("input_hash"),
+        row.payloadOrNull("progress", "progress_metadata"),
+        null);
+  }
+}

@@ -1,0 +1,94 @@
+package dev.kagzi.engine.internal.step;
+
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RecordedStep;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt of a step: a row of {@code step_runs}. Times are microseconds since 1970.
+ *
+ * @param runAttempt the attempt of the run that made this attempt
+ * @param isFinal no retry follows: the workflow code receives the failure
+ * @param dueUs when the next attempt is due, or when a sleep is over
+ * @param timeoutUs when a running attempt times out
+ * @param ranMs how long the attempt had been running at the time of the report
+ * @param child the child run that executes the step; null for a step of the run's own code
+ * @param inputHash hash of the input, to detect a changed input at replay; null for none
+ * @param progress progress that the step's code recorded; null for none
+ * @param name the step's name; null if it is part of the key
+ */
+public record StepRow(
+    RunId runId,
+    String stepKey,
+    int attempt,
+    int epoch,
+    int runAttempt,
+    StepKind kind,
+    StepStatus status,
+    boolean isFinal,
+    @Nullable Payload input,
+    @Nullable Payload output,
+    @Nullable Failure failure,
+    @Nullable String retryPolicy,
+    @Nullable Long dueUs,
+    @Nullable Long timeoutUs,
+    long ranMs,
+    @Nullable RunId child,
+    @Nullable String inputHash,
+    @Nullable Payload progress,
+    @Nullable String name) {
+
+  /** Identifies a step across all runs. */
+  public record Key(RunId runId, String stepKey) {}
+
+  public Key key() {
+    return new Key(runId, stepKey);
+  }
+
+  /** A completed function without input and hash: the common case, with its own statement. */
+  public boolean isPlainResult() {
+    return status == StepStatus.COMPLETED
+        && kind == StepKind.FUNCTION
+        && input == null
+        && inputHash == null;
+  }
+
+  /** True for a final failure in the given attempt of the run. */
+  public boolean isFinalIn(int currentRunAttempt) {
+    return status == StepStatus.FAILED && isFinal && runAttempt == currentRunAttempt;
+  }
+
+  /** This attempt as a worker receives it; call it only for the last attempt of a step. */
+  public RecordedStep recorded(long nowUs, int currentRunAttempt) {
+    return new RecordedStep(
+        stepKey, attempt, kind, result(nowUs, currentRunAttempt), child, inputHash, progress, null);
+  }
+
+  private RecordedStep.Result result(long nowUs, int currentRunAttempt) {
+    Failure why =
+        failure == null ? Failure.of(dev.kagzi.engine.value.ErrorCode.INTERNAL, "") : failure;
+    return switch (status) {
+      case COMPLETED -> new RecordedStep.Result.Output(output == null ? Payload.EMPTY : output);
+      // A failure of an earlier run attempt is retried at once.
+      case FAILED ->
+          runAttempt != currentRunAttempt
+              ? new RecordedStep.Result.Retry(why, 0)
+              : isFinal
+                  ? new RecordedStep.Result.FinalFailure(why)
+                  : new RecordedStep.Result.Retry(why, remainingMs(nowUs));
+      case RUNNING, PENDING ->
+          kind == StepKind.SLEEP && dueUs != null
+              ? new RecordedStep.Result.Sleeping(remainingMs(nowUs))
+              : new RecordedStep.Result.Open();
+    };
+  }
+
+  /** Milliseconds until the due time, rounded up so that a timer never fires early. */
+  public long remainingMs(long nowUs) {
+    return dueUs == null ? 0 : Math.max(0, Math.ceilDiv(dueUs - nowUs, 1_000L));
+  }
+}

@@ -1,0 +1,422 @@
+package dev.kagzi.engine.internal.transition;
+
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.journal.BatchWriter.Effects;
+import dev.kagzi.engine.internal.message.Messages;
+import dev.kagzi.engine.internal.message.RunMessage;
+import dev.kagzi.engine.internal.run.InsertPayloads;
+import dev.kagzi.engine.internal.run.InsertRuns;
+import dev.kagzi.engine.internal.run.LargePayloads;
+import dev.kagzi.engine.internal.run.LockRuns;
+import dev.kagzi.engine.internal.run.ReportWrite;
+import dev.kagzi.engine.internal.run.RunEvents;
+import dev.kagzi.engine.internal.run.RunRow;
+import dev.kagzi.engine.internal.run.StartRun;
+import dev.kagzi.engine.internal.run.StoredEnd;
+import dev.kagzi.engine.internal.run.UpdateRuns;
+import dev.kagzi.engine.internal.schedule.FiredRun;
+import dev.kagzi.engine.internal.schedule.ScheduledRunEnds;
+import dev.kagzi.engine.internal.step.CaughtFailures;
+import dev.kagzi.engine.internal.step.CloseSteps;
+import dev.kagzi.engine.internal.step.ReadSteps;
+import dev.kagzi.engine.internal.step.StepRow;
+import dev.kagzi.engine.internal.step.WriteSteps;
+import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.ReportResult;
+import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.value.ErrorCode;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepStatus;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The locked rows and the pending changes of one transaction. Changes are collected in memory,
+ * merged by key, and flushed with one statement per kind: steps, messages, runs, payloads.
+ */
+final class RunBatch {
+  private static final Logger log = LoggerFactory.getLogger(RunBatch.class);
+  private static final Failure ENDED =
+      Failure.of(ErrorCode.PRECONDITION_FAILED, "cut short: the run ended first");
+
+  private final Session tx;
+  private final LargePayloads large;
+  private final List<Effects> effects = new ArrayList<>();
+  private final Map<StepRow.Key, Map<Integer, StepRow>> steps = new LinkedHashMap<>();
+  private final List<ReportWrite> writtenWithoutRead = new ArrayList<>();
+  private final List<RunMessage> messages = new ArrayList<>();
+  private final List<InsertPayloads.Item> payloads = new ArrayList<>();
+
+  /** Runs that end and may have open steps; true for completed runs. */
+  private final Map<RunId, Boolean> endedWithOpenSteps = new LinkedHashMap<>();
+
+  private final List<StartRun> starts = new ArrayList<>();
+  private final Set<RunId> reopened = new LinkedHashSet<>();
+  private final Map<RunId, RunRow> handOutsToAcknowledge = new LinkedHashMap<>();
+  private final Map<UUID, Integer> carriedOver = new LinkedHashMap<>();
+  private final Map<RunId, Optional<Failure>> cancelledParents = new LinkedHashMap<>();
+  private Map<RunId, RunRow> rows = Map.of();
+  private Map<StepRow.Key, List<StepRow>> storedSteps = Map.of();
+  private ReadSteps.Awaited awaited = ReadSteps.Awaited.NONE;
+  private Map<RunId, List<RunMessage>> inbox = Map.of();
+  private Map<RunId, FailureContext> failureContexts = Map.of();
+  private Map<RunId, ResumeContext> resumeContexts = Map.of();
+  private Map<RunId, StoredEnd> storedEnds = Map.of();
+
+  RunBatch(Session tx, LargePayloads large) {
+    this.tx = tx;
+    this.large = large;
+  }
+
+  void lock(Collection<RunId> ids) throws SQLException {
+    rows = ids.isEmpty() ? Map.of() : LockRuns.lock(tx, ids);
+  }
+
+  void readSteps(Collection<StepRow.Key> keys) throws SQLException {
+    storedSteps = keys.isEmpty() ? Map.of() : ReadSteps.byKey(tx, keys);
+  }
+
+  /**
+   * Reads steps that runs wait for.
+   *
+   * @param wanted the steps; true if the result of the step is returned to the worker
+   */
+  void readAwaited(Map<StepRow.Key, Boolean> wanted, long bytesMax) throws SQLException {
+    awaited = wanted.isEmpty() ? ReadSteps.Awaited.NONE : ReadSteps.awaited(tx, wanted, bytesMax);
+  }
+
+  void takeMessages(Collection<RunId> ids) throws SQLException {
+    inbox = ids.isEmpty() ? Map.of() : Messages.take(tx, ids);
+  }
+
+  void readFailureContexts(Collection<RunId> ids) throws SQLException {
+    failureContexts = ids.isEmpty() ? Map.of() : FailureContext.read(tx, ids);
+  }
+
+  void readResumeContexts(Collection<RunId> ids) throws SQLException {
+    resumeContexts = ids.isEmpty() ? Map.of() : ResumeContext.read(tx, ids);
+  }
+
+  /** Reads the stored results of runs whose end is reported again. */
+  void readStoredEnds(Collection<RunId> ids) throws SQLException {
+    storedEnds = ids.isEmpty() ? Map.of() : StoredEnd.read(tx, ids);
+  }
+
+  /** The result that the run ended with, before this batch or in it. */
+  StoredEnd storedEnd(RunRow row) {
+    StoredEnd before = storedEnds.getOrDefault(row.runId(), new StoredEnd(null, null));
+    Payload output = before.output();
+    for (InsertPayloads.Item item : payloads) {
+      if (item.runId().equals(row.runId()) && item.kind() == InsertPayloads.Kind.OUTPUT) {
+        output = item.payload();
+      }
+    }
+    return new StoredEnd(output, row.failure() == null ? before.failure() : row.failure());
+  }
+
+  /** Null if it was not read, or the run does not exist. */
+  @Nullable FailureContext failureContext(RunId id) {
+    return failureContexts.get(id);
+  }
+
+  /** Null if it was not read, or the run does not exist. */
+  @Nullable ResumeContext resumeContext(RunId id) {
+    return resumeContexts.get(id);
+  }
+
+  /** The locked run; null if it does not exist. */
+  @Nullable RunRow row(RunId id) {
+    return rows.get(id);
+  }
+
+  List<RunMessage> inbox(RunId id) {
+    return inbox.getOrDefault(id, List.of());
+  }
+
+  /** All attempts of a step in order, including those that this batch has added. */
+  List<StepRow> attempts(RunId runId, String stepKey) {
+    StepRow.Key key = new StepRow.Key(runId, stepKey);
+    Map<Integer, StepRow> added = steps.get(key);
+    List<StepRow> before = storedSteps.getOrDefault(key, List.of());
+    if (added == null) {
+      return before;
+    }
+    Map<Integer, StepRow> all = new TreeMap<>();
+    before.forEach(row -> all.put(row.attempt(), row));
+    all.putAll(added);
+    return List.copyOf(all.values());
+  }
+
+  /** The last attempt of an awaited step, including this batch; null if there is none. */
+  @Nullable StepRow lastAttempt(RunId runId, String stepKey) {
+    List<StepRow> attempts = attempts(runId, stepKey);
+    StepRow before = awaited.last().get(new StepRow.Key(runId, stepKey));
+    StepRow last = attempts.isEmpty() ? null : attempts.getLast();
+    return last == null || (before != null && before.attempt() > last.attempt()) ? before : last;
+  }
+
+  /** True if the step's stored result was not read because the byte limit was reached. */
+  boolean isWithheld(StepRow step) {
+    return awaited.withheld().contains(step.key())
+        && !hasAdded(step.runId(), step.stepKey(), step.attempt());
+  }
+
+  /** True if this batch already writes that attempt. */
+  boolean hasAdded(RunId runId, String stepKey, int attempt) {
+    Map<Integer, StepRow> added = steps.get(new StepRow.Key(runId, stepKey));
+    return added != null && added.containsKey(attempt);
+  }
+
+  /**
+   * True if this batch writes a step of the run that began after the given time, in the failed
+   * step's branch or an enclosing one.
+   */
+  boolean hasAddedSince(RunRow run, long sinceUs, String failedStep) {
+    for (Map<Integer, StepRow> attempts : steps.values()) {
+      for (StepRow step : attempts.values()) {
+        String scope = step.stepKey().substring(0, step.stepKey().lastIndexOf('/') + 1);
+        if (step.runId().equals(run.runId())
+            && run.nowUs() - step.ranMs() * 1_000 > sinceUs
+            && failedStep.startsWith(scope)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Adds an attempt, or replaces the row of one that this batch has added before. */
+  void add(StepRow row) {
+    warnIfLarge(row.runId(), row.stepKey(), "input", row.input());
+    warnIfLarge(row.runId(), row.stepKey(), "output", row.output());
+    warnIfLarge(row.runId(), row.stepKey(), "progress", row.progress());
+    steps.computeIfAbsent(row.key(), key -> new HashMap<>(2)).put(row.attempt(), row);
+  }
+
+  /** Adds a result without reading the step first: the insert detects an existing result. */
+  void addWithoutRead(StepRow row, ReportWrite write) {
+    add(row);
+    writtenWithoutRead.add(write);
+  }
+
+  /** Records that the worker has received the task, because it has made a call about the run. */
+  void acknowledgeHandOut(RunRow run) {
+    if (!run.isHandOutAcknowledged()) {
+      handOutsToAcknowledge.put(run.runId(), run);
+    }
+  }
+
+  void post(RunMessage message) {
+    messages.add(message);
+  }
+
+  void input(RunId runId, Payload input) {
+    payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.INPUT, input));
+  }
+
+  private void warnIfLarge(RunId runId, String stepKey, String what, @Nullable Payload payload) {
+    RunRow row = large.isLarge(payload) ? rows.get(runId) : null;
+    if (row != null) {
+      large.warn(row.type().type(), what + " of step " + stepKey, payload);
+    }
+  }
+
+  void output(RunId runId, Payload output) {
+    RunRow row = large.isLarge(output) ? rows.get(runId) : null;
+    if (row != null) {
+      large.warn(row.type().type(), "output", output);
+    }
+    payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.OUTPUT, output));
+  }
+
+  /** Adds a run that another run starts: a child or a failure handler. */
+  void start(StartRun run) {
+    starts.add(run);
+  }
+
+  /**
+   * The run is resumed: its deadline is renewed, and interrupted sleeps and children are reopened.
+   */
+  void reopen(RunId runId) {
+    reopened.add(runId);
+  }
+
+  /** Keeps failures that the code has caught final in the new attempt. */
+  void carryOver(RunRow run) {
+    carriedOver.put(run.runId().value(), run.attempts());
+  }
+
+  /** Cancels the children of a run or, with a failure, terminates them. */
+  void cancelChildren(RunId runId, @Nullable Failure why) {
+    cancelledParents.put(runId, Optional.ofNullable(why));
+  }
+
+  void closeSteps(RunId runId) {
+    reopened.remove(runId);
+    endedWithOpenSteps.put(runId, false);
+  }
+
+  /**
+   * The same for a completed run: a child that was not awaited continues, so its step is completed.
+   */
+  void closeStepsOfCompleted(RunId runId) {
+    endedWithOpenSteps.put(runId, true);
+  }
+
+  /** Registers an effect to run after the commit. Effects run in the order of registration. */
+  void afterCommit(Effects effect) {
+    effects.add(effect);
+  }
+
+  /** The completion that is published to the run's watchers. */
+  static RunEnd completion(RunRow row, RunStatus status, @Nullable Payload output) {
+    return new RunEnd(row.runId(), status, output, row.failure());
+  }
+
+  /** Writes all collected changes; returns the effects to run after the commit. */
+  Effects flush(RunEvents events) throws SQLException {
+    if (!starts.isEmpty()) {
+      insertStarts(events);
+    }
+    writeSteps();
+    if (!handOutsToAcknowledge.isEmpty()) {
+      UpdateRuns.acknowledgeHandOuts(tx, handOutsToAcknowledge.values());
+    }
+    if (!endedWithOpenSteps.isEmpty()) {
+      CloseSteps.endOpen(tx, endedWithOpenSteps, ENDED);
+    }
+    if (!messages.isEmpty()) {
+      Messages.post(tx, messages);
+    }
+    List<RunRow> changed = new ArrayList<>();
+    for (RunRow row : rows.values()) {
+      if (row.isChanged()) {
+        changed.add(row);
+      }
+    }
+    if (!changed.isEmpty()) {
+      UpdateRuns.apply(tx, changed);
+      updateSchedules(changed, events);
+    }
+    if (!cancelledParents.isEmpty()) {
+      List<RunId> children = Messages.postCancelToChildren(tx, cancelledParents);
+      children.forEach(child -> afterCommit(() -> events.messages(child)));
+    }
+    if (!reopened.isEmpty()) {
+      CloseSteps.reopenSleeps(tx, reopened);
+      if (!carriedOver.isEmpty()) {
+        CaughtFailures.carryOver(tx, carriedOver);
+      }
+      if (CloseSteps.reopenChildren(tx, reopened, ENDED)) {
+        Set<RunId> receivers = Messages.postResultsOfEndedChildren(tx, reopened);
+        receivers.forEach(run -> afterCommit(() -> events.messages(run)));
+      }
+      List<RunRow> resumed =
+          rows.values().stream().filter(row -> reopened.contains(row.runId())).toList();
+      Long expiresMs = UpdateRuns.renewDeadlines(tx, resumed);
+      if (expiresMs != null) {
+        afterCommit(() -> events.expires(expiresMs));
+      }
+    }
+    if (!payloads.isEmpty()) {
+      InsertPayloads.apply(tx, payloads);
+    }
+    List<Effects> all = List.copyOf(effects);
+    return () -> all.forEach(RunBatch::runEffect);
+  }
+
+  /** Updates the schedules of runs that ended or were resumed. */
+  private void updateSchedules(List<RunRow> changed, RunEvents events) throws SQLException {
+    List<ScheduledRunEnds.StatusChange> turns = new ArrayList<>();
+    for (RunRow row : changed) {
+      RunId schedule = row.schedule();
+      if (schedule != null && row.previousStatus().isFinal() != row.status().isFinal()) {
+        turns.add(new ScheduledRunEnds.StatusChange(schedule, row.previousStatus(), row.status()));
+      }
+    }
+    if (!turns.isEmpty()) {
+      List<FiredRun> started = ScheduledRunEnds.apply(tx, turns);
+      afterCommit(() -> FiredRun.publish(started, events));
+    }
+  }
+
+  /**
+   * Ids are derived from the cause, so a run that exists was inserted by an earlier try of the
+   * write.
+   */
+  private void insertStarts(RunEvents events) throws SQLException {
+    Map<RunId, Instant> created = InsertRuns.insert(tx, starts);
+    for (StartRun start : starts) {
+      Instant at = created.get(start.runId());
+      if (at != null) {
+        input(start.runId(), start.request().input());
+        afterCommit(() -> RunStarts.publishStart(start, at, events));
+      }
+    }
+  }
+
+  /** A failing effect must not keep the others from running. */
+  private static void runEffect(Effects effect) {
+    try {
+      effect.run();
+    } catch (RuntimeException bug) {
+      log.atError().setCause(bug).log("effect after a commit failed");
+    }
+  }
+
+  private void writeSteps() throws SQLException {
+    List<StepRow> plain = new ArrayList<>();
+    List<StepRow> others = new ArrayList<>();
+    for (Map<Integer, StepRow> attempts : steps.values()) {
+      for (StepRow row : attempts.values()) {
+        (row.isPlainResult() ? plain : others).add(row);
+      }
+    }
+    if (!others.isEmpty()) {
+      WriteSteps.write(tx, others);
+    }
+    if (!plain.isEmpty() && WriteSteps.writePlain(tx, plain) < plain.size()) {
+      answerDuplicates();
+    }
+  }
+
+  /** Some steps had a result already: their reports return the recorded one. */
+  private void answerDuplicates() throws SQLException {
+    Map<StepRow.Key, ReportWrite> writes = new LinkedHashMap<>();
+    for (ReportWrite write : writtenWithoutRead) {
+      if (write.report() instanceof Report.StepDone done) {
+        writes.put(new StepRow.Key(write.runId(), done.stepKey()), write);
+      }
+    }
+    Map<StepRow.Key, List<StepRow>> stored = ReadSteps.byKey(tx, writes.keySet());
+    writes.forEach(
+        (key, write) -> stored.getOrDefault(key, List.of()).forEach(row -> answer(write, row)));
+  }
+
+  private void answer(ReportWrite write, StepRow stored) {
+    RunRow run = rows.get(write.runId());
+    boolean own = stored.attempt() == 1 && run != null && stored.epoch() == run.epoch();
+    boolean hasResult =
+        stored.status() == StepStatus.COMPLETED ? !own : stored.status() == StepStatus.FAILED;
+    if (run != null && hasResult) {
+      write.answer(new ReportResult.AlreadyRecorded(stored.recorded(run.nowUs(), run.attempts())));
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package dev.kagzi.engine.internal.transition;
+
+import dev.kagzi.engine.internal.message.RunMessage;
+import dev.kagzi.engine.internal.run.ReleaseReason;
+import dev.kagzi.engine.internal.run.RunEvents;
+import dev.kagzi.engine.internal.run.RunRow;
+import dev.kagzi.engine.run.Versions;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.ErrorCode;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Changes a locked run in memory and registers the events to publish after the commit. */
+record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
+  private static final Logger log = LoggerFactory.getLogger(RunMutations.class);
+  private static final long US_PER_MS = 1_000;
+
+  void finish(RunRow row, RunStatus status, @Nullable Failure failure, @Nullable Payload output) {
+    Claim claim = new Claim(row.runId(), row.lastClaim());
+    row.finish(status, failure);
+    if (output != null) {
+      batch.output(row.runId(), output);
+    }
+    if (status != RunStatus.COMPLETED) {
+      // Unsuccessful completions are rare, so an extra statement for open steps is affordable.
+      batch.closeSteps(row.runId());
+    }
+    batch.afterCommit(() -> events.claimEnded(claim));
+    publishCompletion(row, status, output);
+  }
+
+  /** Fails a run from outside of its claim (timeout, crashes) and starts its failure handlers. */
+  void fail(RunRow row, RunStatus status, Failure why) {
+    WorkerId worker = row.lockedBy();
+    Claim claim = new Claim(row.runId(), row.epoch());
+    row.endFromOutside(status, why);
+    batch.closeSteps(row.runId());
+    stopWorker(worker, claim, status);
+    startFailureHandlers(row, status, why);
+    publishCompletion(row, status, null);
+  }
+
+  /**
+   * Cancels the run or, with a failure, terminates it as FAILED. Its children are cancelled too.
+   */
+  void cancel(RunRow row, @Nullable Failure why) {
+    RunStatus end = why == null ? RunStatus.CANCELLED : RunStatus.FAILED;
+    WorkerId worker = row.lockedBy();
+    Claim claim = new Claim(row.runId(), row.epoch());
+    row.endFromOutside(end, why);
+    batch.closeSteps(row.runId());
+    batch.cancelChildren(row.runId(), why);
+    stopWorker(worker, claim, end);
+    publishCompletion(row, end, null);
+  }
+
+  void startFailureHandlers(RunRow row, RunStatus status, Failure why) {
+    FailureContext context = batch.failureContext(row.runId());
+    if (context != null) {
+      new FailureHandlerStarts(row, status, why, context, versions).all().forEach(batch::start);
+    }
+  }
+
+  void stopWorker(@Nullable WorkerId worker, Claim claim, RunStatus status) {
+    if (worker != null) {
+      batch.afterCommit(() -> events.stop(worker, claim, status));
+      batch.afterCommit(() -> events.claimEnded(claim));
+    }
+  }
+
+  /**
+   * Takes the claim from its holder, which is told to stop; the run can be claimed again after the
+   * delay. Only a claim query takes a claim in another way, when its lease has ended.
+   */
+  void take(RunRow row, ReleaseReason reason, long delayMs) {
+    WorkerId worker = row.lockedBy();
+    Claim claim = new Claim(row.runId(), row.epoch());
+    row.take(reason, row.nowUs() + delayMs * US_PER_MS);
+    batch.afterCommit(() -> logTaken(worker, claim, reason));
+    batch.afterCommit(() -> events.claimEnded(claim));
+    if (worker != null) {
+      batch.afterCommit(() -> events.stop(worker, claim, row.status()));
+    }
+    batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
+  }
+
+  private static void logTaken(@Nullable WorkerId worker, Claim claim, ReleaseReason reason) {
+    log.atDebug()
+        .addKeyValue("run", claim.runId())
+        .addKeyValue("epoch", claim.epoch())
+        .addKeyValue("worker", worker)
+        .addKeyValue("reason", reason)
+        .log("claim taken");
+  }
+
+  void retry(RunRow row, Failure why, long dueUs) {
+    Claim claim = new Claim(row.runId(), row.lastClaim());
+    row.retry(dueUs, why);
+    batch.afterCommit(() -> events.claimEnded(claim));
+    long delayMs = remainingMs(row, dueUs);
+    batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
+  }
+
+  /** Publishes that a run or step deadline passes after this delay. */
+  void publishExpiry(long delayMs) {
+    batch.afterCommit(() -> events.expires(delayMs));
+  }
+
+  void publishCompletion(RunRow row, RunStatus status, @Nullable Payload output) {
+    RunId parent = row.parent();
+    String parentStep = row.parentStep();
+    if (parent != null && parentStep != null && !row.isDetached()) {
+      batch.post(
+          status == RunStatus.COMPLETED
+              ? RunMessage.completed(parent, parentStep, row.runId(), output)
+              : RunMessage.failed(parent, parentStep, row.runId(), childFailure(row, status)));
+      batch.afterCommit(() -> events.messages(parent));
+    }
+    batch.afterCommit(() -> events.ended(RunBatch.completion(row, status, output)));
+  }
+
+  /** The failure that the parent's code receives; its metadata contains the child's status. */
+  private static Failure childFailure(RunRow row, RunStatus status) {
+    Failure own = row.failure();
+    Failure why =
+        own == null ? Failure.of(ErrorCode.UNSPECIFIED, "the run ended as " + status) : own;
+    Map<String, String> metadata = new HashMap<>(why.metadata());
+    metadata.put("status", status.name());
+    return new Failure(
+        why.code(),
+        why.message(),
+        why.nonRetryable(),
+        why.retryAfterMs(),
+        why.subject(),
+        why.subjectId(),
+        metadata);
+  }
+
+  void park(RunRow row, RunStatus status, long untilUs, List<String> steps, boolean all) {
+    Claim claim = new Claim(row.runId(), row.epoch());
+    row.park(status, untilUs, steps, all);
+    batch.afterCommit(() -> events.claimEnded(claim));
+    if (untilUs != RunRow.NEVER) {
+      long delayMs = remainingMs(row, untilUs);
+      batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
+    }
+  }
+
+  static Instant instant(long us) {
+    return Instant.EPOCH.plus(us, ChronoUnit.MICROS);
+  }
+
+  /** Rounded up, so that a timer never fires before the due time. */
+  static long remainingMs(RunRow row, long dueUs) {
+    return Math.max(0, Math.ceilDiv(dueUs - row.nowUs(), US_PER_MS));
+  }
+
+  /** Ends the claim of an unfinished run, which can be claimed again after the delay. */
+  void release(RunRow row, long delayMs, @Nullable Failure blockedBy) {
+    Claim claim = new Claim(row.runId(), row.epoch());
+    row.release(row.nowUs() + delayMs * US_PER_MS, blockedBy);
+    batch.afterCommit(() -> events.claimEnded(claim));
+    batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
+  }
+}

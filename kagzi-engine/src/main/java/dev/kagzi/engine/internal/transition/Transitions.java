@@ -1,0 +1,85 @@
+package dev.kagzi.engine.internal.transition;
+
+import dev.kagzi.engine.config.TransitionRules;
+import dev.kagzi.engine.internal.run.BeginStep;
+import dev.kagzi.engine.internal.run.CancelRun;
+import dev.kagzi.engine.internal.run.ChangeRun;
+import dev.kagzi.engine.internal.run.DeliverMessages;
+import dev.kagzi.engine.internal.run.ExpireRun;
+import dev.kagzi.engine.internal.run.ExpireStep;
+import dev.kagzi.engine.internal.run.FailCrashedRun;
+import dev.kagzi.engine.internal.run.ReleaseClaim;
+import dev.kagzi.engine.internal.run.RenewLease;
+import dev.kagzi.engine.internal.run.ReportWrite;
+import dev.kagzi.engine.internal.run.ResumeRun;
+import dev.kagzi.engine.internal.run.RunEvents;
+import dev.kagzi.engine.internal.run.RunRow;
+import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.ReportResult;
+import dev.kagzi.engine.run.Versions;
+import dev.kagzi.engine.value.Refusal;
+import java.util.random.RandomGenerator;
+
+/**
+ * Decides each write of a batch. All rows that a decision needs are locked and read before; this
+ * class does not access the database.
+ */
+final class Transitions {
+  private final RunBatch batch;
+  private final StepTransitions steps;
+  private final RunTransitions runs;
+  private final ChildTransitions children;
+
+  Transitions(
+      RunBatch batch,
+      TransitionRules rules,
+      Versions versions,
+      RunEvents events,
+      RandomGenerator random) {
+    RunMutations mutations = new RunMutations(batch, versions, events);
+    this.batch = batch;
+    this.steps = new StepTransitions(batch, rules, mutations, random);
+    this.runs = new RunTransitions(batch, rules, mutations, events, random);
+    this.children = new ChildTransitions(batch, versions, mutations, events);
+  }
+
+  void decide(ChangeRun<?> write) {
+    switch (write) {
+      case ReportWrite report -> report(report);
+      case BeginStep begin -> steps.begin(begin);
+      case CancelRun cancel -> runs.cancel(cancel);
+      case ResumeRun resume -> runs.resume(resume);
+      case ExpireRun expire -> runs.expire(expire);
+      case ExpireStep expire -> steps.expire(expire);
+      case FailCrashedRun crashed -> runs.failCrashed(crashed);
+      case ReleaseClaim release -> runs.releaseClaim(release);
+      case RenewLease renew -> runs.renew(renew);
+      case DeliverMessages deliver -> children.deliver(deliver);
+    }
+  }
+
+  private void report(ReportWrite write) {
+    RunRow row = batch.row(write.runId());
+    if (row == null || !row.queue().namespace().equals(write.namespace())) {
+      write.refuse(Refusal.notFound("run", write.runId()));
+      return;
+    }
+    Refusal refusal = write.caller() == null ? null : steps.refuse(row, write, write.caller());
+    if (refusal != null) {
+      write.answer(new ReportResult.Refused(refusal));
+      return;
+    }
+    write.answer(
+        switch (write.report()) {
+          case Report.StepStarted r -> steps.stepStarted(row, r, write);
+          case Report.StepDone r -> steps.stepDone(row, r, write);
+          case Report.StepFailed r -> steps.stepFailed(row, r, write.waitsInPlace());
+          case Report.Sleep r -> steps.sleep(row, r, write.waitsInPlace());
+          case Report.Done r -> runs.done(row, r, write.caller());
+          case Report.Failed r -> runs.failed(row, r, write.caller());
+          case Report.Released r -> runs.released(row, r);
+          case Report.ChildStarted r -> children.startChild(row, r);
+          case Report.Awaited r -> children.awaited(row, r);
+        });
+  }
+}

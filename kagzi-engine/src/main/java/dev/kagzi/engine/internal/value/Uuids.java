@@ -1,0 +1,33 @@
+package dev.kagzi.engine.internal.value;
+
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Order and parsing of UUIDs as PostgreSQL does it. */
+public final class Uuids {
+  /** PostgreSQL's order of uuid values: unsigned, while Java's is signed. */
+  public static final Comparator<UUID> ORDER =
+      (a, b) -> {
+        int high = Long.compareUnsigned(a.getMostSignificantBits(), b.getMostSignificantBits());
+        return high != 0
+            ? high
+            : Long.compareUnsigned(a.getLeastSignificantBits(), b.getLeastSignificantBits());
+      };
+
+  private static final int TEXT_LENGTH = 36;
+
+  private Uuids() {}
+
+  /** Parses the 36-character form only; {@link UUID#fromString} also accepts shortened forms. */
+  public static Optional<UUID> parse(String text) {
+    if (text.length() != TEXT_LENGTH) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(UUID.fromString(text));
+    } catch (IllegalArgumentException notAnId) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Tools for the values: JSON, times as text, UUIDs. */
+@NullMarked
+package dev.kagzi.engine.internal.value;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,124 @@
+package dev.kagzi.engine.internal.worker;
+
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.notification.ServerMessage;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.engine.value.WorkerStatus;
+import dev.kagzi.engine.worker.AttachListener;
+import dev.kagzi.engine.worker.Attachment;
+import dev.kagzi.engine.worker.Workers;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/** The Attach streams that are open on this server. Thread-safe. */
+public final class AttachStreams implements AutoCloseable {
+  private final Database database;
+  private final WorkerCache cache;
+  private final Recovery recovery;
+  private final long detachedMs;
+  private final Executor blocking;
+  private final ScheduledExecutorService timer;
+  private final Map<WorkerId, Stream> streams = new ConcurrentHashMap<>();
+
+  private record Stream(UUID attachId, AttachListener listener) {}
+
+  public AttachStreams(
+      Database database,
+      WorkerCache cache,
+      Recovery recovery,
+      long detachedMs,
+      Executor blocking,
+      ScheduledExecutorService timer) {
+    this.database = database;
+    this.cache = cache;
+    this.recovery = recovery;
+    this.detachedMs = detachedMs;
+    this.blocking = blocking;
+    this.timer = timer;
+  }
+
+  /** Opens a worker's stream. The listener receives refusals. */
+  public Attachment open(String namespace, WorkerId worker, AttachListener listener) {
+    UUID attachId = RunId.next().value();
+    CompletableFuture.supplyAsync(() -> store(namespace, worker, attachId), blocking)
+        .whenComplete(
+            (row, refusal) -> {
+              if (refusal != null) {
+                listener.closed(Workers.asRefusal(refusal));
+                return;
+              }
+              streams.put(worker, new Stream(attachId, listener));
+              listener.attached();
+              if (row.status() == WorkerStatus.DRAINING) {
+                listener.drain();
+              }
+            });
+    return () -> broken(worker, attachId);
+  }
+
+  private WorkerRows.Known store(String namespace, WorkerId worker, UUID attachId) {
+    WorkerRows.Known row =
+        database
+            .writeRepeatable(tx -> WorkerRows.attach(tx, worker, namespace, attachId))
+            .orElseThrow(() -> Refusal.notFound("worker", worker));
+    cache.put(row);
+    return row;
+  }
+
+  private void broken(WorkerId worker, UUID attachId) {
+    streams.computeIfPresent(
+        worker, (id, stream) -> stream.attachId.equals(attachId) ? null : stream);
+    if (!timer.isShutdown()) {
+      // The worker may have lost only its connection: give it time to attach to any server.
+      long brokenNanos = System.nanoTime();
+      timer.schedule(
+          () ->
+              CompletableFuture.runAsync(
+                  () -> recovery.releaseDetached(worker, attachId, brokenNanos), blocking),
+          detachedMs + 100,
+          TimeUnit.MILLISECONDS);
+    }
+  }
+
+  /** Sends a message to a worker; returns false if it is not attached to this server. */
+  public boolean send(ServerMessage.ToWorker message) {
+    Stream stream = streams.get(message.worker());
+    if (stream == null) {
+      return false;
+    }
+    switch (message) {
+      case ServerMessage.Stop stop -> stream.listener.stop(List.of(stop.claim()), stop.status());
+      case ServerMessage.Wake wake -> stream.listener.wake(List.of(wake.claim()));
+      case ServerMessage.Drain ignored -> stream.listener.drain();
+    }
+    return true;
+  }
+
+  public void close(WorkerId worker) {
+    Stream stream = streams.remove(worker);
+    if (stream != null) {
+      stream.listener.closed(Refusal.notFound("worker", worker));
+    }
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    streams
+        .values()
+        .forEach(
+            stream ->
+                stream.listener.closed(
+                    Refusal.of(
+                        Refusal.Code.SERVER_STOPPING, "server", "", "this server is stopping")));
+    streams.clear();
+  }
+}

@@ -1,0 +1,175 @@
+package dev.kagzi.engine.internal.worker;
+
+import dev.kagzi.engine.config.WorkerConfig;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.dispatch.ClaimRegistry;
+import dev.kagzi.engine.internal.dispatch.HeldRuns;
+import dev.kagzi.engine.internal.journal.Journal;
+import dev.kagzi.engine.internal.run.ExpireStep;
+import dev.kagzi.engine.internal.run.FailCrashedRun;
+import dev.kagzi.engine.internal.run.ReleaseClaim;
+import dev.kagzi.engine.internal.run.ReleaseReason;
+import dev.kagzi.engine.internal.run.RunWrite;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepRef;
+import dev.kagzi.engine.value.WorkerId;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * Takes runs from workers that crashed, hang or lost their tasks. {@link ReleaseReason} names the
+ * six ways, which are the methods of this class in the same order. Whatever the way, a claim is
+ * taken in one place ({@code transition.RunMutations.take}), under the lock of its run; the claim
+ * query alone takes over a run whose lease has ended. Thread-safe.
+ */
+public final class Recovery {
+  private static final Logger log = LoggerFactory.getLogger(Recovery.class);
+  private static final int SILENT_MAX = 100;
+  private static final int ORPHANED_MAX = 500;
+
+  private final Database database;
+  private final WorkerConfig config;
+  private final ClaimRegistry registry;
+  private final Journal<RunWrite<?>> journal;
+  private final Consumer<WorkerId> evict;
+
+  public Recovery(
+      Database database,
+      WorkerConfig config,
+      ClaimRegistry registry,
+      Journal<RunWrite<?>> journal,
+      Consumer<WorkerId> evict) {
+    this.database = database;
+    this.config = config;
+    this.registry = registry;
+    this.journal = journal;
+    this.evict = evict;
+  }
+
+  /**
+   * {@link ReleaseReason#STREAM_BROKEN}: called a while after the break. The worker may have
+   * attached again, to any server, or sent a heartbeat since.
+   */
+  void releaseDetached(WorkerId worker, UUID attachId, long brokenNanos) {
+    long brokenMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - brokenNanos);
+    releaseOffline(
+        ReleaseReason.STREAM_BROKEN,
+        tx -> WorkerRows.detached(tx, worker, attachId, brokenMs).stream().toList());
+  }
+
+  /**
+   * {@link ReleaseReason#WORKER_SILENT}: marks workers offline whose last heartbeat is too old;
+   * returns how many. Blocks.
+   */
+  public int releaseSilent() {
+    return releaseOffline(
+        ReleaseReason.WORKER_SILENT,
+        tx -> WorkerRows.stale(tx, config.stale().toMillis(), SILENT_MAX));
+  }
+
+  /**
+   * {@link ReleaseReason#LEASE_ENDED}: a claim query takes over runs whose lease has ended, counts
+   * the crash and delays the run ({@link dev.kagzi.engine.internal.dispatch.ClaimRuns}). It leaves
+   * a run whose workers crashed too often to this method, which fails it.
+   */
+  public void failCrashed(RunId run) {
+    journal.append(new FailCrashedRun(run));
+  }
+
+  /**
+   * {@link ReleaseReason#CLAIM_ORPHANED}: releases claims of workers that have been offline for a
+   * while; returns how many. The server that marked them offline may have died before it released
+   * the claims, and a run with a long lease would wait for its end. A worker that registered again
+   * has listed its claims by then and keeps them. Blocks.
+   */
+  public int releaseOrphaned() {
+    List<Claim> orphaned =
+        database.read(
+            session -> HeldRuns.forgotten(session, config.stale().toMillis(), ORPHANED_MAX));
+    if (!orphaned.isEmpty()) {
+      release(orphaned, ReleaseReason.CLAIM_ORPHANED);
+      log.atWarn()
+          .addKeyValue("claims", orphaned.size())
+          .addKeyValue("reason", ReleaseReason.CLAIM_ORPHANED)
+          .log("claims released");
+    }
+    return orphaned.size();
+  }
+
+  /**
+   * {@link ReleaseReason#CLAIM_UNLISTED}: releases claims that a heartbeat does not list, but only
+   * those that the worker had before its previous heartbeat. A younger claim may still be in
+   * transit to the worker.
+   */
+  void releaseUnlisted(WorkerId worker, List<Claim> listed, long previousBeatNanos) {
+    List<Claim> unlisted = registry.unlisted(worker, listed, previousBeatNanos);
+    if (!unlisted.isEmpty()) {
+      log.atWarn()
+          .addKeyValue("worker", worker)
+          .addKeyValue("claims", unlisted.size())
+          .addKeyValue("reason", ReleaseReason.CLAIM_UNLISTED)
+          .log("claims released");
+      // Remove the entries even if the release fails: a wrong entry must not be released again.
+      unlisted.forEach(registry::remove);
+      release(unlisted, ReleaseReason.CLAIM_UNLISTED);
+    }
+  }
+
+  /**
+   * {@link ReleaseReason#STEP_HUNG}: fails the attempt, whose policy decides when the run
+   * continues, and takes the run from its worker.
+   */
+  public void releaseHung(StepRef step) {
+    journal.append(new ExpireStep(step));
+  }
+
+  private int releaseOffline(
+      ReleaseReason reason, Session.Work<List<WorkerRows.Known>> markOffline) {
+    List<WorkerRows.Known> gone =
+        database.write(
+            tx -> {
+              List<WorkerRows.Known> marked = markOffline.run(tx);
+              WorkerRows.event(tx, marked, "OFFLINE", reason.text());
+              return marked;
+            });
+    gone.forEach(worker -> releaseAll(worker, reason));
+    return gone.size();
+  }
+
+  /** Releases the claims of a worker that has been marked offline. */
+  public void releaseAll(WorkerRows.Known worker, ReleaseReason reason) {
+    evict.accept(worker.id());
+    List<Claim> held = database.read(session -> held(session, worker));
+    release(held, reason);
+    log.atLevel(reason == ReleaseReason.WORKER_LEFT ? Level.INFO : Level.WARN)
+        .addKeyValue("worker", worker.id())
+        .addKeyValue("queue", worker.queue().queue())
+        .addKeyValue("claims", held.size())
+        .addKeyValue("reason", reason)
+        .log("worker is offline, claims released");
+  }
+
+  public List<Claim> held(Session session, WorkerRows.Known worker) throws SQLException {
+    return HeldRuns.of(
+            session, worker.id(), worker.queue(), worker.types(), config.lease().toMillis())
+        .stream()
+        .map(HeldRuns.Held::claim)
+        .toList();
+  }
+
+  /** Takes the claims from their holders, in the lanes of their runs. Does not wait. */
+  public void release(List<Claim> claims, ReleaseReason reason) {
+    if (!claims.isEmpty()) {
+      journal.append(
+          claims.stream().<RunWrite<?>>map(claim -> new ReleaseClaim(claim, reason)).toList());
+    }
+  }
+}

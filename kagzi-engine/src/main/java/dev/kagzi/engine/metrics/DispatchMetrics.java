@@ -1,0 +1,37 @@
+package dev.kagzi.engine.metrics;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts how runs reached their workers. Thread-safe. */
+public final class DispatchMetrics {
+  public final LongAdder handedOver = new LongAdder();
+  public final LongAdder claimed = new LongAdder();
+  public final LongAdder claimRounds = new LongAdder();
+  public final LongAdder fallbackClaimed = new LongAdder();
+  public final LongAdder polls = new LongAdder();
+
+  /** Runs that were given to a waiting worker when they started, without a claim query. */
+  public long handedOver() {
+    return handedOver.sum();
+  }
+
+  /** Runs that a claim query found. */
+  public long claimed() {
+    return claimed.sum();
+  }
+
+  /** Claim rounds of all queues; a round has a query for each group of waiting workers. */
+  public long claimRounds() {
+    return claimRounds.sum();
+  }
+
+  /** How often the fallback check found a due run that no event had announced. */
+  public long fallbackClaimed() {
+    return fallbackClaimed.sum();
+  }
+
+  /** Polls that were answered with tasks. */
+  public long polls() {
+    return polls.sum();
+  }
+}

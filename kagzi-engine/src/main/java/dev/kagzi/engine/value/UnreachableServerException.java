@@ -1,0 +1,10 @@
+package dev.kagzi.engine.value;
+
+/** The configured notifier does not reach a server that is alive on the database. */
+public final class UnreachableServerException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  public UnreachableServerException(String message) {
+    super(message);
+  }
+}

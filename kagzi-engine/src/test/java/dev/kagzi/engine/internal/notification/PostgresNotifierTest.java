@@ -1,0 +1,96 @@
+package dev.kagzi.engine.internal.notification;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.TestDatabase;
+import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.value.RunId;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Messages over LISTEN and NOTIFY. */
+class PostgresNotifierTest {
+  @RegisterExtension static final TestDatabase database = new TestDatabase();
+
+  private static final String LISTENERS =
+      "FROM pg_stat_activity WHERE datname = current_database() AND query IN"
+          + " ('LISTEN kagzi_work', 'SELECT 1') AND pid <> pg_backend_pid()";
+
+  private final BlockingQueue<ServerMessage> received = new LinkedBlockingQueue<>();
+  private final EssentialThreads threads = new EssentialThreads();
+  private PostgresNotifier one;
+  private PostgresNotifier other;
+
+  @BeforeEach
+  void open() {
+    one = new PostgresNotifier(database.open(), RunId.next().value(), this::onMessage, threads);
+    other = new PostgresNotifier(database.open(), RunId.next().value(), message -> {}, threads);
+    other.setOtherServers(1);
+  }
+
+  @AfterEach
+  void close() {
+    one.close();
+    other.close();
+    // Otherwise the listener notices only after a while that it is closed.
+    database.execute("SELECT pg_terminate_backend(pid) " + LISTENERS);
+    Awaitility.await().until(() -> listeners() == 0);
+    Awaitility.await().until(() -> !isAnyThreadAlive());
+    // The loops end because their notifier was closed, which is no failure.
+    assertThat(threads.failure()).isEmpty();
+  }
+
+  private static boolean isAnyThreadAlive() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().startsWith("kagzi-notice-"));
+  }
+
+  private void onMessage(ServerMessage message) {
+    received.add(message);
+    if (message instanceof ServerMessage.Everything) {
+      throw new IllegalStateException("a refresh may fail");
+    }
+  }
+
+  private static long listeners() {
+    return database.run(
+        session ->
+            session
+                .query("SELECT count(*) AS value " + LISTENERS)
+                .first(row -> row.bigint("value"))
+                .orElseThrow());
+  }
+
+  /** The receivers of its messages may not exist yet. */
+  @Test
+  void nothing_is_received_before_start() throws Exception {
+    assertThat(listeners()).isZero();
+    one.start();
+    Awaitility.await().until(() -> listeners() == 1);
+    other.start();
+
+    other.publish(new ServerMessage.Versions());
+
+    assertThat(received.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
+  }
+
+  @Test
+  void a_listener_that_fails_to_refresh_after_a_reconnect_receives_the_next_message()
+      throws Exception {
+    one.start();
+    Awaitility.await().until(() -> listeners() == 1);
+    database.execute("SELECT pg_terminate_backend(pid) " + LISTENERS);
+    assertThat(received.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Everything());
+    other.start();
+
+    other.publish(new ServerMessage.Versions());
+
+    assertThat(received.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
+  }
+}
