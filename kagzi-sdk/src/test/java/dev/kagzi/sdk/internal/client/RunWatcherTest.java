@@ -62,6 +62,20 @@ class RunWatcherTest {
   }
 
   @Test
+  void a_few_runs_are_watched_at_once_and_many_in_one_message() throws Exception {
+    CountDownLatch timers = holdTimers();
+    for (int i = 0; i < 8; i++) {
+      String run = startRun();
+      watcher.watch(run);
+      awaitMessages(1, WatchWorkflowsRequest::getWatchRunIdsList, run);
+    }
+
+    awaitBatching();
+
+    timers.countDown();
+  }
+
+  @Test
   void runs_watched_before_and_during_a_break_of_the_stream_receive_their_ends() throws Exception {
     String kept = startRun();
     String again = startRun();
