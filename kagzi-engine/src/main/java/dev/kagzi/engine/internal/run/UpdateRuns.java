@@ -59,7 +59,7 @@ public final class UpdateRuns {
        WHERE r.run_id = n.run_id AND r.epoch = n.epoch
       """;
 
-  /** Sets the deadline again, from now. */
+  /** Sets the deadline again, from now. One that had passed at the start of its run is removed. */
   public static final String RENEW_DEADLINES_SQL =
       """
       UPDATE kagzi.workflow_runs r
@@ -67,8 +67,8 @@ public final class UpdateRuns {
                + coalesce(r.deadline_after_ms, r.execution_timeout_ms) * interval '1 millisecond'
         FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
        WHERE r.run_id = n.run_id AND r.epoch = n.epoch
-         AND coalesce(r.deadline_after_ms, r.execution_timeout_ms) IS NOT NULL
-      RETURNING coalesce(r.deadline_after_ms, r.execution_timeout_ms) AS time_ms
+         AND r.deadline_at IS NOT NULL
+      RETURNING coalesce(r.deadline_after_ms, r.execution_timeout_ms, -1) AS time_ms
       """;
 
   private UpdateRuns() {}
@@ -94,6 +94,7 @@ public final class UpdateRuns {
         .bindInts(runs, RunRow::epoch)
         .list(row -> row.bigint("time_ms"))
         .stream()
+        .filter(timeMs -> timeMs >= 0)
         .min(Long::compare)
         .orElse(null);
   }

@@ -344,5 +344,6 @@ class TerminateRetryResumeTest {
     assertThat(await(runs().retry(NAMESPACE, run, null, null)).alreadyRunning()).isFalse();
     assertThat(await(runs().resume(NAMESPACE, run, null, false)).resumed()).isTrue();
     assertThat(engine.run(run).setup().executionTimeoutMs()).isNull();
+    assertThat(engine.run(run).deadlineAt()).as("it does not time out again").isNull();
   }
 }
