@@ -192,7 +192,7 @@ public final class DatabaseFailureLog {
       hadOutage = true;
       if (seen.logged) {
         log.atInfo()
-            .addKeyValue("away_ms", TimeUnit.NANOSECONDS.toMillis(now - seen.beginNanos))
+            .addKeyValue("unreachable_ms", TimeUnit.NANOSECONDS.toMillis(now - seen.beginNanos))
             .addKeyValue("failures", seen.failures)
             .log("the database is available again");
       }

@@ -135,7 +135,7 @@ final class ClaimLoop implements AutoCloseable {
       return;
     }
     ClaimRuns.NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, type -> 0);
-    if (next.isOverdue()) {
+    if (next.isDue()) {
       metrics.fallbackClaimed.increment();
       effects.execute(queue, queue.checkBelowLowUs());
     } else {

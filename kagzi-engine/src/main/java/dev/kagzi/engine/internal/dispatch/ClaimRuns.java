@@ -363,7 +363,7 @@ public final class ClaimRuns {
    * @param dueMs null when there is none
    */
   record NextDue(@Nullable Long dueMs, long nowUs) {
-    boolean isOverdue() {
+    boolean isDue() {
       return dueMs != null && dueMs <= 0;
     }
   }

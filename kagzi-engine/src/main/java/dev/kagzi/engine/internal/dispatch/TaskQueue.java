@@ -346,7 +346,7 @@ final class TaskQueue {
 
   /** The group's query found fewer runs than slots; {@code next} was read after it. */
   synchronized QueueEffects nextDue(ClaimGroup group, ClaimRuns.NextDue next) {
-    if (!next.isOverdue()) {
+    if (!next.isDue()) {
       for (PollRequest.Wanted type : group.types()) {
         backlogs.of(type).setLowUs(next.nowUs() - LATE_US_MAX);
       }
@@ -356,7 +356,7 @@ final class TaskQueue {
 
   synchronized QueueEffects nextDue(ClaimRuns.NextDue next) {
     QueueEffects effects = new QueueEffects();
-    if (next.isOverdue()) {
+    if (next.isDue()) {
       // The run is due but was not claimed: another transaction has locked it.
       retryLater(effects);
     } else if (next.dueMs() != null) {

@@ -58,7 +58,7 @@ class DatabaseFailureLogTest {
             "INFO the database is available again");
     assertThat(log.lines().get(0))
         .contains("call=claim", "state=08001", "message=connection refused");
-    assertThat(log.lines().get(3)).contains("away_ms=150000", "failures=1500");
+    assertThat(log.lines().get(3)).contains("unreachable_ms=150000", "failures=1500");
     assertThat(evicted).isEqualTo(1);
   }
 
