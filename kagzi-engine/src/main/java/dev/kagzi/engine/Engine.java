@@ -413,7 +413,7 @@ public final class Engine implements AutoCloseable {
   }
 
   private void refreshEverything() {
-    notifier.setOtherServers(1);
+    notifier.setOtherServers(1, System.nanoTime());
     namespaces.refresh();
     fireSchedules.dueIn(0);
     versions.refresh();

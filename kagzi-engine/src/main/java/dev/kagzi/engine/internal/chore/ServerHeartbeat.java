@@ -141,7 +141,7 @@ public final class ServerHeartbeat implements Chore {
   /** Sends the heartbeat now and stores the new reading. Blocks. */
   public void send() {
     long atNanos = System.nanoTime();
-    notifier.setOtherServers(
+    long others =
         database
             .read(
                 session ->
@@ -167,7 +167,8 @@ public final class ServerHeartbeat implements Chore {
                                       atNanos);
                               return row.bigint("others");
                             }))
-            .orElse(0L));
+            .orElse(0L);
+    notifier.setOtherServers(others, atNanos);
   }
 
   /**

@@ -71,7 +71,7 @@ public final class InProcessNotifier implements Notifier {
   }
 
   @Override
-  public void setOtherServers(long count) {
+  public void setOtherServers(long count, long countedNanos) {
     // Report at the second count only: a server of this process that is starting or closing may be
     // counted once.
     boolean unreachable = started && count > servers().size() - 1;

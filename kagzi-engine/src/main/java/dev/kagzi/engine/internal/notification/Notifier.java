@@ -10,8 +10,12 @@ public interface Notifier extends AutoCloseable {
   /** Publishes the message to the other servers; this server does not receive it. */
   void publish(ServerMessage message);
 
-  /** Sets how many other servers are alive on the database. */
-  void setOtherServers(long count);
+  /**
+   * Sets how many other servers are alive on the database.
+   *
+   * @param countedNanos when they were counted; an older count than the current one is ignored
+   */
+  void setOtherServers(long count, long countedNanos);
 
   /**
    * Returns whether messages reach that server, in this process or another.

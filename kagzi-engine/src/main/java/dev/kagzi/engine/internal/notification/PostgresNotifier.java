@@ -30,6 +30,7 @@ public final class PostgresNotifier implements Notifier {
   private final Thread receiver;
   private final PendingMessages pending = new PendingMessages();
   private volatile boolean alone = true;
+  private long otherServersNanos = System.nanoTime();
   private volatile boolean closed;
 
   /** Sends and receives nothing before {@link #start}. */
@@ -60,8 +61,13 @@ public final class PostgresNotifier implements Notifier {
   }
 
   @Override
-  public void setOtherServers(long count) {
-    this.alone = count == 0;
+  public synchronized void setOtherServers(long count, long countedNanos) {
+    // A server that starts during a heartbeat is not in its count, and its first message may be
+    // received before that count arrives here.
+    if (countedNanos - otherServersNanos >= 0) {
+      otherServersNanos = countedNanos;
+      alone = count == 0;
+    }
   }
 
   @Override

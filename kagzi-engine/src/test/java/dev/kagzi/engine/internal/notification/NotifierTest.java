@@ -58,7 +58,7 @@ class NotifierTest {
   private Notifier started(NotifierKind kind, Consumer<ServerMessage> listener) {
     Notifier made = notifier(kind, listener);
     made.start();
-    made.setOtherServers(1);
+    made.setOtherServers(1, System.nanoTime());
     return made;
   }
 

@@ -31,7 +31,7 @@ class PostgresNotifierTest {
   void open() {
     one = new PostgresNotifier(database.open(), RunId.next().value(), this::onMessage, threads);
     other = new PostgresNotifier(database.open(), RunId.next().value(), message -> {}, threads);
-    other.setOtherServers(1);
+    other.setOtherServers(1, System.nanoTime());
   }
 
   @AfterEach
@@ -65,6 +65,19 @@ class PostgresNotifierTest {
                 .query("SELECT count(*) AS value " + LISTENERS)
                 .first(row -> row.bigint("value"))
                 .orElseThrow());
+  }
+
+  /** A server that starts while another counts announces itself before that count is used. */
+  @Test
+  void an_older_count_of_servers_does_not_replace_a_newer_one() throws Exception {
+    one.start();
+    Awaitility.await().until(() -> listeners() == 1);
+    other.start();
+
+    other.setOtherServers(0, System.nanoTime() - TimeUnit.MINUTES.toNanos(1));
+    other.publish(new ServerMessage.Versions());
+
+    assertThat(received.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
   }
 
   /** The receivers of its messages may not exist yet. */
