@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown by a step that knows when to retry, for example from a {@code Retry-After} header. The
- * delay replaces the delay of the retry policy; the policy still limits the number of attempts.
+ * delay, at most 30 days, replaces the delay of the retry policy; zero retries at once. The policy
+ * still limits the number of attempts.
  */
 public class RetryAfterException extends RuntimeException {
   private final Duration delay;

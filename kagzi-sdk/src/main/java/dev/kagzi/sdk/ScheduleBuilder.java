@@ -86,9 +86,10 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Sets how many late slots become runs afterwards, the newest ones; 100 by default. A slot is
-   * late when no server fires it within two seconds, or within the coordinator interval if that is
-   * longer. With 0, late slots never become runs.
+   * Sets how many late slots become runs; 100 by default. If more are late, the newest become runs.
+   * A slot is late if no server fires it within two seconds, or within the server's {@code
+   * coordinator-interval} if that is longer, for example because no server runs or the schedule is
+   * paused. With 0, late slots never become runs.
    */
   public ScheduleBuilder<I> maxCatchup(int slots) {
     request.setMaxCatchup(slots);
@@ -96,8 +97,9 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Delays each run by a fixed part of this duration, so that schedules with the same cron
-   * expression do not start at the same time. The delay of a schedule is the same for every slot.
+   * Delays every run of this schedule by the same time, which is between zero and this duration and
+   * differs from schedule to schedule. Schedules with the same cron expression then do not start at
+   * the same moment.
    */
   public ScheduleBuilder<I> jitter(Duration jitter) {
     request.setJitterMs(jitter.toMillis());
@@ -122,12 +124,15 @@ public final class ScheduleBuilder<I> {
     return this;
   }
 
-  /** Sets the failure handler: {@link WorkflowStarter#onFailure(WorkflowType)}. */
+  /**
+   * Sets the failure handler of the runs: {@link WorkflowStarter#onFailure(WorkflowType)}.
+   *
+   * @throws IllegalArgumentException if the handler's type has a version
+   */
   public ScheduleBuilder<I> onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
-    boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
     request
-        .setOnFailureWorkflow(handler.name())
-        .setOnFailureTaskQueue(carriesQueue ? handler.queue() : "");
+        .setOnFailureWorkflow(WorkflowStarter.handlerName(handler))
+        .setOnFailureTaskQueue(WorkflowStarter.handlerQueue(handler));
     return this;
   }
 
@@ -145,16 +150,17 @@ public final class ScheduleBuilder<I> {
   /**
    * Creates the schedule.
    *
-   * @throws RequestRefusedException with code {@code ALREADY_EXISTS} if a schedule has this name
+   * @throws RequestRefusedException with code {@code ALREADY_EXISTS} if a schedule with this name
+   *     exists
    */
   public ScheduleInfo create() {
     return save(false);
   }
 
   /**
-   * Creates the schedule, or updates the schedule of this name to these options. Call it at every
-   * start of an application. A paused schedule stays paused, and its next slot changes only if cron
-   * expression or zone change.
+   * Creates the schedule, or updates the existing schedule with this name. Call it at every start
+   * of an application. A paused schedule stays paused, and its next slot changes only if the cron
+   * expression or the zone changes.
    *
    * @throws ServerUnavailableException if no server answers within the client's {@link
    *     Kagzi.Builder#callTimeout}; {@link #createOrUpdateWhenConnected} waits instead
@@ -169,8 +175,7 @@ public final class ScheduleBuilder<I> {
    * is also logged as an error.
    *
    * @return completes when the schedule is saved; fails with {@link RequestRefusedException} if the
-   *     server rejects it, or with {@link ServerUnavailableException} if the client is closed
-   *     before
+   *     server rejects it, or with {@link ServerUnavailableException} if the client is closed first
    */
   public CompletableFuture<ScheduleInfo> createOrUpdateWhenConnected() {
     CreateWorkflowScheduleRequest create = createRequest(true);

@@ -49,7 +49,10 @@ public final class ScheduleChange {
     return this;
   }
 
-  /** Sets the cron expression. The next slot is its first time after now. */
+  /**
+   * Sets the cron expression. {@link #save} sets the next slot to the first time after that at
+   * which it fires.
+   */
   public ScheduleChange cron(String expression) {
     request.setCronExpr(expression);
     return this;
@@ -97,16 +100,21 @@ public final class ScheduleChange {
     return this;
   }
 
-  /** Sets the workflow that is started when a run fails: {@link ScheduleBuilder#onFailure}. */
+  /**
+   * Sets the failure handler of the runs: {@link WorkflowStarter#onFailure(WorkflowType)}.
+   *
+   * @throws IllegalArgumentException if the handler's type has a version
+   */
   public ScheduleChange onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
-    boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
     request
-        .setOnFailureWorkflow(handler.name())
-        .setOnFailureTaskQueue(carriesQueue ? handler.queue() : "");
+        .setOnFailureWorkflow(WorkflowStarter.handlerName(handler))
+        .setOnFailureTaskQueue(WorkflowStarter.handlerQueue(handler));
     return this;
   }
 
-  /** Removes the retry policy: failed runs are not retried as a whole. */
+  /**
+   * Removes the retry policy: steps use the default of the server, and failed runs are not retried.
+   */
   public ScheduleChange clearRetry() {
     request.setClearRetryPolicy(true);
     return this;
@@ -130,7 +138,7 @@ public final class ScheduleChange {
     return this;
   }
 
-  /** Sets the next slot, independent of the cron expression. Later slots follow the expression. */
+  /** Sets the next slot, regardless of the cron expression, which determines the slots after it. */
   public ScheduleChange nextFireAt(Instant slot) {
     request.setNextFireAt(ProtoMapper.timestamp(slot));
     return this;

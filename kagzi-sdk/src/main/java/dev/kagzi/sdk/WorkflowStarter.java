@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Starts runs of one type: {@link Kagzi#workflow}. The options apply to every start made with this
- * object, so use a new object for each {@link #id}. Not thread-safe while options are set.
+ * object, so use a new object for each {@link #id}. Set all options before several threads use it.
  *
- * <p>Concurrent starts of many threads are batched; calling {@link #startAsync} in a loop is a bulk
- * start.
+ * <p>Concurrent starts of many threads are batched, and so are calls of {@link #startAsync} in a
+ * loop.
  *
  * <p>A start made by a step's code, in the step's own thread, is an ordinary start; the step's run
  * is recorded as the parent. {@link WorkflowContext#child} starts a child that the parent can wait
@@ -81,8 +81,8 @@ public final class WorkflowStarter<I, O> {
 
   /**
    * Sets the task queue of the run; only workers of this queue execute it. Default: the queue of
-   * the workflow type; else the only queue on which workers of this client serve the type; else
-   * {@value Kagzi#DEFAULT_QUEUE}.
+   * the workflow type. If that is {@value Kagzi#DEFAULT_QUEUE}: the queue on which workers of this
+   * client serve the type, if there is exactly one; otherwise {@value Kagzi#DEFAULT_QUEUE}.
    */
   public WorkflowStarter<I, O> queue(String queue) {
     return with(options -> options.setTaskQueue(NameRules.check("queue", queue)));
@@ -93,8 +93,8 @@ public final class WorkflowStarter<I, O> {
    *
    * <p>When the run fails after the retries of its steps, it is executed again after the policy's
    * delay, up to the policy's number of attempts. Completed steps keep their results; failed steps
-   * are executed again. Exception: if the code caught a step's final failure and then recorded
-   * further steps, it has compensated, and the run ends as FAILED.
+   * are executed again. The run is not retried if the code caught the final failure of a step and
+   * then executed further steps: that is taken as compensation, and the run ends as FAILED.
    *
    * <p>By default, steps use the server's policy (3 attempts, after 1 s and 2 s), and a failed run
    * is not retried.
@@ -133,20 +133,18 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Sets how long one attempt of a step may take that has no {@linkplain StepBuilder#timeout
-   * timeout} of its own. Default: the server's default of ten minutes.
+   * Sets the timeout of one attempt, for steps that set no {@linkplain StepBuilder#timeout timeout}
+   * themselves. Default: the server's default of ten minutes.
    */
   public WorkflowStarter<I, O> stepTimeout(Duration timeout) {
     return with(options -> options.setStepTimeoutMs(ProtoMapper.timeoutMs("stepTimeout", timeout)));
   }
 
   /**
-   * Sets the lease of the run, which each heartbeat of its worker renews. It limits how long a run
-   * stays with its worker while no server is running. Default: the server's default of one minute.
-   * The server rejects less than three of its heartbeat intervals.
-   *
-   * <p>It does not change how soon a running server releases the runs of a silent worker: 10
-   * seconds without heartbeats, or 3 seconds after its connection broke.
+   * Sets the lease of the run: how long a worker keeps the run without a successful heartbeat. It
+   * matters mainly while no server runs: a running server usually takes the runs of a silent worker
+   * earlier, after 10 seconds without heartbeats or 3 seconds after the connection broke. Default:
+   * the server's default of one minute. The server rejects values below three heartbeat intervals.
    */
   public WorkflowStarter<I, O> heartbeatTimeout(Duration timeout) {
     return with(
@@ -156,14 +154,13 @@ public final class WorkflowStarter<I, O> {
 
   /**
    * Sets the workflow that is started each time the run ends as FAILED or TIMED_OUT, but not when
-   * it is cancelled or terminated. It is started on the queue of the handler's type, else on the
-   * queue of this run. A worker must serve it there.
+   * it is cancelled or terminated. It is started on the queue of the handler's type or, if that is
+   * {@value Kagzi#DEFAULT_QUEUE}, on the queue of this run. A worker must serve it there.
    *
    * @throws IllegalArgumentException if the handler's type has a version
    */
   public WorkflowStarter<I, O> onFailure(WorkflowType<WorkflowFailedEvent, ?> handler) {
-    boolean carriesQueue = !handler.queue().equals(Kagzi.DEFAULT_QUEUE);
-    return onFailureAt(handler, carriesQueue ? handler.queue() : "");
+    return onFailureAt(handler, handlerQueue(handler));
   }
 
   /** Like {@link #onFailure(WorkflowType)}, on the given queue. */
@@ -174,12 +171,22 @@ public final class WorkflowStarter<I, O> {
 
   private WorkflowStarter<I, O> onFailureAt(
       WorkflowType<WorkflowFailedEvent, ?> handler, String queue) {
+    String name = handlerName(handler);
+    return with(options -> options.setOnFailureWorkflow(name).setOnFailureTaskQueue(queue));
+  }
+
+  // The protocol has no field for the version of a handler.
+  static String handlerName(WorkflowType<WorkflowFailedEvent, ?> handler) {
     if (!handler.version().isEmpty()) {
       throw new IllegalArgumentException(
           "handler: " + handler + " (expected: a type without a version)");
     }
-    return with(
-        options -> options.setOnFailureWorkflow(handler.name()).setOnFailureTaskQueue(queue));
+    return handler.name();
+  }
+
+  // Empty means the queue of the failed run.
+  static String handlerQueue(WorkflowType<WorkflowFailedEvent, ?> handler) {
+    return handler.queue().equals(Kagzi.DEFAULT_QUEUE) ? "" : handler.queue();
   }
 
   private WorkflowStarter<I, O> with(UnaryOperator<StartWorkflowRequest.Builder> option) {
@@ -196,6 +203,9 @@ public final class WorkflowStarter<I, O> {
    * @throws RunExistsException if the id is used and {@link IdConflict#REJECT} is set, or if the
    *     run with this id is of another type
    * @throws ServerUnavailableException if no server answered in time
+   * @throws PayloadException if the input cannot be encoded, or a worker could not decode it
+   * @throws WaitInterruptedException if the thread is interrupted; the run may still start
+   * @throws IllegalStateException if {@link #ifExists} is set without an {@link #id}
    */
   public RunHandle<O> start(I input) {
     return handle(RunCalls.await(begin(input, id)));
@@ -207,11 +217,12 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Starts one run per input in few calls. Not atomic: if one start is rejected, the others have
-   * started.
+   * Starts one run per input, many with each call. Not atomic: if one start is rejected, the others
+   * have started.
    *
    * @return handles in the order of the inputs
    * @throws RequestRefusedException the first rejection, after every start was answered
+   * @throws IllegalStateException if an {@link #id} is set and there are several inputs
    */
   public List<RunHandle<O>> startAll(List<? extends I> inputs) {
     if (!id.isEmpty() && inputs.size() > 1) {

@@ -11,6 +11,8 @@ import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.Schedule;
+import dev.kagzi.sdk.ScheduleBuilder;
+import dev.kagzi.sdk.ScheduleChange;
 import dev.kagzi.sdk.ScheduleInfo;
 import dev.kagzi.sdk.WorkflowFailedEvent;
 import dev.kagzi.sdk.WorkflowType;
@@ -94,6 +96,22 @@ class SchedulesTest extends RealServerTest {
     assertThat(changed.queue()).isEqualTo("elsewhere");
     assertThat(changed.enabled()).isFalse();
     assertThat(kagzi.schedule(queue).resume().enabled()).isTrue();
+  }
+
+  @Test
+  void a_handler_with_a_version_is_refused() {
+    WorkflowType<WorkflowFailedEvent, Void> handler =
+        WorkflowType.of("cleanup", WorkflowFailedEvent.class, Void.class).version("2");
+    ScheduleBuilder<String> created = kagzi.schedule(queue).workflow(type).cron("@yearly");
+    created.input("Ada").create();
+    ScheduleChange change = kagzi.schedule(queue).change();
+
+    assertThatExceptionOfType(IllegalArgumentException.class)
+        .isThrownBy(() -> created.onFailure(handler))
+        .withMessageContaining("(expected: a type without a version)");
+    assertThatExceptionOfType(IllegalArgumentException.class)
+        .isThrownBy(() -> change.onFailure(handler))
+        .withMessageContaining("(expected: a type without a version)");
   }
 
   @Test

@@ -32,8 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FailureRecorder {
   private static final EventLog log = EventLog.of(FailureRecorder.class);
-
-  /** The sanitizer of a worker that sets none. */
   public static final ErrorSanitizer KEEP_ALL = failure -> failure;
 
   private static final int MESSAGE_BYTES_MAX = 8 << 10;
@@ -62,7 +60,8 @@ public final class FailureRecorder {
     }
     ErrorDetail.Builder error = ProtoMapper.error(sanitize(describe(thrown)));
     if (thrown instanceof RetryAfterException later) {
-      error.setRetryAfterMs(ProtoMapper.millis(later.delay()));
+      // 0 means "not set" in the protocol; without a delay the step is retried at once.
+      error.setRetryAfterMs(Math.max(1, ProtoMapper.millis(later.delay())));
     }
     return error.build();
   }

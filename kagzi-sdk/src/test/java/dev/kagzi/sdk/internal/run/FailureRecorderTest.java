@@ -122,6 +122,9 @@ class FailureRecorderTest {
     assertThat(
             PLAIN.record(new RetryAfterException("later", Duration.ofSeconds(7))).getRetryAfterMs())
         .isEqualTo(7_000);
+    assertThat(PLAIN.record(new RetryAfterException("now", Duration.ZERO)).getRetryAfterMs())
+        .as("0 would mean that the delay of the policy applies")
+        .isEqualTo(1);
     assertThat(PLAIN.record(new TimeoutException()).getCode())
         .isEqualTo(ErrorCode.ERROR_CODE_TIMEOUT);
   }
