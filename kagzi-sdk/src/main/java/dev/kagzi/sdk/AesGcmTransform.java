@@ -40,7 +40,8 @@ public final class AesGcmTransform implements PayloadTransform {
    * Creates a transform with one key.
    *
    * @param key 16, 24 or 32 bytes
-   * @throws IllegalArgumentException if the key has another length
+   * @throws IllegalArgumentException if {@code keyId} is longer than 100 characters, or if the key
+   *     has another length
    */
   public AesGcmTransform(String keyId, byte[] key) {
     this(keyId, Map.of(keyId, key));
@@ -51,7 +52,7 @@ public final class AesGcmTransform implements PayloadTransform {
    *
    * @param keyId the id of the key that encrypts; one of {@code keys}
    * @param keys all keys that can decrypt, by id; each has 16, 24 or 32 bytes
-   * @throws IllegalArgumentException if {@code keyId} is not in {@code keys} or longer than 100
+   * @throws IllegalArgumentException if {@code keyId} is not in {@code keys} or is longer than 100
    *     characters, or if a key has another length
    */
   public AesGcmTransform(String keyId, Map<String, byte[]> keys) {
@@ -117,9 +118,9 @@ public final class AesGcmTransform implements PayloadTransform {
   }
 
   @Override
-  public String fingerprint(String plain, String before) {
-    String id = before.substring(0, Math.max(0, before.lastIndexOf(':')));
-    return keys.containsKey(id) ? fingerprintBy(id, plain) : before;
+  public String fingerprint(String plain, String stored) {
+    String id = stored.substring(0, Math.max(0, stored.lastIndexOf(':')));
+    return keys.containsKey(id) ? fingerprintBy(id, plain) : stored;
   }
 
   private String fingerprintBy(String id, String plain) {

@@ -14,7 +14,10 @@ import java.time.Duration;
  * @param <O> output type of the child
  */
 public interface ChildBuilder<I, O> {
-  /** Sets the task queue. Default: that of its {@link WorkflowType}, else the parent's. */
+  /**
+   * Sets the task queue. Default: the queue of the workflow type or, if that is {@value
+   * Kagzi#DEFAULT_QUEUE}, the queue of the parent.
+   */
   ChildBuilder<I, O> queue(String queue);
 
   /** Sets the retry policy of the child and of its steps: {@link WorkflowStarter#retry}. */
@@ -24,8 +27,8 @@ public interface ChildBuilder<I, O> {
   ChildBuilder<I, O> executionTimeout(Duration timeout);
 
   /**
-   * Starts the child and returns without waiting for its result. Cancelling the parent cancels the
-   * child; other ends of the parent do not affect it.
+   * Starts the child and returns without waiting for its result. If the parent is cancelled or
+   * terminated, so is the child. If the parent completes, fails or times out, the child continues.
    *
    * @param name name of the step that represents the child
    */
@@ -41,8 +44,8 @@ public interface ChildBuilder<I, O> {
   }
 
   /**
-   * Starts a detached run: the parent cannot wait for it, and cancelling the parent does not cancel
-   * it. It is still listed as the parent's child.
+   * Starts a detached run: the parent cannot wait for it, and it continues if the parent is
+   * cancelled or terminated. It is still listed as the parent's child.
    *
    * @return the run's id
    */

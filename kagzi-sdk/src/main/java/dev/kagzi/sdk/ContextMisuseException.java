@@ -19,7 +19,10 @@ public final class ContextMisuseException extends KagziException {
     FOREIGN_THREAD(ClientCode.CONTEXT_FOREIGN_THREAD),
     /** Inside the code of a step. */
     INSIDE_STEP(ClientCode.CONTEXT_INSIDE_STEP),
-    /** In a branch that has its own context, or a branch's context outside of it. */
+    /**
+     * A branch used the context of the surrounding code, or the surrounding code used that of a
+     * branch.
+     */
     OTHER_BRANCH(ClientCode.CONTEXT_OTHER_BRANCH),
     /** In the code of another run. */
     OTHER_RUN(ClientCode.CONTEXT_OTHER_RUN),

@@ -29,7 +29,10 @@ public enum ErrorKind {
     this.retryable = retryable;
   }
 
-  /** Returns whether a later attempt may succeed without any change. */
+  /**
+   * Returns whether {@link Retry#onlyOnRetryable} retries this kind. Other policies ignore it: by
+   * default, errors of every kind are retried.
+   */
   public boolean isRetryable() {
     return retryable;
   }

@@ -10,8 +10,9 @@ package dev.kagzi.sdk;
  * }</pre>
  *
  * <p>The server stores only the returned failure, and workflow code sees the same in {@link
- * WorkFailedException#failure()}. If the sanitizer throws, the failure is stored with the
- * exception's class and without any text. Implementations must be thread-safe.
+ * WorkFailedException#failure()}. If the sanitizer throws or returns null, the failure is stored
+ * with the class of the original exception, but without message, stack trace and causes.
+ * Implementations must be thread-safe.
  */
 @FunctionalInterface
 public interface ErrorSanitizer {

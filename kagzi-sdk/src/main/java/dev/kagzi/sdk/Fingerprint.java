@@ -4,7 +4,6 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** Computes SHA-256 hashes as hexadecimal text. */
 final class Fingerprint {
   private Fingerprint() {}
 

@@ -98,7 +98,6 @@ final class InputReader {
     return value;
   }
 
-  /** Describes why an input could not be decoded. */
   String reason(byte[] data, JacksonException error) {
     if (!(error instanceof MismatchedInputException mismatch)
         || !mismatch.getOriginalMessage().startsWith(MISSING)

@@ -1,6 +1,10 @@
 package dev.kagzi.sdk;
 
-/** Thrown when an argument is invalid; nothing was sent to the server. */
+/**
+ * An {@link IllegalArgumentException} with an error code, for invalid names, duplicate
+ * registrations and unreadable history files. Other invalid arguments throw a plain {@code
+ * IllegalArgumentException}.
+ */
 public final class InvalidArgumentException extends IllegalArgumentException {
   private final String code;
 

@@ -46,18 +46,19 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p><b>Queues.</b> A run belongs to exactly one task queue, and only workers of that queue receive
- * it. The start may set the queue ({@link WorkflowStarter#queue}), else the workflow type sets it
- * ({@link WorkflowType#queue}), else it is {@value #DEFAULT_QUEUE}. Set the queue in the type, so
- * that starters and workers agree.
+ * it. Set the queue in the {@linkplain WorkflowType#queue type}, so that starters and workers
+ * agree. {@link WorkflowStarter#queue} describes the default.
  *
- * <p>Create one client per application. It is thread-safe, and it batches the calls that its
- * threads make concurrently.
+ * <p>Create one client per application. It is thread-safe, and it batches concurrent starts. Every
+ * call to the server may throw {@link ServerUnavailableException} and {@link
+ * RequestRefusedException}; the methods list only further exceptions, and cases in which one of the
+ * two needs an explanation.
  */
 public final class Kagzi implements AutoCloseable {
   private static final Pattern RUN_ID =
       Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
-  /** The task queue of runs whose start and type set no queue. */
+  /** The default task queue: {@link WorkflowStarter#queue}. */
   public static final String DEFAULT_QUEUE = "default";
 
   /** The namespace of a client that sets none. */
@@ -113,7 +114,7 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Returns a handle for an existing run, without asking the server.
+   * Returns a handle for an existing run, without a call to the server.
    *
    * @param runId the run's id, a UUID; {@link #run(WorkflowType, String)} takes the id set at the
    *     start
@@ -130,7 +131,7 @@ public final class Kagzi implements AutoCloseable {
 
   /**
    * Returns a handle for the latest run with this id, finished or not: {@link WorkflowStarter#id}.
-   * The server is asked once; the handle stays with that run.
+   * The server is called once; the handle refers to that run even if a later run gets the same id.
    *
    * @throws RunNotFoundException if no run has this id
    * @throws RunExistsException if the run is of another type
@@ -188,7 +189,7 @@ public final class Kagzi implements AutoCloseable {
     return new RunList(runs);
   }
 
-  /** Returns a handle for the schedule of this name, which may or may not exist. */
+  /** Returns a handle for the schedule with this name. The schedule need not exist. */
   public Schedule schedule(String name) {
     return new Schedule(connection, runs, NameRules.check("name", name));
   }
@@ -203,7 +204,7 @@ public final class Kagzi implements AutoCloseable {
    * Existing runs keep their version. Example: {@code
    * kagzi.setDefaultVersion(PROCESS_ORDER.version("2"))}.
    *
-   * @return the former default version; empty if there was none
+   * @return the previous default version; empty if there was none
    */
   public String setDefaultVersion(WorkflowType<?, ?> type) {
     SetDefaultVersionRequest request =
@@ -274,8 +275,8 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Drains the workers that are still running, then closes the connection. Runs of a worker that
-   * are not finished within its drain timeout are released to other workers.
+   * Drains the workers that are still running, then closes the connection. A worker releases the
+   * runs that it has not finished within its drain timeout, so that other workers continue them.
    */
   @Override
   public void close() {
@@ -326,10 +327,10 @@ public final class Kagzi implements AutoCloseable {
      * Sets how long a call may take, including its retries, before it fails with {@link
      * ServerUnavailableException}; 10 s by default.
      *
-     * <p>Applies to starts, lookups, cancels, schedules and every other call with one response. For
-     * a batch of starts, the time is measured from the server's last response. Waiting for results
-     * has no timeout, and workers have none: {@code docs/client.md} lists what each call does while
-     * no server answers.
+     * <p>It applies to every call with one response, for example starts, lookups and cancels. For a
+     * batch of starts, the time is measured from the server's last response. Waiting for a result
+     * and the calls of workers have no timeout: {@code docs/client.md} lists what each call does
+     * while no server answers.
      */
     public Builder callTimeout(Duration timeout) {
       if (!timeout.isPositive()) {
@@ -359,7 +360,11 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
-    /** Like {@link #token}, with the first line of a file, which is read by this call. */
+    /**
+     * Like {@link #token}, with the first line of a file. This call reads the file.
+     *
+     * @throws IllegalArgumentException if the file cannot be read
+     */
     public Builder tokenFile(Path file) {
       this.credentials = credentials.withTokenFile(file);
       return this;
@@ -427,6 +432,7 @@ public final class Kagzi implements AutoCloseable {
      *
      * @throws IllegalStateException unless exactly one of {@link #address} and {@link #inProcess}
      *     is set
+     * @throws IllegalArgumentException if a certificate file cannot be read
      */
     public Kagzi connect() {
       ManagedChannel channel = open(channelOptions);
@@ -444,10 +450,11 @@ public final class Kagzi implements AutoCloseable {
 
     /**
      * Opens only a gRPC channel with these options, for stubs of the protocol ({@code
-     * kagzi-protocol}). Requests get the ids by which a server recognizes a repeated call; calls
-     * are not retried and have no timeout. The caller closes the channel.
+     * kagzi-protocol}). Each request gets an id, by which the server recognizes a repeated call.
+     * Calls are not retried and have no timeout. The caller closes the channel.
      *
-     * @throws IllegalStateException like {@link #connect}
+     * @throws IllegalStateException unless exactly one of {@link #address} and {@link #inProcess}
+     *     is set
      */
     public ManagedChannel openChannel() {
       return open(

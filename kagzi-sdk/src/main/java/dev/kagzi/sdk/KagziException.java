@@ -2,7 +2,10 @@ package dev.kagzi.sdk;
 
 import org.jspecify.annotations.Nullable;
 
-/** The root of all exceptions that the SDK throws to its caller, except for invalid arguments. */
+/**
+ * Superclass of the exceptions that report a failed operation. Wrong use of the API throws {@link
+ * IllegalArgumentException} or {@link IllegalStateException} instead.
+ */
 public abstract sealed class KagziException extends RuntimeException
     permits ContextMisuseException,
         PayloadException,

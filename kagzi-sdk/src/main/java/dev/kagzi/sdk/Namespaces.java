@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 /**
  * Creates, changes and lists namespaces, independent of the client's own namespace. Thread-safe.
  *
- * <p>If a namespace does not exist, calls fail with code {@code NOT_FOUND}; if a new name is taken,
- * with {@code ALREADY_EXISTS}: {@link RequestRefusedException#code}.
+ * <p>If a namespace does not exist, calls fail with code {@code NOT_FOUND}; if a new name already
+ * exists, with {@code ALREADY_EXISTS}: {@link RequestRefusedException#code}.
  */
 public final class Namespaces {
   private final Connection connection;

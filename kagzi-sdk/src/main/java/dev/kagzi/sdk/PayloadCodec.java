@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * need compatible codecs. Implementations must be thread-safe.
  *
  * <p>Encode and decode errors must be thrown as {@link PayloadException}. A result that cannot be
- * encoded fails its step. A payload that cannot be decoded does not fail the run: it is blocked
- * until a worker can decode it.
+ * encoded fails its step. A payload that cannot be decoded does not fail the run: the run is
+ * blocked until a worker can decode it.
  */
 public interface PayloadCodec {
   /**
@@ -25,9 +25,9 @@ public interface PayloadCodec {
   @Nullable Object decode(Encoded payload, Type type);
 
   /**
-   * Decodes the input of a run that has not begun. Override it to reject input that {@link #decode}
-   * must accept in histories of former code, for example a missing field. Calls {@link #decode} by
-   * default.
+   * Decodes the input of a run that has not begun. Override it to check new inputs more strictly
+   * than {@link #decode}, which must still read values that older versions of the code recorded. By
+   * default, both do the same.
    */
   default @Nullable Object decodeInput(Encoded payload, Type type) {
     return decode(payload, type);
@@ -43,8 +43,8 @@ public interface PayloadCodec {
   }
 
   /**
-   * Returns whether the fingerprint was computed from this value. Override it if fingerprints are
-   * now computed differently than stored ones.
+   * Returns whether a stored fingerprint matches this value. Override it if the way to compute
+   * fingerprints has changed and stored ones must still match.
    */
   default boolean hasFingerprint(@Nullable Object value, Type type, String fingerprint) {
     return fingerprint(value, type).equals(fingerprint);

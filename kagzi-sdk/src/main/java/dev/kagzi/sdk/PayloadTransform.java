@@ -8,7 +8,9 @@ public interface PayloadTransform {
   /** Changes a payload. Put what {@link #undo} needs into its metadata. */
   Encoded apply(Encoded payload);
 
-  /** Reverses {@link #apply}. Must return a payload that {@code apply} did not change as it is. */
+  /**
+   * Reverses {@link #apply}. If {@code apply} did not change the payload, returns the same payload.
+   */
   Encoded undo(Encoded payload);
 
   /**
@@ -20,12 +22,12 @@ public interface PayloadTransform {
   }
 
   /**
-   * Changes a fingerprint in the same way as a stored one, for comparison. Override it if keys are
-   * rotated.
+   * Like {@link #fingerprint(String)}, but with the key that produced the stored fingerprint, so
+   * that the two can be compared. Override it if keys are rotated.
    *
-   * @param before the stored fingerprint; return it unchanged if its key is no longer available
+   * @param stored the stored fingerprint; return it unchanged if its key is no longer available
    */
-  default String fingerprint(String plain, String before) {
+  default String fingerprint(String plain, String stored) {
     return fingerprint(plain);
   }
 }

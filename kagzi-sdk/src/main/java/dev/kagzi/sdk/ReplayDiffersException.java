@@ -26,7 +26,10 @@ public final class ReplayDiffersException extends KagziException {
     return runId;
   }
 
-  /** Returns the number of the first step that differs, from 1; 0 if it is about no step. */
+  /**
+   * Returns the number of the first step that differs, from 1; 0 if the difference concerns no
+   * single step.
+   */
   public int step() {
     return step;
   }
@@ -36,7 +39,7 @@ public final class ReplayDiffersException extends KagziException {
     return recorded;
   }
 
-  /** Returns what the code did, for example {@code asks for step ship}; or empty. */
+  /** Returns what the code did, for example {@code asks for step ship}; empty if not applicable. */
   public String asked() {
     return asked;
   }

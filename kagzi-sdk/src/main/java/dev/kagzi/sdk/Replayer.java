@@ -17,9 +17,9 @@ import java.util.Objects;
  * new Replayer().workflow(PROCESS_ORDER, Orders::process).replay(RunHistory.read(path));
  * }</pre>
  *
- * <p>The code must request the recorded steps with the same kind, name, order and, where set,
- * {@linkplain StepBuilder#input input}, and end as the run did. The code of an unfinished run may
- * continue after the end of its history.
+ * <p>The code must request the recorded steps in the recorded order, with the same kind, name and,
+ * where set, {@linkplain StepBuilder#input input}. It must end as the run did. The code of an
+ * unfinished run may continue after the end of its history.
  *
  * <p>This is stricter than a worker, which finds steps by name and therefore tolerates some
  * changes. Not thread-safe.

@@ -21,10 +21,12 @@ import java.util.stream.Stream;
  * coefficient^(n - 1)}, at most {@code max}, with a random variation of up to 25 % unless jitter is
  * switched off.
  *
- * <p>Every error is retried, unless the step throws a {@link NonRetryableException} or the policy
- * excludes the error with {@code notOn} or {@code onlyOn}. Exclusions take precedence.
+ * <p>Every error is retried, except {@link NonRetryableException}, {@link PayloadException}, {@link
+ * ContextMisuseException}, and errors that the policy excludes. If an error matches both {@code
+ * notOn} and {@code onlyOn}, it is not retried.
  *
- * <p>Immutable: each method returns a changed copy.
+ * <p>Immutable: each setter returns a changed copy. Values out of range throw {@link
+ * IllegalArgumentException}.
  */
 public final class Retry {
   /** No limit on the number of attempts. */
@@ -100,7 +102,10 @@ public final class Retry {
     return new Retry(1, new Delays(INITIAL, 1.0, MAX, Optional.empty()), Errors.ANY);
   }
 
-  /** Sets the delay before the second attempt; raises a shorter {@link #max(Duration)} to it. */
+  /**
+   * Sets the delay before the second attempt. If {@link #max(Duration)} is shorter, it is raised to
+   * this delay.
+   */
   public Retry initial(Duration delay) {
     Duration cap = max().compareTo(delay) < 0 ? delay : max();
     return with(new Delays(delay, coefficient(), cap, jitter()));
@@ -122,12 +127,18 @@ public final class Retry {
     return with(new Delays(initial(), coefficient(), max(), share));
   }
 
-  /** Sets by which share a delay varies at random in both directions, from 0.0 to 1.0. */
+  /**
+   * Sets the jitter as a fraction of the delay, from 0.0 to 1.0. With 0.25, a delay is up to 25 %
+   * shorter or longer.
+   */
   public Retry jitter(double share) {
     return with(new Delays(initial(), coefficient(), max(), Optional.of(share)));
   }
 
-  /** Does not retry this class and its subclasses; ignores causes. May be called several times. */
+  /**
+   * Does not retry exceptions of this class and its subclasses; ignores their causes. Further calls
+   * add classes.
+   */
   public Retry notOn(Class<? extends Throwable> type) {
     check(
         type != Throwable.class,
@@ -135,14 +146,14 @@ public final class Retry {
     return with(errors.andFatal(Stream.of(type.getName())));
   }
 
-  /** Does not retry errors of these kinds. May be called several times. */
+  /** Does not retry errors of these kinds. Further calls add kinds. */
   public Retry notOn(ErrorKind kind, ErrorKind... more) {
     return with(errors.andFatal(kinds(kind, more).stream().map(ErrorKind::name)));
   }
 
   /**
    * Does not retry errors whose message starts with the prefix. Use it for errors that differ only
-   * in their message. May be called several times.
+   * in their message. Further calls add prefixes.
    */
   public Retry notOnMessage(String prefix) {
     check(!prefix.isBlank(), "prefix: \"" + prefix + "\" (expected: not blank)");
@@ -175,7 +186,7 @@ public final class Retry {
     return new Retry(attempts, delays, errors);
   }
 
-  /** Returns the maximum number of attempts with the first; {@link #UNLIMITED} for no limit. */
+  /** Returns the maximum number of attempts, including the first, or {@link #UNLIMITED}. */
   public int attempts() {
     return attempts;
   }

@@ -3,8 +3,9 @@ package dev.kagzi.sdk;
 import java.util.Optional;
 
 /**
- * Thrown when a start's {@linkplain WorkflowStarter#id id} is used by another run: with {@link
- * IdConflict#REJECT}, or if that run is of another type.
+ * Thrown by a start with {@link IdConflict#REJECT} if a run with its {@linkplain WorkflowStarter#id
+ * id} is active. Also thrown by a start, and by {@link Kagzi#run(WorkflowType, String)}, if the run
+ * with this id is of another type.
  */
 public final class RunExistsException extends KagziException {
   private final String workflowId;
@@ -17,7 +18,7 @@ public final class RunExistsException extends KagziException {
     this.existingRunId = existingRunId;
   }
 
-  /** Returns the id of the start: {@link WorkflowStarter#id}. */
+  /** Returns the id of the call: {@link WorkflowStarter#id}. */
   public String workflowId() {
     return workflowId;
   }

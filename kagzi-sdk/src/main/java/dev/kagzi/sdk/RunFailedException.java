@@ -1,6 +1,6 @@
 package dev.kagzi.sdk;
 
-/** Thrown when the result of a run is requested that failed or exceeded its deadline. */
+/** Thrown when the result of a failed or timed-out run is requested. */
 public final class RunFailedException extends KagziException {
   private final String runId;
   private final RunStatus status;

@@ -11,7 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A handle for one run: wait for its result, inspect it, cancel, retry or resume it. Thread-safe.
+ * A handle for one run: wait for its result, inspect it, cancel, retry or resume it. All calls
+ * throw {@link RunNotFoundException} if the run does not exist. Thread-safe.
  *
  * @param <O> the workflow's output type
  */
@@ -42,12 +43,14 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Waits for the end of the run without a timeout, also while no server answers.
+   * Waits for the end of the run without a timeout, even while no server answers.
    *
    * @return the output, which is null if the workflow returned null
-   * @throws RunFailedException if the run failed or its deadline passed
+   * @throws RunFailedException if the run failed or timed out
    * @throws RunCancelledException if the run was cancelled
-   * @throws RunNotFoundException if the run does not exist
+   * @throws PayloadException if the output cannot be decoded
+   * @throws WaitInterruptedException if the thread is interrupted
+   * @throws ServerUnavailableException if the client is closed meanwhile
    */
   public O result() {
     return cast(runs.output(runs.awaitEnd(runId, Connection.NO_TIMEOUT), type.outputType()));
@@ -71,20 +74,12 @@ public final class RunHandle<O> {
         .thenApplyAsync(end -> cast(runs.output(end, type.outputType())), Kagzi.CALLBACKS);
   }
 
-  /**
-   * Returns the run's current status.
-   *
-   * @throws RunNotFoundException if the run does not exist
-   */
+  /** Returns the run's current status. */
   public RunStatus status() {
     return ProtoMapper.status(runs.get(runId).getStatus());
   }
 
-  /**
-   * Returns the run's current state.
-   *
-   * @throws RunNotFoundException if the run does not exist
-   */
+  /** Returns the run's current state. */
   public RunInfo info() {
     return info(runs, runs.get(runId));
   }
@@ -96,8 +91,6 @@ public final class RunHandle<O> {
   /**
    * Returns the run's recorded history with every attempt of its steps, for inspection or for a
    * {@link Replayer}.
-   *
-   * @throws RunNotFoundException if the run does not exist
    */
   public RunHistory history() {
     return new RunHistory(runs.history(runId));
@@ -106,9 +99,10 @@ public final class RunHandle<O> {
   /**
    * Cancels the run. It ends immediately as CANCELLED, and its code is interrupted if a worker is
    * executing it. Its {@code catch} blocks cannot execute further steps, so it cannot compensate.
-   * No failure handler is started.
+   * Its children are cancelled, too. No failure handler is started.
    *
-   * @return true if the run is cancelled, by this call or an earlier one; false if it ended before
+   * @return true if this or an earlier call cancelled the run; false if it had already ended in
+   *     another way
    */
   public boolean cancel() {
     return runs.cancel(runId);
@@ -116,21 +110,19 @@ public final class RunHandle<O> {
 
   /**
    * Ends the run immediately as FAILED with the given reason as its error. Its code is interrupted
-   * and cannot compensate. No failure handler is started.
+   * and cannot compensate. Its children are terminated, too. No failure handler is started.
    *
-   * @return true if the run is terminated with this reason, by this call or an earlier one; false
-   *     if it ended before
+   * @return true if this call, or an earlier call with the same reason, terminated the run; false
+   *     if it had already ended in another way
    */
   public boolean terminate(String reason) {
     return runs.terminate(runId, Objects.requireNonNull(reason, "reason: null (expected: a text)"));
   }
 
   /**
-   * Starts a new run with the same input, options and id. This run must have ended; its status does
-   * not matter.
-   *
-   * @return the new run; if this run or another with its id is active, that run, with {@link
-   *     #existed()} true
+   * Starts a new run with the same input, options and id, regardless of the status in which this
+   * run ended. If this run or another run with its id is still active, starts nothing and returns
+   * that run with {@link #existed()} true.
    */
   public RunHandle<O> retry() {
     return retried(runs.retry(runId, null));
@@ -153,22 +145,26 @@ public final class RunHandle<O> {
   /**
    * Continues this run after it ended as FAILED or TIMED_OUT. Completed steps keep their results,
    * the failed step is executed again with its full number of attempts, and the execution timeout
-   * starts again. If the code caught a failure and recorded further steps, that failure is kept:
-   * the code sees it again.
+   * starts again. A failure that the code caught before it executed further steps is not retried:
+   * the code receives it again.
    *
    * @return false if there is nothing to resume: the run is active, was cancelled or completed
    * @throws RequestRefusedException with code {@code FAILED_PRECONDITION} if the run was
-   *     terminated, if another run with its id is active, or if the run caught a failure, recorded
-   *     further steps and then ended with that failure
+   *     terminated, if another run with its id is active, or if nothing is left to retry: the code
+   *     caught the failure, executed further steps (compensation) and then rethrew it
    */
   public boolean resume() {
     return runs.resume(runId, false);
   }
 
   /**
-   * Resumes a run that {@link #resume()} rejects. A terminated run continues where it was. In a run
-   * that failed by itself all failed steps are executed again, including those whose failures the
-   * code caught. Compensation that it already executed is not reverted.
+   * Like {@link #resume()}, but also resumes a terminated run, which continues where it was, and a
+   * run that has compensated. In a run that was not terminated, all failed steps are executed
+   * again, including those whose failures the code caught. Compensation that it already executed is
+   * not reverted.
+   *
+   * @throws RequestRefusedException with code {@code FAILED_PRECONDITION} if another run with its
+   *     id is active
    */
   public boolean forceResume() {
     return runs.resume(runId, true);

@@ -8,7 +8,8 @@ import java.util.Optional;
  *
  * @param runId the run's id
  * @param workflowId the id set with {@link WorkflowStarter#id}; empty if none
- * @param version the workflow type's version; empty for a run that was started without one
+ * @param version the version that the run was started with, or the default version of its type at
+ *     that time; empty if there was neither
  * @param attempts number of attempts of the run as a whole; 1 until it fails for the first time
  * @param startedAt when a worker first claimed it
  * @param wakeUpAt when a sleeping or waiting run continues

@@ -130,11 +130,7 @@ public final class RunList {
     return this;
   }
 
-  /**
-   * Fetches one page.
-   *
-   * @throws RequestRefusedException if the server rejects the query
-   */
+  /** Fetches one page. */
   public RunPage page() {
     boolean counted = page.getIncludeTotalCount();
     ListWorkflowsResponse response = runs.list(request.setPage(page));

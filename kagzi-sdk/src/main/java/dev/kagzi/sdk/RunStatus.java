@@ -6,7 +6,7 @@ public enum RunStatus {
   PENDING,
   /** A worker is executing it. */
   RUNNING,
-  /** Suspended until its wake-up time. */
+  /** Suspended: it sleeps until its wake-up time, or waits for a child. */
   SLEEPING,
   COMPLETED,
   FAILED,
@@ -14,7 +14,10 @@ public enum RunStatus {
   /** Its deadline passed before it ended. */
   TIMED_OUT;
 
-  /** Returns whether the run has ended; only {@link RunHandle#resume} changes it then. */
+  /**
+   * Returns whether the run has ended. Only {@link RunHandle#resume} and {@link
+   * RunHandle#forceResume} change the status of an ended run.
+   */
   public boolean isFinished() {
     return switch (this) {
       case PENDING, RUNNING, SLEEPING -> false;

@@ -14,7 +14,8 @@ import dev.kagzi.sdk.internal.wire.RunIds;
 import java.time.Instant;
 
 /**
- * A handle for the schedule of this name, which may or may not exist. Thread-safe.
+ * A handle for a schedule, identified by its name: {@link Kagzi#schedule}. The schedule need not
+ * exist. Thread-safe.
  *
  * <pre>{@code
  * kagzi.schedule("daily-report")
@@ -85,8 +86,7 @@ public final class Schedule {
   }
 
   /**
-   * Resumes the schedule. Slots that passed meanwhile become runs up to {@link
-   * ScheduleBuilder#maxCatchup}.
+   * Resumes the schedule. Slots that passed meanwhile are late: {@link ScheduleBuilder#maxCatchup}.
    */
   public ScheduleInfo resume() {
     ResumeWorkflowScheduleRequest request =
@@ -121,8 +121,8 @@ public final class Schedule {
   }
 
   /**
-   * Starts a run for each slot in the range that has none, regardless of the overlap policy; at
-   * most 10,000.
+   * Starts the runs of all slots in the range that have none, at most 10,000, regardless of the
+   * overlap policy.
    *
    * @param from inclusive
    * @param to exclusive

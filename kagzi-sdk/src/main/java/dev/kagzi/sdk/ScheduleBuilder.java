@@ -88,8 +88,8 @@ public final class ScheduleBuilder<I> {
   /**
    * Sets how many late slots become runs; 100 by default. If more are late, the newest become runs.
    * A slot is late if no server fires it within two seconds, or within the server's {@code
-   * coordinator-interval} if that is longer, for example because no server runs or the schedule is
-   * paused. With 0, late slots never become runs.
+   * coordinator-interval} if that is longer. Slots become late while no server runs or the schedule
+   * is paused. With 0, late slots never become runs.
    */
   public ScheduleBuilder<I> maxCatchup(int slots) {
     request.setMaxCatchup(slots);

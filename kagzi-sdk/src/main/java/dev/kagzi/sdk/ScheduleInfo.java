@@ -9,10 +9,10 @@ import java.util.Optional;
  * The state of a schedule at the time of the call.
  *
  * @param enabled false while it is paused
- * @param totalRuns all runs that it started, including deleted ones
+ * @param totalRuns number of runs that it started, including deleted ones
  * @param missedRuns slots that started no run because of {@link ScheduleBuilder#maxCatchup} or the
  *     overlap policy
- * @param nextFireAt its next slot; empty if the cron expression has no further time
+ * @param nextFireAt its next slot; empty if the cron expression never fires again
  * @param waitingSlot the slot that waits for the end of the previous run
  * @param problem why it cannot fire; empty if it can
  */

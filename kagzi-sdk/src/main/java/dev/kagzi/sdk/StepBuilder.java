@@ -14,17 +14,20 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public interface StepBuilder {
-  /** Sets the retry policy of this step, in place of that of the run or the server. */
+  /**
+   * Sets the retry policy of this step. Default: {@link WorkflowStarter#retry} or, if the start
+   * sets none, the server's default.
+   */
   StepBuilder retry(Retry retry);
 
   /**
-   * Sets how long one attempt may take. Default: the timeout of the start ({@link
-   * WorkflowStarter#stepTimeout}), else the server's default of ten minutes.
+   * Sets how long one attempt may take. Default: {@link WorkflowStarter#stepTimeout} or, if the
+   * start sets none, the server's default of ten minutes.
    *
    * <p>When the timeout ends, the step's code is interrupted and the attempt fails with {@link
    * ErrorKind#TIMEOUT}, which is retried like other failures. A later result of the code is
    * ignored. If the code still runs a second after the interrupt, the worker releases the run. The
-   * thread then keeps its slot until it ends ({@link Worker#stuckCount}).
+   * code then keeps its slot until it returns ({@link Worker#stuckCount}).
    */
   StepBuilder timeout(Duration timeout);
 

@@ -27,14 +27,14 @@ public interface StepContext {
   int attempt();
 
   /**
-   * Returns a key that is the same for every attempt of this step in this run and unique otherwise.
-   * Pass it to external services, so that they recognize repeated calls.
+   * Returns a key that all attempts of this step share, and no other step or run has. Pass it to
+   * external services, so that they recognize repeated calls.
    */
   String idempotencyKey();
 
   /**
-   * Records the step's progress for later attempts ({@link #lastProgress}). It is stored from time
-   * to time, and at the latest with the attempt's failure. After a crash the latest progress may be
+   * Records the step's progress for later attempts ({@link #lastProgress}). It is stored at
+   * intervals, and at the latest when the attempt fails. After a crash the latest progress may be
    * missing.
    */
   void heartbeat(@Nullable Object progress);

@@ -17,12 +17,12 @@ public interface Worker extends AutoCloseable {
    */
   String workerId();
 
-  /** Returns the ids of its registrations, one per queue that is currently registered. */
+  /** Returns the ids of its registrations, one for each queue that is currently registered. */
   List<String> workerIds();
 
   /**
    * Returns whether every queue is registered, as far as the worker knows. It stays true while no
-   * server answers; {@link #isConnected} does not.
+   * server answers, unlike {@link #isConnected}.
    */
   boolean isRegistered();
 
@@ -30,10 +30,10 @@ public interface Worker extends AutoCloseable {
    * Returns whether the worker can receive runs now: every queue is registered, its stream from the
    * server is open, and the latest heartbeat was answered. Suits health checks.
    *
-   * <p>It sends no request. A broken connection is noticed immediately, a server that does not
-   * answer within two heartbeat intervals (3 s each by default). It is false before the first
-   * registration and from the beginning of a drain: {@link #shutdown}, {@link #close}, or a drain
-   * that the server requested.
+   * <p>It sends no request. The worker notices a broken connection immediately. It takes two
+   * heartbeat intervals (3 s each by default) to notice that the server does not answer. It is
+   * false before the first registration and from the beginning of a drain: {@link #shutdown},
+   * {@link #close}, or a drain that the server requested.
    */
   boolean isConnected();
 
@@ -48,10 +48,10 @@ public interface Worker extends AutoCloseable {
   int activeCount();
 
   /**
-   * Returns how many of these runs were interrupted but still execute a second later. They were
-   * interrupted because of a timeout or because the worker lost the run. Their code can record
-   * nothing any more, and their slots are freed only when the code ends. If the number stays above
-   * zero, check the worker's warnings.
+   * Returns how many of the runs counted by {@link #activeCount} were interrupted more than a
+   * second ago and still execute. They were interrupted because of a timeout or because the worker
+   * lost the run. Their code can record nothing any more, and their slots are freed only when the
+   * code ends. If the number stays above zero, check the worker's warnings.
    */
   int stuckCount();
 

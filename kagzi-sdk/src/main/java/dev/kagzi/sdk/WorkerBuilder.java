@@ -83,9 +83,9 @@ public final class WorkerBuilder {
    * or terminated do not start it, and neither do failed handlers.
    *
    * <p>A namespace has one handler of all failures. From its first registration on, every failure
-   * starts it: on the failed run's queue if a worker registered it there, else on the queue where
-   * it was registered last. This worker serves it on all its queues. While no worker is online
-   * there, its runs wait.
+   * starts it: on the failed run's queue if a worker registered it there, and otherwise on the
+   * queue where it was registered last. This worker serves it on all its queues. If no worker of
+   * that queue is online, the handler's run waits.
    */
   public WorkerBuilder onAnyFailure(Workflow<WorkflowFailedEvent, ?> handler) {
     Objects.requireNonNull(handler, "handler");
@@ -119,7 +119,10 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /** Sets how many runs of this type, in all versions, are executed at once on each queue. */
+  /**
+   * Sets how many runs of this type, counting all versions, are executed at the same time on each
+   * queue; no limit by default.
+   */
   public WorkerBuilder typeLimit(WorkflowType<?, ?> type, int runs) {
     typeLimits.put(type.name(), positive("typeLimit", runs));
     return this;
@@ -143,7 +146,7 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /** Sets after which time a closing worker releases its runs to others; 30 s by default. */
+  /** Sets how long a closing worker waits for its runs before it releases them; 30 s by default. */
   public WorkerBuilder drainTimeout(Duration timeout) {
     if (timeout.isNegative()) {
       throw new IllegalArgumentException("drainTimeout: " + timeout + " (expected: >= 0)");
@@ -170,9 +173,9 @@ public final class WorkerBuilder {
 
   /**
    * Sets how exceptions are classified: {@code e -> e instanceof TooManyRequests ?
-   * ErrorKind.RATE_LIMIT : ErrorKind.UNKNOWN}. The function is called for the exception and then
-   * for its causes until it returns another kind than {@link ErrorKind#UNKNOWN}. For each of them
-   * it is called before the SDK's own classification. It must be thread-safe.
+   * ErrorKind.RATE_LIMIT : ErrorKind.UNKNOWN}. The exception and then its causes are classified in
+   * turn, each by this function first and by the SDK's own rules second. The first kind other than
+   * {@link ErrorKind#UNKNOWN} is used. The function must be thread-safe.
    */
   public WorkerBuilder errorKinds(Function<? super Throwable, ErrorKind> kinds) {
     this.errorKinds = Objects.requireNonNull(kinds, "kinds");
@@ -192,9 +195,9 @@ public final class WorkerBuilder {
    * and the run continues. Steps that a deployment adds or removes are not treated as
    * nondeterminism.
    *
-   * <p>Recorded steps that are requested in another order than recorded are only logged, even if
-   * this is on. Their results are recorded and they are not executed again. The recorded times may
-   * also be out of order because the database's clock was set back, for example by a failover.
+   * <p>If a replay only requests recorded steps in another order, this is logged and never blocks
+   * the run. No step is executed twice, and the recorded order is not certain: it comes from
+   * timestamps of the database, whose clock may have been set back.
    *
    * <p>A blocked run does not fail. This worker does not continue it; a worker with other code
    * does. {@code kagzi workflow get} shows the reason with code {@code CODE_NONDETERMINISTIC}.
@@ -214,8 +217,8 @@ public final class WorkerBuilder {
    * Starts the worker and returns immediately. The worker registers in the background and retries
    * while no server answers.
    *
-   * @throws IllegalStateException if no workflow is registered, or a {@link #typeLimit} names a
-   *     type that is not
+   * @throws IllegalStateException if no workflow is registered, or if the type of a {@link
+   *     #typeLimit} is not registered
    */
   public Worker start() {
     if (allCodes().findAny().isEmpty()) {

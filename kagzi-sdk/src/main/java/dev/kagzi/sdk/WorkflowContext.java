@@ -19,10 +19,10 @@ import org.slf4j.Logger;
  * }
  * }</pre>
  *
- * <p><b>Steps.</b> A step's code is executed until it succeeds or its retry policy ends, and its
- * result is recorded. A step is identified by its name and, if the name is used again, by its
- * occurrence: {@code charge}, {@code charge#2}. Loops may therefore reuse a name. Names have up to
- * 200 characters and must not contain {@code # / @} or control characters.
+ * <p><b>Steps.</b> A step's code is executed until it succeeds or its retry policy allows no
+ * further attempt. Its result is recorded. A step is identified by its name and, if the name is
+ * used again, by its occurrence: {@code charge}, {@code charge#2}. Loops may therefore reuse a
+ * name. Names have up to 200 characters and must not contain {@code # / @} or control characters.
  *
  * <p><b>Durability.</b> A step's result is recorded before the next step begins. After a crash
  * between the end of a step's code and the recording, the step is executed again. Steps are
@@ -39,9 +39,9 @@ import org.slf4j.Logger;
  * exceptions; {@link WorkFailedException} is the common supertype.
  *
  * <p><b>Branches.</b> {@link #parallel} and {@link #race} execute branches at the same time. Each
- * has its own thread and its own context, with which it may use steps, sleeps, children and further
- * branches. The run stays on its worker while a branch is working. When all branches wait, the run
- * is suspended until the earliest wake-up time.
+ * branch has its own thread and its own context, with which it may use steps, sleeps, children and
+ * further branches. The run stays on its worker while a branch is working. When all branches wait,
+ * the run is suspended until the earliest wake-up time.
  *
  * <p><b>Suspension.</b> Long sleeps and long retry delays suspend the run and free its slot: the
  * call leaves the workflow's code with an {@link Error}, and the code is executed again later.
@@ -76,6 +76,8 @@ public interface WorkflowContext {
   /**
    * Like {@link #sleep(String, Duration)}, with a duration such as {@code "24h"}, {@code "1 day"},
    * {@code "1h 30m"}, {@code "500 ms"} or {@code "PT15M"}.
+   *
+   * @throws IllegalArgumentException if the text is not a duration
    */
   void sleep(String name, String duration);
 
@@ -207,6 +209,7 @@ public interface WorkflowContext {
    *
    * @return results in the order of the branches
    * @throws BranchFailedException if a branch fails
+   * @throws InvalidArgumentException if two branches have the same name
    */
   <R> List<R> parallel(String name, List<? extends Branch<? extends R>> branches);
 
@@ -217,6 +220,7 @@ public interface WorkflowContext {
    *
    * @throws BranchFailedException if all branches fail; it contains the failure of the first branch
    *     in the list
+   * @throws InvalidArgumentException if there is no branch, or if two have the same name
    */
   <R> R race(String name, List<? extends Branch<? extends R>> branches);
 
@@ -235,12 +239,12 @@ public interface WorkflowContext {
   <I, O> ChildBuilder<I, O> child(WorkflowType<I, O> type);
 
   /**
-   * Waits for the results of all these children. The run is suspended while it waits and wakes up
-   * few times, regardless of the number of children.
+   * Waits for the results of all these children. Prefer it to calling {@link ChildHandle#result} in
+   * a loop: the run is suspended for all children together, not once for each.
    *
    * @return results in the order of the children
-   * @throws ChildFailedException if a child failed, timed out or was cancelled; it is about the
-   *     first of these in the list
+   * @throws ChildFailedException if a child failed, timed out or was cancelled; if several did, it
+   *     reports the first of them in the list
    */
   <O> List<O> results(List<? extends ChildHandle<? extends O>> children);
 
@@ -272,14 +276,14 @@ public interface WorkflowContext {
   Logger logger();
 
   /**
-   * Returns when the run was created, by the database's clock: the same value in every execution,
-   * and the same as {@link RunInfo#createdAt()}. A worker may have claimed the run much later.
+   * Returns when the run was created, by the database's clock. It is the same in every execution
+   * and equals {@link RunInfo#createdAt()}, not {@link RunInfo#startedAt()}.
    */
   Instant startedAt();
 
   /**
-   * Returns whether the code's operations are currently answered from the history. Skip logging or
-   * counting while it is true, because an earlier execution did that.
+   * Returns whether the code currently receives recorded results. Do not log or count while it is
+   * true, because an earlier execution did that.
    */
   boolean isReplaying();
 

@@ -13,8 +13,8 @@ import java.util.Optional;
  * @param workflowType name of its workflow type
  * @param queue its task queue
  * @param error message of the failure
- * @param originalInput its stored input; empty if it is larger than 1 MiB, in which case only the
- *     run itself has it
+ * @param originalInput its stored input; empty if it is larger than 1 MiB: then read it from the
+ *     run
  * @param attempts number of attempts of the run as a whole
  * @param startedAt when a worker first claimed it; empty if none did
  * @param failedAt when it ended

@@ -6,6 +6,9 @@
  * dev.kagzi.sdk.WorkflowContext} and performs every side effect in a step. Each step's result is
  * recorded, so an interrupted run continues where it was.
  *
+ * <p>Names that are not allowed throw {@link dev.kagzi.sdk.InvalidArgumentException}; numbers and
+ * durations out of range throw {@link IllegalArgumentException}. Setters do not list the two.
+ *
  * <p>Depend only on this package. Packages under {@code internal} may change with any release, and
  * no signature here mentions them.
  */

@@ -24,13 +24,12 @@ public final class QueueHints {
     servedQueues.computeIfAbsent(type, unused -> ConcurrentHashMap.newKeySet()).add(queue);
   }
 
-  /** Empty if there is no queue, or more than one. */
+  /** Returns empty if there is no queue, or more than one. */
   public Optional<String> onlyQueueOf(String type) {
     Set<String> queues = servedQueues.getOrDefault(type, Set.of());
     return queues.size() == 1 ? queues.stream().findFirst() : Optional.empty();
   }
 
-  /** Returns whether a warning was logged. */
   public boolean warnIfNotServed(String type, String queue) {
     Set<String> queues = servedQueues.getOrDefault(type, Set.of());
     // A client without workers cannot know which queues other processes serve.
@@ -39,7 +38,7 @@ public final class QueueHints {
     }
     if (queues.isEmpty()) {
       log.warn(
-              "run started whose type no worker of this client serves; if that is not intended,"
+              "no worker of this client serves the type of a started run; if that is not intended,"
                   + " register it with workflow(type, code)")
           .with("type", type)
           .with("queue", queue)

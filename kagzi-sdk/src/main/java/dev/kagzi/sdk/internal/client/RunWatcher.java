@@ -17,8 +17,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for the ends of runs over one gRPC stream. The stream is opened with the first wait and
- * again after it breaks. Thread-safe.
+ * Waits for runs to end, over one gRPC stream. The stream is opened with the first wait and again
+ * after it breaks. Thread-safe.
  */
 public final class RunWatcher {
   private static final int MESSAGE_IDS_MAX = 5_000;
@@ -92,7 +92,6 @@ public final class RunWatcher {
     }
   }
 
-  /** Closes the stream and fails all waits. */
   public void close() {
     List<Watch> left;
     Stream open;

@@ -1,5 +1,5 @@
 /**
- * Starts runs and waits for their ends, for any number of concurrent callers.
+ * Starts runs and waits for their end, for any number of concurrent callers.
  *
  * <p>Invariant: under load neither costs one call per run. Starts that arrive while a call is in
  * flight share the next call. All awaited runs share one stream, which is reopened until every

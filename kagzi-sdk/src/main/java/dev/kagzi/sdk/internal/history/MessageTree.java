@@ -47,8 +47,6 @@ final class MessageTree {
 
   private MessageTree() {}
 
-  // ---- writing
-
   static ObjectNode write(Message message, Set<String> without) {
     ObjectNode json = NODES.objectNode();
     for (FieldDescriptor field : message.getDescriptorForType().getFields()) {
@@ -134,8 +132,6 @@ final class MessageTree {
   private static String prefix(EnumDescriptor type) {
     return type.getName().replaceAll("(?<=[a-z])(?=[A-Z])", "_").toUpperCase(Locale.ROOT) + "_";
   }
-
-  // ---- reading
 
   /**
    * @param place the position in the document, for error messages

@@ -2,8 +2,8 @@
  * Recorded runs as files. The command line writes {@link
  * dev.kagzi.sdk.internal.history.HistoryFile}, and the test kit reads it.
  *
- * <p>Guarantee: reading restores what was written, byte for byte of every payload. The format is
- * described in docs/testing.md and has a version number; later additions are optional.
+ * <p>Reading a file restores exactly what was written; payloads are restored byte for byte. The
+ * format is described in docs/testing.md and has a version number; later additions are optional.
  *
  * <p>May know the protocol and the public package. Must not know how runs are executed.
  */

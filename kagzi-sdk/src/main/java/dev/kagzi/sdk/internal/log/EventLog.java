@@ -43,7 +43,6 @@ public final class EventLog {
     return new Event(Level.DEBUG, message);
   }
 
-  /** One line under construction; {@link #write} logs it. */
   public final class Event {
     private final Level level;
     private final StringBuilder text;

@@ -24,7 +24,6 @@ public final class RepeatLimiter {
     return true;
   }
 
-  /** Marks the problem as solved, so the next reason is new. */
   public synchronized void reset() {
     last = null;
   }

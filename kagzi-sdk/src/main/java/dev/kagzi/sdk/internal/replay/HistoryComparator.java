@@ -92,7 +92,6 @@ final class HistoryComparator implements ReplayObserver {
     return unconsumed.first();
   }
 
-  /** Returns the number of the step; 0 if there is no step with this key. */
   int number(String key) {
     Entry entry = byKey.get(key);
     return entry == null ? 0 : entry.number();

@@ -1,12 +1,8 @@
 package dev.kagzi.sdk.internal.replay;
 
 /**
- * The first difference between code and history.
- *
- * @param number the step's number, from 1; 0 if the difference concerns no single step
- * @param recorded what the history contains; empty if it is not relevant
- * @param asked what the code does instead; empty if it is not relevant
- * @param message the whole difference as text
+ * The first difference between code and history; {@link dev.kagzi.sdk.ReplayDiffersException} has
+ * its parts. The number is 0, and a text empty, if it does not apply.
  */
 public record HistoryDifference(int number, String recorded, String asked, String message) {
   static HistoryDifference of(int number, String recorded, String asked) {

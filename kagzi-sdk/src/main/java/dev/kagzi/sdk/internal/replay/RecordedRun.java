@@ -17,7 +17,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A history in the form of a worker's task, with the order of its steps. */
 record RecordedRun(Workflow run, List<Entry> entries) {
   /** The server's message for steps that were open when the run ended. */
   private static final String CUT_SHORT = "cut short: the run ended first";
@@ -38,7 +37,7 @@ record RecordedRun(Workflow run, List<Entry> entries) {
 
     /**
      * Whether the code asked for this step before the other, as far as times show. Steps of one
-     * report have the same time, but nothing shares a report behind a sleep.
+     * report have the same time, but no step follows a sleep in the same report.
      */
     boolean precedes(Entry other) {
       int order = over.compareTo(other.began);
@@ -109,7 +108,10 @@ record RecordedRun(Workflow run, List<Entry> entries) {
     return error.getMessage().equals(CUT_SHORT);
   }
 
-  /** Not cancelled, terminated, timed out, or failed because it crashed its workers. */
+  /**
+   * Whether the run ended because its code returned or threw, and not because it was cancelled or
+   * terminated, timed out, or exceeded the crash limit.
+   */
   boolean isEndedByCode() {
     return switch (run.getStatus()) {
       case WORKFLOW_STATUS_COMPLETED -> true;

@@ -29,7 +29,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Replays one history against the code of one workflow. */
 public final class Replay {
   private static final long TIMEOUT_SECONDS = 10;
   private static final Pattern ABOUT_STEP =
@@ -137,7 +136,6 @@ public final class Replay {
     return same ? null : HistoryDifference.of(0, "the result " + before, "returns " + now);
   }
 
-  /** Takes the place of a worker. */
   private final class Host implements RunHost {
     private final RunHost.Settings settings =
         new RunHost.Settings(

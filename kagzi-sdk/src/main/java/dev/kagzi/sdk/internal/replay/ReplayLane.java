@@ -54,7 +54,7 @@ final class ReplayLane implements ReportLane {
     }
   }
 
-  // No step, sleep or child starts here: the observer stops the code before.
+  // No step, sleep or child starts here: the observer stops the code first.
   private ReportResult answer(ReportItem item) {
     ReportResult.Builder result = ReportResult.newBuilder();
     switch (item.getWhatCase()) {

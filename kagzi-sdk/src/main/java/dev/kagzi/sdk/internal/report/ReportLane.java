@@ -3,11 +3,10 @@ package dev.kagzi.sdk.internal.report;
 import dev.kagzi.protocol.v1.ReportItem;
 import java.util.List;
 
-/** The reports of one claim, sent in the order in which they were given. Thread-safe. */
+/** The reports of one claim, sent in the order of the calls. Thread-safe. */
 public interface ReportLane {
   String runId();
 
-  /** Creates an item of this claim, to be filled. */
   ReportItem.Builder item();
 
   default void send(ReportItem message, ReportListener listener) {

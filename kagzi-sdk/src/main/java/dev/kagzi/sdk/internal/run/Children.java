@@ -124,7 +124,6 @@ final class Children {
     }
   }
 
-  /** A child that was started by this execution or an earlier one. */
   private final class Child<O> implements ChildHandle<O> {
     private final String key;
     private final Type outputType;

@@ -7,8 +7,8 @@ import java.util.Map;
 
 /**
  * The keys that executions in this worker asked for, by run and scope, for runs that were released
- * while they wait. When the run comes back, the same code must ask for the same keys. The oldest
- * are dropped at the limit. Thread-safe.
+ * while they wait. When this worker claims the run again, the same code must ask for the same keys.
+ * The oldest are dropped at the limit. Thread-safe.
  */
 final class EarlierExecutions {
   /** Over all runs; bounds the memory. */

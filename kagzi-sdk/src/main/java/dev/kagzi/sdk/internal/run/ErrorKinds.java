@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Classifies an exception. From the outside in, the first of it and its causes that has a known
- * kind decides; the application's classifier comes before the table. Thread-safe.
+ * Classifies an exception by the first known kind among it and its causes, outermost first. For
+ * each of them, the application's classifier is used before the table. Thread-safe.
  */
 final class ErrorKinds {
   private static final EventLog log = EventLog.of(ErrorKinds.class);

@@ -127,7 +127,7 @@ final class History {
     sleeps.decrementAndGet();
   }
 
-  /** Whether the history shows steps as running that the code did not reach. */
+  /** Whether the history contains running steps that the code did not reach. */
   boolean leavesOpenSteps() {
     return discardedOpen
         || children.get() > 0

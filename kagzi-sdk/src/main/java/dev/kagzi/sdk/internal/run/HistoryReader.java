@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 
-/** Loads the recorded steps of a run, by key. */
 final class HistoryReader {
   private HistoryReader() {}
 

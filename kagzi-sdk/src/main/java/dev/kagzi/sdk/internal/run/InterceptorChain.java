@@ -13,7 +13,6 @@ public record InterceptorChain(List<WorkerInterceptor> interceptors) {
     interceptors = List.copyOf(interceptors);
   }
 
-  /** Calls the method of one interceptor. */
   private interface Layer {
     @Nullable Object call(WorkerInterceptor interceptor, Callable<@Nullable Object> inner)
         throws Exception;

@@ -10,9 +10,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Handles workflow code that does not repeat its earlier steps in a replay: it logs a warning once
- * per workflow type, or blocks the run. A mismatch that only recorded times show never blocks,
- * because a clock that was set back would block the run permanently. Thread-safe.
+ * Handles workflow code that does not request its earlier steps again in a replay: it logs a
+ * warning once per workflow type, or blocks the run. A mismatch that only recorded times show never
+ * blocks, because a clock that was set back would block the run permanently. Thread-safe.
  */
 public final class Nondeterminism {
   private static final EventLog log = EventLog.of(Nondeterminism.class);
@@ -55,7 +55,7 @@ public final class Nondeterminism {
     earlier.forget(task.getRunId());
   }
 
-  /** Stops a run that this worker has blocked before. */
+  /** Stops a run that this worker has already blocked. */
   void check(WorkflowThread workflowThread, Task task) {
     String why = blocks ? blocked.get(task.getRunId()) : null;
     if (why != null) {

@@ -4,7 +4,6 @@ import dev.kagzi.sdk.Workflow;
 import dev.kagzi.sdk.WorkflowType;
 import org.jspecify.annotations.Nullable;
 
-/** A workflow that a worker serves. */
 public record RegisteredWorkflow<I, O>(WorkflowType<I, O> type, Workflow<I, O> workflow) {
   // The registry holds workflows of all types; the input was decoded for this workflow's type.
   @SuppressWarnings("unchecked")

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *       differs each time, or the step was renamed.
  * </ul>
  *
- * <p>A step that a deploy inserts or removes is no mismatch. Only the thread of the scope may use
- * it.
+ * <p>A step that a deployment inserts or removes is no mismatch. Only the thread of the scope may
+ * use it.
  */
 final class ReplayCheck {
   /** Further keys of a scope are not compared with earlier executions. */

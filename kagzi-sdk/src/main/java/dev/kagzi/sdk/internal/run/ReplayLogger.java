@@ -7,7 +7,6 @@ import org.slf4j.Marker;
 import org.slf4j.event.Level;
 import org.slf4j.helpers.LegacyAbstractLogger;
 
-/** A logger that is silent during replay. */
 @SuppressWarnings("serial") // Never serialized; LegacyAbstractLogger is Serializable.
 final class ReplayLogger extends LegacyAbstractLogger {
   private final transient Logger logger;

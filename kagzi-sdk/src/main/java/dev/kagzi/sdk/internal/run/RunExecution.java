@@ -24,8 +24,6 @@ public final class RunExecution {
   private final Task task;
   private final Thread thread;
   private final RunExecutionState state;
-
-  /** The thread of the main workflow code. */
   private final WorkflowThread main;
 
   private final StuckCode stuck;
@@ -90,7 +88,7 @@ public final class RunExecution {
   private void reportCutOff(WorkflowThread workflowThread, long nowNanos) {
     RunningStep step = workflowThread.running();
     if (step == null) {
-      // It has returned in the meantime, but its result no longer counts.
+      // The code has returned meanwhile, but its result no longer counts.
       releaseRun(0, null, null);
       return;
     }

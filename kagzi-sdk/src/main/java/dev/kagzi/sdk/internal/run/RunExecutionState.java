@@ -89,8 +89,6 @@ final class RunExecutionState {
     historyNanos = System.nanoTime();
   }
 
-  // ---- workflow threads
-
   WorkflowThread open(Thread thread, @Nullable WorkflowThread parent) {
     WorkflowThread workflowThread = new WorkflowThread(this, thread, parent);
     lock.lock();
@@ -135,7 +133,10 @@ final class RunExecutionState {
     workflowThreads.remove(workflowThread);
   }
 
-  /** Waits until a branch of this thread has ended that the caller has not seen yet. */
+  /**
+   * Waits until {@code hasEnded} is true: a branch of this thread has ended and the caller has not
+   * processed its end.
+   */
   void join(WorkflowThread workflowThread, BooleanSupplier hasEnded) {
     boolean interrupted = false;
     try {
@@ -177,7 +178,7 @@ final class RunExecutionState {
    */
   void stopBranch(WorkflowThread branch, String reason) {
     if (!workflowThreads.contains(branch)) {
-      // It has ended, and its branches before it.
+      // The branch and its own branches have already ended.
       return;
     }
     long now = System.nanoTime();
@@ -199,7 +200,6 @@ final class RunExecutionState {
     }
   }
 
-  /** Sends the held result and closes an announced step. */
   private void closeStep(WorkflowThread workflowThread, String reason, long nowNanos) {
     workflowThread.sendHeld();
     RunningStep step = workflowThread.running();
@@ -208,8 +208,6 @@ final class RunExecutionState {
           item().setStepFailed(step.interrupted(reason, nowNanos)).build(), this::stopIfClaimLost);
     }
   }
-
-  // ---- stopping
 
   @Nullable StopReason stopReason() {
     return stopReason;
@@ -334,8 +332,6 @@ final class RunExecutionState {
     lane.sendAll(items, listeners);
   }
 
-  // ---- ticks
-
   /** Returns a thread whose code has ignored its interrupt; null if there is none. Thread-safe. */
   @Nullable WorkflowThread stuck(long nowNanos) {
     return Stream.concat(workflowThreads.stream(), leaving.stream())
@@ -346,7 +342,7 @@ final class RunExecutionState {
 
   /**
    * Cuts off a step that has ignored its interrupt: its thread can write nothing more. Returns the
-   * step's workflow thread once, so that the caller reports the time-out. Thread-safe.
+   * step's workflow thread once, so that the caller reports the timeout. Thread-safe.
    */
   @Nullable WorkflowThread cutOff(long nowNanos) {
     for (WorkflowThread workflowThread : workflowThreads) {

@@ -12,7 +12,7 @@ public interface RunHost {
   /**
    * What all runs of a worker share.
    *
-   * @param nondeterminism null if code that does not repeat its earlier steps is accepted
+   * @param nondeterminism null if code may request other steps in a replay
    * @param observer null if nothing observes which steps the code asks for
    */
   record Settings(
@@ -34,7 +34,7 @@ public interface RunHost {
   /** Fetches the recorded steps that did not fit into the task; throws the error of the call. */
   Iterator<GetHistoryResponse> history(Task task);
 
-  /** How long a blocked run stays released; grows each time in a row. */
+  /** How long a blocked run stays released; longer each time in a row. */
   long blockedDelayMs(String runId);
 
   /** Called when the claim is gone, even if the code still runs: stop renewing it. */

@@ -41,7 +41,7 @@ final class RunningStep {
 
   private volatile long announcedNanos;
 
-  /** The default applies to a step without its own time-out; 0 for none. */
+  /** The default applies to a step without its own timeout; 0 for none. */
   RunningStep(String key, int attempt, StepOptions options, long defaultTimeoutMs) {
     this.key = key;
     this.attempt = attempt;

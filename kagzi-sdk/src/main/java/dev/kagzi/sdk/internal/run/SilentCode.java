@@ -5,9 +5,9 @@ import dev.kagzi.sdk.internal.log.EventLog;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Logs workflow code that for long neither ends nor uses its context: a blocking call or a long
- * computation outside of steps. Every replay repeats it, it has no time-out and is not recorded.
- * Only ticks use it.
+ * Logs workflow code that neither ends nor uses its context for a long time: a blocking call or a
+ * long computation outside of steps. Every replay repeats it, it has no timeout and is not
+ * recorded. Only ticks use it.
  */
 final class SilentCode {
   private static final EventLog log = EventLog.of(SilentCode.class);
@@ -42,7 +42,7 @@ final class SilentCode {
   private void warnUnlessInside(WorkflowThread workflowThread, long nowNanos) {
     StackTraceElement[] stack = workflowThread.thread().getStackTrace();
     if (stack.length == 0 || isInside(stack)) {
-      // It has not started, or waits for an answer of the server.
+      // The thread has not started, or waits for an answer of the server.
       workflowThread.markBusy(nowNanos);
       return;
     }

@@ -11,7 +11,7 @@ final class StepKeys {
   private final Map<String, Integer> seen = new HashMap<>();
 
   String next(String name) {
-    // A name that was seen before is already checked.
+    // A name that was used before is already checked.
     Integer before = seen.get(name);
     if (before == null) {
       seen.put(NameRules.checkStep(name), 1);

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What a workflow thread waits for: a time, or the ends of children. Guarded by the lock of the
+ * What a workflow thread waits for: a time, or the end of children. Guarded by the lock of the
  * execution state.
  */
 final class Suspension {

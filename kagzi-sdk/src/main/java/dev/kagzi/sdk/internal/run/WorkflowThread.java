@@ -35,7 +35,6 @@ final class WorkflowThread {
   /** Interrupted code has this long to return before it counts as stuck. */
   private static final long RETURN_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
-  /** Longer than any real wait. */
   private static final long INDEFINITE_NANOS = TimeUnit.DAYS.toNanos(365);
 
   private static final ThreadLocal<@Nullable WorkflowThread> CURRENT = new ThreadLocal<>();
@@ -188,7 +187,6 @@ final class WorkflowThread {
 
   // Under the lock of the execution state, by any thread:
 
-  /** Discards the held result and interrupts the code. */
   void stop(long nowNanos) {
     stopped = true;
     held = null;

@@ -54,8 +54,6 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
   public static final class Lane<T> {
     private final ArrayDeque<T> items = new ArrayDeque<>(2);
     private boolean inFlight;
-
-    /** Whether the lane is in the queue of lanes with items to send. */
     private boolean ready;
   }
 
@@ -87,7 +85,9 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
   /** Returns the results in the order of the items. */
   protected abstract List<R> results(A response);
 
-  /** Returns the error of an item that could not be processed now and is sent again, else null. */
+  /**
+   * Returns the error of an item that could not be processed now and must be sent again, or null.
+   */
   protected @Nullable Throwable temporaryRefusal(R result) {
     return null;
   }
@@ -141,7 +141,6 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
     }
   }
 
-  /** Returns why items are sent again; null after a successful call. */
   protected final @Nullable Throwable lastError() {
     return lastError;
   }

@@ -24,7 +24,6 @@ public final class Channels {
 
   private Channels() {}
 
-  /** Splits {@code a:1,b:2} and checks each address. */
   public static List<String> parse(String addresses) {
     List<String> found = new ArrayList<>();
     for (String part : addresses.split(",")) {

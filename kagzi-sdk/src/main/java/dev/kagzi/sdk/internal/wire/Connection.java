@@ -107,7 +107,6 @@ public final class Connection implements AutoCloseable {
     }
   }
 
-  /** The beginning of every message about a call. */
   public String at(String what) {
     return what + " at " + addresses;
   }
@@ -137,7 +136,7 @@ public final class Connection implements AutoCloseable {
     return workers.withDeadlineAfter(answerMs, TimeUnit.MILLISECONDS);
   }
 
-  /** Runs the task on the timer thread after the delay, unless the connection is closed before. */
+  /** Runs the task on the timer thread after the delay, unless the connection is closed first. */
   public void after(long delayMs, Runnable task) {
     if (!timers.isShutdown()) {
       timers.schedule(task, delayMs, TimeUnit.MILLISECONDS);

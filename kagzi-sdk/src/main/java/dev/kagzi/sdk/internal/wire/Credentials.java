@@ -15,7 +15,6 @@ public record Credentials(
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
-  /** A certificate chain and its private key, as PEM files. */
   public record Pair(Path cert, Path key) {}
 
   public static final Credentials NONE = new Credentials(null, false, null, null);

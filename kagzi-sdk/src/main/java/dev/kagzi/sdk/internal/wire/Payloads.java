@@ -65,7 +65,7 @@ public final class Payloads {
     }
   }
 
-  /** Encodes a value that is not decoded as a declared type; its class may be one of the JDK. */
+  /** Encodes a value without a declared type, as its own class. */
   public Payload encodeAny(@Nullable Object value) {
     return payload(encoded(value, typeOf(value)));
   }
@@ -121,7 +121,6 @@ public final class Payloads {
         why);
   }
 
-  /** Returns a fingerprint that is equal for equal values. */
   public String fingerprint(@Nullable Object value) {
     try {
       return codec.fingerprint(value, typeOf(value));
@@ -130,7 +129,6 @@ public final class Payloads {
     }
   }
 
-  /** Returns whether the fingerprint was computed from this value. */
   public boolean hasFingerprint(@Nullable Object value, String fingerprint) {
     try {
       return codec.hasFingerprint(value, typeOf(value), fingerprint);
@@ -147,7 +145,6 @@ public final class Payloads {
     }
   }
 
-  /** Decodes the input of a run that has not begun: {@link PayloadCodec#decodeInput}. */
   public @Nullable Object decodeInput(Payload payload, Type type) {
     try {
       return codec.decodeInput(encoded(payload), type);

@@ -27,7 +27,6 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Optional;
 
-/** Converts protocol messages to the SDK's types and back. */
 public final class ProtoMapper {
   private static final String TYPE = "type";
 
@@ -58,7 +57,7 @@ public final class ProtoMapper {
     return duration.equals(Duration.ofMillis(floor)) ? floor : floor + 1;
   }
 
-  /** It must be positive, because 0 means "not set" in the protocol. */
+  /** Rejects 0, which means "not set" in the protocol. */
   public static long timeoutMs(String what, Duration timeout) {
     if (timeout.isZero() || timeout.isNegative()) {
       throw new IllegalArgumentException(what + ": " + timeout + " (expected: > 0)");

@@ -36,7 +36,6 @@ public final class RequestIds {
     return (Q) withOwnId(filled);
   }
 
-  /** Fills in the id of a run or schedule that the request makes. */
   private static Message withOwnId(Message message) {
     return switch (message) {
       case StartWorkflowRequest start when start.getRunId().isEmpty() ->
@@ -55,7 +54,11 @@ public final class RequestIds {
     };
   }
 
-  /** Returns an interceptor that sets request ids, for clients that send each call once. */
+  /**
+   * Returns an interceptor that sets request ids. Only for clients that do not retry calls
+   * themselves, because each call through it gets a new id; others call {@link #withId} once before
+   * the first attempt.
+   */
   public static ClientInterceptor interceptor() {
     return new ClientInterceptor() {
       @Override

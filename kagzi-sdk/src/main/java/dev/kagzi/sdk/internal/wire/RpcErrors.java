@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Classifies failed gRPC calls and converts them to exceptions. */
 public final class RpcErrors {
   private static final String REFUSED = "Connection refused";
 
@@ -24,7 +23,6 @@ public final class RpcErrors {
 
   private RpcErrors() {}
 
-  /** Returns whether a retry of the call may succeed. */
   public static boolean isTransient(Throwable error) {
     return switch (code(error)) {
       case UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, CANCELLED -> true;
@@ -56,7 +54,6 @@ public final class RpcErrors {
     return io.grpc.Status.fromThrowable(error).getCode();
   }
 
-  /** Returns the exception that the caller of the SDK receives. */
   public static KagziException toException(String what, Throwable error) {
     if (error instanceof KagziException known) {
       return known;
@@ -118,7 +115,6 @@ public final class RpcErrors {
         : message.substring(at) + " (expected: a server there, such as that of ./kagzi dev)";
   }
 
-  /** Returns the root cause, which has the message of the network layer. */
   private static @Nullable Throwable root(@Nullable Throwable error) {
     Throwable last = error;
     while (last != null && last.getCause() != null && !last.getCause().equals(last)) {

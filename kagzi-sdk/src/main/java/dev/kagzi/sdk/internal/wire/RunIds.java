@@ -8,9 +8,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Generates ids of runs and schedules. The last 16 bits of an id are its shard: the server refuses
- * an id whose shard does not follow from the external id, the schedule or the run that it belongs
- * to.
+ * Generates ids of runs and schedules. The last 16 bits of an id are its shard. It must be computed
+ * from the external id, or copied from the schedule or run that the id belongs to; the server
+ * refuses other ids.
  */
 public final class RunIds {
   // Ids of the same millisecond must not differ in their last bits only: the shard replaces these.
@@ -26,12 +26,18 @@ public final class RunIds {
     return GENERATOR.generate().toString();
   }
 
-  /** For a run with this external id, or a schedule with this name; may be empty. */
+  /**
+   * Returns an id for a run with this external id, or a schedule with this name; the key may be
+   * empty.
+   */
   public static String next(String namespace, String key) {
     return key.isEmpty() ? next() : withShard(next(), shard(namespace, key));
   }
 
-  /** Returns a new id in the shard of another id, or in a random one if that is not an id. */
+  /**
+   * Returns a new id in the shard of the given id. If the text is shorter than a shard, the shard
+   * is random; the text is not checked otherwise.
+   */
   public static String nextBeside(String id) {
     return id.length() < SHARD_DIGITS
         ? next()

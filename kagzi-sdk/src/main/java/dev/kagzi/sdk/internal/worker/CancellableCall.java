@@ -15,7 +15,7 @@ abstract class CancellableCall<Q, A> implements ClientResponseObserver<Q, A> {
 
   abstract void call();
 
-  /** Returns false if the call was cancelled before. */
+  /** Returns false if the call was already cancelled. */
   final boolean start() {
     synchronized (this) {
       if (cancelled) {

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Drains the worker of one queue: it takes no new runs, finishes the running ones, and releases the
- * rest after the timeout. Only then it stops heartbeats and deregisters. Thread-safe.
+ * remaining ones after the timeout. Only then does it stop heartbeats and deregister. Thread-safe.
  */
 final class Drain {
   private static final EventLog log = EventLog.of(Drain.class);
@@ -49,7 +49,6 @@ final class Drain {
     return ended;
   }
 
-  /** Starts the drain on its own thread. Further calls do nothing. */
   void begin() {
     if (begun.compareAndSet(false, true)) {
       worker.session().stopRegistering();
@@ -84,7 +83,7 @@ final class Drain {
             .cause(e)
             .write();
       } finally {
-        // Whatever fails above: callers wait for this without a limit.
+        // Also after a failure: callers wait for this without a limit.
         ended.countDown();
       }
     }

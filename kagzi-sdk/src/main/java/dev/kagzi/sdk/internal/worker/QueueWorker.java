@@ -162,7 +162,7 @@ final class QueueWorker
       RunExecution run = new RunExecution(this, task);
       RunExecution former = claims.put(task.getRunId(), run);
       if (former != null) {
-        // The server released the run and dispatched it to this worker again, so the former claim
+        // The server released the run and dispatched it to this worker again, so the earlier claim
         // is lost.
         former.lose();
       }

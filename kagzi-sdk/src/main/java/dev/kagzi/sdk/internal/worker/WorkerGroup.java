@@ -30,7 +30,6 @@ public final class WorkerGroup implements Worker {
             : null;
   }
 
-  /** Starts one {@link QueueWorker} per settings, each for another queue. */
   public static WorkerGroup start(
       Connection connection,
       Payloads payloads,

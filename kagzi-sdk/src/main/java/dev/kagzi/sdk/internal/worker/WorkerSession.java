@@ -52,7 +52,6 @@ final class WorkerSession {
     this.owner = owner;
   }
 
-  /** Returns the id of the latest registration; empty before the first. */
   String workerId() {
     return workerId;
   }
@@ -203,8 +202,6 @@ final class WorkerSession {
   /** One attached stream. When it breaks, another one is opened. */
   private final class Attachment extends CancellableCall<AttachRequest, AttachResponse> {
     private final String attachedWorkerId;
-
-    /** Whether the server has confirmed the stream. */
     private volatile boolean attached;
 
     Attachment(String attachedWorkerId) {
