@@ -25,7 +25,7 @@ import java.util.concurrent.locks.LockSupport;
  * deadlines and leases follow it, because the server uses no other clock. {@code Instant.now()} in
  * the code under test does not move.
  *
- * <p>Differences to a production server: every wait suspends the run regardless of its length,
+ * <p>Differences from a production server: every wait suspends the run regardless of its length,
  * retention deletes nothing, namespaces are created automatically, and PostgreSQL does not wait for
  * the disk. Thread-safe.
  */
@@ -148,9 +148,10 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /**
-   * Waits until nothing more happens without a change of time: no worker executes a run, no run is
-   * due that a worker here could take, no deadline has passed unprocessed, and started or lost
-   * workers are registered again. Runs may be open that sleep, wait for a retry, or have no worker.
+   * Waits until only {@link #advance} can cause further progress. Then no worker executes a run,
+   * every due run that a worker can take has been taken, passed deadlines are processed, and all
+   * workers are registered. Open runs are sleeping, waiting for a child or a retry, or have no
+   * worker.
    *
    * @throws IllegalStateException if the environment does not settle within ten seconds; the
    *     message lists what is still active
@@ -196,8 +197,8 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /**
-   * Marks every worker offline, as after a crash. Its runs go to the next worker that polls, and
-   * its later reports of them are rejected. The worker objects then register again.
+   * Marks every worker offline, as after a crash. Their runs go to the next worker that polls, and
+   * their later reports about these runs are rejected. The worker objects then register again.
    */
   public void loseWorkers() {
     database.workers().forEach(worker -> markOffline(worker).join());
@@ -224,12 +225,12 @@ public final class KagziEnv implements AutoCloseable {
    * assertThat(run).completedWith(receipt).executedStep("charge").once();
    * }</pre>
    *
-   * <p>All other runs of the worker are interrupted and continue elsewhere, too. To simulate a
-   * crash within a step, before its result is recorded, call {@link #loseWorkers} while the step
-   * runs.
+   * <p>The other runs of the worker are also interrupted and continue on another worker. To
+   * simulate a crash within a step, before its result is recorded, call {@link #loseWorkers} while
+   * the step runs.
    *
-   * <p>{@link #close} throws if the crash has not happened, because a test that misspells the step
-   * would pass otherwise.
+   * <p>{@link #close} throws if the crash has not happened. Otherwise a test that misspells the
+   * step would pass.
    *
    * @param step the step's name, which matches the first step of that name, or its key ({@code
    *     charge#2})

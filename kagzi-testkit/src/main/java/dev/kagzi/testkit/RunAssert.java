@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Assertions about a run. Assertions about its end wait for it, at most ten seconds. All others
- * check the current state, so let the environment {@linkplain KagziEnv#settle settle} before.
- * Failure messages list the executed steps.
+ * check the current state, so call {@link KagziEnv#settle} first. Failure messages list the
+ * executed steps.
  *
  * @param <O> the workflow's output type
  */
@@ -55,7 +55,10 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
     }
   }
 
-  /** Asserts that the run fails with an exception of this class or a subclass. */
+  /**
+   * Asserts that the run fails with an exception of this class or a subclass, or with one that has
+   * a cause of exactly this class: {@link Failure#isA}.
+   */
   public RunAssert<O> failedWith(Class<? extends Throwable> type) {
     Failure failure = awaitFailure();
     if (!failure.isA(type)) {
