@@ -62,11 +62,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The engine of one server. Any number of engines work on one database, and all are equal.
- *
- * <p>The constructor creates the components in the order of their dependencies. The methods at the
- * end connect components of different packages.
- *
- * <p>Thread-safe.
+ * Thread-safe.
  */
 public final class Engine implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
@@ -263,12 +259,14 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  /** Migrates the schema, checks the database and starts an engine. */
   public static Engine start(DatabaseConfig db, EngineConfig config) {
     return start(db, config, () -> Database.connect(db));
   }
 
-  /** Does the same; {@code connector} opens the connections of the writers. */
+  /**
+   * Like {@link #start(DatabaseConfig, EngineConfig)}; {@code connector} opens the connections of
+   * the writers.
+   */
   public static Engine start(DatabaseConfig db, EngineConfig config, ConnectionFactory connector) {
     return start(Database.open(db, connector), config, Database::migrate);
   }
@@ -373,7 +371,6 @@ public final class Engine implements AutoCloseable {
     return threads;
   }
 
-  /** Returns why this engine cannot work now; empty if it can. */
   public Optional<String> unavailableReason() {
     return threads.failure().map(ThreadFailure::getMessage).or(database::unavailableReason);
   }
@@ -400,7 +397,6 @@ public final class Engine implements AutoCloseable {
     database.close();
   }
 
-  /** Handles messages from other servers. */
   private void receive(ServerMessage message) {
     switch (message) {
       case ServerMessage.Work work -> dispatcher.runsDue(work.queue(), work.type(), work.delayMs());

@@ -11,7 +11,6 @@ import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.engine.value.Limits;
 import java.time.Duration;
 
-/** The configuration of an engine. */
 public record EngineConfig(
     JournalConfig journal,
     DispatchConfig dispatch,

@@ -4,7 +4,6 @@ import dev.kagzi.engine.internal.journal.Journal;
 import dev.kagzi.engine.metrics.DispatchMetrics;
 import dev.kagzi.engine.metrics.StatementMetrics;
 
-/** Counters of the engine. */
 public final class EngineMetrics {
   private final StatementMetrics statements;
   private final DispatchMetrics dispatch;
@@ -24,17 +23,14 @@ public final class EngineMetrics {
     return dispatch;
   }
 
-  /** Batches that the lanes have taken from their queues. */
   public long journalBatches() {
     return journal.batches();
   }
 
-  /** Writes that the lanes have taken from their queues. */
   public long journalWrites() {
     return journal.written();
   }
 
-  /** Writes in the queues of the lanes now. */
   public int journalWaiting() {
     return journal.waiting();
   }

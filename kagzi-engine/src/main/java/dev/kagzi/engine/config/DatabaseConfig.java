@@ -29,7 +29,6 @@ public record DatabaseConfig(
     }
   }
 
-  /** Uses the default pool size and requires fsync. */
   public DatabaseConfig(String jdbcUrl, String user, String password) {
     this(jdbcUrl, user, password, POOL_SIZE, false);
   }
@@ -47,7 +46,7 @@ public record DatabaseConfig(
       return new DatabaseConfig(url, user, password);
     }
     URI uri = uri(url);
-    // Not {@code URI.getHost()}, which is null for host names with underscores.
+    // Not URI.getHost(), which is null for host names with underscores.
     String authority = uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
     int at = authority.lastIndexOf('@');
     String[] login = at < 0 ? new String[0] : authority.substring(0, at).split(":", 2);
@@ -80,7 +79,6 @@ public record DatabaseConfig(
             + ")");
   }
 
-  /** Returns the URL with its passwords hidden, for logs and messages. */
   public static String masked(String url) {
     String login = LOGIN.matcher(url).replaceFirst("$1(hidden)@");
     return PARAMETER.matcher(login).replaceAll("$1(hidden)");
@@ -90,7 +88,6 @@ public record DatabaseConfig(
     return new DatabaseConfig(jdbcUrl, user, password, size, allowUnsafe);
   }
 
-  /** Returns a copy that accepts fsync off, for tests. */
   public DatabaseConfig unsafe() {
     return new DatabaseConfig(jdbcUrl, user, password, poolSize, true);
   }

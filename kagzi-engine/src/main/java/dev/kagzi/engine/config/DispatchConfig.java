@@ -5,11 +5,9 @@ import java.time.Duration;
 /**
  * Settings of dispatch.
  *
- * @param pollMax the longest wait time of a poll
  * @param firstLease the lease of a run that was just dispatched; a heartbeat extends it
  * @param fallbackInterval how often a queue checks for due runs that no event announced
  * @param keepSlots how long a worker's free slots are kept between two polls
- * @param answerBytesMax the largest answer to a poll
  * @param claimers how many threads claim runs, each with its own connection
  */
 public record DispatchConfig(

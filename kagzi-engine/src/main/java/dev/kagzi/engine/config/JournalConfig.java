@@ -7,8 +7,6 @@ import java.time.Duration;
  *
  * @param lanes number of serial writers; two are best on two cores, more do not help
  * @param queueBytesMax bytes of queued writes in all lanes together
- * @param batchBytesMax bytes of one transaction
- * @param batchWritesMax number of writes in one transaction
  * @param fullPatience how long a write waits when the queue is full
  * @param databasePatience how long a batch is retried while the database is unavailable
  */

@@ -7,7 +7,6 @@ package dev.kagzi.engine.config;
  */
 public record MemoryConfig(long callBytesMax) {
 
-  /** Default share of the heap for calls, in percent. */
   private static final int PERCENT = 25;
 
   private static final long READ_BYTES_MAX = 32L << 20;
@@ -20,7 +19,6 @@ public record MemoryConfig(long callBytesMax) {
     return ofHeap(PERCENT);
   }
 
-  /** Limits calls to this percentage of the JVM's maximum heap. */
   public static MemoryConfig ofHeap(int percent) {
     return new MemoryConfig(Runtime.getRuntime().maxMemory() / 100 * percent);
   }

@@ -1,6 +1,5 @@
 package dev.kagzi.engine.config;
 
-/** How messages travel between servers. */
 public enum NotifierKind {
   /** PostgreSQL's LISTEN and NOTIFY: reaches every server on the database. */
   POSTGRES,

@@ -3,7 +3,6 @@ package dev.kagzi.engine.config;
 /**
  * How schedules are fired.
  *
- * @param batch maximum number of schedules that one transaction fires
  * @param latePerTick how many late slots become runs in one interval of the coordinator; slots that
  *     are on time are not limited
  */

@@ -13,10 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a worker receives: a claim and all that it needs to resume the run.
  *
- * @param stepsRecorded how many steps the run has
  * @param steps steps of earlier claims, in the order in which they were recorded
  * @param historyApart the steps are too large for a task; the worker fetches them separately
- * @param createdAt when the run was started
  * @param deadlineInMs how long the run may still take; null: no limit
  * @param stepTimeoutMs the timeout of a step attempt, unless the step has its own
  */
@@ -57,7 +55,6 @@ public record Task(
     return new TypeVersion(workflowType, version);
   }
 
-  /** The approximate size of this task in a message. */
   public int bytes() {
     int sum = 100 + workflowType.length() + version.length() + externalId.length();
     if (input != null) {

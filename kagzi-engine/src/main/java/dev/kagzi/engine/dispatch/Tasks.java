@@ -38,7 +38,6 @@ public final class Tasks {
   private final Presence presence;
   private final Limits limits;
 
-  /** Knows which workers may poll. */
   @FunctionalInterface
   public interface Presence {
     /**

@@ -14,7 +14,6 @@ public final class ByteBudget {
     this.bytesMax = bytesMax;
   }
 
-  /** Acquires the bytes; returns false if they are not free. */
   public boolean tryAcquire(long bytes) {
     return tryAcquire(bytes, bytesMax);
   }

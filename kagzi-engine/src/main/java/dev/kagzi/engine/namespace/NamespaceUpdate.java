@@ -5,7 +5,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The changes of a namespace; null leaves a value unchanged.
  *
- * @param clearFailureHandler removes the failure handler of the namespace
  * @param retentionMs how long runs are kept after their end; 0: forever
  * @param clearRetention uses the server's default retention and ignores retentionMs
  */

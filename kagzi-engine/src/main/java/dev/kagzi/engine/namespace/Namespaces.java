@@ -154,7 +154,10 @@ public final class Namespaces {
     requireEnabled(namespace, () -> false);
   }
 
-  /** Does the same, but accepts the repeat of a call that was accepted before. */
+  /**
+   * Like {@link #requireEnabled(String)}, but accepts a repeated call that was accepted the first
+   * time.
+   */
   public void requireEnabled(String namespace, BooleanSupplier acceptedBefore) {
     if (!check(namespace).isEnabled() && !acceptedBefore.getAsBoolean()) {
       throw Refusal.of(
@@ -179,8 +182,6 @@ public final class Namespaces {
    * Creates an enabled namespace. Refused with ALREADY_EXISTS if the name exists with other
    * content.
    *
-   * @param retentionMs how long runs are kept after their end; null: the server's default, 0:
-   *     forever
    * @param requestId chosen by the caller, who can then safely repeat the call; null for none
    */
   public NamespaceView create(
@@ -275,7 +276,6 @@ public final class Namespaces {
     return database.read(session -> find(session, namespace));
   }
 
-  /** Lists all namespaces, ordered by name. */
   public Page<NamespaceView> list(PageSpec page) {
     return database.readForUser(session -> Pager.page(page, "namespaces", new All(session)));
   }
@@ -338,7 +338,8 @@ public final class Namespaces {
 
   /**
    * Enables or disables the namespace: a disabled one starts no run and dispatches no task. Refused
-   * with NOT_FOUND. A repeat with the same request id is executed once.
+   * with NOT_FOUND. A repeated call with the same request id changes nothing and returns the
+   * namespace.
    */
   public NamespaceView setEnabled(String namespace, boolean enabled, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);

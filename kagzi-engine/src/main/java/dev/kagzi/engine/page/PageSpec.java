@@ -7,13 +7,10 @@ package dev.kagzi.engine.page;
  *     range
  * @param token from a page of the same list; empty for the first page
  * @param totalCount also counts all rows of the list, which scans them
- * @param payloads includes large payloads
  */
 public record PageSpec(int size, String token, boolean totalCount, boolean payloads) {
   private static final int SIZE_DEFAULT = 20;
   private static final int SIZE_MAX = 100;
-
-  /** The first page, of the default size. */
   public static final PageSpec FIRST = new PageSpec(0, "", false, false);
 
   public PageSpec {

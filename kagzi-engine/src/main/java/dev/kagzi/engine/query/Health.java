@@ -12,8 +12,8 @@ import java.util.stream.Stream;
  *
  * @param message why the database is unhealthy; empty when it is healthy
  * @param latencyMs response time of the database
- * @param workers first workers that died and whose runs wait, then workers that are not offline,
- *     oldest heartbeat first; limited to {@link #WORKERS_MAX}
+ * @param workers dead workers whose runs wait, then workers that are not offline, oldest heartbeat
+ *     first; limited to {@link #WORKERS_MAX}
  * @param workersByLevel number of all these workers
  */
 public record Health(

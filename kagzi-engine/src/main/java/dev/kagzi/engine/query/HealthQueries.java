@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the ages of the workers' heartbeats. */
 final class HealthQueries {
   private static final String SILENT =
       """

@@ -9,7 +9,6 @@ import dev.kagzi.engine.page.PageSpec;
  * @param pageBytesMax limit at which a page ends early; the first row is always returned
  */
 record PageByteLimits(int payloadBytesMax, long pageBytesMax) {
-  /** For a single row read by its id. */
   static final PageByteLimits SINGLE = new PageByteLimits(Integer.MAX_VALUE, Long.MAX_VALUE);
 
   private static final int LIST_PAYLOAD_BYTES_MAX = 4 * 1024;

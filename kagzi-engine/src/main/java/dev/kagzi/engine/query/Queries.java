@@ -118,7 +118,6 @@ public final class Queries {
     return database.readForUser(session -> new WorkerQueries(session, leaseMs).events(known, page));
   }
 
-  /** Returns the statistics of a namespace; null for all. */
   public Stats stats(@Nullable String namespace) {
     limits.checkOptionalName("namespace", namespace);
     return database.readForUser(session -> new StatsQueries(session).stats(namespace));

@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param statuses any of these; empty for all
  * @param createdAfter from this time on
- * @param createdBefore before this time
  * @param topLevel only runs without a parent
  * @param blocked only runs that the code of their workers cannot continue
  */
@@ -40,7 +39,6 @@ public record RunFilter(
     statuses = Collections.unmodifiableSet(sorted);
   }
 
-  /** The runs of a schedule; null for all runs. */
   public static RunFilter ofSchedule(String namespace, @Nullable UUID scheduleId) {
     return new RunFilter(
         namespace, Set.of(), null, null, null, null, null, null, null, scheduleId, false, false);

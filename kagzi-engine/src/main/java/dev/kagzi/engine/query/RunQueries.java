@@ -22,7 +22,6 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads runs with their payloads. */
 final class RunQueries {
   private static final String COLUMNS =
       """
@@ -215,7 +214,10 @@ final class RunQueries {
     return sql.add(") r");
   }
 
-  /** Splits the statuses: each one with its own index separately, the rest together. */
+  /**
+   * Splits the statuses by index: one set for each status that has its own index, and one set for
+   * all others.
+   */
   private static List<Set<RunStatus>> splitByIndex(Set<RunStatus> statuses) {
     List<Set<RunStatus>> lists = new ArrayList<>();
     EnumSet<RunStatus> rest = EnumSet.noneOf(RunStatus.class);

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  * @param output null until the run has completed, and for a run without output
  * @param attempts 1 at the start, incremented with every failure of the whole run
  * @param wakeUpAt when a run that waits for a time continues
- * @param workerId the worker that has claimed it
  * @param crashes consecutive take-overs without a newly recorded step
  * @param epoch incremented with every claim
  * @param blockedBy why the code of its worker cannot continue it
@@ -59,7 +58,7 @@ public record RunView(
    * @param onFailureWorkflow empty for none
    * @param failureHandler the run that handles, or has handled, this run's failure
    * @param failedRun the run whose failure this one handles
-   * @param retryOf the run that this one repeats
+   * @param retryOf the run that this one retries
    * @param detached its parent does not wait for it, and a cancel of the parent does not reach it
    * @param fireAt the slot of its schedule that the run is for
    */

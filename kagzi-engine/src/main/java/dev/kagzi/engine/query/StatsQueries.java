@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class StatsQueries {
   private static final int ENTRIES_MAX = 1_000;
 
-  // A change adds to its new status and subtracts from its former one.
+  // A change adds to its new status and subtracts from its previous one.
   private static final String CHANGES =
       """
       SELECT d.namespace, d.workflow_type, d.task_queue, d.version, s.status, s.runs
@@ -63,7 +63,6 @@ final class StatsQueries {
     this.session = session;
   }
 
-  /** Filter of the counted runs; null matches all. */
   record Filter(
       @Nullable String namespace,
       @Nullable String type,
@@ -263,7 +262,6 @@ final class StatsQueries {
     }
   }
 
-  /** The aggregate of one type, built row by row. */
   private static final class TypeAggregate {
     private static final int NAMES_MAX = 100;
 

@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the attempts of steps, in the order in which they began. */
 final class StepQueries {
   private static final String RUN_IS_THERE =
       "SELECT 1 FROM kagzi.workflow_runs WHERE namespace = ? AND run_id = ?";
@@ -51,7 +50,7 @@ final class StepQueries {
                             regexp_replace(regexp_replace(s.step_id, '^([^/]*\\[[^]/]+]/)+', ''),
                                            '#[0-9]+$', '')))""";
 
-  // The sum decides where the page ends, as in {@link RunQueries}.
+  // The sum decides where the page ends, as in RunQueries.
   private static final String WEIGHED =
       """
       ), weighed AS (

@@ -3,6 +3,5 @@ package dev.kagzi.engine.query;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 
-/** A status change of a worker, with its reason. */
 public record WorkerEvent(
     long eventId, WorkerId workerId, String event, String reason, Instant at) {}

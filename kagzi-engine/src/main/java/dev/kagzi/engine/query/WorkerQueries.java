@@ -20,7 +20,6 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Reads registrations of workers, ordered by queue and registration time. */
 final class WorkerQueries {
   private static final String COLUMNS =
       """
@@ -101,7 +100,6 @@ final class WorkerQueries {
     }
   }
 
-  /** The queue and types in which the runs of a worker are searched. */
   record SearchScope(String namespace, String queue, List<String> types) {
     static SearchScope of(WorkerView worker) {
       return new SearchScope(worker.namespace(), worker.taskQueue(), worker.workflowTypes());
@@ -151,7 +149,6 @@ final class WorkerQueries {
             ids);
   }
 
-  /** Filter of a list of workers; null matches all. */
   record Filter(String namespace, @Nullable String queue, @Nullable WorkerStatus status) {}
 
   Page<WorkerView> page(Filter filter, PageSpec spec) throws SQLException {

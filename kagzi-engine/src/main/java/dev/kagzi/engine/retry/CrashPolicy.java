@@ -23,7 +23,6 @@ public record CrashPolicy(long delayFirstMs, long delayMaxMs, int limit) {
     check(limit >= 0, "limit", limit, ">= 0");
   }
 
-  /** True if a run with this many crashes in a row must fail. */
   public boolean isOver(int crashes) {
     return crashes > limit;
   }

@@ -28,10 +28,13 @@ public record RetryPolicy(
 
   public static final int UNLIMITED = -1;
 
-  /** Used if neither the step nor the run sets a policy. */
+  /**
+   * The default policy unless the server's options change it. Also fills fields that are missing in
+   * a stored policy.
+   */
   public static final RetryPolicy DEFAULT = new RetryPolicy(3, 1_000, 2.0, 60_000, 0.25, List.of());
 
-  /** A policy that retries failures of any kind. */
+  /** Creates a policy without {@code retryableKinds}. */
   public RetryPolicy(
       int attemptsMax,
       long delayFirstMs,

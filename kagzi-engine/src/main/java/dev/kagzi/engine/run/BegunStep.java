@@ -8,6 +8,5 @@ import org.jspecify.annotations.Nullable;
  * The result of a simple client's BeginStep call.
  *
  * @param execute false if the step has a recorded result
- * @param cachedOutput the recorded result
  */
 public record BegunStep(StepRef ref, boolean execute, @Nullable Payload cachedOutput) {}

@@ -21,12 +21,10 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
   /** A call without epoch and worker, over a connection that no worker has used. */
   public static final Caller UNKNOWN = new Caller(null, null, Set.of());
 
-  /** A call that contains its epoch. */
   public static Caller ofEpoch(int epoch) {
     return new Caller(epoch, null, Set.of());
   }
 
-  /** The claim of a call that contains only the run id. */
   public Claim claim(RunId run) {
     if (epoch == null) {
       return new Claim(run, Claim.ANY);
@@ -61,9 +59,9 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
     if (claim.epoch() != Claim.ANY || connection.contains(holder)) {
       return true;
     }
-    // Behind a proxy the holder's calls may arrive over any connection. That is safe unless an
-    // earlier claim was taken from its worker, which may still be executing the run: then a
-    // connection that other workers use is refused.
+    // Behind a proxy the holder's calls may arrive over any connection. That is safe unless another
+    // worker lost an earlier claim, because it may still be executing the run: then a connection
+    // that other workers use is refused.
     return row.isOnlyClaim() && (connection.isEmpty() || !row.isTakenOver());
   }
 

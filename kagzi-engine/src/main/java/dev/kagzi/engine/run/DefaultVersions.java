@@ -118,7 +118,6 @@ public final class DefaultVersions implements Versions {
     return stale;
   }
 
-  /** Reads all default versions. Blocks. */
   public void read() {
     reading.lock();
     try {

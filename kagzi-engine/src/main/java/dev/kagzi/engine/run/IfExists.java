@@ -6,6 +6,5 @@ public enum IfExists {
   USE_EXISTING,
   /** Refuses the start while a run is active. */
   REJECT,
-  /** Returns the latest run, active or ended. */
   USE_EXISTING_ANY
 }

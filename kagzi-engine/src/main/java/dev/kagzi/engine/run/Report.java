@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /** One event that a worker reports about a run whose claim it holds. */
 public sealed interface Report {
-  /** The claim that gives the right to report. */
   Claim claim();
 
   /**
    * A step attempt is running. Sent only for steps that take longer, so that queries show them.
    *
-   * @param timeoutMs timeout of the whole attempt; 0: the run's, else the server's
+   * @param timeoutMs timeout of the whole attempt; 0: the default of the run or, if it has none, of
+   *     the server
    * @param inputHash hash of the step's input, computed by the worker; empty for none
    * @param progress progress that the step's code recorded; the report is repeated for new progress
    * @param policy the step's own policy, used if the server fails the attempt
@@ -35,7 +35,6 @@ public sealed interface Report {
       @Nullable Payload progress)
       implements Report {}
 
-  /** A step attempt completed. */
   record StepDone(
       Claim claim,
       String stepKey,
@@ -50,7 +49,7 @@ public sealed interface Report {
   /**
    * An attempt of a step failed.
    *
-   * @param policy the step's own policy; null: the run's, else the server's
+   * @param policy the step's own policy; null: that of the run or, if it has none, of the server
    * @param keepClaim other branches of the run continue, so the claim is kept during any delay
    */
   record StepFailed(
@@ -78,12 +77,11 @@ public sealed interface Report {
   /**
    * The run completed.
    *
-   * @param openSteps the code left steps behind that are stored as RUNNING; they are closed. The
+   * @param openSteps steps that the code left behind are stored as RUNNING and must be closed. The
    *     worker reports this because a check in the database would cost every run a statement
    */
   record Done(Claim claim, @Nullable Payload output, boolean openSteps) implements Report {}
 
-  /** The workflow code failed. */
   record Failed(Claim claim, Failure failure) implements Report {}
 
   /**
@@ -107,7 +105,6 @@ public sealed interface Report {
    * The run waits for child steps. The claim ends until enough of them have ended or the wait times
    * out; if enough have ended already, the claim is kept.
    *
-   * @param steps the awaited steps
    * @param all true to wait for all steps, false for any
    * @param durationMs timeout of the wait; null: none
    * @param keepClaim other branches of the run continue, so the report only asks for results
@@ -120,7 +117,6 @@ public sealed interface Report {
     }
   }
 
-  /** Approximate size, for the byte limits of the journal. */
   default int bytes() {
     return switch (this) {
       case StepStarted r -> r.stepKey.length() + size(r.input) + size(r.progress);

@@ -12,7 +12,6 @@ public sealed interface ReportResult {
   /** The report is durable. {@code status} is the run's status after it. */
   record Accepted(RunStatus status) implements ReportResult {}
 
-  /** The child run was started. */
   record ChildAccepted(RunId child) implements ReportResult {}
 
   /** The awaited steps that have ended. Without {@code claimKept} the claim has ended. */
@@ -34,12 +33,14 @@ public sealed interface ReportResult {
   /** No attempt is left: the workflow code receives the failure. */
   record FinalFailure() implements ReportResult {}
 
-  /** The sleep is recorded. With {@code claimKept} the worker waits itself. */
+  /**
+   * The sleep is recorded. If {@code claimKept}, the worker keeps the run and waits in memory;
+   * otherwise the run is suspended.
+   */
   record Sleeping(long remainingMs, boolean claimKept) implements ReportResult {}
 
   /** Another worker holds the run, or the run has ended. Nothing was changed. */
   record ClaimLost(RunStatus status) implements ReportResult {}
 
-  /** The report is invalid. Nothing was stored. */
   record Refused(Refusal refusal) implements ReportResult {}
 }

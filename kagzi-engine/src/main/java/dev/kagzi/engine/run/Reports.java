@@ -302,7 +302,6 @@ public final class Reports {
     return simple(namespace, sleep, caller, result -> null);
   }
 
-  /** Completes the run that the caller holds. */
   public CompletableFuture<RunStatus> completeRun(
       String namespace, RunId run, @Nullable Payload output, Caller caller) {
     // Every step of a simple client is stored as RUNNING when it begins, so some may still be open.
@@ -310,7 +309,6 @@ public final class Reports {
         namespace, new Report.Done(caller.claim(run), output, true), caller, Reports::status);
   }
 
-  /** Fails the run that the caller holds. */
   public CompletableFuture<RunStatus> failRun(
       String namespace, RunId run, Failure failure, Caller caller) {
     return simple(

@@ -84,7 +84,6 @@ public final class RunCompletions implements AutoCloseable {
       this.onEnd = onEnd;
     }
 
-    /** True once per fallback interval. */
     boolean isDue(long nowNanos) {
       if (nowNanos - lastReadNanos < TimeUnit.MILLISECONDS.toNanos(FALLBACK_READ_MS)) {
         return false;

@@ -64,7 +64,6 @@ public final class Runs {
     this.slots = slots;
   }
 
-  /** Starts a run. The future completes when the run is durable. */
   public CompletableFuture<StartResult> start(StartRequest request) {
     return startAll(List.of(request)).get(0);
   }
@@ -168,7 +167,7 @@ public final class Runs {
   /**
    * A disabled namespace refuses new starts. But a client that lost the answer to an accepted start
    * must get it when it repeats the call with the same run id. Returns null if the refused start
-   * cannot be a repeat.
+   * cannot be a repeated one.
    */
   private static @Nullable StartRun repeated(StartRequest request, Refusal refusal) {
     RunId runId = request.runId();
@@ -233,8 +232,8 @@ public final class Runs {
   }
 
   /**
-   * Cancels a run. The future completes when the run is cancelled, or is found to have ended
-   * before.
+   * Cancels a run. The future completes when the run is cancelled, or has been found to have ended
+   * already.
    */
   public CompletableFuture<CancelResult> cancel(String namespace, RunId run) {
     return append(new CancelRun(namespace, run, null));

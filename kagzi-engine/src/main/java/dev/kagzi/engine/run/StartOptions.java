@@ -25,13 +25,11 @@ public record StartOptions(
     IfExists ifExists,
     @Nullable Parent parent) {
 
-  /** The step of another run that makes the start. */
   public record Parent(RunId run, String stepKey) {}
 
   public static final StartOptions NONE =
       new StartOptions(null, null, null, null, "", "", IfExists.USE_EXISTING, null);
 
-  /** True if no option has to be stored with the run. */
   public boolean isPlain() {
     return executionTimeoutMs == null
         && deadline == null

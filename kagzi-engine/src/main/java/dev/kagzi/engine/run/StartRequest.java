@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param retryPolicy policy of the run and of steps without their own; null: steps use the server's
  *     default, and the run is not retried
  * @param runId chosen by the caller to make the call idempotent; null for a new id
- * @param options optional settings
  */
 public record StartRequest(
     String namespace,

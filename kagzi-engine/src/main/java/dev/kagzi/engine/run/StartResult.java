@@ -21,7 +21,6 @@ public record StartResult(RunId runId, boolean existed, String workflowType) {
     return new StartResult(run, false, "");
   }
 
-  /** An existing run with the same external id. */
   public static StartResult existing(InsertRuns.ConflictingRun run) {
     return existing(run.runId(), run.workflowType());
   }

@@ -3,7 +3,6 @@ package dev.kagzi.engine.run;
 /** Resolves the version of runs that are started without one. Thread-safe; does not block. */
 @FunctionalInterface
 public interface Versions {
-  /** No type has a default version. */
   Versions NONE = (namespace, type, version) -> version;
 
   /** Returns {@code version}, or the type's default version if it is empty. */

@@ -5,14 +5,11 @@ import java.util.Arrays;
 
 /** What happens to a slot while an earlier run of the schedule has not ended. */
 public enum Overlap {
-  /** It becomes a run beside the others. */
   ALLOW,
-  /** It is missed. */
   SKIP,
-  /** The first one waits and becomes a run when the earlier run ends; further ones are missed. */
+  /** The first slot waits and becomes a run when the earlier run ends; further slots are missed. */
   BUFFER_ONE;
 
-  /** Parses a policy and refuses an unknown one. */
   public static Overlap read(String name) {
     for (Overlap overlap : values()) {
       if (overlap.name().equals(name)) {

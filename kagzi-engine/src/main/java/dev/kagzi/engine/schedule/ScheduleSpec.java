@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name unique in its namespace; empty for none
  * @param version empty for the type's default
- * @param timeZone of the IANA database
+ * @param timeZone its IANA name
  * @param maxCatchup how many late slots become runs
  * @param jitterMs maximum delay of a run after its slot
  * @param retryPolicy of the runs; null for none

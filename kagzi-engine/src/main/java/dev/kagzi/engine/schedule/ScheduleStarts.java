@@ -89,8 +89,8 @@ public final class ScheduleStarts {
 
   /**
    * Creates runs for all slots from {@code from} up to but not including {@code before} that have
-   * none, regardless of the overlap policy. A repeat with the same request id creates no further
-   * runs and gets the same answer.
+   * none, regardless of the overlap policy. A repeated call with the same request id creates no
+   * further runs and returns the first result.
    */
   public Backfilled backfill(
       String namespace, RunId id, Instant from, Instant before, @Nullable UUID requestId) {
@@ -156,7 +156,10 @@ public final class ScheduleStarts {
               Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), Integer.parseInt(parts[3])));
     }
 
-    /** Returns whether all slots were processed: then the sum is the answer, also for repeats. */
+    /**
+     * Returns whether all slots were processed. The sum is then final, and repeated calls return
+     * it.
+     */
     boolean isDone() {
       return last == DONE;
     }

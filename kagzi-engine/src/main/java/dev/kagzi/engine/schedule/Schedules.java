@@ -76,7 +76,6 @@ public final class Schedules {
       boolean orUpdate,
       @Nullable UUID requestId) {
 
-    /** Returns whether the schedule has the content of this request. */
     private boolean isOf(ScheduleView view) {
       return view.spec().equals(spec) && (enabled == null || enabled == view.enabled());
     }
@@ -277,7 +276,7 @@ public final class Schedules {
     }
   }
 
-  /** Resumes or pauses a schedule; a repeat with the same request id is executed once. */
+  /** Resumes or pauses a schedule. A repeated call with the same request id changes nothing. */
   public ScheduleView setEnabled(
       String namespace, RunId id, boolean enabled, @Nullable UUID requestId) {
     String method = enabled ? "ResumeWorkflowSchedule" : "PauseWorkflowSchedule";
@@ -291,7 +290,8 @@ public final class Schedules {
 
   /**
    * Deletes a schedule. Its runs stay and keep their schedule id; a buffered slot is dropped.
-   * Returns false if it does not exist. A repeat with the same request id is executed once.
+   * Returns false if it does not exist. A repeated call with the same request id changes nothing
+   * and returns the first result.
    */
   public boolean delete(String namespace, RunId id, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);

@@ -18,13 +18,12 @@ import org.slf4j.LoggerFactory;
 /**
  * Starts the threads without which a server does not work, and reports the first one that ends. A
  * server without its writer or listener would accept calls and do nothing: it must be closed.
+ * Thread-safe.
  *
  * <p>A loop fails when it returns or throws. A task of a timer or pool fails when it throws an
  * {@link Error}. A periodic task also fails by an exception, because it is not executed again.
  * Other exceptions of tasks are logged. After {@link #close} threads may end, and a loop whose
  * owner is closed may return.
- *
- * <p>Thread-safe.
  */
 public final class EssentialThreads implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(EssentialThreads.class);
@@ -43,8 +42,8 @@ public final class EssentialThreads implements AutoCloseable {
   }
 
   /**
-   * Does the same for an owner that may close before this object: the loop may return when {@code
-   * ownerClosed} is true. An exception is a failure in any case.
+   * Like {@link #loop(String, Runnable)}, for an owner that may close before this object: the loop
+   * may return when {@code ownerClosed} is true. An exception is a failure in any case.
    */
   public Thread loop(String name, Runnable loop, BooleanSupplier ownerClosed) {
     return Thread.ofPlatform().name(name).unstarted(guarded(name, loop, ownerClosed));
@@ -177,12 +176,10 @@ public final class EssentialThreads implements AutoCloseable {
     }
   }
 
-  /** The first failure; empty if all threads work. */
   public synchronized Optional<ThreadFailure> failure() {
     return Optional.ofNullable(failure);
   }
 
-  /** Allows threads to end from now on. */
   @Override
   public void close() {
     closed = true;

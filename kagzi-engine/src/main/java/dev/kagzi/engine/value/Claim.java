@@ -5,6 +5,6 @@ package dev.kagzi.engine.value;
  * one before. The epoch is the fencing token: writes with an older epoch are rejected.
  */
 public record Claim(RunId runId, int epoch) {
-  /** The epoch of a client that does not send one: the current claim is meant. */
+  /** The epoch of a client that sends none; it refers to the current claim. */
   public static final int ANY = 0;
 }

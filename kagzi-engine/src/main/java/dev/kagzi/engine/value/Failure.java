@@ -60,7 +60,6 @@ public record Failure(
     return Character.isISOControl(c) && c != '\n' && c != '\t';
   }
 
-  /** Approximate size, for byte limits. */
   public int bytes() {
     int sum = message.length() + subject.length() + subjectId.length();
     for (Map.Entry<String, String> entry : metadata.entrySet()) {

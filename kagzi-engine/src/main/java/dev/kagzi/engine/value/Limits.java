@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
  * @param payloadBytesWarn larger payloads are logged as a warning
  * @param payloadBytesMax data and metadata of one payload
  * @param nameLengthMax namespace, queue, workflow type, version
- * @param externalIdLengthMax the caller's own id of a run
  * @param stepKeyLengthMax scope, name and occurrence of a step
  * @param stepsPerRunMax recorded steps of one run
  * @param labelsMax entries of one map of labels or metadata
@@ -43,19 +42,16 @@ public record Limits(
     atLeastOne("textLengthMax", textLengthMax);
   }
 
-  /** Checks a required name: namespace, queue or workflow type. */
   public void checkName(String field, String value) {
     checkName(field, value, nameLengthMax);
   }
 
-  /** Checks a version or another name that may be empty. */
   public void checkOptionalName(String field, @Nullable String value) {
     if (value != null && !value.isEmpty()) {
       checkName(field, value, nameLengthMax);
     }
   }
 
-  /** Checks an external id, which may be empty. */
   public void checkExternalId(String field, @Nullable String value) {
     if (value != null && !value.isEmpty()) {
       checkName(field, value, externalIdLengthMax);
@@ -72,7 +68,6 @@ public record Limits(
     checkStorable(field, value);
   }
 
-  /** Checks labels, for example of workers. */
   public void checkLabels(String field, Map<String, String> labels) {
     checkEntries(field, labels.size());
     labels.forEach(
@@ -83,7 +78,6 @@ public record Limits(
         });
   }
 
-  /** Checks the size of a payload, including its metadata. */
   public void checkPayload(String field, @Nullable Payload payload) {
     if (payload == null) {
       return;

@@ -1,6 +1,5 @@
 package dev.kagzi.engine.value;
 
-/** Who started a run. */
 public enum Origin {
   CLIENT,
   SCHEDULE,

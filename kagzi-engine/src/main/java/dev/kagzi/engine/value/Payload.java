@@ -6,7 +6,6 @@ import java.util.Map;
 /** User data with its metadata. Both are stored and returned unchanged. */
 @SuppressWarnings("ArrayRecordComponent") // Compared by content below, and never written to.
 public record Payload(byte[] data, Map<String, String> metadata) {
-  /** No bytes, no metadata. */
   public static final Payload EMPTY = new Payload(new byte[0], Map.of());
 
   /** Takes ownership of the array: the caller must not change it afterwards. */
@@ -18,7 +17,6 @@ public record Payload(byte[] data, Map<String, String> metadata) {
     return data.length == 0 && metadata.isEmpty();
   }
 
-  /** Size of data and metadata, for byte limits. */
   public int bytes() {
     int sum = data.length;
     for (Map.Entry<String, String> entry : metadata.entrySet()) {

@@ -32,9 +32,7 @@ public record RecordedStep(
     return new RecordedStep(stepKey, attempt, kind, result, child, inputHash, progress, other);
   }
 
-  /** The state of the last attempt. */
   public sealed interface Result {
-    /** Completed, with this output. */
     record Output(Payload payload) implements Result {}
 
     /** Failed finally in this attempt of the run. */
@@ -50,7 +48,6 @@ public record RecordedStep(
     record Open() implements Result {}
   }
 
-  /** Approximate size, for the byte limits of messages. */
   public int bytes() {
     int content =
         switch (result) {

@@ -13,9 +13,8 @@ public final class Refusal extends RuntimeException {
 
   /** The class of a refusal; it decides how a caller can react. */
   public enum Reason {
-    /** The request is invalid; a repeat will be refused again. */
+    /** The request is invalid and will be refused again. */
     INVALID_ARGUMENT,
-    /** The credentials are missing or wrong. */
     UNAUTHENTICATED,
     NOT_FOUND,
     ALREADY_EXISTS,
@@ -29,7 +28,6 @@ public final class Refusal extends RuntimeException {
     UNAVAILABLE,
     /** The field or call belongs to a feature that this server does not have. */
     UNIMPLEMENTED,
-    /** A bug of the engine. */
     INTERNAL
   }
 
@@ -92,7 +90,9 @@ public final class Refusal extends RuntimeException {
     return new Refusal(code, subject, subjectId, message);
   }
 
-  /** The same without a specific code: each reason is also a code. */
+  /**
+   * Like {@link #of(Code, String, String, String)}, with the code that has the name of the reason.
+   */
   public static Refusal of(Reason reason, String subject, String subjectId, String message) {
     return new Refusal(Code.valueOf(reason.name()), subject, subjectId, message);
   }
@@ -103,7 +103,6 @@ public final class Refusal extends RuntimeException {
     return new Refusal(code, subject, subjectId, message, failure);
   }
 
-  /** An invalid argument, with the found and the expected value. */
   public static Refusal invalid(String field, Object found, String expected) {
     return new Refusal(
         Code.INVALID_ARGUMENT,

@@ -19,7 +19,6 @@ public record RunId(UUID value) implements Comparable<RunId> {
     return new RunId(GENERATOR.generate());
   }
 
-  /** A new id in the given shard. */
   public static RunId next(Shard shard) {
     return next().in(shard);
   }

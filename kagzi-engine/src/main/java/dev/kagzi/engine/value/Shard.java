@@ -40,7 +40,7 @@ public record Shard(int bits) {
   /**
    * Refuses an id that a caller chose in another shard.
    *
-   * @param source from what the shard follows
+   * @param source what the shard is computed from
    */
   public void require(String field, RunId id, String source) {
     if (!id.shard().equals(this)) {

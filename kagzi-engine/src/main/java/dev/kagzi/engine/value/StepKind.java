@@ -1,6 +1,5 @@
 package dev.kagzi.engine.value;
 
-/** The kind of a step. */
 public enum StepKind {
   FUNCTION,
   SLEEP,

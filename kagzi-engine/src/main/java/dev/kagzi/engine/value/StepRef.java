@@ -34,7 +34,6 @@ public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
     return SCOPE_OR_OCCURRENCE.matcher(stepKey).replaceAll("");
   }
 
-  /** The text that {@link #parse} accepts. */
   @Override
   public String toString() {
     return runId + "/" + stepKey + "@" + attempt + "." + epoch;

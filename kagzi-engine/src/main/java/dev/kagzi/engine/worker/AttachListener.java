@@ -9,15 +9,12 @@ import java.util.List;
 public interface AttachListener {
   void attached();
 
-  /** The worker should stop executing these claims. */
   void stop(List<Claim> claims, RunStatus status);
 
-  /** Something arrived that the runs of these claims may wait for. */
+  /** A message arrived for which the runs of these claims may wait. */
   void wake(List<Claim> claims);
 
-  /** The worker should accept no new tasks. */
   void drain();
 
-  /** The stream was closed for this reason. */
   void closed(Refusal why);
 }

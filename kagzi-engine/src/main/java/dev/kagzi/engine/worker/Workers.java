@@ -39,8 +39,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The workers: registers, drains and deregisters them. Their heartbeats, Attach streams and deaths
- * are in {@link Heartbeats}, {@link AttachStreams} and {@link Recovery}. Thread-safe.
+ * Registers, drains and deregisters workers. If a call names a namespace, the worker must belong to
+ * it; null accepts any. Their heartbeats, Attach streams and deaths are in {@link Heartbeats},
+ * {@link AttachStreams} and {@link Recovery}. Thread-safe.
  */
 public final class Workers implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Workers.class);
@@ -87,7 +88,7 @@ public final class Workers implements AutoCloseable {
             threads.timer("kagzi-attach"));
   }
 
-  /** The ways in which runs are taken from workers that crashed or hang. */
+  /** Takes runs away from workers that crashed or hang. */
   public Recovery recovery() {
     return recovery;
   }
@@ -99,8 +100,8 @@ public final class Workers implements AutoCloseable {
   private record Registered(WorkerRows.Known worker, List<WorkerRows.Known> replaced) {}
 
   /**
-   * Registers a worker. Every registration creates a new worker; a repeat with the same request id
-   * returns the first one.
+   * Registers a worker. Every registration creates a new worker, but a repeated call with the same
+   * request id returns the first one.
    *
    * @param requestId chosen by the worker, which can then safely repeat the call; null for none
    */
@@ -184,7 +185,6 @@ public final class Workers implements AutoCloseable {
             });
   }
 
-  /** Stores the heartbeat, renews the listed claims and releases the unlisted ones. */
   public CompletableFuture<HeartbeatResult> heartbeat(WorkerHeartbeat h) {
     return heartbeats
         .accept(h)
@@ -197,7 +197,6 @@ public final class Workers implements AutoCloseable {
             });
   }
 
-  /** See {@link dev.kagzi.engine.dispatch.Tasks.Presence#require}. */
   public CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue) {
     return cache.require(worker, queue);
   }
@@ -206,8 +205,6 @@ public final class Workers implements AutoCloseable {
    * Deregisters a worker: at once, or after it has finished its runs. Returns true if no run is
    * left with it. Without drain its runs are released, so none is left. Returns false for an
    * unknown worker.
-   *
-   * @param namespace the namespace that the worker must belong to; null for any
    */
   public CompletableFuture<Boolean> deregister(
       @Nullable String namespace, WorkerId worker, boolean drain) {
@@ -252,8 +249,6 @@ public final class Workers implements AutoCloseable {
   /**
    * Sets a worker to DRAINING on behalf of an administrator. Returns false if it is already
    * offline.
-   *
-   * @param namespace the namespace that the worker must belong to; null for any
    */
   public CompletableFuture<Boolean> drain(@Nullable String namespace, WorkerId worker) {
     limits.checkOptionalName("namespace", namespace);
@@ -277,8 +272,7 @@ public final class Workers implements AutoCloseable {
    * Marks a worker offline on behalf of an administrator and releases its claims. Returns the
    * number of its runs.
    *
-   * @param namespace the namespace that the worker must belong to; null for any
-   * @param requestId a repeat with the same id is executed once; null for none
+   * @param requestId a repeated call with the same id returns the first result; null for none
    */
   public CompletableFuture<Integer> forceOffline(
       @Nullable String namespace, WorkerId worker, String reason, @Nullable UUID requestId) {
@@ -342,7 +336,10 @@ public final class Workers implements AutoCloseable {
     }
   }
 
-  /** Does the same for a worker that is attached to this server; returns false if it is not. */
+  /**
+   * Like {@link #send}, but only to a worker that is attached to this server; returns false if it
+   * is not.
+   */
   public boolean sendAttached(ServerMessage.ToWorker message) {
     if (message instanceof ServerMessage.Drain) {
       cache.drains(message.worker());
@@ -351,7 +348,6 @@ public final class Workers implements AutoCloseable {
     return streams.send(message);
   }
 
-  /** Opens a worker's stream. The listener receives refusals. */
   public Attachment attach(String namespace, WorkerId worker, AttachListener listener) {
     return streams.open(namespace, worker, listener);
   }
@@ -371,12 +367,10 @@ public final class Workers implements AutoCloseable {
     return database.write(tx -> WorkerRows.purge(tx, offlineMs, max));
   }
 
-  /** Evicts cache entries of workers that report to another server. */
   public void evictOld() {
     evictNotSeenFor(EVICT_NANOS);
   }
 
-  /** Returns how many entries are left. */
   int evictNotSeenFor(long nanos) {
     return cache.evictNotSeenFor(nanos);
   }

@@ -2,7 +2,6 @@ package dev.kagzi.engine.internal.chore;
 
 import java.time.Duration;
 
-/** One periodic maintenance task. */
 public interface Chore {
   /**
    * Does the work that is due. May block on the database. The coordinator logs an exception and

@@ -53,7 +53,6 @@ public final class FireSchedules implements Chore, AutoCloseable {
     helper.start();
   }
 
-  /** Reads the due times from the last server heartbeat. */
   @Override
   public void run() {
     ServerHeartbeat.Reading reading = heartbeat.lastReading();
@@ -69,7 +68,6 @@ public final class FireSchedules implements Chore, AutoCloseable {
     }
   }
 
-  /** Records that a schedule is due after {@code delayMs}. */
   public void dueIn(long delayMs) {
     // At most one day ahead: a delay of years would overflow a long of nanoseconds.
     long delayNanos = TimeUnit.MILLISECONDS.toNanos(Math.clamp(delayMs, 0, DAY_MS));

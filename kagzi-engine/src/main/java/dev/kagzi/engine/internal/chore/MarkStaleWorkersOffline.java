@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Marks workers offline whose heartbeats have stopped. After a gap in which this server could not
- * reach the database, workers get their full time again: their heartbeats could not be stored
+ * Marks workers whose heartbeats have stopped as offline. After a gap in which this server could
+ * not reach the database, workers get their full time again: their heartbeats could not be stored
  * either.
  */
 public final class MarkStaleWorkersOffline implements Chore {

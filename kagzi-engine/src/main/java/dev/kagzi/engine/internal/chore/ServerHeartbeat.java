@@ -86,7 +86,7 @@ public final class ServerHeartbeat implements Chore {
    *
    * @param silentMs age of the oldest heartbeat of a worker that is not offline; null if there is
    *     none
-   * @param oldMessages whether messages wait that should have been delivered
+   * @param oldMessages whether messages that should have been delivered still wait
    * @param overdueInMs when the next run or step times out; null if none has a timeout
    * @param schedulesInMs when the next schedule is due; null if there is none
    * @param buffered whether a buffered slot of a schedule waits for the end of a run
@@ -124,12 +124,10 @@ public final class ServerHeartbeat implements Chore {
     ticks++;
   }
 
-  /** When a namespace was last changed; 0 if there is none. */
   public long namespacesChangedUs() {
     return Objects.requireNonNullElse(lastReading.namespacesUs, 0L);
   }
 
-  /** When a default version was last changed; 0 if there is none. */
   public long typesChangedUs() {
     return Objects.requireNonNullElse(lastReading.typesUs, 0L);
   }
@@ -138,7 +136,6 @@ public final class ServerHeartbeat implements Chore {
     return lastReading;
   }
 
-  /** Sends the heartbeat now and stores the new reading. Blocks. */
   public void send() {
     long atNanos = System.nanoTime();
     long others =

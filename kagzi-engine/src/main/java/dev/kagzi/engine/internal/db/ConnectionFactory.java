@@ -6,6 +6,5 @@ import java.sql.SQLException;
 /** Opens JDBC connections for writers. Tests wrap it to delay a commit or to cut a connection. */
 @FunctionalInterface
 public interface ConnectionFactory {
-  /** Opens a new connection in autocommit mode. */
   Connection open() throws SQLException;
 }

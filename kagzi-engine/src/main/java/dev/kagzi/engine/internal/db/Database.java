@@ -75,17 +75,14 @@ public final class Database implements AutoCloseable {
             System::nanoTime, () -> pool.getHikariPoolMXBean().softEvictConnections());
   }
 
-  /** Opens the database as configured. Connects lazily. */
   public static Database open(DatabaseConfig config) {
     return new Database(config, () -> connect(config));
   }
 
-  /** Opens the database; {@code connector} opens the connections of the writers. */
   public static Database open(DatabaseConfig config, ConnectionFactory connector) {
     return new Database(config, connector);
   }
 
-  /** Opens a connection as configured, outside of the pool. */
   public static Connection connect(DatabaseConfig config) throws SQLException {
     Properties properties = new Properties();
     properties.setProperty("user", config.user());
@@ -127,11 +124,6 @@ public final class Database implements AutoCloseable {
     return new Schema(config).migrate();
   }
 
-  /**
-   * Checks the schema version without migrating.
-   *
-   * @throws SchemaException if the schema does not have the version of this server
-   */
   public void checkSchema() {
     new Schema(config).check();
   }
@@ -139,8 +131,6 @@ public final class Database implements AutoCloseable {
   /**
    * Checks the settings of PostgreSQL. Refuses a version before 14, fsync off, and a connection
    * pooler that changes the backend between transactions.
-   *
-   * @throws SQLException if a check fails
    */
   public void check() throws SQLException {
     try (Session session = open("check")) {
@@ -250,7 +240,6 @@ public final class Database implements AutoCloseable {
             + " s (expected: one that looks at less: by id, by status, by time of creation)");
   }
 
-  /** Runs a read on a pooled connection; blocks. */
   public <T> T read(Session.Work<T> work) {
     return onPool("read", 0, work);
   }
@@ -261,9 +250,9 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * Does the same for idempotent work, and repeats it when its connection broke or it lost a race.
-   * After a broken connection it is unknown whether PostgreSQL has committed, so the work must
-   * detect its own earlier commit.
+   * Like {@link #write}, for idempotent work: repeats it when its connection broke or it lost a
+   * race. After a broken connection it is unknown whether PostgreSQL has committed, so the work
+   * must detect its own earlier commit.
    */
   public <T> T writeRepeatable(Session.Work<T> work) {
     for (int repeats = 0; ; repeats++) {
@@ -308,7 +297,6 @@ public final class Database implements AutoCloseable {
     failures.failed(call, error, session == null ? System.nanoTime() : session.openedNanos());
   }
 
-  /** Returns why the database cannot be used now; empty if it can. */
   public Optional<String> unavailableReason() {
     try {
       read(session -> session.query("SELECT 1 AS one").first(row -> row.integer("one")));
@@ -318,7 +306,6 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** The configured JDBC URL. */
   public String address() {
     return config.jdbcUrl();
   }

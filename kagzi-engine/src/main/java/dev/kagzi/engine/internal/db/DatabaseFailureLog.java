@@ -110,7 +110,6 @@ public final class DatabaseFailureLog {
         .log("the database refused a value");
   }
 
-  /** Returns whether this class has already logged the reason of this refusal. */
   public static boolean isLogged(Throwable problem) {
     return problem instanceof Refusal refusal
         && refusal.reason() == Refusal.Reason.UNAVAILABLE

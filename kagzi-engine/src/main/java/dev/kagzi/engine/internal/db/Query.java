@@ -34,7 +34,6 @@ public final class Query {
   private Object @Nullable [] firstIds;
   private Object @Nullable [] lastIds;
 
-  /** Called just before the statement is sent. */
   interface Sent {
     void run() throws SQLException;
   }
@@ -46,7 +45,6 @@ public final class Query {
     this.sent = sent;
   }
 
-  /** Reads one row into a value. */
   @FunctionalInterface
   public interface Mapper<T> {
     /** The cursor is on the row; the mapper must not move it. */
@@ -154,7 +152,6 @@ public final class Query {
     return this;
   }
 
-  /** Sends the statement and reads every row. */
   public <T> List<T> list(Mapper<T> mapper) throws SQLException {
     sent.run();
     try (statement;
@@ -170,7 +167,6 @@ public final class Query {
     }
   }
 
-  /** Sends the statement and reads the first row, if there is one. */
   public <T> Optional<T> first(Mapper<T> mapper) throws SQLException {
     List<T> all = list(mapper);
     return all.isEmpty() ? Optional.empty() : Optional.of(all.get(0));
@@ -184,7 +180,6 @@ public final class Query {
     return list(row -> row).size();
   }
 
-  /** Sends the statement and returns the number of changed rows. */
   public int update() throws SQLException {
     sent.run();
     try (statement) {
@@ -194,7 +189,6 @@ public final class Query {
     }
   }
 
-  /** Sends the statement and ignores its result. */
   public void execute() throws SQLException {
     sent.run();
     try (statement) {

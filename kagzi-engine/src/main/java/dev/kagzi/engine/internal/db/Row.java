@@ -15,7 +15,6 @@ import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The row under the cursor, by column name. */
 public final class Row {
   private final ResultSet rows;
 
@@ -57,7 +56,6 @@ public final class Row {
     return id == null ? null : new WorkerId(id);
   }
 
-  /** Returns null for a payload without data. */
   public @Nullable Payload payloadOrNull(String data, String metadata) throws SQLException {
     byte[] bytes = rows.getBytes(data);
     return bytes == null ? null : new Payload(bytes, Json.decode(rows.getString(metadata)));

@@ -152,11 +152,7 @@ final class Schema {
     }
   }
 
-  /**
-   * Compares the history of the database with the migrations of this server.
-   *
-   * @throws SchemaException if the history is newer, or has other migrations
-   */
+  /** Compares the history of the database with the migrations of this server. */
   private Versions versions() {
     MigrationInfo[] all = flyway.info().all();
     refuseUnreleased(all);

@@ -31,13 +31,11 @@ public final class Session implements AutoCloseable {
     this.secondsMax = secondsMax;
   }
 
-  /** Work within one session or transaction. */
   @FunctionalInterface
   public interface Work<T> {
     T run(Session session) throws SQLException;
   }
 
-  /** Runs the work in one transaction; rolls back when it throws. */
   public <T> T inTransaction(Work<T> work) throws SQLException {
     discardOldPlans();
     connection.setAutoCommit(false);
@@ -58,7 +56,6 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /** Starts a statement; its parameters follow in the order of the question marks. */
   public Query query(String sql) throws SQLException {
     if (connection.getAutoCommit()) {
       discardOldPlans();
@@ -92,7 +89,6 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /** Runs the work in a savepoint, and rolls back to it when the work throws. */
   public <T> T inSavepoint(Work<T> work) throws SQLException {
     Savepoint before = connection.setSavepoint();
     try {
@@ -105,12 +101,10 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /** When the connection was opened or taken from the pool. */
   long openedNanos() {
     return openedNanos;
   }
 
-  /** True until the connection is known to be broken. */
   public boolean isUsable() {
     try {
       return !connection.isClosed();
@@ -119,7 +113,6 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /** The driver's connection, for notifications. */
   PGConnection driver() throws SQLException {
     return connection.unwrap(PGConnection.class);
   }

@@ -5,10 +5,7 @@ import java.sql.SQLException;
 
 /** Maps PostgreSQL's error classes to the action of the sender. */
 public final class SqlErrors {
-  /** SQLSTATE of a statement that exceeds a limit. */
   public static final String LIMIT_EXCEEDED = "54000";
-
-  /** Subject of refusals that report an unavailable database. */
   static final String SUBJECT = "database";
 
   private static final String CANCELLED = "57014";
@@ -16,12 +13,10 @@ public final class SqlErrors {
 
   private SqlErrors() {}
 
-  /** Returns whether the statement was cancelled because it took too long. */
   static boolean isCancelled(SQLException error) {
     return CANCELLED.equals(error.getSQLState());
   }
 
-  /** Returns whether the statement waited too long for a lock. */
   static boolean isLockTimeout(SQLException error) {
     return LOCK_TIMEOUT.equals(error.getSQLState());
   }
@@ -48,8 +43,8 @@ public final class SqlErrors {
   }
 
   /**
-   * Returns the refusal for a caller: INVALID_ARGUMENT for data that PostgreSQL refuses, else
-   * UNAVAILABLE. {@link DatabaseFailureLog} has logged it.
+   * Returns the refusal for a caller: INVALID_ARGUMENT for data that PostgreSQL refuses,
+   * UNAVAILABLE for all other errors. {@link DatabaseFailureLog} has logged it.
    */
   public static Refusal refusal(SQLException error) {
     if (remedy(error) == Remedy.SPLIT) {

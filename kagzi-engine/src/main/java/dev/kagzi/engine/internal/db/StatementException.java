@@ -23,7 +23,6 @@ final class StatementException extends SQLException {
     this.ids = List.copyOf(ids);
   }
 
-  /** Returns the statement on one line, without its parameter values. */
   static String statement(SQLException error) {
     return error instanceof StatementException failed ? failed.statement : "";
   }

@@ -12,12 +12,10 @@ final class Backlog {
   private long announcements;
   private long lowUs;
 
-  /** False when no run of the type is due. */
   boolean isPossible() {
     return unknown || runsMax > 0;
   }
 
-  /** Whether {@link #runsMax} is valid. */
   boolean isBounded() {
     return !unknown;
   }
@@ -30,13 +28,11 @@ final class Backlog {
     return announcements;
   }
 
-  /** One more run is due. */
   void announceOne() {
     announcements++;
     runsMax++;
   }
 
-  /** An unknown number of runs is due. */
   void announceUnknown() {
     announcements++;
     unknown = true;

@@ -37,7 +37,6 @@ final class Backlogs {
     return true;
   }
 
-  /** Runs of every type may be due. */
   void announceUnknown() {
     byType.values().forEach(Backlog::announceUnknown);
   }

@@ -36,7 +36,6 @@ final class ClaimGroup {
     return limits;
   }
 
-  /** The worker of each slot that the query may fill. */
   List<WorkerId> slots() {
     return slots;
   }
@@ -96,7 +95,6 @@ final class ClaimGroup {
     }
   }
 
-  /** The query may have left due runs behind. */
   void mayBeMore(Backlogs backlogs) {
     types.forEach(type -> backlogs.of(type).mayBeMore());
   }

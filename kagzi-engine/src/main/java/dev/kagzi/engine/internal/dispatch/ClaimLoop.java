@@ -122,7 +122,7 @@ final class ClaimLoop implements AutoCloseable {
   }
 
   /**
-   * Checks whether a run is due that no event announced. This needs no claim: usually there is
+   * Checks for due runs that no event announced. This needs no claim, because usually there are
    * none.
    */
   private void checkForMissedRuns(Session session, TaskQueue queue) throws SQLException {

@@ -63,7 +63,11 @@ public final class ClaimRegistry {
     return dropped;
   }
 
-  /** Removes old claims: their workers report to another server now, which sees them end. */
+  /**
+   * Removes claims older than 10 minutes, so that claims whose workers moved to another server do
+   * not accumulate. A claim that is still held is then unknown here, which is harmless: the
+   * registry may be incomplete.
+   */
   public void removeOld() {
     long now = System.nanoTime();
     held.values().removeIf(claim -> now - claim.sinceNanos > FORGET_NANOS);

@@ -192,7 +192,6 @@ public final class ClaimRuns {
       @Nullable Long deadlineInMs,
       @Nullable Payload input) {
 
-    /** How often the run had been taken over before this claim. */
     int crashesBefore() {
       return before == RunStatus.RUNNING ? crashes - 1 : crashes;
     }

@@ -82,8 +82,6 @@ public final class Dispatcher implements AutoCloseable {
     claimLoop.start(threads);
   }
 
-  // ---- polls
-
   public Poll poll(PollRequest request, WorkerLimits limits) {
     WaitingPoll poll = new WaitingPoll(request);
     QueueEffects added = new QueueEffects();
@@ -116,8 +114,6 @@ public final class Dispatcher implements AutoCloseable {
   public long pollMsMax() {
     return config.pollMax().toMillis();
   }
-
-  // ---- runs that start
 
   /**
    * Reserves a waiting worker's slot for a run that is about to start. Returns null when there is
@@ -177,7 +173,6 @@ public final class Dispatcher implements AutoCloseable {
     }
   }
 
-  /** Delivers the tasks of runs whose start has been committed. */
   public void answerPolls() {
     if (queuesWithStarts.isEmpty()) {
       return;
@@ -188,14 +183,10 @@ public final class Dispatcher implements AutoCloseable {
     }
   }
 
-  // ---- events
-
-  /** A run of the type is due after the delay. */
   public void runDue(QueueName name, TypeVersion type, long delayMs) {
     update(name, queue -> queue.runDue(type, delayMs));
   }
 
-  /** An unknown number of runs of the type is due after the delay. */
   public void runsDue(QueueName name, TypeVersion type, long delayMs) {
     update(name, queue -> queue.runsDue(type, delayMs));
   }
@@ -205,7 +196,6 @@ public final class Dispatcher implements AutoCloseable {
     updateAll(TaskQueue::checkEverything);
   }
 
-  /** Starts to dispatch runs of the namespace. */
   public void namespaceEnabled(String namespace) {
     updateAll(namespace, TaskQueue::checkEverything);
   }
@@ -215,7 +205,6 @@ public final class Dispatcher implements AutoCloseable {
     updateAll(namespace, TaskQueue::releaseTasks);
   }
 
-  /** A claim has ended: its worker has a free slot. */
   public void claimEnded(Claim claim) {
     ClaimRegistry.Held held = registry.remove(claim);
     if (held != null) {
@@ -246,8 +235,6 @@ public final class Dispatcher implements AutoCloseable {
       }
     }
   }
-
-  // ---- sweep
 
   private void sweep() {
     try {

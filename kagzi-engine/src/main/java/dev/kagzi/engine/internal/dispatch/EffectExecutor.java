@@ -91,7 +91,6 @@ final class EffectExecutor {
     execute(queue, queue.checkEverything());
   }
 
-  /** For a queue that has been removed. */
   void cancelWakeUp(TaskQueue queue) {
     WakeUp planned = wakeUps.remove(queue);
     if (planned != null) {

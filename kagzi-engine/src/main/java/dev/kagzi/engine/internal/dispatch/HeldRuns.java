@@ -81,8 +81,9 @@ public final class HeldRuns {
 
   /**
    * Claims for which the worker has made no call yet, and how long their lease may be renewed. The
-   * answer to the poll may have been lost; then no worker executes the run. The time doubles with
-   * each crash, so that a long workflow without steps can finish.
+   * answer to the poll may have been lost; then no worker executes the run. The limit doubles with
+   * each crash of the run, up to 10 minutes (or its lease, if that is longer). So code that
+   * computes for long without a call gets more time.
    */
   public static final String UNHEARD_SQL =
       """
@@ -109,7 +110,7 @@ public final class HeldRuns {
    */
   public record RenewalLimit(boolean renewable, long untilUs) {}
 
-  /** Those of the claims for which their worker has made no call yet. */
+  /** Returns the claims for which the worker has made no call yet. */
   public static Map<RunId, RenewalLimit> unheard(Session session, List<Claim> claims, long leaseMs)
       throws SQLException {
     Map<RunId, RenewalLimit> unheard = new HashMap<>();
@@ -128,7 +129,8 @@ public final class HeldRuns {
   }
 
   /**
-   * Locks the worker's limits until the transaction ends: two claims must not use the same rest.
+   * Locks the worker's limits until the transaction ends, so that two concurrent claims cannot use
+   * the same free capacity.
    */
   static void lock(Session tx, WorkerId worker) throws SQLException {
     tx.query("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))")
@@ -176,7 +178,10 @@ public final class HeldRuns {
         .list(row -> new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")));
   }
 
-  /** The types of a poll with the rest of the worker's limits, without those that are used up. */
+  /**
+   * Returns the polled types that are below their limit, each with its remaining capacity; empty if
+   * the worker's total limit is reached.
+   */
   static List<PollRequest.Wanted> within(
       WorkerLimits limits, List<PollRequest.Wanted> types, List<Held> held) {
     if (limits.all() != null && held.size() >= limits.all()) {

@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  * One worker of a {@link TaskQueue}: its waiting polls, its free slots, and tasks that wait for its
  * next poll. Free slots are kept for a moment after a poll ends, because the worker is about to
  * poll again. Without that, each run that starts between two polls would cost a claim query.
- *
- * <p>Guarded by the queue's lock, except for its final fields.
+ * Guarded by the queue's lock, except for its final fields.
  */
 final class PollingWorker {
   final WorkerId workerId;
@@ -29,7 +28,7 @@ final class PollingWorker {
   private List<PollRequest.Wanted> types = List.of();
   private final Map<TypeVersion, Integer> typeSlotsLeft = new HashMap<>();
 
-  /** Tasks for the worker that no poll has taken: the worker does not count them yet. */
+  /** Tasks that no poll of the worker has received: the worker does not count them yet. */
   private final Map<TypeVersion, Integer> undelivered = new HashMap<>();
 
   private int keptSlots;
@@ -107,7 +106,6 @@ final class PollingWorker {
     return null;
   }
 
-  /** Slots without a reservation or a task. */
   int freeSlots(long nowNanos) {
     return offeredSlots(nowNanos) - reservedSlots - tasks.size();
   }
@@ -132,7 +130,10 @@ final class PollingWorker {
     return freeSlots(nowNanos) > 0 && (left == null || (left > 0 && claimingSlots == 0));
   }
 
-  /** The types of the last poll with the rest of their limits, without those that are used up. */
+  /**
+   * Returns the types of the last poll that are below their limit, each with its remaining
+   * capacity.
+   */
   List<PollRequest.Wanted> typesLeft() {
     List<PollRequest.Wanted> left = new ArrayList<>();
     for (PollRequest.Wanted type : types) {
@@ -153,7 +154,6 @@ final class PollingWorker {
     reservedSlots--;
   }
 
-  /** Reserves a slot for any run that a claim query finds. */
   void reserveForClaim() {
     reservedSlots++;
     claimingSlots++;
@@ -164,7 +164,7 @@ final class PollingWorker {
     claimingSlots--;
   }
 
-  /** Counts a task of the type against its limit until a poll has taken it. */
+  /** Counts a task of the type against its limit until a poll has received it. */
   void addUndelivered(TypeVersion type) {
     undelivered.merge(type, 1, Integer::sum);
     TypeVersion as = acceptedAs(type);
@@ -173,7 +173,7 @@ final class PollingWorker {
     }
   }
 
-  /** A poll has taken the task, or there is none after all. The next poll corrects the limit. */
+  /** A poll has received the task, or no run started. The next poll corrects the limit. */
   void noLongerUndelivered(TypeVersion type) {
     undelivered.computeIfPresent(type, (key, count) -> count > 1 ? count - 1 : null);
   }
@@ -186,7 +186,6 @@ final class PollingWorker {
     return all;
   }
 
-  /** Removes as many tasks as fit into the answer to the poll. */
   List<Task> removeTasksFor(WaitingPoll poll, int bytesMax) {
     List<Task> answer = new ArrayList<>();
     int bytes = 0;
@@ -220,12 +219,10 @@ final class PollingWorker {
     keptUntilNanos = untilNanos;
   }
 
-  /** True when the worker should have polled again by now. */
   boolean isGone(long nowNanos) {
     return polls.isEmpty() && nowNanos - keptUntilNanos >= 0;
   }
 
-  /** True when the queue can forget the worker. */
   boolean isRemovable(long nowNanos) {
     return isGone(nowNanos) && tasks.isEmpty() && reservedSlots == 0;
   }

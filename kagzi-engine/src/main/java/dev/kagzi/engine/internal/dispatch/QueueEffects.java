@@ -7,12 +7,10 @@ import java.util.List;
 
 /**
  * What a call of {@link TaskQueue} leaves to be done once its lock is released. {@link
- * EffectExecutor} does it.
- *
- * <p>Not thread-safe: one thread fills it under the queue's lock and executes it afterwards.
+ * EffectExecutor} does it. Not thread-safe: one thread fills it under the queue's lock and executes
+ * it afterwards.
  */
 final class QueueEffects {
-  /** {@link #wakeUpMs} of effects without a wake-up. */
   static final long NO_WAKE_UP = -1;
 
   private final List<Answer> answers = new ArrayList<>();
@@ -56,7 +54,6 @@ final class QueueEffects {
     return releases;
   }
 
-  /** Whether {@link ClaimLoop} must claim runs for the queue. */
   boolean isClaimWanted() {
     return claimWanted;
   }

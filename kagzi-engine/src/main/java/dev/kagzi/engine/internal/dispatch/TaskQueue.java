@@ -37,14 +37,8 @@ final class TaskQueue {
   private final ByteBudget taskBytes;
   private final Map<WorkerId, PollingWorker> workers = new LinkedHashMap<>();
   private final Backlogs backlogs = new Backlogs();
-
-  /** A claim round is requested or in progress. */
   private boolean claimRequested;
-
-  /** Another claim round is needed after it. */
   private boolean claimAgain;
-
-  /** A group of this claim round waits for a retry. */
   private boolean retryNeeded;
 
   private long retryMs = RETRY_MS_FIRST;
@@ -65,8 +59,6 @@ final class TaskQueue {
   QueueName name() {
     return name;
   }
-
-  // ---- polls
 
   /**
    * Adds a poll. It is in the queue before a claim round is requested, so that it cannot miss a run
@@ -118,7 +110,6 @@ final class TaskQueue {
     worker.keepSlots(slots, System.nanoTime() + config.keepSlots().toNanos());
   }
 
-  /** Answers the polls that there are tasks for. */
   synchronized QueueEffects answerPolls() {
     QueueEffects effects = new QueueEffects();
     answerPolls(effects);
@@ -137,8 +128,6 @@ final class TaskQueue {
       effects.answer(poll, tasks);
     }
   }
-
-  // ---- slots for runs that start
 
   /**
    * Reserves a free slot for a run that is about to start. Returns null when there is none, or when
@@ -185,7 +174,6 @@ final class TaskQueue {
     return effects;
   }
 
-  /** Ends a reservation without a task. */
   synchronized void freeSlot(PollingWorker worker, TypeVersion type) {
     worker.unreserve();
     worker.noLongerUndelivered(type);
@@ -199,14 +187,10 @@ final class TaskQueue {
     }
   }
 
-  // ---- announcements of due runs
-
-  /** A run of the type is due after the delay. */
   QueueEffects runDue(TypeVersion type, long delayMs) {
     return announce(type, delayMs, Backlog::announceOne);
   }
 
-  /** An unknown number of runs of the type is due after the delay. */
   QueueEffects runsDue(TypeVersion type, long delayMs) {
     return announce(type, delayMs, Backlog::announceUnknown);
   }
@@ -222,7 +206,6 @@ final class TaskQueue {
     return effects;
   }
 
-  /** Runs of every type may be due. */
   synchronized QueueEffects checkEverything() {
     QueueEffects effects = new QueueEffects();
     checkEverything(effects);
@@ -236,7 +219,7 @@ final class TaskQueue {
     }
   }
 
-  /** The same, and runs below the marks of {@link #lowUs} are due, too. */
+  /** Like {@link #checkEverything()}, and the next claim queries ignore {@link #lowUs}. */
   synchronized QueueEffects checkBelowLowUs() {
     backlogs.resetLowUs();
     return checkEverything();
@@ -272,8 +255,6 @@ final class TaskQueue {
   private static boolean hasWaitingSlot(PollingWorker worker, long now) {
     return worker.isWaiting() && worker.freeSlots(now) > 0;
   }
-
-  // ---- claim rounds
 
   private void requestClaim(QueueEffects effects) {
     if (claimRequested) {
@@ -322,7 +303,7 @@ final class TaskQueue {
       addTask(worker, run.task(), effects);
     }
     if (isCut) {
-      // No event announces the rest again, and endClaimRound ignores workers with limits.
+      // No event announces the remaining runs again, and endClaimRound ignores workers with limits.
       group.mayBeMore(backlogs);
       requestClaim(effects);
     } else if (claimed.size() < group.slots().size()) {
@@ -335,7 +316,6 @@ final class TaskQueue {
     return effects;
   }
 
-  /** The group's query failed: frees its slots and retries later. */
   synchronized QueueEffects claimFailed(ClaimGroup group) {
     QueueEffects effects = new QueueEffects();
     group.releaseSlots();
@@ -376,8 +356,9 @@ final class TaskQueue {
     QueueEffects effects = new QueueEffects();
     claimRequested = false;
     if (!retryNeeded) {
-      // Reset the back-off only if no group needs a retry; otherwise a healthy group would cause a
-      // busy loop for one whose run is locked or whose worker is at its limit.
+      // Reset the back-off only if no group needs a retry. Otherwise a group that succeeds would
+      // reset it in every round, and a group whose run is locked or whose worker is at its limit
+      // would be retried without delay.
       retryMs = RETRY_MS_FIRST;
     }
     boolean again = claimAgain;
@@ -424,8 +405,6 @@ final class TaskQueue {
     return List.copyOf(all.values());
   }
 
-  // ---- workers
-
   /** A claim of the worker has ended: it has one more free slot. */
   synchronized QueueEffects slotFreed(WorkerId workerId) {
     QueueEffects effects = new QueueEffects();
@@ -439,7 +418,6 @@ final class TaskQueue {
     return effects;
   }
 
-  /** Ends the worker's polls and releases its tasks. */
   synchronized QueueEffects removeWorker(WorkerId workerId) {
     QueueEffects effects = new QueueEffects();
     PollingWorker worker = workers.remove(workerId);
@@ -486,7 +464,6 @@ final class TaskQueue {
     return effects;
   }
 
-  /** True when this object can be dropped. */
   synchronized boolean isUnused() {
     return workers.isEmpty() && !claimRequested;
   }

@@ -8,7 +8,8 @@ import java.util.concurrent.CompletableFuture;
 /**
  * A poll that waits in a {@link TaskQueue}.
  *
- * @param tasks not completed under the queue's lock: this executes the code that waits for them
+ * @param tasks must not be completed while the queue's lock is held, because that runs the
+ *     callbacks of the caller
  */
 record WaitingPoll(PollRequest request, CompletableFuture<List<Task>> tasks) {
   WaitingPoll(PollRequest request) {

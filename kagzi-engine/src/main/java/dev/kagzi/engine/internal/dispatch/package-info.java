@@ -1,12 +1,9 @@
 /**
  * Dispatch: how due runs reach waiting workers.
  *
- * <p>{@link dev.kagzi.engine.internal.dispatch.Dispatcher} is what other packages call. It has one
- * {@link dev.kagzi.engine.internal.dispatch.TaskQueue} for each queue with polls on this server. A
- * task queue is plain state behind one lock: it decides, and returns {@link
- * dev.kagzi.engine.internal.dispatch.QueueEffects}, which {@link
- * dev.kagzi.engine.internal.dispatch.EffectExecutor} executes. The threads of {@link
- * dev.kagzi.engine.internal.dispatch.ClaimLoop} run the claim queries.
+ * <p>{@link dev.kagzi.engine.internal.dispatch.Dispatcher} is what other packages call. A {@code
+ * TaskQueue} is plain state behind one lock: it decides, and returns {@code QueueEffects}, which
+ * {@code EffectExecutor} executes. The threads of {@code ClaimLoop} run the claim queries.
  *
  * <p>A run reaches a worker in one of two ways. If a slot is free and no older run is due when the
  * run starts, it is inserted as claimed and its task is delivered from memory. Otherwise an event

@@ -16,7 +16,6 @@ public interface BatchWriter<W extends Write<?>> {
     void run();
   }
 
-  /** Prepares a new session, before the first batch. */
   default void prepare(Session session) throws SQLException {}
 
   /** Executes the batch within the open transaction and stages an answer for each write. */

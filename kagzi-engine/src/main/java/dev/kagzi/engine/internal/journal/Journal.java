@@ -21,7 +21,6 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
   private final LongAdder batches = new LongAdder();
   private final LongAdder written = new LongAdder();
 
-  /** Starts the lanes; each gets its own writer. */
   public Journal(
       Database database,
       Supplier<BatchWriter<W>> writers,
@@ -137,7 +136,7 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     return sum;
   }
 
-  /** Commits the queued writes within a time limit, then refuses the rest. */
+  /** Commits the queued writes within a time limit, then refuses the remaining ones. */
   @Override
   public void close() {
     try {

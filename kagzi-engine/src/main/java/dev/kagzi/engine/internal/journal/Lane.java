@@ -255,7 +255,7 @@ final class Lane<W extends Write<?>> {
     }
   }
 
-  /** Commits the queued writes for at most {@code millisMax}, then refuses the rest. */
+  /** Commits the queued writes for at most {@code millisMax}, then refuses the remaining ones. */
   void close(long millisMax) throws InterruptedException {
     queue.close();
     thread.join(millisMax);

@@ -19,10 +19,8 @@ public abstract class Write<R> {
   /** Writes with equal keys go through the same lane, in order. */
   protected abstract UUID key();
 
-  /** Size of this write in the journal's byte limits. */
   protected abstract int bytes();
 
-  /** Name of the call, for the log. */
   protected String call() {
     return getClass().getSimpleName();
   }
@@ -32,7 +30,6 @@ public abstract class Write<R> {
     return "key";
   }
 
-  /** Log level for a refusal by the database. */
   protected Level refusedLevel() {
     return Level.WARN;
   }
@@ -65,18 +62,18 @@ public abstract class Write<R> {
     return uncertain;
   }
 
-  /** Called when the connection broke while this write was being executed. */
   final void becomeUncertain() {
     uncertain = true;
   }
 
-  /** Stages a refusal: this write changes nothing, the rest of the batch goes on. */
+  /**
+   * Stages a refusal: this write changes nothing, and the other writes of the batch are executed.
+   */
   public final void refuse(Refusal reason) {
     this.refusal = reason;
     this.staged = null;
   }
 
-  /** Completes the future with the staged answer. */
   final void settle() {
     if (refusal != null) {
       done.completeExceptionally(refusal);
@@ -92,7 +89,6 @@ public abstract class Write<R> {
     }
   }
 
-  /** Completes the future with a refusal now. */
   final void fail(Refusal reason) {
     done.completeExceptionally(reason);
   }

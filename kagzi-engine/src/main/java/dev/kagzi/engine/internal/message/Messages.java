@@ -18,7 +18,6 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Inserts, consumes and finds messages. */
 public final class Messages {
   public static final String POST_SQL =
       """
@@ -110,7 +109,7 @@ public final class Messages {
   /**
    * Posts CANCEL or TERMINATE to the children of these runs. Returns the receivers.
    *
-   * @param ended the ended runs; with a failure the children are terminated, else cancelled
+   * @param ended the ended runs; with a failure the children are terminated, without one cancelled
    */
   public static List<RunId> postCancelToChildren(Session tx, Map<RunId, Optional<Failure>> ended)
       throws SQLException {

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param stepKey the receiver's step; empty in messages from a parent
  * @param from the child that executed the step; null if not known
- * @param output the child's output
  * @param failure why the child failed, or why the parent was terminated
  */
 public record RunMessage(
@@ -38,7 +37,6 @@ public record RunMessage(
     return new RunMessage(to, stepKey, Type.FAILED, from, null, why);
   }
 
-  /** True for messages from a parent to its child. */
   public boolean isFromParent() {
     return type == Type.CANCEL || type == Type.TERMINATE;
   }

@@ -41,7 +41,6 @@ public final class NamespaceCache {
     this.refreshedNs = nanoClock.getAsLong();
   }
 
-  /** Returns null for a name that is not cached. */
   public @Nullable NamespaceCheck get(String namespace) {
     long ageNs = nanoClock.getAsLong() - refreshedNs;
     if (ageNs >= WAIT_NS) {
@@ -62,7 +61,6 @@ public final class NamespaceCache {
     return known.get(namespace);
   }
 
-  /** Stores a change that was committed on this server. */
   public void put(String namespace, boolean enabled) {
     changing.lock();
     try {

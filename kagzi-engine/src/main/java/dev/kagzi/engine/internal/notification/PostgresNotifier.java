@@ -33,7 +33,6 @@ public final class PostgresNotifier implements Notifier {
   private long otherServersNanos = System.nanoTime();
   private volatile boolean closed;
 
-  /** Sends and receives nothing before {@link #start}. */
   public PostgresNotifier(
       Database database,
       UUID serverId,

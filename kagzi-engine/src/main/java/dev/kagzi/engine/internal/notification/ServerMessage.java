@@ -14,7 +14,6 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
-/** A message from one server to all others. */
 public sealed interface ServerMessage {
   /** A run of the type can be claimed after {@code delayMs}. */
   record Work(QueueName queue, TypeVersion type, long delayMs) implements ServerMessage {}
@@ -27,13 +26,10 @@ public sealed interface ServerMessage {
     WorkerId worker();
   }
 
-  /** The worker must stop executing the run. */
   record Stop(WorkerId worker, Claim claim, RunStatus status) implements ToWorker {}
 
-  /** The run has new messages. */
   record Wake(WorkerId worker, Claim claim) implements ToWorker {}
 
-  /** The worker must drain. */
   record Drain(WorkerId worker) implements ToWorker {}
 
   /** A namespace was enabled or disabled: refresh the namespace cache. */

@@ -15,12 +15,10 @@ public record Cursor(List<String> key) {
     key = List.copyOf(key);
   }
 
-  /** The position of a row with this sort key. */
   public static Cursor of(String... key) {
     return new Cursor(List.of(key));
   }
 
-  /** Encodes a time as a part of a key. */
   public static String micros(Instant time) {
     return Long.toString(EpochMicros.micros(time));
   }

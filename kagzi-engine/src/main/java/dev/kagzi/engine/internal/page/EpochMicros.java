@@ -3,7 +3,6 @@ package dev.kagzi.engine.internal.page;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/** Times in microseconds, as PostgreSQL stores them. */
 public final class EpochMicros {
   // No run was created outside of these limits, and their microseconds fit into a long.
   private static final Instant MIN = Instant.parse("1900-01-01T00:00:00Z");
@@ -16,7 +15,6 @@ public final class EpochMicros {
     return ChronoUnit.MICROS.between(Instant.EPOCH, time);
   }
 
-  /** Returns the time, limited to the years 1900 to 2200. */
   public static Instant bounded(Instant time) {
     if (time.isBefore(MIN)) {
       return MIN;

@@ -24,7 +24,6 @@ public final class Pager {
    */
   public record Found<T>(T item, Cursor cursor, boolean fits) {}
 
-  /** A sorted list in the database. */
   public interface Source<T> {
     /**
      * Returns rows beyond the cursor, nearest first.

@@ -33,10 +33,8 @@ public final class IdempotentCalls {
 
   private IdempotentCalls() {}
 
-  /** Rebuilds the answer from its stored form. */
   @FunctionalInterface
   public interface Recall<T> {
-    /** Called in the transaction of the repeated call. */
     T recall(Session tx, String stored) throws SQLException;
   }
 

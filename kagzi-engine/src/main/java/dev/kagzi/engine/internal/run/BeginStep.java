@@ -18,7 +18,8 @@ public final class BeginStep extends ChangeRun<BegunStep> {
   /**
    * The call of the simple client.
    *
-   * @param timeoutMs timeout of the attempt; 0: the run's, else the server's
+   * @param timeoutMs timeout of the attempt; 0: the default of the run or, if it has none, of the
+   *     server
    */
   public record Call(
       String namespace,

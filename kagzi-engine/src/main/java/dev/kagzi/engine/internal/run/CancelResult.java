@@ -6,6 +6,5 @@ import dev.kagzi.engine.value.RunStatus;
  * The result of a cancel or terminate call.
  *
  * @param cancelled false if the run had already ended in another way
- * @param status the run's current status
  */
 public record CancelResult(boolean cancelled, RunStatus status) {}

@@ -3,8 +3,8 @@ package dev.kagzi.engine.internal.run;
 import dev.kagzi.engine.value.StepRef;
 
 /**
- * Fails a step attempt that its worker should have timed out, and takes the run from that worker,
- * whose code hangs. Returns whether the attempt was failed.
+ * Fails a step attempt that its worker should have timed out, and takes the run away from that
+ * worker, whose code hangs. Returns whether the attempt was failed.
  */
 public final class ExpireStep extends ChangeRun<Boolean> {
   private final StepRef step;

@@ -74,7 +74,6 @@ public final class ExpiredRuns {
 
   private ExpiredRuns() {}
 
-  /** The position of the scan: after this run. */
   public record Position(long createdUs, UUID runId) {
     public static final Position BEGIN = new Position(0, new UUID(0, 0));
   }

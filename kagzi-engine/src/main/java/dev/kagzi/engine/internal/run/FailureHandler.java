@@ -3,7 +3,6 @@ package dev.kagzi.engine.internal.run;
 import dev.kagzi.engine.value.Refusal;
 import org.jspecify.annotations.Nullable;
 
-/** Reserved names of failure handlers. */
 public final class FailureHandler {
   /** A worker that registers this type handles all failures of its namespace. */
   public static final String TYPE = "__kagzi_failure_handler";

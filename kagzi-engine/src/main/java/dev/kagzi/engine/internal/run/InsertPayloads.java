@@ -7,7 +7,6 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Inserts the inputs and outputs of runs. */
 public final class InsertPayloads {
   public static final String SQL =
       """

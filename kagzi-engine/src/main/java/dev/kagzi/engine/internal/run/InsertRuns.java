@@ -43,7 +43,7 @@ public final class InsertRuns {
 
   public static final String SQL = insertSql("", "", "", "", "");
 
-  /** The same for runs with options or a lineage beyond parent and step. */
+  /** Like {@link #SQL}, for runs with options or a lineage beyond parent and step. */
   public static final String OPTIONS_SQL =
       insertSql(
           """
@@ -67,7 +67,6 @@ public final class InsertRuns {
                 SELECT least(t.now + n.execution_timeout_ms * interval '1 millisecond',
                              kagzi.at(n.deadline_us)) AS deadline_at) AS d""");
 
-  /** Returns the statement with more columns, their values, parameters, names and sources. */
   private static String insertSql(
       String columns, String values, String parameters, String names, String sources) {
     return """
@@ -99,7 +98,6 @@ public final class InsertRuns {
         + "SELECT run_id, created_at FROM r";
   }
 
-  /** Deletes runs and writes the change to run_changes. */
   static final String DELETE_SQL =
       """
       WITH d AS (
@@ -188,7 +186,6 @@ public final class InsertRuns {
                   AND a.run_id <> n.run_id)
       """;
 
-  /** The given runs that exist in the given namespaces. */
   public static final String PARENTS_SQL =
       """
       SELECT r.run_id
@@ -295,13 +292,11 @@ public final class InsertRuns {
         .orElse(null);
   }
 
-  /** Finds the existing runs that these starts conflict with. */
   public static Map<RunId, List<ConflictingRun>> conflicts(Session tx, List<StartRun> starts)
       throws SQLException {
     return conflicts(tx, RIVALS_SQL, starts);
   }
 
-  /** Finds the latest ended run with the external id of each start. */
   public static Map<RunId, List<ConflictingRun>> ended(Session tx, List<StartRun> starts)
       throws SQLException {
     return conflicts(tx, ENDED_SQL, starts);

@@ -5,7 +5,6 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Finds active runs whose deadline has passed. */
 public final class OverdueRuns {
   public static final String SQL =
       """

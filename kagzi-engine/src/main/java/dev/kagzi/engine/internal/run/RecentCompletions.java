@@ -38,7 +38,10 @@ public final class RecentCompletions {
     }
   }
 
-  /** Returns the namespace of the run if it is cached, else null. */
+  /**
+   * Records that a run has ended: caches its completion, or removes the run if it can be resumed.
+   * Returns the run's namespace, or null if the run is not cached.
+   */
   public synchronized @Nullable String ended(RunEnd end) {
     Entry before = entries.get(end.runId());
     if (before == null) {

@@ -2,7 +2,7 @@ package dev.kagzi.engine.internal.run;
 
 import dev.kagzi.engine.value.Claim;
 
-/** Takes a claim from its holder. Returns whether the claim was held. */
+/** Takes a claim away from its holder. Returns whether the claim was held. */
 public final class ReleaseClaim extends ChangeRun<Boolean> {
   private final Claim claim;
   private final ReleaseReason reason;

@@ -1,28 +1,23 @@
 package dev.kagzi.engine.internal.run;
 
 /**
- * Why a claim is taken from its holder. The first six are how a run recovers from a crash; {@code
- * worker.Recovery} has them all. Logs, events of workers and the documentation use these words.
+ * Why a claim is taken away from its holder. {@code worker.Recovery} has a method for each of the
+ * first six, by which a run recovers from a crash. Logs, events of workers and the documentation
+ * use these words.
  */
 public enum ReleaseReason {
   /** The worker's Attach stream broke. It has not attached again and sent no heartbeat since. */
   STREAM_BROKEN(Holder.CRASHED, "its connection broke and no heartbeat came"),
-  /** The worker sent no heartbeat for too long. */
   WORKER_SILENT(Holder.CRASHED, "no heartbeat"),
-  /** No heartbeat renewed the lease of the claim. */
   LEASE_ENDED(Holder.CRASHED, "no heartbeat listed the claim during its lease"),
   /** The worker is offline, and the server that found that out has not released the claim. */
   CLAIM_ORPHANED(Holder.CRASHED, "its worker went offline and nobody released the claim"),
   /** The worker has had the claim since before its previous heartbeat and does not list it. */
   CLAIM_UNLISTED(Holder.WITHOUT_TASK, "its worker does not list the claim"),
-  /** A step of the run timed out, and its worker did not report that. */
   STEP_HUNG(Holder.HANGS, "a step timed out and its worker did not report it"),
 
-  /** An administrator marked the worker offline. */
   WORKER_FORCED_OFFLINE(Holder.CRASHED, "forced by an administrator"),
-  /** The worker deregistered without draining. */
   WORKER_LEFT(Holder.LEFT, "deregistered"),
-  /** No poll of the worker took the task. */
   TASK_NOT_TAKEN(Holder.WITHOUT_TASK, "no poll took the task");
 
   /** What the holder is assumed to do; decides what the row of the run remembers of the claim. */
@@ -31,7 +26,7 @@ public enum ReleaseReason {
     CRASHED,
     /** It has left, but its code may still be executing. It may still report the end. */
     LEFT,
-    /** Its code does not come back. What it reports later is refused. */
+    /** Its code does not return. Its later reports are refused. */
     HANGS,
     /** It does not execute the run. The claim counts as ended by itself. */
     WITHOUT_TASK
@@ -54,7 +49,6 @@ public enum ReleaseReason {
     return holder == Holder.CRASHED;
   }
 
-  /** The reason in events of workers. */
   public String text() {
     return text;
   }

@@ -5,7 +5,7 @@ import dev.kagzi.engine.value.WorkerId;
 
 /**
  * Renews the lease of a run that another transaction had locked when the heartbeat arrived; the
- * run's own lane takes the lock in turn. Returns whether the claim was held.
+ * run's own lane waits for the lock. Returns whether the claim was held.
  */
 public final class RenewLease extends ChangeRun<Boolean> {
   private final WorkerId worker;

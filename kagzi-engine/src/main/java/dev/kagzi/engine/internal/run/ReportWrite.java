@@ -5,7 +5,6 @@ import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
 import org.jspecify.annotations.Nullable;
 
-/** Writes one report. */
 public final class ReportWrite extends ChangeRun<ReportResult> {
   private final String namespace;
   private final Report report;
@@ -16,7 +15,6 @@ public final class ReportWrite extends ChangeRun<ReportResult> {
     this(namespace, report, null);
   }
 
-  /** A report of a simple client. */
   public ReportWrite(String namespace, Report report, @Nullable Caller caller) {
     super(report.claim().runId(), report.bytes());
     this.namespace = namespace;

@@ -8,7 +8,6 @@ import java.util.List;
  * client's run with the same id would keep the engine's run from starting.
  */
 public final class ReservedIds {
-  /** Runs of schedules. */
   public static final String SCHEDULE = "schedule:";
 
   /** The failure handler that is set in a start. */

@@ -5,7 +5,6 @@ import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.value.RunId;
 import org.jspecify.annotations.Nullable;
 
-/** Resumes a failed run from its recorded steps. */
 public final class ResumeRun extends ChangeRun<ResumeResult> {
   private final String namespace;
   private final boolean force;
@@ -41,7 +40,6 @@ public final class ResumeRun extends ChangeRun<ResumeResult> {
     return attempt == currentAttempt;
   }
 
-  /** Whether the run is in the attempt that this resume starts. */
   public boolean hasResumed(int currentAttempt) {
     return attempt != null && attempt + 1 == currentAttempt;
   }

@@ -19,21 +19,18 @@ public interface RunEvents {
   /** Several runs of a type can be claimed, the first of them after the delay. */
   void runsDue(QueueName queue, TypeVersion type, long delayMs);
 
-  /** The deadline of a run or the timeout of a step passes after the delay. */
   void expires(long delayMs);
 
   void ended(RunEnd end);
 
-  /** A claim is no longer held. */
   void claimEnded(Claim claim);
 
-  /** A worker must stop a run that was taken from it or has ended. */
+  /** A worker must stop a run that it has lost or that has ended. */
   void stop(WorkerId worker, Claim claim, RunStatus status);
 
   /** A message has ended a step of a running run: its worker can ask for the result. */
   void wake(WorkerId worker, Claim claim);
 
-  /** A run has new messages. */
   void messages(RunId to);
 
   /** All events of a commit were published; buffered messages can be sent. */

@@ -52,7 +52,6 @@ public final class RunRow {
   private boolean waitsForAll;
   private boolean changed;
 
-  /** Reads the columns of {@link LockRuns#SQL}. */
   RunRow(Row row) throws SQLException {
     this.runId = row.runId("run_id");
     this.queue = new QueueName(row.text("namespace"), row.text("task_queue"));
@@ -82,10 +81,9 @@ public final class RunRow {
     this.nowUs = row.bigint("now_us");
   }
 
-  /** Whether a claim still permits writes. */
   public enum Fence {
     HELD,
-    /** The holder has ended the claim itself, so this report is probably a repeat. */
+    /** The holder has ended the claim itself, so this report was probably sent before. */
     ENDED_BY_HOLDER,
     LOST
   }
@@ -99,7 +97,6 @@ public final class RunRow {
     return ended ? Fence.ENDED_BY_HOLDER : Fence.LOST;
   }
 
-  /** The holder ends the run with this status. */
   public void finish(RunStatus end, @Nullable Failure why) {
     endClaim(end, null);
     this.failure = why;
@@ -146,7 +143,7 @@ public final class RunRow {
     this.blockedBy = why;
   }
 
-  /** Takes the claim from its holder, which has not ended it. */
+  /** Takes the claim away from its holder, which has not ended it. */
   public void take(ReleaseReason reason, long untilUs) {
     WorkerId worker = lockedBy;
     endClaim(RunStatus.PENDING, untilUs);
@@ -226,7 +223,6 @@ public final class RunRow {
     return parentStep;
   }
 
-  /** The schedule that started the run; null for none. */
   public @Nullable RunId schedule() {
     return schedule;
   }
@@ -255,12 +251,11 @@ public final class RunRow {
     return nowUs;
   }
 
-  /** Whether the run is ended and was so before this transaction. */
+  /** Whether the run has ended, and had ended before this transaction. */
   public boolean hadEndedBefore() {
     return previousStatus.isFinal() && status.isFinal();
   }
 
-  /** The status before this transaction. */
   public RunStatus previousStatus() {
     return previousStatus;
   }
@@ -287,7 +282,7 @@ public final class RunRow {
     return acknowledgedEpoch != null && acknowledgedEpoch == epoch;
   }
 
-  /** True if a claim before the last one was taken from its worker. */
+  /** True if a worker lost a claim before the last one. */
   public boolean isTakenOver() {
     return lostEpoch != null && lostEpoch < lastClaim();
   }
@@ -297,19 +292,20 @@ public final class RunRow {
     return takenEpoch == null ? epoch : takenEpoch;
   }
 
-  /**
-   * True if the last claim was taken from its worker and no other worker has claimed the run since.
-   */
+  /** True if the worker lost the last claim and no worker has claimed the run since. */
   public boolean isTaken() {
     return status == RunStatus.PENDING && takenFrom != null;
   }
 
-  /** The worker whose claim was taken; null unless the run waits for its next claim. */
+  /** The worker that lost the last claim and may still report the end; null if there is none. */
   public @Nullable WorkerId takenFrom() {
     return takenFrom;
   }
 
-  /** The epoch of the claim that was taken; null unless the run waits for its next claim. */
+  /**
+   * The epoch of the last claim if its worker lost it and the run was not claimed since; otherwise
+   * null.
+   */
   public @Nullable Integer takenEpoch() {
     return takenEpoch;
   }

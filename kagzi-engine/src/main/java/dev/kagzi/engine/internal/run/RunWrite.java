@@ -4,7 +4,10 @@ import dev.kagzi.engine.internal.journal.Write;
 import dev.kagzi.engine.value.RunId;
 import java.util.UUID;
 
-/** A write that concerns one run. The kinds are sealed: whoever decides on writes handles all. */
+/**
+ * A write that concerns one run. The kinds are sealed, so a decision that forgets a kind does not
+ * compile.
+ */
 public abstract sealed class RunWrite<R> extends Write<R> permits StartRun, ChangeRun {
   private static final int BYTES_BASE = 200;
 

@@ -8,10 +8,8 @@ import java.time.Instant;
  * claimed and dispatched to the worker from memory.
  */
 public interface SlotReservation {
-  /** The worker that gets the run. */
   WorkerId worker();
 
-  /** The duration of the first lease. */
   long leaseMs();
 
   /** The run is durable and claimed by the worker with epoch 1. Dispatches it. */

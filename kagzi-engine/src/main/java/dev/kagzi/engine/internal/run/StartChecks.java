@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** Validates start requests of clients, workflows and the server. */
 public final class StartChecks {
   private static final int HEARTBEATS_MIN = 3;
   private static final long TIME_MS_MAX = Duration.ofDays(100L * 366).toMillis();

@@ -11,7 +11,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Inserts a new run. */
 public final class StartRun extends RunWrite<StartResult> {
   private final StartRequest request;
   private final Lineage lineage;
@@ -32,7 +31,6 @@ public final class StartRun extends RunWrite<StartResult> {
       @Nullable RunId retryOf,
       @Nullable RunId failedRun,
       boolean detached) {
-    /** A run that a client started. */
     public static final Lineage CLIENT = new Lineage(Origin.CLIENT, null, null, null, null, false);
 
     public Lineage(Origin origin, @Nullable RunId parent, @Nullable String parentStep) {
@@ -73,7 +71,9 @@ public final class StartRun extends RunWrite<StartResult> {
     this.refusal = refusal;
   }
 
-  /** Inserts nothing: returns the run if the same start was accepted before, else refuses. */
+  /**
+   * Inserts nothing: returns the run if the same start was accepted earlier, and refuses otherwise.
+   */
   public static StartRun repeated(RunId runId, StartRequest request, Refusal refusal) {
     return new StartRun(runId, request, Lineage.CLIENT, null, refusal);
   }

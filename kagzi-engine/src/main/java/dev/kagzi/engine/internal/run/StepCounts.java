@@ -85,7 +85,6 @@ public final class StepCounts {
     return "at most " + stepsMax + " in one run";
   }
 
-  /** Drops the count of a run whose claim has ended. */
   public void ended(RunId run) {
     counts.remove(run);
   }

@@ -12,7 +12,6 @@ public final class BatchCapacity {
   private int runs = RUNS_MAX;
   private long bytes = BYTES_MAX;
 
-  /** Returns how many runs with an input of this size still fit. */
   public int runs(long inputBytes) {
     long byBytes = inputBytes == 0 ? runs : bytes / inputBytes;
     return (int) Math.min(runs, runs == RUNS_MAX ? Math.max(1, byBytes) : byBytes);

@@ -63,7 +63,6 @@ final class Cron {
     return bits.getOrDefault(field, new BitSet()).toLongArray()[0];
   }
 
-  /** Parses an expression. Refuses an invalid one with the name of the wrong field. */
   static Cron parse(String expression) {
     if (expression.length() > LENGTH_MAX) {
       throw Refusal.invalid("cron_expr", expression, "at most " + LENGTH_MAX + " characters");
@@ -112,7 +111,6 @@ final class Cron {
     return hoursFixed;
   }
 
-  /** Returns the first time at or after the given one. */
   long ceil(long local) {
     long day = Math.floorDiv(local, DAY);
     if (hasDay(LocalDate.ofEpochDay(day))) {

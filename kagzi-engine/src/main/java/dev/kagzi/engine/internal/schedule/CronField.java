@@ -78,7 +78,10 @@ enum CronField {
     return fill(values, from, ends.length == 1 && stepped.length == 2 ? last() : to, step);
   }
 
-  /** A range whose end is less than its start wraps around: SAT-MON, 22-2. */
+  /**
+   * A range whose end is less than its start wraps around: SAT-MON, 22-2. Returns false for years,
+   * which cannot.
+   */
   private boolean fill(BitSet values, int from, int to, int step) {
     if (from > to && this == YEAR) {
       return false;
@@ -126,7 +129,6 @@ enum CronField {
         "*, or a list of " + allowed + ", ranges a-b, and steps */n, a/n or a-b/n");
   }
 
-  /** Returns the fields of an expression with {@code count} fields. */
   static List<CronField> of(int count) {
     List<CronField> all = Arrays.asList(values());
     return switch (count) {

@@ -62,7 +62,7 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
   }
 
   /**
-   * One run at a time: the oldest slot becomes a run, the next may be buffered, the rest are
+   * One run at a time: the oldest slot becomes a run, the next may be buffered, the others are
    * missed.
    */
   private static FirePlan oneAtATime(Due due, long first, long kept, long skipped, long now) {

@@ -61,7 +61,6 @@ public final class FireRuns {
               FROM r
             """;
 
-  /** Finds slots that have no run. */
   static final String WITHOUT_RUN_SQL =
       """
       SELECT n.run_id
@@ -70,7 +69,7 @@ public final class FireRuns {
                           WHERE r.schedule_id = n.schedule_id AND r.fire_at = kagzi.at(n.fire_us))
       """;
 
-  // {@code namespace || ''} matches no index, so that the planner uses the primary key.
+  // namespace || '' matches no index, so that the planner uses the primary key.
   private static final String IS_OF_SQL =
       "SELECT 1 AS one FROM kagzi.workflow_runs WHERE run_id = ? AND schedule_id = ?"
           + " AND namespace || '' = ?";
@@ -158,7 +157,6 @@ public final class FireRuns {
         .list(row -> fired(row, delaysMs));
   }
 
-  /** Returns whether the schedule started this run. */
   public static boolean isOf(Session tx, RunId run, RunId schedule, String namespace)
       throws SQLException {
     return tx.query(IS_OF_SQL)

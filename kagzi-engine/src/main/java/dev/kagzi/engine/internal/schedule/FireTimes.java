@@ -38,7 +38,6 @@ public final class FireTimes {
     this.rules = rules;
   }
 
-  /** Parses the expression and the zone, and refuses invalid ones. */
   public static FireTimes of(String expression, String zone) {
     return new FireTimes(Cron.parse(expression), zone(zone).getRules());
   }
@@ -51,7 +50,6 @@ public final class FireTimes {
     return ZoneId.of(name);
   }
 
-  /** Returns the first slot after the time. */
   public long after(long time) {
     long from = Math.max(time + 1, FIRST);
     while (from < LAST) {
@@ -107,7 +105,6 @@ public final class FireTimes {
         rules.nextTransition(instant));
   }
 
-  /** A period with a constant offset. */
   private final class Stretch {
     private final long offset;
     private final long start;

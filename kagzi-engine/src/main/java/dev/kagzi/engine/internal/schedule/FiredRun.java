@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A run that a schedule has started. */
 public record FiredRun(
     RunId runId,
     RunId schedule,

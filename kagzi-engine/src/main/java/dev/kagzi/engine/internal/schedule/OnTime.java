@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /**
  * Decides which slots are on time: those at most two seconds old when firing begins, and all that
- * become due while it goes on. A large number of slots due at once must not make the last of them
+ * become due while it continues. A large number of slots due at once must not make the last of them
  * late.
  *
  * <p>Slots at most one coordinator interval old are due now: they become runs regardless of the

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Fires due schedules in batches. One transaction locks templates, creates the runs of their slots
  * and advances the templates. Templates that another server has locked are skipped. A template that
- * cannot fire is postponed with the reason, and the others go on. Not thread-safe.
+ * cannot fire is postponed with the reason, and the others fire. Not thread-safe.
  */
 public final class ScheduleFirer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ScheduleFirer.class);
@@ -50,7 +50,6 @@ public final class ScheduleFirer implements AutoCloseable {
    */
   private boolean isCaughtUp = true;
 
-  /** State shared by the firers of one server. */
   private record Shared(CatchupBudget late, OnTime onTime, AtomicBoolean stopped) {}
 
   public ScheduleFirer(
@@ -139,7 +138,6 @@ public final class ScheduleFirer implements AutoCloseable {
     } while (last.templates > 0);
   }
 
-  /** Starts buffered slots whose schedules have no open run. */
   public void startOverdueBuffered() {
     try {
       publish(

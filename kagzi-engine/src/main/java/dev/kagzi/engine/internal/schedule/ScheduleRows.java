@@ -10,7 +10,6 @@ import dev.kagzi.engine.internal.value.Json;
 import dev.kagzi.engine.schedule.Overlap;
 import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.ScheduleView;
-import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.Refusal;
@@ -22,7 +21,6 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads and writes schedules for the calls of {@link Schedules}. */
 public final class ScheduleRows {
   private static final String VALUES =
       """
@@ -151,7 +149,6 @@ public final class ScheduleRows {
 
   private ScheduleRows() {}
 
-  /** Filter of a list; null matches all. */
   public record Filter(
       String namespace,
       @Nullable String taskQueue,
@@ -173,7 +170,7 @@ public final class ScheduleRows {
     return session.query("SELECT kagzi.clock() AS now").first(row -> row.time("now")).orElseThrow();
   }
 
-  /** Returns false when the id or the name is taken. */
+  /** Returns false when the id or the name exists. */
   public static boolean insert(Session tx, Written schedule) throws SQLException {
     boolean inserted = bind(tx, INSERT_SQL, schedule).first(row -> row.uuid("run_id")).isPresent();
     if (inserted) {
@@ -249,7 +246,7 @@ public final class ScheduleRows {
     return lock(tx, namespace, id).orElseThrow(() -> Refusal.notFound("schedule", id));
   }
 
-  /** Does the same and locks the template until the end of the transaction. */
+  /** Like {@link #require}, but returns empty for a schedule that does not exist. */
   public static Optional<ScheduleView> lock(Session tx, String namespace, RunId id)
       throws SQLException {
     // Read by a separate statement: after waiting for a lock, a statement sees the new version of
@@ -268,7 +265,6 @@ public final class ScheduleRows {
         .first(ScheduleRows::view);
   }
 
-  /** Schedules, newest first. */
   public record Listed(Session session, Filter filter, boolean payloads)
       implements Pager.Source<ScheduleView> {
     @Override

@@ -55,7 +55,6 @@ public final class ScheduleTemplates {
        LIMIT ?
       """;
 
-  /** Finds the schedules with a run that has not ended. */
   static final String OPEN_SQL =
       """
       SELECT n.schedule_id
@@ -143,7 +142,6 @@ public final class ScheduleTemplates {
       long nowMs,
       long inputBytes) {
 
-    /** Returns whether an open run matters for the decision. */
     boolean forbidsOverlap() {
       return !overlapPolicy.equals(Overlap.ALLOW.name());
     }
@@ -255,7 +253,6 @@ public final class ScheduleTemplates {
    */
   record Left(long dueSecond, long nowSecond) {}
 
-  /** Returns null when nothing is due. */
   static @Nullable Left newestLeft(Session session) throws SQLException {
     return session
         .query(NEWEST_LEFT_SQL)

@@ -16,8 +16,8 @@ import java.util.Set;
  *
  * <p>The template's lock orders an end and a fire. A fire that holds the lock sees the run as open
  * and buffers its slot; the end, which gets the lock later, finds the slot. An end that holds the
- * lock delays the fire until it is committed. When two runs end at once, the second one sees that
- * the first has ended.
+ * lock delays the fire until it is committed. When two runs end at the same time, the second sees
+ * that the first has ended.
  *
  * <p>Ends lock runs first, then templates. Firing locks only templates and skips locked ones. So
  * there is no deadlock.

@@ -5,7 +5,6 @@ import dev.kagzi.engine.value.StepRef;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Finds running attempts that have timed out. */
 public final class OverdueSteps {
   public static final String SQL =
       """

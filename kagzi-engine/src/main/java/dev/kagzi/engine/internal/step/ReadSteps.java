@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Reads the steps of locked runs. */
 public final class ReadSteps {
   private static final int PAGE_STEPS_MAX = 1_000;
 
@@ -139,8 +138,9 @@ public final class ReadSteps {
             """;
 
   /**
-   * The number of steps of each run and the size of their outputs, errors and progress, without
-   * reading these values.
+   * The number of steps of each run and the approximate size of all their attempts. Outputs and
+   * progress are measured without being read; errors are read, because a jsonb value has no stored
+   * length.
    */
   public static final String SIZES_SQL =
       """

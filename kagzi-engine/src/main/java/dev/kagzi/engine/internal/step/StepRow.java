@@ -42,7 +42,6 @@ public record StepRow(
     @Nullable Payload progress,
     @Nullable String name) {
 
-  /** Identifies a step across all runs. */
   public record Key(RunId runId, String stepKey) {}
 
   public Key key() {
@@ -57,7 +56,6 @@ public record StepRow(
         && inputHash == null;
   }
 
-  /** True for a final failure in the given attempt of the run. */
   public boolean isFinalIn(int currentRunAttempt) {
     return status == StepStatus.FAILED && isFinal && runAttempt == currentRunAttempt;
   }

@@ -29,7 +29,7 @@ public final class WriteSteps {
       RETURNING 1
       """;
 
-  /** For plain results, the most common kind. */
+  /** Inserts plain results, the most common kind. */
   public static final String PLAIN_SQL =
       """
       INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
@@ -43,7 +43,9 @@ public final class WriteSteps {
       """
           + RESULT_OF_OPEN_STEP;
 
-  /** For all other attempts. */
+  /**
+   * Inserts attempts of every kind; {@link #PLAIN_SQL} is the faster statement for plain results.
+   */
   public static final String SQL =
       """
       INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status, final,
@@ -100,7 +102,7 @@ public final class WriteSteps {
         .count();
   }
 
-  /** The same for attempts of any kind. */
+  /** Like {@link #writePlain}, for attempts of any kind. */
   public static int write(Session tx, List<StepRow> steps) throws SQLException {
     return attempts(tx, SQL, steps)
         .bindTexts(steps, s -> s.kind().name())

@@ -165,7 +165,7 @@ record ChildTransitions(
 
   /**
    * Applies the messages to the run: records step results, wakes the run if it waits for them, and
-   * cancels it if its parent was cancelled. Returns whether steps were recorded.
+   * ends it if its parent was cancelled or terminated. Returns whether steps were recorded.
    */
   private boolean readInbox(RunRow row) {
     boolean recorded = false;

@@ -29,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  * @param lastStep the step that was recorded last, of a run whose workers crashed; null: none
  * @param seenUs when the workflow code first received a final step failure in this attempt; null:
  *     never
- * @param seenStep the step of that failure
  * @param compensated steps began after a final step failure, in this attempt or an earlier one: the
  *     code has begun to undo its work
  */

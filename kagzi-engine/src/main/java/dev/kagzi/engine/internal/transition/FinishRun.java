@@ -58,17 +58,14 @@ final class FinishRun {
             SELECT (SELECT count(*) FROM s) AS steps FROM u
             """;
 
-  /** The same for a run without an unreported last step. */
+  /** Completes a run without an unreported last step. */
   static final String WITHOUT_STEP_SQL = COMPLETE + "SELECT 1 AS steps FROM u";
 
   private FinishRun() {}
 
-  /** The step that was reported together with the completion. */
   record LastStep(String stepKey, Payload output, long ranMs) {}
 
-  /** What the statement changed. */
   enum Outcome {
-    /** Run and step were written. */
     FINISHED,
     /** The run was completed; the step had a result already. */
     FINISHED_WITHOUT_STEP,

@@ -15,9 +15,7 @@ import org.jspecify.annotations.Nullable;
  * next claim. A run with crashes takes the batch path, which also resets the crash count.
  */
 final class RecordStep {
-  // "namespace || ''" keeps the planner from the namespace index. On an empty table it considers
-  // that index as good as the primary key, caches the plan, and later scans all runs of the
-  // namespace.
+  // "namespace || ''": see FinishRun.
   static final String SQL =
       """
       WITH r AS MATERIALIZED (
@@ -34,7 +32,7 @@ final class RecordStep {
       """
           + WriteSteps.RESULT_OF_OPEN_STEP;
 
-  /** The same for a simple client, whose BeginStep call has opened the attempt. */
+  /** Like {@link #SQL}, for a simple client, whose BeginStep call has opened the attempt. */
   static final String OPEN_SQL =
       """
       WITH r AS MATERIALIZED (
@@ -73,7 +71,6 @@ final class RecordStep {
         == 1;
   }
 
-  /** Returns false if nothing was recorded. */
   static boolean apply(Session session, String namespace, Report.StepDone done)
       throws SQLException {
     Claim claim = done.claim();

@@ -141,7 +141,6 @@ final class RunBatch {
     return resumeContexts.get(id);
   }
 
-  /** The locked run; null if it does not exist. */
   @Nullable RunRow row(RunId id) {
     return rows.get(id);
   }
@@ -178,7 +177,6 @@ final class RunBatch {
         && !hasAdded(step.runId(), step.stepKey(), step.attempt());
   }
 
-  /** True if this batch already writes that attempt. */
   boolean hasAdded(RunId runId, String stepKey, int attempt) {
     Map<Integer, StepRow> added = steps.get(new StepRow.Key(runId, stepKey));
     return added != null && added.containsKey(attempt);
@@ -202,7 +200,7 @@ final class RunBatch {
     return false;
   }
 
-  /** Adds an attempt, or replaces the row of one that this batch has added before. */
+  /** Adds an attempt, or replaces the row of one that this batch has already added. */
   void add(StepRow row) {
     warnIfLarge(row.runId(), row.stepKey(), "input", row.input());
     warnIfLarge(row.runId(), row.stepKey(), "output", row.output());
@@ -246,7 +244,6 @@ final class RunBatch {
     payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.OUTPUT, output));
   }
 
-  /** Adds a run that another run starts: a child or a failure handler. */
   void start(StartRun run) {
     starts.add(run);
   }
@@ -263,7 +260,6 @@ final class RunBatch {
     carriedOver.put(run.runId().value(), run.attempts());
   }
 
-  /** Cancels the children of a run or, with a failure, terminates them. */
   void cancelChildren(RunId runId, @Nullable Failure why) {
     cancelledParents.put(runId, Optional.ofNullable(why));
   }
@@ -274,7 +270,8 @@ final class RunBatch {
   }
 
   /**
-   * The same for a completed run: a child that was not awaited continues, so its step is completed.
+   * Closes the open steps of a completed run. A child that was not awaited continues, so its step
+   * is completed.
    */
   void closeStepsOfCompleted(RunId runId) {
     endedWithOpenSteps.put(runId, true);
@@ -285,7 +282,6 @@ final class RunBatch {
     effects.add(effect);
   }
 
-  /** The completion that is published to the run's watchers. */
   static RunEnd completion(RunRow row, RunStatus status, @Nullable Payload output) {
     return new RunEnd(row.runId(), status, output, row.failure());
   }

@@ -52,7 +52,8 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
   }
 
   /**
-   * Cancels the run or, with a failure, terminates it as FAILED. Its children are cancelled too.
+   * Cancels the run or, with a failure, terminates it as FAILED. Its children are cancelled or
+   * terminated too.
    */
   void cancel(RunRow row, @Nullable Failure why) {
     RunStatus end = why == null ? RunStatus.CANCELLED : RunStatus.FAILED;
@@ -80,8 +81,9 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
   }
 
   /**
-   * Takes the claim from its holder, which is told to stop; the run can be claimed again after the
-   * delay. Only a claim query takes a claim in another way, when its lease has ended.
+   * Takes the claim away from its holder, which receives a stop message; the run can be claimed
+   * again after the delay. Only a claim query takes claims in another way, when their lease has
+   * ended.
    */
   void take(RunRow row, ReleaseReason reason, long delayMs) {
     WorkerId worker = row.lockedBy();

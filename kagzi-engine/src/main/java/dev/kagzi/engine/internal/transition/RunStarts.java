@@ -54,7 +54,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
     }
   }
 
-  /** A start that the namespace refuses still returns its run if it was accepted before. */
+  /** A start that the namespace refuses still returns its run if it was accepted earlier. */
   private void answerRefused(List<StartRun> starts) throws SQLException {
     Map<RunId, List<ConflictingRun>> conflicts = InsertRuns.conflicts(tx, starts);
     for (StartRun start : starts) {
@@ -77,7 +77,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
         && Objects.requireNonNullElse(existing.externalId(), "").equals(request.externalId());
   }
 
-  /** Refuses starts whose parent run does not exist; returns the rest. */
+  /** Refuses starts whose parent run does not exist; returns the other starts. */
   private List<StartRun> withExistingParents(List<StartRun> starts) throws SQLException {
     List<StartRun> children =
         starts.stream().filter(start -> start.lineage().parent() != null).toList();

@@ -105,7 +105,6 @@ record RunTransitions(
         || (seenUs != null && seenStep != null && batch.hasAddedSince(row, seenUs, seenStep));
   }
 
-  /** The result of a repeated failure report. */
   private static ReportResult failedBefore(RunRow row, Claim claim) {
     boolean claimedSince = claim.epoch() != Claim.ANY && row.epoch() > claim.epoch();
     if (row.status() == RunStatus.FAILED && !claimedSince) {
@@ -152,7 +151,7 @@ record RunTransitions(
     write.answer(new CancelResult(true, write.end()));
   }
 
-  /** Whether an equal call has ended the run before: this call is a repeat. */
+  /** Whether an equal call has already ended the run. */
   private boolean isRepeated(CancelRun write, RunRow row) {
     Failure why = write.why();
     if (why == null) {

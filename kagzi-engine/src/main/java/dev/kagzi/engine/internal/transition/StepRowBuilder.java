@@ -10,7 +10,6 @@ import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.value.StepStatus;
 import org.jspecify.annotations.Nullable;
 
-/** Builds a {@link StepRow} from a report. */
 final class StepRowBuilder {
   private final RunRow run;
   private final int epoch;

@@ -36,7 +36,6 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Decides reports and calls about steps. */
 record StepTransitions(
     RunBatch batch, TransitionRules rules, RunMutations mutations, RandomGenerator random) {
   private static final long US_PER_MS = 1_000;
@@ -62,7 +61,6 @@ record StepTransitions(
     return new Accepted(RunStatus.RUNNING);
   }
 
-  /** The timeout of an attempt that has been running for {@code ranMs}. */
   private long timeoutUs(RunRow row, long ownMs, long ranMs) {
     long timeoutMs = ownMs;
     if (timeoutMs == 0) {
@@ -74,7 +72,8 @@ record StepTransitions(
   }
 
   /**
-   * Fails an attempt whose worker did not report the timeout, and takes the run from that worker.
+   * Fails an attempt whose worker did not report the timeout, and takes the run away from that
+   * worker.
    */
   void expire(ExpireStep write) {
     RunRow row = batch.row(write.runId());
@@ -305,8 +304,8 @@ record StepTransitions(
   }
 
   /**
-   * The policy in the report, else the one stored when the step began, else the run's, else the
-   * server's.
+   * The first of these that is set: the policy in the report, the one stored when the step began,
+   * the run's, the server's.
    */
   private RetryPolicy policy(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
     if (r.policy() != null) {

@@ -88,14 +88,12 @@ public final class Json {
     return map;
   }
 
-  /** Null for an empty map: the column stays null. */
   public static @Nullable String encodeCounts(Map<String, Integer> counts) {
     return counts.isEmpty()
         ? null
         : object(json -> counts.forEach((name, count) -> json.writeNumberProperty(name, count)));
   }
 
-  /** An empty map for null. */
   public static Map<String, Integer> decodeCounts(@Nullable String json) {
     if (json == null) {
       return Map.of();
@@ -105,7 +103,6 @@ public final class Json {
     return Map.copyOf(counts);
   }
 
-  /** Encodes a failure; members with default values are left out. */
   public static String encode(Failure failure) {
     return object(
         json -> {
@@ -129,7 +126,6 @@ public final class Json {
         });
   }
 
-  /** Reads what {@link #encode(Failure)} wrote. */
   public static Failure decodeFailure(String json) {
     FailureReader reader = new FailureReader();
     members(json, reader);
@@ -206,21 +202,18 @@ public final class Json {
     return (hash ^ (hash >>> 16)) & (SLOTS - 1);
   }
 
-  /** Writes the members of an object. */
   @FunctionalInterface
   public interface Members {
     /** Writes members into an open object, which the caller closes. */
     void write(JsonGenerator json);
   }
 
-  /** Reads one member of an object. */
   @FunctionalInterface
   public interface Member {
     /** Called with the parser on the value; must leave it on the value's last token. */
     void read(String name, JsonParser parser);
   }
 
-  /** Returns the text of an object with the given members. */
   public static String object(Members members) {
     StringWriter text = new StringWriter(128);
     try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), text)) {
@@ -231,7 +224,6 @@ public final class Json {
     return text.toString();
   }
 
-  /** Calls the reader for each member of the object, in order. */
   public static void members(String json, Member reader) {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), json)) {
       parser.nextToken();

@@ -1,6 +1,5 @@
 package dev.kagzi.engine.internal.value;
 
-/** Formats durations for messages. */
 public final class TimeText {
   private static final long S = 1_000;
   private static final long MIN = 60 * S;

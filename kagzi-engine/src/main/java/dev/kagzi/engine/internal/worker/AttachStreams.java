@@ -45,7 +45,6 @@ public final class AttachStreams implements AutoCloseable {
     this.timer = timer;
   }
 
-  /** Opens a worker's stream. The listener receives refusals. */
   public Attachment open(String namespace, WorkerId worker, AttachListener listener) {
     UUID attachId = RunId.next().value();
     CompletableFuture.supplyAsync(() -> store(namespace, worker, attachId), blocking)
@@ -88,7 +87,6 @@ public final class AttachStreams implements AutoCloseable {
     }
   }
 
-  /** Sends a message to a worker; returns false if it is not attached to this server. */
   public boolean send(ServerMessage.ToWorker message) {
     Stream stream = streams.get(message.worker());
     if (stream == null) {

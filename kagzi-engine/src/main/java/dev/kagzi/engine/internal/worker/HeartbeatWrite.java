@@ -7,7 +7,6 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
-/** A heartbeat in the queue of its lane. */
 final class HeartbeatWrite extends Write<HeartbeatResult> {
   static final String CALL = "Heartbeat";
   private static final int BYTES_PER_CLAIM = 32;

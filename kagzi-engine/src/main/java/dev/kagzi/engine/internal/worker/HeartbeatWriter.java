@@ -65,7 +65,10 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 (extract(epoch FROM w.last_heartbeat_at) * 1000000)::bigint AS recorded_us
       """;
 
-  /** Finds the workers whose rows were only locked: they are alive too. */
+  /**
+   * Finds the workers that {@link #BEAT_SQL} skipped because another transaction held their row
+   * lock. They count as alive.
+   */
   static final String LOCKED_SQL =
       """
       SELECT w.worker_id, w.status, w.namespace
@@ -198,7 +201,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   /**
    * Stores the heartbeat of an idle worker without a transaction. A heartbeat that adds to totals
    * needs one: if the answer to a single statement is lost, its recorded time is unknown, and a
-   * repeat would count twice.
+   * second send would count twice.
    */
   @Override
   public @Nullable Effects writeAlone(Session session, List<HeartbeatWrite> batch)

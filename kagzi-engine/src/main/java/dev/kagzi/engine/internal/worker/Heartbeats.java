@@ -41,7 +41,6 @@ public final class Heartbeats implements HeartbeatWriter.Listener, AutoCloseable
             threads);
   }
 
-  /** Stores the heartbeat, renews the listed claims and releases the unlisted ones. */
   public CompletableFuture<HeartbeatResult> accept(WorkerHeartbeat h) {
     HeartbeatWrite write = new HeartbeatWrite(h);
     WorkerCache.Entry before = cache.get(h.workerId());

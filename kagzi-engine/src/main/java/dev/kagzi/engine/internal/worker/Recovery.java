@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Takes runs from workers that crashed, hang or lost their tasks. {@link ReleaseReason} names the
- * six ways, which are the methods of this class in the same order. Whatever the way, a claim is
- * taken in one place ({@code transition.RunMutations.take}), under the lock of its run; the claim
- * query alone takes over a run whose lease has ended. Thread-safe.
+ * Takes runs away from workers that crashed, hang or lost their tasks. {@link ReleaseReason} names
+ * the six ways, which are the methods of this class in the same order. All of them end in {@code
+ * transition.RunMutations.take}, under the lock of the run, except that a claim query takes over
+ * runs whose lease has ended. Thread-safe.
  */
 public final class Recovery {
   private static final Logger log = LoggerFactory.getLogger(Recovery.class);
@@ -66,7 +66,7 @@ public final class Recovery {
   }
 
   /**
-   * {@link ReleaseReason#WORKER_SILENT}: marks workers offline whose last heartbeat is too old;
+   * {@link ReleaseReason#WORKER_SILENT}: marks workers whose last heartbeat is too old as offline;
    * returns how many. Blocks.
    */
   public int releaseSilent() {

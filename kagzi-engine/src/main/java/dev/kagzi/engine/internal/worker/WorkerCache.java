@@ -13,7 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The workers that called this server lately. Thread-safe. */
+/** The workers that called this server recently. Thread-safe. */
 public final class WorkerCache {
   private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
 

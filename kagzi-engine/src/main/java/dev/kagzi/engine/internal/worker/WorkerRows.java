@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The SQL of {@code workers} and {@code worker_events}. */
 public final class WorkerRows {
   private static final String COLUMNS =
       " worker_id, namespace, task_queue, workflow_types, served_versions, status,"
@@ -117,7 +116,6 @@ public final class WorkerRows {
 
   private WorkerRows() {}
 
-  /** The columns that the engine itself needs. */
   public record Known(
       WorkerId id,
       QueueName queue,
