@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads token and TLS from the settings and from the files that they name. */
 final class AccessSettings {
   private AccessSettings() {}
 

@@ -18,7 +18,6 @@ import dev.kagzi.server.config.Settings;
 import java.util.List;
 import java.util.Locale;
 
-/** Reads the engine's configuration from the settings. */
 final class EngineSettings {
   private EngineSettings() {}
 

@@ -193,7 +193,6 @@ public final class KagziServer implements AutoCloseable {
     return inProcessName;
   }
 
-  /** Returns how many polls, awaits and streams are open. */
   int openCalls() {
     return grpc.openCalls();
   }

@@ -15,11 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The configuration of a server.
  *
- * @param listen addresses, token and TLS
- * @param database where PostgreSQL is
- * @param engine the engine's settings
  * @param migrateOnStart whether a start migrates the schema; if not, the schema must be up to date
- * @param reflection whether gRPC reflection is on
  * @param closeTimeout how long a stop waits for calls in flight
  * @param onFailure called when an essential thread has ended, before the server closes itself
  */

@@ -8,7 +8,6 @@ public final class ServerStartException extends RuntimeException {
     super(message, cause);
   }
 
-  /** Returns whether the schema of the database does not match this server. */
   public boolean isOfSchema() {
     return getCause() instanceof SchemaException;
   }

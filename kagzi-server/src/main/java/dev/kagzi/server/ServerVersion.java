@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** The version of this server, written by the build. */
 final class ServerVersion {
   private static final String RESOURCE = "build.properties";
 

@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  * The contents of a properties file.
  *
  * @param path where it is; empty if there is none
- * @param entries by key
  */
 public record ConfigFile(String path, Map<String, String> entries) {
   /** The file that is read from the working directory if no file is named. */
@@ -23,7 +22,6 @@ public record ConfigFile(String path, Map<String, String> entries) {
     entries = Map.copyOf(entries);
   }
 
-  /** Returns an empty configuration. */
   public static ConfigFile none() {
     return new ConfigFile("", Map.of());
   }

@@ -4,13 +4,12 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Suggests a known word for a misspelled one. */
 public final class DidYouMean {
   private DidYouMean() {}
 
   /**
    * Returns the candidate with the smallest edit distance. Returns empty if the distance is more
-   * than a third of the word's length.
+   * than a third of the word's length, or more than 1 for words of up to five letters.
    */
   public static Optional<String> suggest(String word, Collection<String> candidates) {
     return candidates.stream()
@@ -20,7 +19,6 @@ public final class DidYouMean {
         .filter(each -> distance(word, each) <= Math.max(1, word.length() / 3));
   }
 
-  /** Insertions, deletions and replacements (Levenshtein). */
   private static int distance(String a, String b) {
     int[] above = new int[b.length() + 1];
     for (int j = 0; j <= b.length(); j++) {

@@ -20,7 +20,6 @@ public sealed interface OptionType {
    */
   Comparable<?> read(String text);
 
-  /** The placeholder for the value in a command's help. */
   default String label() {
     return switch (this) {
       case Text text -> text.name();
@@ -36,7 +35,6 @@ public sealed interface OptionType {
     };
   }
 
-  /** The unit of the value, or empty. */
   default String unit() {
     return this instanceof Bytes ? "bytes" : this instanceof Time ? "time" : "";
   }
@@ -57,7 +55,6 @@ public sealed interface OptionType {
     };
   }
 
-  /** Any text. */
   record Text(String name) implements OptionType {
     @Override
     public Comparable<?> read(String text) {
@@ -73,7 +70,6 @@ public sealed interface OptionType {
     }
   }
 
-  /** A file, relative to the working directory. */
   record File() implements OptionType {
     @Override
     public Comparable<?> read(String text) {
@@ -85,7 +81,6 @@ public sealed interface OptionType {
     }
   }
 
-  /** On or off. */
   record Switch() implements OptionType {
     @Override
     public Comparable<?> read(String text) {
@@ -97,7 +92,6 @@ public sealed interface OptionType {
     }
   }
 
-  /** One of a few values. */
   record Choice(List<String> values) implements OptionType {
     public Choice {
       values = List.copyOf(values);
@@ -112,7 +106,6 @@ public sealed interface OptionType {
     }
   }
 
-  /** A whole number. */
   record Whole(long min, long max) implements OptionType {
     @Override
     public Comparable<?> read(String text) {
@@ -137,7 +130,6 @@ public sealed interface OptionType {
     }
   }
 
-  /** A number with a fraction. */
   record Decimal(double min, double max) implements OptionType {
     @Override
     public Comparable<?> read(String text) {

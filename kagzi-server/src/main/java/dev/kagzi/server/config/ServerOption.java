@@ -229,7 +229,6 @@ public enum ServerOption {
     this.description = description;
   }
 
-  /** Returns its name in a file. */
   public String key() {
     return key;
   }
@@ -239,7 +238,6 @@ public enum ServerOption {
     return isSecret() ? Optional.empty() : Optional.of("--" + key);
   }
 
-  /** Returns its name in the environment. */
   public String variable() {
     return variable;
   }
@@ -248,17 +246,14 @@ public enum ServerOption {
     return type;
   }
 
-  /** Returns the default value; empty for none. */
   public String defaultValue() {
     return defaultValue;
   }
 
-  /** Returns its description for help and documentation. */
   public String description() {
     return description;
   }
 
-  /** Whether its value is never shown. */
   public boolean isSecret() {
     return type instanceof Secret;
   }

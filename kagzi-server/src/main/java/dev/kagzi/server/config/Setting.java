@@ -4,7 +4,6 @@ package dev.kagzi.server.config;
  * The value of an option.
  *
  * @param text as it was written; empty for none
- * @param source which source set it
  * @param where the flag, variable or file; empty for a default
  */
 public record Setting(String text, Source source, String where) {

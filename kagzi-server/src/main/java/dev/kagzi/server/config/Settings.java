@@ -11,8 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The value of every option: from the flag, else the environment, else the file, else the default.
- * Each is parsed and within its range. Immutable.
+ * The value of every option, from the first of these that sets it: flag, environment, file,
+ * default. Every value is parsed and within its range. Immutable.
  */
 public final class Settings {
   /** Suggestion for a name that resembles no known one. */
@@ -96,7 +96,6 @@ public final class Settings {
     return new Settings(sources);
   }
 
-  /** Returns the default settings. */
   public static Settings defaults() {
     return of(Sources.environment(Map.of()));
   }
@@ -121,7 +120,6 @@ public final class Settings {
     return Character.isISOControl(c) || Character.isSurrogate((char) c);
   }
 
-  /** The name as the user wrote it. */
   private static String name(ServerOption option, Setting setting) {
     return switch (setting.source()) {
       case FLAG, ENV -> setting.where();
@@ -161,7 +159,6 @@ public final class Settings {
                 pair.high().key()));
   }
 
-  /** Returns the option's value and its source. */
   public Setting get(ServerOption option) {
     Setting setting = settings.get(option);
     if (setting == null) {
@@ -178,7 +175,6 @@ public final class Settings {
     return value;
   }
 
-  /** Returns the text, which may be empty. */
   public String text(ServerOption option) {
     return get(option).text();
   }
@@ -200,7 +196,7 @@ public final class Settings {
     return (Long) value(option);
   }
 
-  /** Returns a number whose range is that of an int. */
+  /** Returns the value of a numeric option whose values fit into an int. */
   public int integer(ServerOption option) {
     return Math.toIntExact(number(option));
   }

@@ -48,7 +48,6 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Serves queries and actions of operators: workers, steps, statistics, versions, health. */
 final class AdminEndpoint extends AdminServiceImplBase {
   private static final String API_VERSION = "kagzi.v1";
   private static final String SDK_VERSION_MIN = "0.1.0";
@@ -111,7 +110,6 @@ final class AdminEndpoint extends AdminServiceImplBase {
   private final InstantSource clock = InstantSource.system();
 
   /**
-   * @param notReadyReason returns why the server is not ready, or empty; may block
    * @param services names that a health check may name
    */
   AdminEndpoint(

@@ -59,7 +59,6 @@ final class Arguments {
     return name.isEmpty() ? DEFAULT_NAMESPACE : name;
   }
 
-  /** Returns null, meaning any namespace, if the field is not set. */
   static @Nullable String namespaceOrAny(boolean isSet, String name) {
     return isSet ? namespace(name) : null;
   }
@@ -252,7 +251,6 @@ final class Arguments {
     return Instant.ofEpochSecond(at.getSeconds(), at.getNanos());
   }
 
-  /** Reads a duration that is not negative. */
   static Duration duration(String field, com.google.protobuf.Duration length) {
     if (length.getSeconds() < 0
         || length.getSeconds() > DURATION_SECONDS_MAX

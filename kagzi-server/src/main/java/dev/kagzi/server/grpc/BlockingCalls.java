@@ -23,7 +23,6 @@ final class BlockingCalls {
     this.threads = threads;
   }
 
-  /** Answers a unary call with the result of {@code call}. */
   <T, M> void answer(StreamObserver<M> caller, Supplier<T> call, Function<T, M> reply) {
     UnaryResponses.ignoreCancel(caller);
     try {
@@ -33,7 +32,6 @@ final class BlockingCalls {
     }
   }
 
-  /** Runs one part of a call. */
   <T> CompletableFuture<T> call(Supplier<T> call) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     run(

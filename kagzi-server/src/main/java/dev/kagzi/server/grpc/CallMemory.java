@@ -37,7 +37,6 @@ final class CallMemory implements ServerInterceptor {
     this.answers = new ByteBudget(config.answerBytesMax());
   }
 
-  /** Reserves memory for a response that is about to be written. */
   void reserveResponse(long bytes) {
     if (!acquire(answers, bytes, bytes)) {
       throw full("answers that are not read yet", answers);
@@ -49,7 +48,6 @@ final class CallMemory implements ServerInterceptor {
     return answers.tryAcquire(bytes);
   }
 
-  /** Counts a response that is already in memory. */
   void addResponse(long bytes) {
     answers.add(bytes);
   }
@@ -71,7 +69,6 @@ final class CallMemory implements ServerInterceptor {
             .formatted(what, budget.held(), budget.bytesMax()));
   }
 
-  /** Counts incoming bytes of each call from the network. */
   ServerStreamTracer.Factory tracers() {
     return new ServerStreamTracer.Factory() {
       @Override
@@ -98,7 +95,6 @@ final class CallMemory implements ServerInterceptor {
       hold(bytes);
     }
 
-    /** Counts a message's size after decompression. */
     @Override
     public void inboundUncompressedSize(long bytes) {
       uncompressed += bytes;

@@ -60,7 +60,6 @@ final class CallerContext implements ServerInterceptor {
     return Contexts.interceptCall(context, call, headers, next);
   }
 
-  /** Returns the workers of the current call's connection. */
   static ConnectionWorkers workers() {
     ConnectionWorkers workers = WORKERS.get();
     return workers == null ? new ConnectionWorkers() : workers;

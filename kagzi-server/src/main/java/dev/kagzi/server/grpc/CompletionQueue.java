@@ -31,7 +31,6 @@ final class CompletionQueue {
     this.memory = memory;
   }
 
-  /** Adds a completion; empty for a run that does not exist. */
   synchronized void add(RunId run, Optional<RunEnd> end) {
     long bytes = end.map(CompletionQueue::bytes).orElse((long) END_BYTES);
     if (closed) {
@@ -53,7 +52,6 @@ final class CompletionQueue {
     return queuedBytes + bytes <= QUEUED_BYTES_MAX && memory.tryReserveResponse(bytes);
   }
 
-  /** Adds a completion that needs no query. */
   synchronized void add(WorkflowEnd end) {
     if (!closed) {
       memory.addResponse(END_BYTES);
@@ -91,7 +89,6 @@ final class CompletionQueue {
         : List.of();
   }
 
-  /** Removes the first {@code count} deferred runs, which have been queried again. */
   synchronized void removeDeferred(int count) {
     for (int i = 0; i < count; i++) {
       deferred.remove();
@@ -102,7 +99,6 @@ final class CompletionQueue {
     return !deferred.isEmpty();
   }
 
-  /** Discards the queue: the client has gone. */
   synchronized void close() {
     closed = true;
     queued.clear();

@@ -11,7 +11,6 @@ import java.util.concurrent.ScheduledExecutorService;
  * @param senders threads that write messages to streams
  * @param timer ends waits; its tasks must be short
  * @param calls the open polls, awaits and streams
- * @param memory limits the bytes that calls hold
  */
 record GrpcContext(
     Engine engine,

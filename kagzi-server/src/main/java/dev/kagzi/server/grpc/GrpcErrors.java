@@ -46,7 +46,6 @@ final class GrpcErrors {
 
   private GrpcErrors() {}
 
-  /** Returns the status that ends the call. */
   static StatusRuntimeException of(Throwable problem) {
     Throwable cause = unwrap(problem);
     if (cause instanceof StatusRuntimeException status) {
@@ -61,14 +60,12 @@ final class GrpcErrors {
             .build());
   }
 
-  /** Ends a call that has no observer yet. */
   static void close(ServerCall<?, ?> call, Throwable problem) {
     StatusRuntimeException why = of(problem);
     Metadata trailers = why.getTrailers();
     call.close(why.getStatus(), trailers == null ? new Metadata() : trailers);
   }
 
-  /** Returns the error for one item of a call that continues. */
   static ErrorDetail detail(Throwable problem) {
     Throwable cause = unwrap(problem);
     if (cause instanceof Refusal refusal && refusal.failure() != null) {
@@ -172,13 +169,11 @@ final class GrpcErrors {
     return reason == Refusal.Reason.RESOURCE_EXHAUSTED || reason == Refusal.Reason.UNAVAILABLE;
   }
 
-  /** Returns the error for calls that a stopping server ends. */
   static Refusal stopping() {
     return Refusal.of(
         Refusal.Code.SERVER_STOPPING, "server", "", "the server is stopping; call another server");
   }
 
-  /** Returns the error for a field or call of the protocol that this server does not implement. */
   static Refusal unimplemented(String subject, String name) {
     return Refusal.of(
         Refusal.Reason.UNIMPLEMENTED,

@@ -121,12 +121,10 @@ public final class GrpcServer implements AutoCloseable {
     serving.watch(threads.timer());
   }
 
-  /** Returns the open port, or {@link dev.kagzi.server.listen.ListenConfig#NONE}. */
   public int port() {
     return transports.port();
   }
 
-  /** Returns how many polls, awaits and streams are open. */
   public int openCalls() {
     return calls.size();
   }

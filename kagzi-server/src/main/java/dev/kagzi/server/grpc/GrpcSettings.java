@@ -7,9 +7,7 @@ import dev.kagzi.server.listen.ListenConfig;
  * How the gRPC server is reached.
  *
  * @param inProcessName the name for callers in this process, with or without a port
- * @param reflection whether gRPC reflection is on
  * @param version the server's version, as GetServerInfo reports it
- * @param memory how many bytes calls may hold
  */
 public record GrpcSettings(
     ListenConfig listen,

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A worker's call that waits for tasks. It ends once: with tasks, when the caller cancels, or when
  * the server stops. In the latter two cases the poll is cancelled in the engine. Tasks that still
- * arrive are given back, so that they are not claimed by a worker that never received them. Tasks
- * are also given back if the response was not sent completely: cancelled, past the deadline, or the
- * connection broke.
+ * arrive are released, so that they are not held by a worker that never received them. Tasks are
+ * also released if the response was not sent completely: the call was cancelled or its deadline
+ * passed, or the connection broke.
  */
 final class LongPoll<M> implements OpenCalls.OpenCall {
   private static final long MARGIN_MS_MIN = 50;
@@ -33,7 +33,7 @@ final class LongPoll<M> implements OpenCalls.OpenCall {
   private final Consumer<List<Task>> giveBack;
   private final AtomicBoolean ended = new AtomicBoolean();
 
-  /** Tasks whose response is not sent yet. The thread that gives them back takes them from here. */
+  /** Tasks whose response is not sent yet. The thread that releases them removes them from here. */
   private final AtomicReference<@Nullable List<Task>> unsent = new AtomicReference<>();
 
   private volatile @Nullable Poll poll;

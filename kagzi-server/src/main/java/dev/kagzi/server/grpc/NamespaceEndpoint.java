@@ -17,7 +17,6 @@ import dev.kagzi.protocol.v1.UpdateNamespaceRequest;
 import dev.kagzi.protocol.v1.UpdateNamespaceResponse;
 import io.grpc.stub.StreamObserver;
 
-/** Creates, lists, updates, enables and disables namespaces. */
 final class NamespaceEndpoint extends NamespaceServiceImplBase {
   private final BlockingCalls blocking;
   private final Namespaces namespaces;

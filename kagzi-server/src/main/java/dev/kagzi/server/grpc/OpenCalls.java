@@ -8,9 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /** The open polls, awaits and streams, so that a stopping server can end them. */
 final class OpenCalls {
 
-  /** A poll, an await or a stream. */
   interface OpenCall {
-    /** Ends the call with this error, unless it has ended. */
     void end(Refusal why);
   }
 

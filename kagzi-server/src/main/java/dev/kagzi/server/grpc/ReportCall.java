@@ -19,7 +19,8 @@ final class ReportCall {
 
   /**
    * Limit for the arrived steps of one response; the last step may exceed it. A worker can have
-   * many waiting runs, and gRPC limits the message size. The worker asks again for the rest.
+   * many waiting runs, and gRPC limits the message size. The worker asks again for the remaining
+   * steps.
    */
   private static final int CAME_BYTES_MAX = 4 << 20;
 

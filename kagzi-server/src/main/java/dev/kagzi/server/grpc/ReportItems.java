@@ -9,7 +9,6 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.protocol.v1.ReportItem;
 import org.jspecify.annotations.Nullable;
 
-/** Converts a worker's report items. */
 final class ReportItems {
   private ReportItems() {}
 

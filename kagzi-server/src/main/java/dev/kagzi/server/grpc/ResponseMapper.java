@@ -445,19 +445,16 @@ final class ResponseMapper {
         .build();
   }
 
-  /** Returns the messages of a page's items. */
   static <T, M> List<M> items(Page<T> page, Function<T, M> mapper) {
     return page.items().stream().map(mapper).toList();
   }
 
-  /** Sets a field, unless the value is null. */
   static <T> void set(@Nullable T value, Consumer<T> field) {
     if (value != null) {
       field.accept(value);
     }
   }
 
-  /** Sets a field to the mapped value, unless the value is null. */
   static <T, M> void set(@Nullable T value, Function<T, M> mapper, Consumer<M> field) {
     if (value != null) {
       field.accept(mapper.apply(value));

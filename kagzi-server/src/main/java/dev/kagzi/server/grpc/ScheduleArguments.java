@@ -12,7 +12,6 @@ import dev.kagzi.protocol.v1.UpdateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.WorkflowSchedule;
 import org.jspecify.annotations.Nullable;
 
-/** Converts schedules from request fields. */
 final class ScheduleArguments {
   private ScheduleArguments() {}
 

@@ -31,7 +31,6 @@ import dev.kagzi.protocol.v1.UpdateWorkflowScheduleResponse;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceImplBase;
 import io.grpc.stub.StreamObserver;
 
-/** Creates, updates, lists, previews and fires schedules. */
 final class ScheduleEndpoint extends WorkflowScheduleServiceImplBase {
   private final BlockingCalls blocking;
   private final Schedules schedules;

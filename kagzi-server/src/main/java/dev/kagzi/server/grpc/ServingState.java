@@ -33,7 +33,6 @@ final class ServingState {
     return health.getHealthService();
   }
 
-  /** Checks now and then periodically. */
   void watch(ScheduledExecutorService timer) {
     check();
     timer.scheduleWithFixedDelay(
@@ -69,7 +68,6 @@ final class ServingState {
     }
   }
 
-  /** Reports NOT_SERVING permanently. */
   void stop() {
     health.enterTerminalState();
   }

@@ -62,8 +62,8 @@ final class StartRequests {
   }
 
   /**
-   * Reads a child's start from a report; namespace, id and parent follow from the parent run and
-   * its step.
+   * Reads a child's start from a report; the engine derives namespace, id and parent from the
+   * parent run and its step.
    */
   static StartRequest readChild(StartWorkflowRequest request, RetryPolicy defaults) {
     if (!request.getNamespace().isEmpty()

@@ -18,7 +18,6 @@ import dev.kagzi.protocol.v1.ListWorkflowTypesResponse;
 import dev.kagzi.protocol.v1.WorkerHealth;
 import dev.kagzi.protocol.v1.WorkflowTypeInfo;
 
-/** Maps counts, health and worker events to protocol messages. */
 final class StatsMapper {
   private StatsMapper() {}
 

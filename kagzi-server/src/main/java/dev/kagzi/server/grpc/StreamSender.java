@@ -63,12 +63,10 @@ final class StreamSender<M> {
     }
   }
 
-  /** Completes the stream after the source's remaining messages. */
   void complete() {
     endWith(new StreamEnd(null, true));
   }
 
-  /** Ends the stream without sending the remaining messages. */
   void fail(RuntimeException problem) {
     endWith(new StreamEnd(problem, false));
   }

@@ -53,7 +53,6 @@ final class Transports {
    * @param threads in-process handlers run on these, not on the caller's thread, which may be
    *     interrupted
    * @param memory counts the bytes that arrive over the network
-   * @param services adds the services to a server
    */
   static Transports open(
       GrpcSettings settings,
@@ -119,12 +118,10 @@ final class Transports {
     return credentials.build();
   }
 
-  /** Returns the open port, or {@link ListenConfig#NONE}. */
   int port() {
     return port;
   }
 
-  /** Accepts no more calls. */
   void shutdown() {
     servers.forEach(Server::shutdown);
   }

@@ -9,7 +9,6 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Answers unary calls with a result of the engine or with its error. */
 final class UnaryResponses {
   private UnaryResponses() {}
 
@@ -46,7 +45,6 @@ final class UnaryResponses {
         (value, problem) -> writer.execute(() -> send(caller, value, problem, reply)));
   }
 
-  /** Returns the executor that writes a response with this many items. */
   static Executor writer(int items, Executor senders) {
     return items < OFFLOAD_ITEMS_MIN ? Runnable::run : senders;
   }

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  * <p>When the client has half-closed the stream, it completes after the last answer.
  */
 final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCalls.OpenCall {
-  /** The most runs that one stream may watch at a time. */
   static final int RUNS_MAX = 100_000;
 
   private final OpenCalls calls;
@@ -109,7 +108,8 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     queue.close();
   }
 
-  // An invalid id is answered as not found. The stream goes on, since it carries other runs too.
+  // An invalid id is answered as not found. The stream continues, because it carries other runs
+  // too.
   private void watchId(String id) {
     Optional<RunId> run = RunId.parse(id);
     if (run.isEmpty()) {

@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Converts requests of workers: registration, heartbeat, sleep. */
 final class WorkerArguments {
   private WorkerArguments() {}
 

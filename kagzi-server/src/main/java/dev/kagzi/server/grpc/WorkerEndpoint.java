@@ -46,7 +46,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Serves workers: registration, polls, heartbeats, reports, deregistration. */
 final class WorkerEndpoint extends WorkerServiceImplBase {
   private final GrpcContext context;
   private final BlockingCalls blocking;

@@ -34,7 +34,6 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Starts, reads, lists, awaits, cancels, terminates, resumes and retries runs. */
 final class WorkflowEndpoint extends WorkflowServiceImplBase {
   // Both the default and the maximum: a longer call is likely to break before it is answered.
   private static final long AWAIT_MS_MAX = 60_000;

@@ -7,11 +7,6 @@
  * namespaces, histories) goes to a virtual thread through {@link
  * dev.kagzi.server.grpc.BlockingCalls}.
  *
- * <p>Three classes convert between protocol and engine. {@link dev.kagzi.server.grpc.Arguments}
- * reads and validates requests, {@link dev.kagzi.server.grpc.ResponseMapper} writes results, {@link
- * dev.kagzi.server.grpc.GrpcErrors} writes errors. {@link dev.kagzi.server.grpc.OpenCalls} holds
- * polls, awaits and streams, so that a stopping server can end them and their callers reconnect.
- *
  * <p>May use the engine's services and values, never its database.
  */
 @NullMarked

@@ -15,7 +15,7 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.jspecify.annotations.Nullable;
 
-/** The HTTP server. Thread-safe. */
+/** Thread-safe. */
 public final class HttpApi implements AutoCloseable {
   private static final int UNAVAILABLE = 503;
 
@@ -106,7 +106,6 @@ public final class HttpApi implements AutoCloseable {
     context.result(line + "\n");
   }
 
-  /** Returns the open port, or {@link ListenConfig#NONE}. */
   public int port() {
     return server == null ? ListenConfig.NONE : server.port();
   }

@@ -2,7 +2,8 @@
  * The HTTP server: health checks and a start page for browsers and curl. It starts before the
  * database is reachable, so that {@code /readyz} can report why the server is not ready.
  *
- * <p>Like the gRPC server it translates and decides nothing.
+ * <p>Like the gRPC server, it only translates requests and responses; the engine makes all
+ * decisions.
  */
 @NullMarked
 package dev.kagzi.server.http;

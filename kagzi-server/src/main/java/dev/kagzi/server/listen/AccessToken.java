@@ -32,7 +32,6 @@ public final class AccessToken {
     return new AccessToken(token);
   }
 
-  /** Reads the token from the first line of a file. */
   public static AccessToken read(Path file) {
     try {
       String line = Files.readString(file).lines().findFirst().orElse("").strip();
@@ -43,7 +42,6 @@ public final class AccessToken {
     }
   }
 
-  /** Whether this authorization header carries the token. */
   public boolean accepts(@Nullable String authorization) {
     String header = authorization == null ? "" : authorization;
     boolean isBearer = header.toLowerCase(Locale.ROOT).startsWith(SCHEME);

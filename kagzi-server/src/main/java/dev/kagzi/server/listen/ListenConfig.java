@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param host the address that both ports bind to
  * @param grpcPort 0 for a free one, {@link #NONE} for no port
  * @param httpPort 0 for a free one, {@link #NONE} for no port
- * @param access which callers it accepts
  */
 public record ListenConfig(String host, int grpcPort, int httpPort, Access access) {
   /** No port: the server is reachable from within its process only. */
@@ -67,17 +66,14 @@ public record ListenConfig(String host, int grpcPort, int httpPort, Access acces
     return LOOPBACK.matcher(host).matches();
   }
 
-  /** Whether the token crosses the network unencrypted. */
   public boolean sendsTokenUnencrypted() {
     return access.token() != null && access.tls() == null && !isLoopback(host);
   }
 
-  /** Returns the token that callers must send, if any. */
   public Optional<AccessToken> token() {
     return Optional.ofNullable(access.token());
   }
 
-  /** Returns the certificate of the ports, if any. */
   public Optional<Tls> tls() {
     return Optional.ofNullable(access.tls());
   }
@@ -123,7 +119,6 @@ public record ListenConfig(String host, int grpcPort, int httpPort, Access acces
     }
   }
 
-  /** Returns an error that names the taken port and the flag that chooses another. */
   public IllegalArgumentException portTaken(String flag, int port, Throwable cause) {
     return new IllegalArgumentException(
         "%s: %s:%d cannot be bound: %s (expected: a port that is free; %s chooses another)"

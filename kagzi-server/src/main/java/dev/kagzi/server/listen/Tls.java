@@ -86,22 +86,18 @@ public final class Tls {
     return verify.verify(sign.sign());
   }
 
-  /** Whether clients must present a certificate. */
   public boolean isMutual() {
     return clientAuthorities != null;
   }
 
-  /** Returns the certificate and its key, without a password. */
   public KeyStore identity() {
     return identity;
   }
 
-  /** Returns the authorities that sign client certificates, or null. */
   public @Nullable KeyStore clientAuthorities() {
     return clientAuthorities;
   }
 
-  /** Returns {@link #identity} as key managers. */
   public KeyManager[] keyManagers() {
     try {
       KeyManagerFactory factory =
@@ -113,7 +109,6 @@ public final class Tls {
     }
   }
 
-  /** Returns {@link #clientAuthorities} as trust managers; empty without authorities. */
   public TrustManager[] clientTrustManagers() {
     if (clientAuthorities == null) {
       return new TrustManager[0];
