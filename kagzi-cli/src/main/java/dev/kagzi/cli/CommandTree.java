@@ -76,7 +76,6 @@ final class CommandTree {
     this.words = words;
   }
 
-  /** Returns all commands. */
   static CommandTree all() {
     return new CommandTree(Set.of());
   }
@@ -91,7 +90,6 @@ final class CommandTree {
     return words.isEmpty();
   }
 
-  /** Adds the subcommands of a command. */
   void addTo(CommandLine word) {
     Object user = word.getCommand();
     List<Class<?>> subcommands = SUBCOMMANDS.getOrDefault(user.getClass(), List.of());

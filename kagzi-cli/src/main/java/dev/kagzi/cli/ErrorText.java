@@ -4,7 +4,6 @@ import dev.kagzi.protocol.v1.ErrorDetail;
 import java.util.List;
 import java.util.Optional;
 
-/** Formats errors for people. */
 final class ErrorText {
   private static final List<String> NOT_THE_USERS =
       List.of("java.", "javax.", "jdk.", "sun.", "com.sun.", "dev.kagzi.sdk.");

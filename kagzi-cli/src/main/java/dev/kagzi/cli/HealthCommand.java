@@ -10,7 +10,6 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Shows the health of a server. */
 @Command(
     name = "health",
     description = "Shows whether a server is ready, and the health of its database and workers.",

@@ -11,7 +11,6 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Spec.Target;
 
-/** The page options of list commands. */
 final class ListOptions {
 
   private static final int PAGE_SIZE_MAX = 100;
@@ -42,7 +41,6 @@ final class ListOptions {
     return read(limit, token, page);
   }
 
-  /** Reads all pages. */
   static <M extends Message> ListPart<M> readAll(Function<PageRequest, ListPart<M>> page) {
     return read(Integer.MAX_VALUE, "", page);
   }

@@ -13,7 +13,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Migrates a database's schema, for servers whose role may not migrate. */
 @Command(
     name = "migrate",
     description = "Creates or migrates the tables of a database, and exits.",

@@ -15,7 +15,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Creates, updates and lists namespaces. */
 @Command(
     name = "namespace",
     description = "Creates, updates and lists namespaces.",

@@ -14,7 +14,7 @@ final class PlainLine {
     return plain.toString();
   }
 
-  /** The same for error messages; cuts the middle of long ones. */
+  /** Like {@link #of}, for error messages; cuts the middle of long ones. */
   static String brief(String text) {
     return of(
         text.length() <= LENGTH_MAX

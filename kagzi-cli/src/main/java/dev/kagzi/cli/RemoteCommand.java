@@ -20,7 +20,6 @@ abstract class RemoteCommand implements Callable<Integer> {
   /** {@link ServerOptions#of} merges these with the options of parent commands. */
   @Mixin ServerOptions options = new ServerOptions();
 
-  /** Returns the exit code. */
   abstract int run(RemoteServer server, Output output);
 
   @Override

@@ -9,7 +9,6 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Spec.Target;
 
-/** The option for the retention of a namespace. */
 final class RetentionOption {
 
   private static final OptionType TIME = new OptionType.Time("0s", "36500d");

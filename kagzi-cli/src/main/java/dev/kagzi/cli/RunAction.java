@@ -10,7 +10,6 @@ abstract class RunAction extends RemoteCommand {
   @Parameters(paramLabel = "RUN", description = "The run id, or the id given at its start.")
   private String run = "";
 
-  /** The result of the action. */
   record Outcome(boolean done, String text, Message response) {
 
     static Outcome of(boolean done, String text, WorkflowStatus status, Message response) {

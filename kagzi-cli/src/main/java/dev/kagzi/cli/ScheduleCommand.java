@@ -10,7 +10,6 @@ import dev.kagzi.protocol.v1.WorkflowSchedule;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Creates, lists and controls schedules. */
 @Command(
     name = "schedule",
     description = "Creates and controls schedules, which start runs by cron expressions.",

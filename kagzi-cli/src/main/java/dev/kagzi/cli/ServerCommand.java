@@ -17,7 +17,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Starts a server on an existing PostgreSQL. */
 @Command(
     name = "server",
     description = "Starts a server on your PostgreSQL; several servers can share one database.",
@@ -65,7 +64,7 @@ final class ServerCommand implements Callable<Integer> {
   }
 
   /**
-   * Stops the server if the launcher that supervises it is killed; otherwise nobody would stop it.
+   * Stops the server if the launcher that supervises it is killed; otherwise it would keep running.
    */
   private static void stopWithLauncher(StartedParts started) {
     Long pid = Long.getLong("kagzi.launcher");

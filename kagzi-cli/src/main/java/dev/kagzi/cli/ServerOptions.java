@@ -161,7 +161,7 @@ final class ServerOptions {
     return addresses;
   }
 
-  /** Returns the token of the flag, else of the variables; empty for none. */
+  /** Returns the token of the flag or, without a flag, of the variables; empty for none. */
   private String token() {
     String token = variable("KAGZI_TOKEN");
     if (tokenFile == null && !token.isEmpty()) {

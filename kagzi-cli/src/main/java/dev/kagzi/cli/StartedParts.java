@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The parts that were started; stopped in reverse order. A signal and a failure can request a stop
  * at the same time: {@link #mayStop} lets only one of them do it. One thread adds all parts before
- * other threads see this object.
+ * it publishes this object to other threads.
  */
 final class StartedParts {
 

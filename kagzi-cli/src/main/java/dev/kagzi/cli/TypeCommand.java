@@ -16,7 +16,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** Lists workflow types and sets their default versions. */
 @Command(
     name = "type",
     description = "Lists workflow types and sets their default versions.",

@@ -8,7 +8,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Shows the version of this program and of a server. */
 @Command(
     name = "version",
     description = "Shows the version of this program; with --address also that of the server.",

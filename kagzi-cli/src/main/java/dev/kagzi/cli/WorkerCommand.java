@@ -13,7 +13,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Lists and drains workers. */
 @Command(
     name = "worker",
     description = "Lists and drains workers.",

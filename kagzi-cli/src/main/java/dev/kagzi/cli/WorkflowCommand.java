@@ -2,7 +2,6 @@ package dev.kagzi.cli;
 
 import picocli.CommandLine.Command;
 
-/** Starts, shows, ends and repairs runs. */
 @Command(
     name = "workflow",
     description = "Starts, shows, ends and repairs runs.",

@@ -82,7 +82,7 @@ public class CuttingProxy implements AutoCloseable {
     next.set(tag);
   }
 
-  /** Does the same, and then makes the database unavailable. */
+  /** Like {@link #cutAnswer}, and then makes the database unavailable. */
   public void downAfter(Predicate<String> tag) {
     cutAnswer(
         text -> {
