@@ -4,7 +4,6 @@ import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.engine.config.NotifierKind;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.dispatch.Tasks;
-import dev.kagzi.engine.internal.chore.Chore;
 import dev.kagzi.engine.internal.chore.Coordinator;
 import dev.kagzi.engine.internal.chore.ExpireOverdue;
 import dev.kagzi.engine.internal.chore.FireSchedules;
@@ -13,6 +12,7 @@ import dev.kagzi.engine.internal.chore.MarkStaleWorkersOffline;
 import dev.kagzi.engine.internal.chore.PurgeExpiredRuns;
 import dev.kagzi.engine.internal.chore.RedeliverMessages;
 import dev.kagzi.engine.internal.chore.RefreshWhenChanged;
+import dev.kagzi.engine.internal.chore.ReleaseOrphanedClaims;
 import dev.kagzi.engine.internal.chore.ServerHeartbeat;
 import dev.kagzi.engine.internal.db.ConnectionFactory;
 import dev.kagzi.engine.internal.db.Database;
@@ -228,7 +228,7 @@ public final class Engine implements AutoCloseable {
         List.of(
             heartbeat,
             new MarkStaleWorkersOffline(heartbeat, workers.recovery(), config.workers().stale()),
-            Chore.every(config.workers().stale(), workers.recovery()::releaseOrphaned),
+            new ReleaseOrphanedClaims(workers.recovery(), config.workers().stale()),
             new RedeliverMessages(heartbeat, database, this::deliverMessages),
             expireOverdue,
             new FoldRunCounts(heartbeat, database),

@@ -88,12 +88,12 @@ final class EngineEvents implements RunEvents {
   }
 
   @Override
-  public void wake(WorkerId worker, Claim claim) {
+  public void childEnded(WorkerId worker, Claim claim) {
     workers.get().send(new ServerMessage.Wake(worker, claim));
   }
 
   @Override
-  public void messages(RunId to) {
+  public void messagesPosted(RunId to) {
     deliver.accept(to);
   }
 

@@ -265,7 +265,7 @@ class BatchWorkerTest {
       assertThat(second.getHistoryApart()).isTrue();
       assertThat(steps).hasSize(100).allMatch(RecordedStep::hasOutput);
       CallErrors.refused(
-          Status.Code.ABORTED,
+          Status.Code.FAILED_PRECONDITION,
           () ->
               server
                   .workers()

@@ -156,7 +156,7 @@ public final class Tasks {
         .orElseThrow(
             () ->
                 Refusal.of(
-                    Refusal.Reason.ABORTED,
+                    Refusal.Code.CLAIM_LOST,
                     "run",
                     run.toString(),
                     "run " + run + ": claim lost (epoch " + claim.epoch() + ")"));

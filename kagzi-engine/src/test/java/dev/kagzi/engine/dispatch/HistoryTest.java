@@ -220,8 +220,7 @@ class HistoryTest {
                           loseClaim();
                         }))
         .isInstanceOfSatisfying(
-            Refusal.class,
-            refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.ABORTED))
+            Refusal.class, refusal -> assertThat(refusal.code()).isEqualTo(Refusal.Code.CLAIM_LOST))
         .hasMessageContaining("claim lost (epoch 1)");
     assertThat(pages).hasSize(1);
   }

@@ -273,7 +273,7 @@ class PollLimitsTest {
     assertThatThrownBy(() -> engine.engine().tasks().history(NAMESPACE, task.claim(), page -> {}))
         .isInstanceOfSatisfying(
             Refusal.class,
-            refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.ABORTED));
+            refusal -> assertThat(refusal.code()).isEqualTo(Refusal.Code.CLAIM_LOST));
   }
 
   @Test

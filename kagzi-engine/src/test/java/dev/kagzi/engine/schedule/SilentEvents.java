@@ -35,10 +35,10 @@ public class SilentEvents implements RunEvents {
   public void stop(WorkerId worker, Claim claim, RunStatus status) {}
 
   @Override
-  public void wake(WorkerId worker, Claim claim) {}
+  public void childEnded(WorkerId worker, Claim claim) {}
 
   @Override
-  public void messages(RunId to) {}
+  public void messagesPosted(RunId to) {}
 
   @Override
   public void committed() {}

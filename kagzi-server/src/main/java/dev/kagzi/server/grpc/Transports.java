@@ -69,7 +69,7 @@ final class Transports {
     if (settings.listen().grpcPort() == ListenConfig.NONE) {
       return new Transports(servers, ListenConfig.NONE);
     }
-    BrokenConnections.logBriefly();
+    DisconnectLogFilter.logBriefly();
     try {
       NettyServerBuilder netty = netty(settings.listen());
       CallerContext.add(netty);

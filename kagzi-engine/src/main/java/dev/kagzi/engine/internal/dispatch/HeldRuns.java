@@ -169,8 +169,7 @@ public final class HeldRuns {
    * Claims, of runs with their own lease, whose workers have been offline for at least {@code
    * offlineMs}; at most {@code max} of each worker. Other leases expire soon.
    */
-  public static List<Claim> forgotten(Session session, long offlineMs, int max)
-      throws SQLException {
+  public static List<Claim> orphaned(Session session, long offlineMs, int max) throws SQLException {
     return session
         .query(FORGOTTEN_SQL)
         .bind(max)

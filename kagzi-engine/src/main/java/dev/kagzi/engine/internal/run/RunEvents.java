@@ -29,10 +29,10 @@ public interface RunEvents {
   void stop(WorkerId worker, Claim claim, RunStatus status);
 
   /** A message has ended a step of a running run: its worker can ask for the result. */
-  void wake(WorkerId worker, Claim claim);
+  void childEnded(WorkerId worker, Claim claim);
 
-  void messages(RunId to);
+  void messagesPosted(RunId to);
 
-  /** All events of a commit were published; buffered messages can be sent. */
+  /** All events of a commit were published: tasks that they queued can answer polls now. */
   void committed();
 }

@@ -156,7 +156,7 @@ record ChildTransitions(
       WorkerId worker = row.lockedBy();
       if (recorded && row.status() == RunStatus.RUNNING && worker != null) {
         Claim claim = new Claim(row.runId(), row.epoch());
-        batch.afterCommit(() -> events.wake(worker, claim));
+        batch.afterCommit(() -> events.childEnded(worker, claim));
       }
     }
     Integer before = write.answerBefore();

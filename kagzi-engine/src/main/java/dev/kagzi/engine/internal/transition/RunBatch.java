@@ -313,7 +313,7 @@ final class RunBatch {
     }
     if (!cancelledParents.isEmpty()) {
       List<RunId> children = Messages.postCancelToChildren(tx, cancelledParents);
-      children.forEach(child -> afterCommit(() -> events.messages(child)));
+      children.forEach(child -> afterCommit(() -> events.messagesPosted(child)));
     }
     if (!reopened.isEmpty()) {
       CloseSteps.reopenSleeps(tx, reopened);
@@ -322,7 +322,7 @@ final class RunBatch {
       }
       if (CloseSteps.reopenChildren(tx, reopened, ENDED)) {
         Set<RunId> receivers = Messages.postResultsOfEndedChildren(tx, reopened);
-        receivers.forEach(run -> afterCommit(() -> events.messages(run)));
+        receivers.forEach(run -> afterCommit(() -> events.messagesPosted(run)));
       }
       List<RunRow> resumed =
           rows.values().stream().filter(row -> reopened.contains(row.runId())).toList();

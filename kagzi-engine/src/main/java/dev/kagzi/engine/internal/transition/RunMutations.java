@@ -37,7 +37,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
       batch.closeSteps(row.runId());
     }
     batch.afterCommit(() -> events.claimEnded(claim));
-    publishCompletion(row, status, output);
+    notifyOfEnd(row, status, output);
   }
 
   /** Fails a run from outside of its claim (timeout, crashes) and starts its failure handlers. */
@@ -48,7 +48,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     batch.closeSteps(row.runId());
     stopWorker(worker, claim, status);
     startFailureHandlers(row, status, why);
-    publishCompletion(row, status, null);
+    notifyOfEnd(row, status, null);
   }
 
   /**
@@ -63,7 +63,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     batch.closeSteps(row.runId());
     batch.cancelChildren(row.runId(), why);
     stopWorker(worker, claim, end);
-    publishCompletion(row, end, null);
+    notifyOfEnd(row, end, null);
   }
 
   void startFailureHandlers(RunRow row, RunStatus status, Failure why) {
@@ -119,7 +119,8 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     batch.afterCommit(() -> events.expires(delayMs));
   }
 
-  void publishCompletion(RunRow row, RunStatus status, @Nullable Payload output) {
+  /** Posts the end to the parent, in this transaction, and publishes it after the commit. */
+  void notifyOfEnd(RunRow row, RunStatus status, @Nullable Payload output) {
     RunId parent = row.parent();
     String parentStep = row.parentStep();
     if (parent != null && parentStep != null && !row.isDetached()) {
@@ -127,7 +128,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
           status == RunStatus.COMPLETED
               ? RunMessage.completed(parent, parentStep, row.runId(), output)
               : RunMessage.failed(parent, parentStep, row.runId(), childFailure(row, status)));
-      batch.afterCommit(() -> events.messages(parent));
+      batch.afterCommit(() -> events.messagesPosted(parent));
     }
     batch.afterCommit(() -> events.ended(RunBatch.completion(row, status, output)));
   }

@@ -142,7 +142,7 @@ record RunTransitions(
       CancelResult before = write.answerBefore();
       boolean own = before != null && before.cancelled() && row.status() == before.status();
       if (own) {
-        mutations.publishCompletion(row, row.status(), null);
+        mutations.notifyOfEnd(row, row.status(), null);
       }
       write.answer(new CancelResult(own || isRepeated(write, row), row.status()));
       return;

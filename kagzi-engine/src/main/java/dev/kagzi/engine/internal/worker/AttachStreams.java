@@ -81,7 +81,7 @@ public final class AttachStreams implements AutoCloseable {
       timer.schedule(
           () ->
               CompletableFuture.runAsync(
-                  () -> recovery.releaseDetached(worker, attachId, brokenNanos), blocking),
+                  () -> recovery.releaseStreamBroken(worker, attachId, brokenNanos), blocking),
           detachedMs + 100,
           TimeUnit.MILLISECONDS);
     }

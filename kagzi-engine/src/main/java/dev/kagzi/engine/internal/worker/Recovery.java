@@ -58,7 +58,7 @@ public final class Recovery {
    * {@link ReleaseReason#STREAM_BROKEN}: called a while after the break. The worker may have
    * attached again, to any server, or sent a heartbeat since.
    */
-  void releaseDetached(WorkerId worker, UUID attachId, long brokenNanos) {
+  void releaseStreamBroken(WorkerId worker, UUID attachId, long brokenNanos) {
     long brokenMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - brokenNanos);
     releaseOffline(
         ReleaseReason.STREAM_BROKEN,
@@ -93,7 +93,7 @@ public final class Recovery {
   public int releaseOrphaned() {
     List<Claim> orphaned =
         database.read(
-            session -> HeldRuns.forgotten(session, config.stale().toMillis(), ORPHANED_MAX));
+            session -> HeldRuns.orphaned(session, config.stale().toMillis(), ORPHANED_MAX));
     if (!orphaned.isEmpty()) {
       release(orphaned, ReleaseReason.CLAIM_ORPHANED);
       log.atWarn()

@@ -10,18 +10,18 @@ import org.slf4j.LoggerFactory;
  * response waits for flow control. These are not errors of this server, so they are logged at DEBUG
  * only.
  */
-final class BrokenConnections {
-  private static final org.slf4j.Logger log = LoggerFactory.getLogger(BrokenConnections.class);
+final class DisconnectLogFilter {
+  private static final org.slf4j.Logger log = LoggerFactory.getLogger(DisconnectLogFilter.class);
 
   // A strong reference: the log manager holds loggers weakly, and the filter would be lost.
   private static final Logger GRPC =
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerHandler");
 
-  private BrokenConnections() {}
+  private DisconnectLogFilter() {}
 
   /** Installs the filter. Repeated calls have no further effect. */
   static void logBriefly() {
-    GRPC.setFilter(BrokenConnections::isSomethingElse);
+    GRPC.setFilter(DisconnectLogFilter::isSomethingElse);
   }
 
   private static boolean isSomethingElse(LogRecord record) {
