@@ -141,11 +141,20 @@ class LauncherTest {
     assertThat(median).isLessThan(Duration.ofMillis(500));
   }
 
-  // The module that Maven writes to is not linked.
+  @Test
+  void a_jar_of_an_earlier_version_does_not_disturb() throws Exception {
+    checkout.complete();
+    LauncherCheckout.write(
+        checkout.root.resolve("kagzi-cli/target/quick/kagzi-cli-0.0.9-all.jar"), "old");
+
+    assertThat(checkout.run("version").err()).doesNotContain("made no jar");
+  }
+
+  // The modules that Maven writes to are not linked.
   private void linkOurSources() throws IOException {
     try (Stream<Path> modules = Files.list(Path.of("..").toRealPath())) {
       for (Path module : modules.filter(each -> Files.exists(each.resolve("src/main"))).toList()) {
-        boolean written = module.endsWith("kagzi-cli");
+        boolean written = module.endsWith("kagzi-cli") || module.endsWith("torture");
         Path link = checkout.root.resolve(module.getFileName() + (written ? "-too" : ""));
         Files.createSymbolicLink(link, module);
       }
