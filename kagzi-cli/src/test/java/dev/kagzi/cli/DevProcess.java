@@ -3,18 +3,24 @@ package dev.kagzi.cli;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
 
 /** {@code kagzi dev} in its own JVM, as a user would start it. */
 final class DevProcess implements AutoCloseable {
 
   private static final Pattern GRPC = Pattern.compile("gRPC +localhost:(\\d+)");
   private static final Pattern HTTP = Pattern.compile("HTTP +http://localhost:(\\d+)");
+
+  private static final String LAST_LINE = "Ctrl-C";
 
   private final Process process;
   private final Path dataDir;
@@ -54,7 +60,7 @@ final class DevProcess implements AutoCloseable {
     StringBuilder read = new StringBuilder();
     for (String line = output.readLine(); line != null; line = output.readLine()) {
       read.append(line).append('\n');
-      if (line.contains("Ctrl-C")) {
+      if (line.contains(LAST_LINE)) {
         break;
       }
     }
@@ -86,7 +92,7 @@ final class DevProcess implements AutoCloseable {
   }
 
   ProcessHandle postgres() throws IOException {
-    String pid = Files.readAllLines(dataDir.resolve("pgdata/postmaster.pid")).getFirst();
+    String pid = Files.readAllLines(pidFile()).getFirst();
     return ProcessHandle.of(Long.parseLong(pid.strip())).orElseThrow();
   }
 
@@ -105,9 +111,34 @@ final class DevProcess implements AutoCloseable {
     return process.exitValue();
   }
 
+  /** Kills it, and waits for its PostgreSQL, which would write into a folder that is deleted. */
   @Override
   public void close() throws IOException {
     process.destroyForcibly().onExit().join();
+    if (banner.contains(LAST_LINE)) {
+      awaitPostgresEnd();
+    }
     Files.deleteIfExists(errors);
+  }
+
+  private void awaitPostgresEnd() throws IOException {
+    ProcessHandle postgres;
+    try {
+      postgres = postgres();
+    } catch (NoSuchFileException | NoSuchElementException ended) {
+      return;
+    }
+    // The process of a server that was killed may stay listed, without a command line.
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () ->
+                !Files.exists(pidFile())
+                    || !postgres.isAlive()
+                    || postgres.info().commandLine().isEmpty());
+  }
+
+  private Path pidFile() {
+    return dataDir.resolve("pgdata/postmaster.pid");
   }
 }
