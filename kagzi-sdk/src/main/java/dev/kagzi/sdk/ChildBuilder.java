@@ -3,8 +3,9 @@ package dev.kagzi.sdk;
 import java.time.Duration;
 
 /**
- * Starts child runs: {@link WorkflowContext#child}. A child's run id is derived from its parent and
- * the step's name, so a replay of the parent never starts it a second time.
+ * Starts child runs: {@link WorkflowContext#child}. A child's run id is derived from the parent's
+ * run id and the step's key and attempt, so a replay of the parent never starts it a second time.
+ * If a child failed, the next attempt of the parent starts a new one.
  *
  * <pre>{@code
  * Receipt receipt = ctx.child(CHARGE).executionTimeout(Duration.ofHours(1)).run("charge", order);

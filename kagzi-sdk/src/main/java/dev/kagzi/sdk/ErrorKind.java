@@ -20,7 +20,7 @@ public enum ErrorKind {
   UNAUTHORIZED(false),
   BAD_REQUEST(false),
   VALIDATION(false),
-  /** Not classified. Retried, unless the policy lists the kinds to retry. */
+  /** Not classified. Retried, unless the policy retries only other kinds. */
   UNKNOWN(false);
 
   private final boolean retryable;

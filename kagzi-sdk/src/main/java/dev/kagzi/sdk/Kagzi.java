@@ -341,8 +341,8 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Connects to a server in this process without a socket. Replaces {@link #address}; token and
-     * TLS are not used.
+     * Connects to a server in this process without a socket. Use it instead of {@link #address};
+     * token and TLS are not used.
      *
      * @param name the {@code inProcessName()} of the server
      */

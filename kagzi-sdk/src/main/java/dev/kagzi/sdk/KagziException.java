@@ -3,7 +3,8 @@ package dev.kagzi.sdk;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Superclass of the exceptions that report a failed operation. Wrong use of the API throws {@link
+ * Superclass of the exceptions that report a failed operation, or the wrong use of a {@link
+ * WorkflowContext} ({@link ContextMisuseException}). Other wrong use of the API throws {@link
  * IllegalArgumentException} or {@link IllegalStateException} instead.
  */
 public abstract sealed class KagziException extends RuntimeException

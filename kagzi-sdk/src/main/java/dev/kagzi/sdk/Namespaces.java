@@ -117,7 +117,7 @@ public final class Namespaces {
         connection.call(NamespaceServiceGrpc.getEnableNamespaceMethod(), request).getNamespace());
   }
 
-  /** Disables the namespace: no starts, no dispatch. Runs that a worker has continue. */
+  /** Disables the namespace: no starts, no dispatch. Runs that are held by a worker continue. */
   public NamespaceInfo disable(String name) {
     DisableNamespaceRequest request =
         DisableNamespaceRequest.newBuilder().setNamespace(name).build();

@@ -25,7 +25,8 @@ public interface PayloadTransform {
    * Like {@link #fingerprint(String)}, but with the key that produced the stored fingerprint, so
    * that the two can be compared. Override it if keys are rotated.
    *
-   * @param stored the stored fingerprint; return it unchanged if its key is no longer available
+   * @param stored the stored fingerprint. If its key is no longer available, return it unchanged:
+   *     the input then counts as unchanged
    */
   default String fingerprint(String plain, String stored) {
     return fingerprint(plain);

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
  * }</pre>
  *
  * <p>The server applies it. The delay before attempt {@code n + 1} is {@code initial x
- * coefficient^(n - 1)}, at most {@code max}, with a random variation of up to 25 % unless jitter is
- * switched off.
+ * coefficient^(n - 1)}, varied at random by the {@linkplain #jitter(double) jitter} (25 % by
+ * default), and at most {@code max}.
  *
  * <p>Every error is retried, except {@link NonRetryableException}, {@link PayloadException}, {@link
  * ContextMisuseException}, and errors that the policy excludes. If an error matches both {@code
@@ -88,7 +88,8 @@ public final class Retry {
   }
 
   /**
-   * Returns a policy with the same delay before each retry.
+   * Returns a policy whose delay does not grow. Jitter makes it up to 25 % shorter, but never
+   * longer; {@code jitter(false)} makes it exact.
    *
    * @param attempts maximum number of attempts, including the first; {@link #UNLIMITED} for no
    *     limit

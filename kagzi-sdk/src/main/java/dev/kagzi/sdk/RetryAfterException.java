@@ -5,8 +5,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown by a step that knows when to retry, for example from a {@code Retry-After} header. The
- * delay, at most 30 days, replaces the delay of the retry policy; zero retries at once. The policy
- * still limits the number of attempts.
+ * delay replaces the delay of the retry policy. After a delay of zero the step is retried at once;
+ * a delay of more than 30 days is shortened to 30 days. The policy still limits the number of
+ * attempts.
  */
 public class RetryAfterException extends RuntimeException {
   private final Duration delay;

@@ -23,7 +23,10 @@ public final class RunExistsException extends KagziException {
     return workflowId;
   }
 
-  /** Returns the run that uses the id, for {@link Kagzi#run}; empty if unknown. */
+  /**
+   * Returns the run id of the run that uses the id, for {@link Kagzi#run(String, WorkflowType)};
+   * empty if unknown.
+   */
   public Optional<String> existingRunId() {
     return existingRunId.isEmpty() ? Optional.empty() : Optional.of(existingRunId);
   }

@@ -22,7 +22,7 @@ public final class RunHistory {
     this.file = file;
   }
 
-  /** Returns the run. */
+  /** Returns the state of the run when its history was fetched. */
   public RunInfo run() {
     return ProtoMapper.runInfo(file.run(), Encoded.outputOf(file.run(), JacksonCodec.DEFAULT));
   }

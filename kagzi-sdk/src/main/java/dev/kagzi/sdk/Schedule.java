@@ -121,12 +121,12 @@ public final class Schedule {
   }
 
   /**
-   * Starts the runs of all slots in the range that have none, at most 10,000, regardless of the
-   * overlap policy.
+   * Starts the runs of all slots in the range that have none, regardless of the overlap policy.
    *
    * @param from inclusive
-   * @param to exclusive
+   * @param to exclusive; not in the future
    * @return how many runs were started
+   * @throws RequestRefusedException if the range has more than 10,000 slots, or ends in the future
    */
   public int backfill(Instant from, Instant to) {
     BackfillScheduleRequest request =

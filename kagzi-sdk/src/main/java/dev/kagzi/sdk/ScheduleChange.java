@@ -50,15 +50,18 @@ public final class ScheduleChange {
   }
 
   /**
-   * Sets the cron expression. {@link #save} sets the next slot to the first time after that at
-   * which it fires.
+   * Sets the cron expression. If it differs from the current one, its first match after {@link
+   * #save} becomes the next slot.
    */
   public ScheduleChange cron(String expression) {
     request.setCronExpr(expression);
     return this;
   }
 
-  /** Sets the time zone of the cron expression by its IANA name. */
+  /**
+   * Sets the time zone of the cron expression by its IANA name. If it differs from the current one,
+   * the next slot changes as with {@link #cron}.
+   */
   public ScheduleChange zone(String zone) {
     request.setTimeZone(NameRules.check("zone", zone));
     return this;

@@ -3,8 +3,10 @@ package dev.kagzi.sdk;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when no server answered in time, or when the client was closed during the call. It is
- * unknown whether the call took effect.
+ * Thrown when no server answered in time, or when the client was closed during the call. Also
+ * thrown when the thread is interrupted, or its gRPC context ends, during a call; a start and a
+ * wait for a result throw {@link WaitInterruptedException} instead. It is unknown whether the call
+ * took effect.
  */
 public final class ServerUnavailableException extends KagziException {
   public ServerUnavailableException(String message, @Nullable Throwable cause) {

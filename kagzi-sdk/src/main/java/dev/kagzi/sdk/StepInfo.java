@@ -25,7 +25,10 @@ public record StepInfo(
 
   /** What kind of operation the step is. */
   public enum Kind {
-    /** Application code; also the winner of a race, and the first failure of branches. */
+    /**
+     * Application code. Also the step that records the winner of a {@code race}, or the failure of
+     * a {@code parallel} or {@code race} call.
+     */
     FUNCTION,
     SLEEP,
     CHILD

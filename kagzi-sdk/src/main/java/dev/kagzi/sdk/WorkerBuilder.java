@@ -83,9 +83,9 @@ public final class WorkerBuilder {
    * or terminated do not start it, and neither do failed handlers.
    *
    * <p>A namespace has one handler of all failures. From its first registration on, every failure
-   * starts it: on the failed run's queue if a worker registered it there, and otherwise on the
-   * queue where it was registered last. This worker serves it on all its queues. If no worker of
-   * that queue is online, the handler's run waits.
+   * starts it: on the failed run's queue if an online worker there has registered it, and otherwise
+   * on the queue where it was registered last. This worker serves it on all its queues. If no
+   * worker of that queue is online, the handler's run waits.
    */
   public WorkerBuilder onAnyFailure(Workflow<WorkflowFailedEvent, ?> handler) {
     Objects.requireNonNull(handler, "handler");
@@ -134,7 +134,7 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /** Sets the deployment version for display. It does not affect the received runs. */
+  /** Sets the deployment version for display. It does not affect which runs the worker receives. */
   public WorkerBuilder version(String version) {
     this.version = NameRules.check("version", version);
     return this;

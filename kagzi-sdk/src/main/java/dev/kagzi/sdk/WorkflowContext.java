@@ -41,12 +41,12 @@ import org.slf4j.Logger;
  * <p><b>Branches.</b> {@link #parallel} and {@link #race} execute branches at the same time. Each
  * branch has its own thread and its own context, with which it may use steps, sleeps, children and
  * further branches. The run stays on its worker while a branch is working. When all branches wait,
- * the run is suspended until the earliest wake-up time.
+ * the run is suspended until one of them can continue.
  *
- * <p><b>Suspension.</b> Long sleeps and long retry delays suspend the run and free its slot: the
- * call leaves the workflow's code with an {@link Error}, and the code is executed again later.
- * {@code catch (Exception e)} does not catch it. Code that catches {@link Throwable} must rethrow
- * it.
+ * <p><b>Suspension.</b> Long sleeps, long retry delays and waits for children suspend the run and
+ * free its slot: the call leaves the workflow's code with an {@link Error}, and the code is
+ * executed again later. {@code catch (Exception e)} does not catch it. Code that catches {@link
+ * Throwable} must rethrow it.
  */
 public interface WorkflowContext {
 

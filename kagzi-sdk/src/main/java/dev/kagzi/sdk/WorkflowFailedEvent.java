@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param queue its task queue
  * @param error message of the failure
  * @param originalInput its stored input; empty if it is larger than 1 MiB: then read it from the
- *     run
+ *     {@linkplain RunHistory#toJson history} of the run
  * @param attempts number of attempts of the run as a whole
  * @param startedAt when a worker first claimed it; empty if none did
  * @param failedAt when it ended

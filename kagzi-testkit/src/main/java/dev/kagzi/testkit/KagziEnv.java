@@ -23,7 +23,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>The clock runs at normal speed, and {@link #advance} moves it forward. Sleeps, retry delays,
  * deadlines and leases follow it, because the server uses no other clock. {@code Instant.now()} in
- * the code under test does not move.
+ * the code under test is not affected.
  *
  * <p>Differences from a production server: every wait suspends the run regardless of its length,
  * retention deletes nothing, namespaces are created automatically, and PostgreSQL does not wait for

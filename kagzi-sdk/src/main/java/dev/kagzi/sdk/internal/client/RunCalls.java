@@ -90,7 +90,10 @@ public final class RunCalls {
         : answer.exceptionallyCompose(error -> startWithoutParent(start, error));
   }
 
-  /** The step that starts the run may belong to another installation than the run. */
+  /**
+   * Repeats a start without its parent if the server does not know the parent: a step may start
+   * runs in another installation of Kagzi than its own.
+   */
   private CompletableFuture<StartWorkflowResponse> startWithoutParent(
       StartWorkflowRequest start, Throwable error) {
     Throwable cause = error instanceof CompletionException ? error.getCause() : error;

@@ -23,7 +23,7 @@ final class EarlierExecutions {
     }
   }
 
-  /** Another attempt of the run may take another path. */
+  /** Stores the attempt as well, because another attempt of the run may take another path. */
   synchronized void remember(String runId, int attempt, Map<String, List<String>> byScope) {
     Asked asked = new Asked(attempt, byScope);
     forget(runId);

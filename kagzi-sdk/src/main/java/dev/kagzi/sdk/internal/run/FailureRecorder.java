@@ -60,7 +60,7 @@ public final class FailureRecorder {
     }
     ErrorDetail.Builder error = ProtoMapper.error(sanitize(describe(thrown)));
     if (thrown instanceof RetryAfterException later) {
-      // 0 means "not set" in the protocol; without a delay the step is retried at once.
+      // In the protocol 0 means "not set", so a delay of zero is sent as 1 ms.
       error.setRetryAfterMs(Math.max(1, ProtoMapper.millis(later.delay())));
     }
     return error.build();

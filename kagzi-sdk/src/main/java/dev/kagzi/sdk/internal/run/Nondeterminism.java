@@ -46,7 +46,10 @@ public final class Nondeterminism {
     return earlier.of(task.getRunId(), task.getAttempt());
   }
 
-  /** Remembers the keys of a run that is released while it waits; all its results are recorded. */
+  /**
+   * Remembers the keys that a run asked for before it was parked. All their results are recorded,
+   * so the same code must ask for them again in a replay.
+   */
   void parked(Task task, Map<String, List<String>> asked) {
     earlier.remember(task.getRunId(), task.getAttempt(), asked);
   }
