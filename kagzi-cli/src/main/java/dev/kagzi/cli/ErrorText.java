@@ -28,8 +28,8 @@ final class ErrorText {
   }
 
   /**
-   * Returns the first stack frame in the user's code, also of a cause; -o json shows the whole
-   * stack.
+   * Returns the first stack frame in the user's code, of the exception or of a cause. If there is
+   * none, returns the first frame of all. {@code -o json} shows the whole stack.
    */
   static String place(ErrorDetail error) {
     List<String> frames =

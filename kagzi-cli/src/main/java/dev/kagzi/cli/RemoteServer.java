@@ -203,7 +203,10 @@ final class RemoteServer implements AutoCloseable {
         + " does not answer (expected: a running server there, or --address HOST:PORT)";
   }
 
-  /** Returns the innermost message, which explains what is wrong with the certificate. */
+  /**
+   * Returns the message of the innermost certificate error; if there is none, that of the
+   * exception.
+   */
   private static String certificateProblem(Throwable tls) {
     String problem = String.valueOf(tls.getMessage());
     for (Throwable cause = tls.getCause(); cause != null; cause = cause.getCause()) {

@@ -6,9 +6,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The operating system user that runs PostgreSQL. PostgreSQL refuses to run as root. For root it
- * runs in a user namespace without a root user, where its files still belong to root. If the kernel
- * does not allow that, it runs as the user nobody.
+ * The operating system user that runs PostgreSQL, which refuses to run as root. If the current user
+ * is root, PostgreSQL runs in a user namespace of Linux: there its user id is not 0, but its files
+ * belong to root. If the kernel does not allow that, it runs as the user nobody.
  *
  * @param prefix precedes each command of PostgreSQL
  * @param uid owner of the data directory; -1 for the current user

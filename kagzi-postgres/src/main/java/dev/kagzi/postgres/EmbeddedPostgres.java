@@ -57,8 +57,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
   }
 
   /**
-   * Returns a builder. A server is durable by default; set {@link Builder#dataDir} or {@link
-   * Builder#ephemeral}.
+   * Returns a builder. Set exactly one of {@link Builder#dataDir} and {@link Builder#ephemeral}.
    */
   public static Builder builder() {
     return new Builder();

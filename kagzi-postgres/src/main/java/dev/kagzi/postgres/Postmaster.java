@@ -78,7 +78,7 @@ final class Postmaster {
     this.port = port;
   }
 
-  /** Returns when connections are accepted; empty if the server exited before that. */
+  /** Starts the server and waits until it accepts connections; empty if it exited before that. */
   static Optional<Postmaster> start(
       ServerDirectory directory, List<String> server, int port, Ending ending) throws IOException {
     Postmaster started = spawn(directory, server, port, ending);

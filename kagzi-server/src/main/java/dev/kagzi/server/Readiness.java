@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whether the server can be used: PostgreSQL answers, migrations are done, gRPC accepts calls.
  *
- * <p>Callers need no token and may query at any rate. So one caller at a time queries the database,
- * and the others reuse its answer for {@value #FRESH_MS} ms. Thread-safe.
+ * <p>Callers need no token, and nothing limits how often they call. So one caller at a time queries
+ * the database, and the others reuse its answer for {@value #FRESH_MS} ms. Thread-safe.
  */
 final class Readiness {
   private static final long FRESH_MS = 500;

@@ -129,7 +129,7 @@ public final class Namespaces {
   }
 
   /**
-   * Returns true unless the cache has the namespace as disabled, of any age. {@link
+   * Returns false only if the namespace is disabled in the cache, even if the entry is old. {@link
    * NamespaceListener} reports changes to the caller. Never blocks.
    */
   public boolean mayDispatch(String namespace) {

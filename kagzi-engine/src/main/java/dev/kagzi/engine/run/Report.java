@@ -14,7 +14,8 @@ public sealed interface Report {
   Claim claim();
 
   /**
-   * A step attempt is running. Sent only for steps that take longer, so that queries show them.
+   * A step attempt is running. Workers send it only for attempts that are still running after a
+   * short time, so that queries show them.
    *
    * @param timeoutMs timeout of the whole attempt; 0: the default of the run or, if it has none, of
    *     the server

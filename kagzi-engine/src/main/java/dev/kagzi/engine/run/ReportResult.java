@@ -39,7 +39,10 @@ public sealed interface ReportResult {
    */
   record Sleeping(long remainingMs, boolean claimKept) implements ReportResult {}
 
-  /** Another worker holds the run, or the run has ended. Nothing was changed. */
+  /**
+   * The claim has ended: the run was released, another worker holds it, or it has ended. Nothing
+   * was changed.
+   */
   record ClaimLost(RunStatus status) implements ReportResult {}
 
   record Refused(Refusal refusal) implements ReportResult {}

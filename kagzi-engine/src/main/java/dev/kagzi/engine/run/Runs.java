@@ -290,8 +290,8 @@ public final class Runs {
 
   /**
    * Resumes a failed run from its recorded steps. Failures that its code has caught stay final.
-   * Refuses a run that undid its work and ended with that failure, because nothing is left to
-   * execute, and a run that was terminated.
+   * Refuses a run that caught a failure, compensated and then ended with that failure, because
+   * nothing is left to execute. Also refuses a run that was terminated.
    *
    * @param attempt the failed attempt, which makes the call idempotent; null: the current one
    * @param force resumes in both cases: a terminated run continues, and in a run that failed by

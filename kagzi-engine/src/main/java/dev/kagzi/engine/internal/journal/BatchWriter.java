@@ -30,9 +30,9 @@ public interface BatchWriter<W extends Write<?>> {
   }
 
   /**
-   * Executes a batch of one or two writes as a single autocommit statement. Returns null if the
-   * writes are of another kind, or if nothing was changed because of an unusual state; then {@link
-   * #write} executes them.
+   * Executes a batch of one or two writes as a single autocommit statement. Returns null if there
+   * is no statement for these writes, or if it changed nothing because of an unusual state; then
+   * {@link #write} executes them.
    */
   @Nullable Effects writeAlone(Session session, List<W> batch) throws SQLException;
 }

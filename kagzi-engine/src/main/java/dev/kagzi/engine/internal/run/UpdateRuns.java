@@ -59,7 +59,11 @@ public final class UpdateRuns {
        WHERE r.run_id = n.run_id AND r.epoch = n.epoch
       """;
 
-  /** Sets the deadline again, from now. One that had passed at the start of its run is removed. */
+  /**
+   * Sets the deadline again: its original duration, counted from now. A deadline that had already
+   * passed at the start of the run is replaced by the execution timeout, or removed if there is
+   * none.
+   */
   public static final String RENEW_DEADLINES_SQL =
       """
       UPDATE kagzi.workflow_runs r

@@ -62,8 +62,8 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
   }
 
   /**
-   * One run at a time: the oldest slot becomes a run, the next may be buffered, the others are
-   * missed.
+   * Plans at most one run. If no run is open, the buffered slot or else the oldest due slot becomes
+   * a run. The next slot may be buffered, the others are missed.
    */
   private static FirePlan oneAtATime(Due due, long first, long kept, long skipped, long now) {
     List<Long> slots = new ArrayList<>();

@@ -109,7 +109,7 @@ public final class FireTimes {
     private final long offset;
     private final long start;
     private final long end;
-    // Skipped local times from here to the start, both included, fire at the start.
+    // The first local time of the gap before this stretch. Slots in the gap fire at the start.
     private final long skippedFrom;
     // Local times before this also occurred in the previous stretch.
     private final long newFrom;
