@@ -53,6 +53,7 @@ class RemovedNamesTest {
           "ExchangeStream",
           "ExchangedCall",
           "FailureNews",
+          "FireSchedules",
           "ForgetOldRuns",
           "FreeForgottenClaims",
           "Gate",

@@ -6,13 +6,13 @@ import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.dispatch.Tasks;
 import dev.kagzi.engine.internal.chore.Coordinator;
 import dev.kagzi.engine.internal.chore.ExpireOverdue;
-import dev.kagzi.engine.internal.chore.FireSchedules;
 import dev.kagzi.engine.internal.chore.FoldRunCounts;
 import dev.kagzi.engine.internal.chore.MarkStaleWorkersOffline;
 import dev.kagzi.engine.internal.chore.PurgeExpiredRuns;
 import dev.kagzi.engine.internal.chore.RedeliverMessages;
 import dev.kagzi.engine.internal.chore.RefreshWhenChanged;
 import dev.kagzi.engine.internal.chore.ReleaseOrphanedClaims;
+import dev.kagzi.engine.internal.chore.ScheduleTimer;
 import dev.kagzi.engine.internal.chore.ServerHeartbeat;
 import dev.kagzi.engine.internal.db.ConnectionFactory;
 import dev.kagzi.engine.internal.db.Database;
@@ -85,7 +85,7 @@ public final class Engine implements AutoCloseable {
   private final ExpireOverdue expireOverdue;
   private final Schedules schedules;
   private final ScheduleStarts scheduleStarts;
-  private final FireSchedules fireSchedules;
+  private final ScheduleTimer scheduleTimer;
   private final Coordinator coordinator;
   private final Coordinator purger;
   private final EngineMetrics metrics;
@@ -115,9 +115,9 @@ public final class Engine implements AutoCloseable {
     this.queries = createQueries(config);
     this.runs = createRuns(config, startChecks);
     this.reports = new Reports(journal, config.limits(), startChecks, stepCounts);
-    this.fireSchedules = createFireSchedules(config, events);
+    this.scheduleTimer = createScheduleTimer(config, events);
     this.schedules =
-        new Schedules(database, namespaces, config.limits(), largePayloads, fireSchedules::dueIn);
+        new Schedules(database, namespaces, config.limits(), largePayloads, scheduleTimer::dueIn);
     this.scheduleStarts = new ScheduleStarts(database, namespaces, config.limits(), events);
     this.tasks = new Tasks(database, dispatcher, namespaces, workers::require, config.limits());
     this.coordinator = createCoordinator(config);
@@ -214,8 +214,8 @@ public final class Engine implements AutoCloseable {
         database, journal, namespaces, config.limits(), startChecks, versions, dispatcher::reserve);
   }
 
-  private FireSchedules createFireSchedules(EngineConfig config, EngineEvents events) {
-    return new FireSchedules(
+  private ScheduleTimer createScheduleTimer(EngineConfig config, EngineEvents events) {
+    return new ScheduleTimer(
         heartbeat,
         new ScheduleFirer(database, config.schedules(), config.coordinatorInterval(), events),
         config.coordinatorInterval(),
@@ -232,7 +232,7 @@ public final class Engine implements AutoCloseable {
             new RedeliverMessages(heartbeat, database, this::deliverMessages),
             expireOverdue,
             new FoldRunCounts(heartbeat, database),
-            fireSchedules,
+            scheduleTimer,
             new RefreshWhenChanged(
                 heartbeat::namespacesChangedUs, () -> false, namespaces::refresh),
             new RefreshWhenChanged(heartbeat::typesChangedUs, versions::isStale, versions::read),
@@ -299,7 +299,7 @@ public final class Engine implements AutoCloseable {
       }
       engine.notifier.start();
       engine.heartbeat.send();
-      engine.fireSchedules.start();
+      engine.scheduleTimer.start();
       engine.versions.read();
       // A server that believes it is alone publishes nothing: make the others count this one.
       engine.notifier.publish(new ServerMessage.Everything());
@@ -381,7 +381,7 @@ public final class Engine implements AutoCloseable {
     threads.close();
     coordinator.close();
     purger.close();
-    fireSchedules.close();
+    scheduleTimer.close();
     dispatcher.close();
     workers.close();
     journal.close();
@@ -411,7 +411,7 @@ public final class Engine implements AutoCloseable {
   private void refreshEverything() {
     notifier.setOtherServers(1, System.nanoTime());
     namespaces.refresh();
-    fireSchedules.dueIn(0);
+    scheduleTimer.dueIn(0);
     versions.refresh();
     dispatcher.checkEverything();
     completions.refreshAll();
@@ -425,7 +425,7 @@ public final class Engine implements AutoCloseable {
   private void namespaceChanged(String namespace, boolean enabled) {
     if (enabled) {
       dispatcher.namespaceEnabled(namespace);
-      fireSchedules.dueIn(0);
+      scheduleTimer.dueIn(0);
     } else {
       dispatcher.namespaceDisabled(namespace);
     }

@@ -8,8 +8,8 @@ import java.time.Duration;
  * late.
  *
  * <p>Slots at most one coordinator interval old are due now: they become runs regardless of the
- * catch-up limit. The window stays open over calls of {@link ScheduleFirer#tick} that fail or find
- * schedules locked, unless nothing was done for ten seconds. Seconds are since 1970, by the
+ * catch-up limit. The window stays open over rounds ({@link ScheduleFirer#fireDue}) that fail or
+ * find schedules locked, unless nothing was done for ten seconds. Seconds are since 1970, by the
  * database's clock. Thread-safe.
  */
 final class OnTime {

@@ -34,7 +34,7 @@ public final class ScheduleFirer implements AutoCloseable {
   private static final int FIRE_TIMES_CACHED_MAX = 20_000;
   private static final int BUFFERED_MAX = 100;
 
-  /** Delay before the next tick when another session has locked a due template. */
+  /** Delay before the next round when another session has locked a due template. */
   private static final long LOCKED_MS = 50;
 
   private final Database database;
@@ -45,9 +45,7 @@ public final class ScheduleFirer implements AutoCloseable {
   private @Nullable Session session;
   private final Shared shared;
 
-  /**
-   * The last tick succeeded and left no slot that was on time, so the next one begins a new window.
-   */
+  /** The last round succeeded and left no slot on time, so the next one begins a new window. */
   private boolean isCaughtUp = true;
 
   private record Shared(CatchupBudget late, OnTime onTime, AtomicBoolean stopped) {}
@@ -93,8 +91,8 @@ public final class ScheduleFirer implements AutoCloseable {
    *
    * @param helpNeeded called when there is enough work for a helper
    */
-  public @Nullable Long tick(Runnable helpNeeded) {
-    // This tick continues one that failed or found schedules locked: slots that were on time then
+  public @Nullable Long fireDue(Runnable helpNeeded) {
+    // This round continues one that failed or found schedules locked: slots that were on time then
     // must not become late by the retry.
     if (isCaughtUp) {
       shared.onTime.begin();
@@ -115,7 +113,7 @@ public final class ScheduleFirer implements AutoCloseable {
     }
   }
 
-  /** Fires in parallel to another firer's tick until nothing is due. */
+  /** Fires in parallel to another firer's round until nothing is due. */
   public void help() {
     try {
       fireAll(() -> {});

@@ -248,7 +248,7 @@ public final class ScheduleTemplates {
   }
 
   /**
-   * A template that is still due after a tick: another session has locked it, or the catch-up
+   * A template that is still due after a round: another session has locked it, or the catch-up
    * budget is spent.
    */
   record Left(long dueSecond, long nowSecond) {}

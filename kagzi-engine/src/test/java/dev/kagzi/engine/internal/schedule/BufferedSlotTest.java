@@ -113,7 +113,7 @@ class BufferedSlotTest {
   private void nextDay() {
     days++;
     clock.ahead(Duration.ofDays(days));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
   }
 
   private ScheduleView view(ScheduleView schedule) {
@@ -266,7 +266,7 @@ class BufferedSlotTest {
       hold.release();
       await(end);
     }
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(runs(schedule)).containsExactly("0 COMPLETED", "1 PENDING");
   }

@@ -190,7 +190,7 @@ class ScheduleFirerTest {
                 "repairs"));
     ahead(Duration.ofSeconds(60));
 
-    Long nextMs = firer.tick(() -> {});
+    Long nextMs = firer.fireDue(() -> {});
 
     assertThat(
             stored.text(
@@ -225,7 +225,7 @@ class ScheduleFirerTest {
             + " 'report', 'v8', now())");
     ahead(Duration.ofMinutes(1));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
     starts.trigger(NAMESPACE, schedule.id(), null);
 
     assertThat(
@@ -241,7 +241,7 @@ class ScheduleFirerTest {
     ScheduleView schedule = create(TestSchedules.spec("s", "q", "report", "* * * * * *"));
     clock.at(BEGIN.plusMillis(2_999).plusNanos(700_000));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(slots(schedule)).containsExactly(BEGIN.plusSeconds(1), BEGIN.plusSeconds(2));
   }
@@ -251,7 +251,7 @@ class ScheduleFirerTest {
     ScheduleView schedule = create(with("late", Overlap.ALLOW, 3));
     ahead(Duration.ofMinutes(10));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(slots(schedule)).isEqualTo(minutes(next(schedule).plusSeconds(7 * 60), 3));
     assertThat(view(schedule).missedRuns()).isEqualTo(7);
@@ -281,7 +281,7 @@ class ScheduleFirerTest {
                 ""));
     clock.at(next(hourly).plus(Duration.ofMinutes(150)).plusSeconds(1));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(slots(hourly)).isEmpty();
     assertThat(view(hourly).missedRuns()).isEqualTo(3);
@@ -299,10 +299,10 @@ class ScheduleFirerTest {
     Instant first = next(schedule);
 
     clock.at(first.plusSeconds(5));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
     List<Instant> withinInterval = slots(schedule);
     clock.at(first.plusSeconds(66));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(withinInterval).containsExactly(first);
     assertThat(slots(schedule)).containsExactly(first);
@@ -318,7 +318,7 @@ class ScheduleFirerTest {
     Instant now = next(none).plus(Duration.ofMinutes(30));
     clock.at(now);
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(slots(late)).hasSize(1);
     assertThat(slots(none)).containsExactly(now);
@@ -345,7 +345,7 @@ class ScheduleFirerTest {
     take(schedule, first.plusSeconds(60));
     clock.at(first.plusSeconds(120));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
     ScheduleView fired = view(schedule);
     ScheduleStarts.Backfilled whileTaken =
         starts.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120), null);
@@ -364,7 +364,7 @@ class ScheduleFirerTest {
   void a_slot_that_has_its_run_already_is_not_counted_as_missed() {
     ScheduleView schedule = create(minutely("again"));
     clock.at(next(schedule).plusSeconds(60));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
     schedules.update(
         NAMESPACE,
         schedule.id(),
@@ -389,7 +389,7 @@ class ScheduleFirerTest {
             next(schedule)),
         null);
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(slots(schedule)).hasSize(2);
     assertThat(view(schedule).missedRuns()).isZero();
@@ -402,10 +402,10 @@ class ScheduleFirerTest {
     schedules.setEnabled(NAMESPACE, schedule.id(), false, null);
     ahead(Duration.ofMinutes(5));
 
-    Long nextMs = firer.tick(() -> {});
+    Long nextMs = firer.fireDue(() -> {});
     List<Instant> whilePaused = slots(schedule);
     ScheduleView resumed = schedules.setEnabled(NAMESPACE, schedule.id(), true, null);
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(nextMs).isNull();
     assertThat(whilePaused).isEmpty();
@@ -434,7 +434,7 @@ class ScheduleFirerTest {
                             INTERVAL,
                             new RecordedEvents())) {
                       go.await();
-                      one.tick(() -> {});
+                      one.fireDue(() -> {});
                     } catch (InterruptedException e) {
                       Thread.currentThread().interrupt();
                     }
@@ -444,7 +444,7 @@ class ScheduleFirerTest {
     for (Thread server : servers) {
       assertThat(server.join(Duration.ofSeconds(30))).isTrue();
     }
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     for (ScheduleView schedule : all) {
       assertThat(slots(schedule)).isEqualTo(minutes(next(schedule), 50));
@@ -470,7 +470,7 @@ class ScheduleFirerTest {
     Instant first = next(onTime.getFirst());
     ahead(Duration.between(BEGIN, first).plusMillis(200));
 
-    Long nextMs = firer.tick(() -> {});
+    Long nextMs = firer.fireDue(() -> {});
 
     assertThat(slots(late).size() + slots(later).size()).isEqualTo(5);
     assertThat(onTime).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(first));
@@ -490,7 +490,7 @@ class ScheduleFirerTest {
     clock.at(slot);
     events.then = () -> clock.at(slot.plusSeconds(events.due.size() * 4L));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(all).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(slot));
   }
@@ -513,7 +513,7 @@ class ScheduleFirerTest {
     clock.at(slot);
     events.then = () -> clock.at(slot.plusSeconds(5));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(slots(minutely)).containsExactly(slot);
     assertThat(slots(seconds)).hasSize(7).startsWith(slot.minusSeconds(1));
@@ -532,7 +532,7 @@ class ScheduleFirerTest {
     clock.at(slot);
     events.then = () -> clock.at(slot.plusSeconds(30));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(events.due).hasSize(2);
     assertThat(stored.count("SELECT sum(total_runs) AS value FROM kagzi.workflow_runs"))
@@ -548,7 +548,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void slots_that_a_failed_tick_left_are_not_missed() {
+  void slots_that_a_failed_round_left_are_not_missed() {
     firer.close();
     firer = new ScheduleFirer(database.open(), new ScheduleConfig(2, 1_000), INTERVAL, events);
     List<ScheduleView> all = withoutCatchUp(9);
@@ -566,13 +566,13 @@ class ScheduleFirerTest {
           events.then = () -> {};
         };
     try {
-      assertThatThrownBy(() -> firer.tick(() -> {})).isInstanceOf(Refusal.class);
+      assertThatThrownBy(() -> firer.fireDue(() -> {})).isInstanceOf(Refusal.class);
     } finally {
       database.execute("DROP FUNCTION kagzi.fails() CASCADE");
     }
     clock.at(slot.plusSeconds(4));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(all).allSatisfy(schedule -> assertThat(slots(schedule)).containsExactly(slot));
     assertThat(all).allSatisfy(schedule -> assertThat(view(schedule).missedRuns()).isZero());
@@ -589,14 +589,14 @@ class ScheduleFirerTest {
             tx.query("SELECT run_id FROM kagzi.workflow_runs FOR UPDATE").list(row -> row);
             for (int late = 0; late <= 12; late += 3) {
               clock.at(slot.plusSeconds(late));
-              waitMs.add(firer.tick(() -> {}));
+              waitMs.add(firer.fireDue(() -> {}));
             }
             return true;
           });
     }
     clock.at(slot.plusSeconds(13));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(waitMs).hasSize(5).containsOnly(50L);
     assertThat(slots(schedule)).containsExactly(slot);
@@ -605,7 +605,7 @@ class ScheduleFirerTest {
 
   /** Also while late slots wait for the catch-up budget: they must not keep the window open. */
   @Test
-  void slots_are_missed_between_two_ticks_of_which_the_first_left_none_on_time() {
+  void slots_are_missed_between_two_rounds_of_which_the_first_left_none_on_time() {
     firer.close();
     firer = new ScheduleFirer(database.open(), new ScheduleConfig(100, 1), INTERVAL, events);
     ScheduleView late = create(minutely("late"));
@@ -616,9 +616,9 @@ class ScheduleFirerTest {
     Instant slot = next(none);
     clock.at(slot);
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
     clock.at(slot.plusSeconds(7));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(slots(late)).hasSizeLessThan(10);
     assertThat(slots(none))
@@ -652,7 +652,7 @@ class ScheduleFirerTest {
     create(minutely("small"));
     ahead(Duration.ofMinutes(6));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
     ScheduleStarts.Backfilled filled =
         starts.backfill(NAMESPACE, schedule.id(), BEGIN.minus(Duration.ofMinutes(6)), BEGIN, null);
 
@@ -675,7 +675,7 @@ class ScheduleFirerTest {
     ahead(Duration.ofMinutes(1));
     events.then = firer::stop;
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
     firer.helper().help();
 
     assertThat(stored.count("SELECT sum(total_runs) AS value FROM kagzi.workflow_runs"))
@@ -691,7 +691,7 @@ class ScheduleFirerTest {
             + " 'newer'");
     ahead(Duration.ofMinutes(1));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(slots(good)).hasSize(1);
     assertThat(
@@ -712,7 +712,7 @@ class ScheduleFirerTest {
         "UPDATE kagzi.workflow_runs SET time_zone = 'Mars' WHERE schedule_name = 'elsewhere'");
     ahead(Duration.ofMinutes(1));
 
-    Long nextMs = firer.tick(() -> {});
+    Long nextMs = firer.fireDue(() -> {});
 
     assertThat(slots(good)).hasSize(1);
     assertThat(view(broken).problem()).startsWith("cron_expr: \"soon\" has 1 fields");
@@ -734,7 +734,7 @@ class ScheduleFirerTest {
             + " generate_series(1, 500) n) WHERE schedule_name = 'refused'");
     ahead(Duration.ofMinutes(1));
 
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(good).allSatisfy(schedule -> assertThat(slots(schedule)).hasSize(1));
     assertThat(slots(refused)).isEmpty();
@@ -748,10 +748,10 @@ class ScheduleFirerTest {
     namespaces.setEnabled("shut", false, null);
     ahead(Duration.ofMinutes(2));
 
-    Long nextMs = firer.tick(() -> {});
+    Long nextMs = firer.fireDue(() -> {});
     List<Instant> whileShut = slots(schedule);
     namespaces.setEnabled("shut", true, null);
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(nextMs).isNull();
     assertThat(whileShut).isEmpty();
@@ -762,9 +762,9 @@ class ScheduleFirerTest {
   void skip_fires_when_no_run_is_open_and_counts_skipped_slots() {
     ScheduleView schedule = create(with("skip", Overlap.SKIP, 100));
     ahead(Duration.ofMinutes(3));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
     ahead(Duration.ofMinutes(5));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(slots(schedule)).containsExactly(next(schedule));
     assertThat(view(schedule).missedRuns()).isEqualTo(4);
@@ -773,7 +773,7 @@ class ScheduleFirerTest {
         "UPDATE kagzi.workflow_runs SET status = 'COMPLETED', available_at = NULL, finished_at ="
             + " now() WHERE schedule_id IS NOT NULL");
     ahead(Duration.ofMinutes(6));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(slots(schedule)).hasSize(2);
   }
@@ -786,7 +786,7 @@ class ScheduleFirerTest {
     RunId run = starts.trigger(NAMESPACE, schedule.id(), chosen);
     starts.trigger(NAMESPACE, schedule.id(), chosen);
     ahead(Duration.ofMinutes(1));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(run).isEqualTo(chosen);
     assertThat(
@@ -803,7 +803,7 @@ class ScheduleFirerTest {
   void a_back_fill_creates_the_missing_runs() {
     ScheduleView schedule = create(minutely("again"));
     ahead(Duration.ofMinutes(3));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
     Instant from = next(schedule).minusSeconds(600);
     Instant before = next(schedule).plusSeconds(120);
 
@@ -902,7 +902,7 @@ class ScheduleFirerTest {
               ""));
     }
     ahead(Duration.ofMinutes(2));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     database.run(
         session ->
@@ -986,7 +986,7 @@ class ScheduleFirerTest {
 
     assertThat(changed.nextFireAt()).isEqualTo(slot);
     assertThat(later.nextFireAt()).isEqualTo(slot.plusSeconds(60));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
     assertThat(schedules.update(NAMESPACE, schedule.id(), cron("* * * * *"), null).nextFireAt())
         .isEqualTo(slot.plusSeconds(60));
   }
@@ -1038,12 +1038,12 @@ class ScheduleFirerTest {
   void a_deleted_schedule_leaves_its_runs_as_they_are() {
     ScheduleView schedule = create(minutely("gone"));
     ahead(Duration.ofMinutes(2));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     boolean deleted = schedules.delete(NAMESPACE, schedule.id(), null);
     boolean again = schedules.delete(NAMESPACE, schedule.id(), null);
     ahead(Duration.ofMinutes(4));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     assertThat(List.of(deleted, again)).containsExactly(true, false);
     assertThat(slots(schedule)).hasSize(2);
@@ -1092,8 +1092,8 @@ class ScheduleFirerTest {
     ScheduleView schedule = create(TestSchedules.spec("once", "q", "t", "0 0 0 1 1 * " + year));
     ahead(Duration.ofDays(800));
 
-    firer.tick(() -> {});
-    Long nextMs = firer.tick(() -> {});
+    firer.fireDue(() -> {});
+    Long nextMs = firer.fireDue(() -> {});
 
     assertThat(slots(schedule)).hasSize(1);
     assertThat(view(schedule).nextFireAt()).isNull();
@@ -1211,7 +1211,7 @@ class ScheduleFirerTest {
   }
 
   @Test
-  void ten_thousand_idle_schedules_do_not_slow_a_tick() {
+  void ten_thousand_idle_schedules_do_not_slow_a_round() {
     create(minutely("due"));
     database.execute(
         """
@@ -1224,7 +1224,7 @@ class ScheduleFirerTest {
           FROM generate_series(1, 10000) n
         """);
     ahead(Duration.ofMinutes(1));
-    firer.tick(() -> {});
+    firer.fireDue(() -> {});
 
     String plan =
         database.run(
@@ -1239,7 +1239,7 @@ class ScheduleFirerTest {
     assertThat(plan).contains("workflow_runs_schedules_due");
     long begun = System.nanoTime();
     for (int i = 0; i < 20; i++) {
-      firer.tick(() -> {});
+      firer.fireDue(() -> {});
     }
     assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun)).isLessThan(1_000);
   }

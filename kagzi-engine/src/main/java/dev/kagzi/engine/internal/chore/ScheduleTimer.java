@@ -13,12 +13,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fires schedules on time, on its own thread. It knows when the next schedule is due from its last
- * query, from schedules saved on this server, and from the server heartbeat. Without schedules it
- * sends no queries. A second thread helps when many schedules are due at once. Thread-safe.
+ * Calls {@link ScheduleFirer} on its own thread when a schedule is due. It knows when the next one
+ * is due from its last query, from schedules saved on this server, and from the server heartbeat.
+ * Without schedules it sends no queries. A second thread helps when many schedules are due at once.
+ * Thread-safe.
  */
-public final class FireSchedules implements Chore, AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(FireSchedules.class);
+public final class ScheduleTimer implements Chore, AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(ScheduleTimer.class);
   private static final long NEVER = Long.MAX_VALUE;
   private static final long DAY_MS = TimeUnit.DAYS.toMillis(1);
   private static final Duration CLOSE_MAX = Duration.ofSeconds(5);
@@ -39,12 +40,12 @@ public final class FireSchedules implements Chore, AutoCloseable {
   private final AtomicBoolean bufferedSlotsPending = new AtomicBoolean();
   private volatile boolean closed;
 
-  public FireSchedules(
+  public ScheduleTimer(
       ServerHeartbeat heartbeat, ScheduleFirer firer, Duration interval, EssentialThreads threads) {
     this.heartbeat = heartbeat;
     this.firer = firer;
     this.intervalMs = interval.toMillis();
-    this.thread = threads.loop("kagzi-schedules", this::fire);
+    this.thread = threads.loop("kagzi-schedules", this::loop);
     this.helper = threads.loop("kagzi-schedules-2", this::help);
   }
 
@@ -75,10 +76,10 @@ public final class FireSchedules implements Chore, AutoCloseable {
     changed.release();
   }
 
-  private void fire() {
+  private void loop() {
     try {
       while (awaitDue()) {
-        tick();
+        fireDue();
       }
     } catch (InterruptedException closing) {
       Thread.currentThread().interrupt();
@@ -86,12 +87,12 @@ public final class FireSchedules implements Chore, AutoCloseable {
     firer.close();
   }
 
-  private void tick() {
+  private void fireDue() {
     try {
       if (bufferedSlotsPending.getAndSet(false)) {
         firer.startOverdueBuffered();
       }
-      Long nextMs = firer.tick(helpNeeded::release);
+      Long nextMs = firer.fireDue(helpNeeded::release);
       if (nextMs != null) {
         dueIn(nextMs);
       }
