@@ -66,6 +66,7 @@ class RemovedNamesTest {
           "Notice",
           "Parts",
           "Protos",
+          "Reading",
           "Recent",
           "Records",
           "RenewNamespaces",

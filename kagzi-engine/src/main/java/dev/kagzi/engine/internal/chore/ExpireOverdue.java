@@ -28,7 +28,7 @@ public final class ExpireOverdue implements Chore {
   private final Consumer<StepRef> expireStep;
   private final long zeroNanos = System.nanoTime();
   private final AtomicLong nextNanos = new AtomicLong(NEVER);
-  private ServerHeartbeat.@Nullable Reading lastReading;
+  private ServerHeartbeat.@Nullable PendingWork lastPending;
 
   public ExpireOverdue(
       ServerHeartbeat heartbeat,
@@ -56,12 +56,12 @@ public final class ExpireOverdue implements Chore {
 
   @Override
   public void run() {
-    ServerHeartbeat.Reading reading = heartbeat.lastReading();
-    Long overdueInMs = reading.overdueInMs();
-    if (!reading.equals(lastReading) && overdueInMs != null) {
-      scheduleNext(reading.atNanos() - zeroNanos, overdueInMs);
+    ServerHeartbeat.PendingWork pending = heartbeat.pendingWork();
+    Long overdueInMs = pending.overdueInMs();
+    if (!pending.equals(lastPending) && overdueInMs != null) {
+      scheduleNext(pending.atNanos() - zeroNanos, overdueInMs);
     }
-    lastReading = reading;
+    lastPending = pending;
     if (sinceZero() < nextNanos.get()) {
       return;
     }

@@ -16,7 +16,7 @@ public final class FoldRunCounts implements Chore {
 
   private final ServerHeartbeat heartbeat;
   private final Database database;
-  private ServerHeartbeat.@Nullable Reading served;
+  private ServerHeartbeat.@Nullable PendingWork served;
 
   public FoldRunCounts(ServerHeartbeat heartbeat, Database database) {
     this.heartbeat = heartbeat;
@@ -25,14 +25,14 @@ public final class FoldRunCounts implements Chore {
 
   @Override
   public void run() {
-    ServerHeartbeat.Reading reading = heartbeat.lastReading();
-    if (reading.equals(served)) {
+    ServerHeartbeat.PendingWork pending = heartbeat.pendingWork();
+    if (pending.equals(served)) {
       return;
     }
-    if (reading.unfolded()) {
+    if (pending.unfolded()) {
       fold();
     }
-    served = reading;
+    served = pending;
   }
 
   private void fold() {

@@ -39,9 +39,9 @@ public final class MarkStaleWorkersOffline implements Chore {
 
   /** The worker with the oldest heartbeat was the stalest when it was read, and still is. */
   private boolean mayHaveStaleWorker(long nowNanos) {
-    ServerHeartbeat.Reading reading = heartbeat.lastReading();
-    return reading.silentMs() != null
-        && TimeUnit.MILLISECONDS.toNanos(reading.silentMs()) + (nowNanos - reading.atNanos())
+    ServerHeartbeat.PendingWork pending = heartbeat.pendingWork();
+    return pending.silentMs() != null
+        && TimeUnit.MILLISECONDS.toNanos(pending.silentMs()) + (nowNanos - pending.atNanos())
             >= graceNanos;
   }
 }

@@ -15,7 +15,7 @@ public final class RedeliverMessages implements Chore {
   private final ServerHeartbeat heartbeat;
   private final Database database;
   private final Consumer<RunId> deliver;
-  private ServerHeartbeat.@Nullable Reading served;
+  private ServerHeartbeat.@Nullable PendingWork served;
 
   public RedeliverMessages(ServerHeartbeat heartbeat, Database database, Consumer<RunId> deliver) {
     this.heartbeat = heartbeat;
@@ -25,15 +25,15 @@ public final class RedeliverMessages implements Chore {
 
   @Override
   public void run() {
-    ServerHeartbeat.Reading reading = heartbeat.lastReading();
-    if (!reading.oldMessages() || reading.equals(served)) {
+    ServerHeartbeat.PendingWork pending = heartbeat.pendingWork();
+    if (!pending.oldMessages() || pending.equals(served)) {
       return;
     }
     List<RunId> receivers =
         database.read(session -> Messages.receiversOfOldMessages(session, OLD_MS, MAX));
     receivers.forEach(deliver);
     if (receivers.isEmpty()) {
-      served = reading;
+      served = pending;
     }
   }
 }

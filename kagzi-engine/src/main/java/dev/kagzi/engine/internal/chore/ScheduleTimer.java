@@ -36,7 +36,7 @@ public final class ScheduleTimer implements Chore, AutoCloseable {
   private final Thread thread;
   private final Thread helper;
   private final Semaphore helpNeeded = new Semaphore(0);
-  private ServerHeartbeat.@Nullable Reading lastReading;
+  private ServerHeartbeat.@Nullable PendingWork lastPending;
   private final AtomicBoolean bufferedSlotsPending = new AtomicBoolean();
   private volatile boolean closed;
 
@@ -56,15 +56,15 @@ public final class ScheduleTimer implements Chore, AutoCloseable {
 
   @Override
   public void run() {
-    ServerHeartbeat.Reading reading = heartbeat.lastReading();
-    if (!reading.equals(lastReading)) {
-      lastReading = reading;
-      if (reading.buffered()) {
+    ServerHeartbeat.PendingWork pending = heartbeat.pendingWork();
+    if (!pending.equals(lastPending)) {
+      lastPending = pending;
+      if (pending.buffered()) {
         bufferedSlotsPending.set(true);
         dueIn(0);
       }
-      if (reading.schedulesInMs() != null) {
-        dueIn(reading.schedulesInMs());
+      if (pending.schedulesInMs() != null) {
+        dueIn(pending.schedulesInMs());
       }
     }
   }

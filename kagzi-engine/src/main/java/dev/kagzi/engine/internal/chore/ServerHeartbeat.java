@@ -77,12 +77,12 @@ public final class ServerHeartbeat implements Chore {
   private final UUID serverId;
   private final Notifier notifier;
   private final long stepGraceMs;
-  private volatile Reading lastReading =
-      new Reading(null, false, null, null, false, false, null, null, System.nanoTime());
+  private volatile PendingWork pendingWork =
+      new PendingWork(null, false, null, null, false, false, null, null, System.nanoTime());
   private int ticks;
 
   /**
-   * The work that the other chores have.
+   * The work that the other chores have, as the last heartbeat read it.
    *
    * @param silentMs age of the oldest heartbeat of a worker that is not offline; null if there is
    *     none
@@ -93,8 +93,9 @@ public final class ServerHeartbeat implements Chore {
    * @param unfolded whether {@code run_changes} or {@code schedule_changes} has rows
    * @param namespacesUs when a namespace was last changed
    * @param typesUs when a default version was last changed
+   * @param atNanos when it was read
    */
-  record Reading(
+  record PendingWork(
       @Nullable Long silentMs,
       boolean oldMessages,
       @Nullable Long overdueInMs,
@@ -125,15 +126,15 @@ public final class ServerHeartbeat implements Chore {
   }
 
   public long namespacesChangedUs() {
-    return Objects.requireNonNullElse(lastReading.namespacesUs, 0L);
+    return Objects.requireNonNullElse(pendingWork.namespacesUs, 0L);
   }
 
   public long typesChangedUs() {
-    return Objects.requireNonNullElse(lastReading.typesUs, 0L);
+    return Objects.requireNonNullElse(pendingWork.typesUs, 0L);
   }
 
-  Reading lastReading() {
-    return lastReading;
+  PendingWork pendingWork() {
+    return pendingWork;
   }
 
   public void send() {
@@ -151,8 +152,8 @@ public final class ServerHeartbeat implements Chore {
                         .bind(stepGraceMs)
                         .first(
                             row -> {
-                              lastReading =
-                                  new Reading(
+                              pendingWork =
+                                  new PendingWork(
                                       row.bigintOrNull("silent_ms"),
                                       row.bool("old_messages"),
                                       row.bigintOrNull("overdue_in_ms"),
