@@ -16,11 +16,16 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
   /**
    * A schedule as the locking query returned it.
    *
-   * @param cursor the first undecided slot
+   * @param nextSlot the first undecided slot
    * @param open whether one of its runs has not ended
    */
   record Due(
-      FireTimes slots, Overlap overlap, int maxCatchup, long cursor, long buffered, boolean open) {}
+      FireTimes slots,
+      Overlap overlap,
+      int maxCatchup,
+      long nextSlot,
+      long buffered,
+      boolean open) {}
 
   /**
    * Decides on at most {@code max} runs. If more slots are late than {@code maxCatchup} allows, the
@@ -28,14 +33,14 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
    * not late: they become runs even if {@code maxCatchup} is smaller, or 0.
    */
   static FirePlan of(Due due, long now, long dueNowFrom, int max) {
-    if (due.cursor > now) {
-      return new FirePlan(List.of(), 0, due.buffered, due.cursor);
+    if (due.nextSlot > now) {
+      return new FirePlan(List.of(), 0, due.buffered, due.nextSlot);
     }
-    // The cursor counts as a slot even if the expression does not match it: a user may have set it.
-    long count = 1 + due.slots.count(due.cursor, now);
-    long dueNow = due.slots.count(Math.max(due.cursor, dueNowFrom - 1), now);
+    // The next slot counts even if the expression does not match it: a user may have set it.
+    long count = 1 + due.slots.count(due.nextSlot, now);
+    long dueNow = due.slots.count(Math.max(due.nextSlot, dueNowFrom - 1), now);
     long kept =
-        Math.min(count, Math.max(due.maxCatchup, due.cursor >= dueNowFrom ? count : dueNow));
+        Math.min(count, Math.max(due.maxCatchup, due.nextSlot >= dueNowFrom ? count : dueNow));
     long skipped = count - kept;
     long first = first(due, skipped, kept, now);
     if (due.overlap == Overlap.ALLOW) {
@@ -48,7 +53,7 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
     if (kept == 0) {
       return due.slots.after(now);
     }
-    return skipped == 0 ? due.cursor : due.slots.nthAfter(due.cursor, skipped - 1, now);
+    return skipped == 0 ? due.nextSlot : due.slots.nthAfter(due.nextSlot, skipped - 1, now);
   }
 
   private static FirePlan overlapping(Due due, long first, long now, int max, long skipped) {

@@ -211,7 +211,7 @@ public final class ScheduleFirer implements AutoCloseable {
     for (ScheduleTemplates.Template template : due) {
       long onTimeFrom = shared.onTime.from(template.nowSecond());
       // Without catch-up no late slot becomes a run, so the limit must not delay the schedule.
-      boolean isLate = template.maxCatchup() > 0 && template.cursor() < onTimeFrom;
+      boolean isLate = template.maxCatchup() > 0 && template.nextSlot() < onTimeFrom;
       int fits = capacity.runs(template.inputBytes());
       int max = isLate ? shared.late.take(fits) : fits;
       int used = 0;
@@ -259,7 +259,7 @@ public final class ScheduleFirer implements AutoCloseable {
               slots(template),
               template.overlap(),
               template.maxCatchup(),
-              template.cursor(),
+              template.nextSlot(),
               template.buffered(),
               open);
       long now = template.nowSecond();

@@ -17,7 +17,7 @@ public final class ScheduleTemplates {
   private static final String COLUMNS =
       """
       SELECT t.run_id, t.cron_expr, t.time_zone, t.overlap_policy, t.max_catchup, t.jitter_ms,
-             extract(epoch FROM t.fire_at)::bigint AS cursor,
+             extract(epoch FROM t.fire_at)::bigint AS next_slot,
              extract(epoch FROM t.buffered_at)::bigint AS buffered,
              floor(extract(epoch FROM kagzi.clock()) * 1000)::bigint AS now_ms,
              (SELECT octet_length(i.data) + coalesce(pg_column_size(i.metadata), 0)
@@ -137,7 +137,7 @@ public final class ScheduleTemplates {
       String overlapPolicy,
       int maxCatchup,
       long jitterMs,
-      long cursor,
+      long nextSlot,
       long buffered,
       long nowMs,
       long inputBytes) {
@@ -196,7 +196,7 @@ public final class ScheduleTemplates {
         row.text("overlap_policy"),
         row.integer("max_catchup"),
         row.bigint("jitter_ms"),
-        row.bigint("cursor"),
+        row.bigint("next_slot"),
         orNone(row.bigintOrNull("buffered")),
         row.bigint("now_ms"),
         Objects.requireNonNullElse(row.bigintOrNull("input_bytes"), 0L));
