@@ -89,7 +89,7 @@ final class EngineEvents implements RunEvents {
 
   @Override
   public void childEnded(WorkerId worker, Claim claim) {
-    workers.get().send(new ServerMessage.Wake(worker, claim));
+    workers.get().send(new ServerMessage.ChildEnded(worker, claim));
   }
 
   @Override

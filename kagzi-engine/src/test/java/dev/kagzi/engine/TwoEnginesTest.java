@@ -152,7 +152,7 @@ class TwoEnginesTest {
                   }
 
                   @Override
-                  public void wake(List<Claim> claims) {}
+                  public void childEnded(List<Claim> claims) {}
 
                   @Override
                   public void drain() {

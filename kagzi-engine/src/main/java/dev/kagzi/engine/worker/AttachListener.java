@@ -11,8 +11,8 @@ public interface AttachListener {
 
   void stop(List<Claim> claims, RunStatus status);
 
-  /** A message arrived for which the runs of these claims may wait. */
-  void wake(List<Claim> claims);
+  /** Children of these runs have ended: the worker can request their results. */
+  void childEnded(List<Claim> claims);
 
   void drain();
 

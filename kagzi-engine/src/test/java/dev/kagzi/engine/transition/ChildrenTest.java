@@ -339,7 +339,7 @@ class ChildrenTest extends FamilyTest {
                   public void stop(List<Claim> claims, RunStatus status) {}
 
                   @Override
-                  public void wake(List<Claim> claims) {
+                  public void childEnded(List<Claim> claims) {
                     woken.add(claims);
                   }
 

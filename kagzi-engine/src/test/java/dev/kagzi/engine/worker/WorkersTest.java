@@ -460,7 +460,7 @@ class WorkersTest {
     public void stop(List<Claim> claims, RunStatus status) {}
 
     @Override
-    public void wake(List<Claim> claims) {}
+    public void childEnded(List<Claim> claims) {}
 
     @Override
     public void drain() {

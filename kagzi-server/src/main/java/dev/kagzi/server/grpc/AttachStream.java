@@ -76,8 +76,8 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
 
   // Dropped if the queue is full: workers also poll for results periodically.
   @Override
-  public void wake(List<Claim> claims) {
-    if (events.offer(ResponseMapper.wake(claims))) {
+  public void childEnded(List<Claim> claims) {
+    if (events.offer(ResponseMapper.childEnded(claims))) {
       sender.wake();
     }
   }

@@ -281,7 +281,7 @@ final class ResponseMapper {
     return AttachResponse.newBuilder().setStop(stop).build();
   }
 
-  static AttachResponse wake(List<Claim> claims) {
+  static AttachResponse childEnded(List<Claim> claims) {
     AttachResponse.Wake.Builder wake = AttachResponse.Wake.newBuilder();
     claims.forEach(claim -> wake.addClaims(claim(claim)));
     return AttachResponse.newBuilder().setWake(wake).build();

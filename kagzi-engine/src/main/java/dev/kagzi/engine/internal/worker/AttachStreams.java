@@ -94,7 +94,7 @@ public final class AttachStreams implements AutoCloseable {
     }
     switch (message) {
       case ServerMessage.Stop stop -> stream.listener.stop(List.of(stop.claim()), stop.status());
-      case ServerMessage.Wake wake -> stream.listener.wake(List.of(wake.claim()));
+      case ServerMessage.ChildEnded ended -> stream.listener.childEnded(List.of(ended.claim()));
       case ServerMessage.Drain ignored -> stream.listener.drain();
     }
     return true;

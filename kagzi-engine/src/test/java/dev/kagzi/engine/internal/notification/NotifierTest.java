@@ -81,7 +81,7 @@ class NotifierTest {
         new ServerMessage.Work(new QueueName("n s", "q"), new TypeVersion("t", ""), 7),
         new ServerMessage.Ended(RunId.next()),
         new ServerMessage.Stop(worker, claim, RunStatus.CANCELLED),
-        new ServerMessage.Wake(worker, claim),
+        new ServerMessage.ChildEnded(worker, claim),
         new ServerMessage.Drain(worker),
         new ServerMessage.Namespace("n"),
         new ServerMessage.Versions(),

@@ -118,7 +118,7 @@ class CancelTest {
                   }
 
                   @Override
-                  public void wake(List<Claim> claims) {}
+                  public void childEnded(List<Claim> claims) {}
 
                   @Override
                   public void drain() {}
