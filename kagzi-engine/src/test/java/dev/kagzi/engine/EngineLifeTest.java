@@ -135,7 +135,7 @@ class EngineLifeTest {
   }
 
   @Test
-  void a_step_that_was_announced_is_completed_by_the_report_that_ends_the_run() {
+  void a_step_that_was_reported_as_started_is_completed_by_the_report_that_ends_the_run() {
     RunId run = engine.start();
     WorkerId worker = engine.register();
     Task task = engine.claimOne(worker);
@@ -156,9 +156,9 @@ class EngineLifeTest {
         .satisfies(step -> assertThat(step.output()).isEqualTo(payload("1")));
   }
 
-  /** A repeated call may contain the announcement of a step after its result. */
+  /** A repeated call may contain the start of a step after its result. */
   @Test
-  void an_announcement_after_the_result_in_one_report_does_not_undo_it() {
+  void a_started_report_after_the_result_in_one_call_does_not_undo_it() {
     engine.start();
     WorkerId worker = engine.register();
     Task task = engine.claimOne(worker);

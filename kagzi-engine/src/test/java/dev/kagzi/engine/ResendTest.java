@@ -299,7 +299,7 @@ class ResendTest {
             engine, claim, stepDone(claim, "a", "1"), stepDone(claim, "b", "2"), done(claim, "3"));
       }
     },
-    ANNOUNCED_AND_DONE_IN_BATCH(COMMIT) {
+    STARTED_AND_DONE_IN_BATCH(COMMIT) {
       @Override
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);

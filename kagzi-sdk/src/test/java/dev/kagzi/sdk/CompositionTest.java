@@ -262,9 +262,9 @@ class CompositionTest extends FakeServerTest {
     assertThat(log).containsExactly("begins true", "goes on false");
   }
 
-  /** The step is still announced, and it is still retried. */
+  /** The step is still reported as started, and it is still retried. */
   @Test
-  void progress_that_is_too_large_prevents_neither_the_announcement_nor_the_next_attempt() {
+  void progress_that_is_too_large_prevents_neither_the_started_report_nor_the_next_attempt() {
     worker(
             (ctx, name) ->
                 ctx.step("copy")
@@ -276,7 +276,7 @@ class CompositionTest extends FakeServerTest {
                             return "again from " + step.lastProgress(String.class).isPresent();
                           }
                           step.heartbeat("x".repeat(3 << 20));
-                          await().atMost(SOON).until(() -> isAnnounced(ctx.runId(), "copy"));
+                          await().atMost(SOON).until(() -> isStarted(ctx.runId(), "copy"));
                           throw new IllegalStateException("cut off");
                         }))
         .start();
@@ -284,8 +284,8 @@ class CompositionTest extends FakeServerTest {
     assertThat(start().result(SOON)).isEqualTo("again from false");
   }
 
-  private boolean isAnnounced(String run, String step) {
-    return server.state.with(run, r -> r.announced.contains(step));
+  private boolean isStarted(String run, String step) {
+    return server.state.with(run, r -> r.startedSteps.contains(step));
   }
 
   @Test
@@ -309,7 +309,7 @@ class CompositionTest extends FakeServerTest {
   }
 
   @Test
-  void the_input_of_a_step_goes_with_its_first_announcement_only() {
+  void the_input_of_a_step_goes_with_its_first_started_report_only() {
     worker(
             (ctx, name) ->
                 ctx.step("copy")

@@ -148,7 +148,7 @@ class StepTimeoutTest extends FakeServerTest {
   }
 
   @Test
-  void an_announcement_carries_the_steps_timeout_and_retry_policy() {
+  void a_started_report_carries_the_steps_timeout_and_retry_policy() {
     CountDownLatch end = new CountDownLatch(1);
     worker(
             (ctx, name) -> {
@@ -158,7 +158,7 @@ class StepTimeoutTest extends FakeServerTest {
         .start();
     RunHandle<String> run = start();
 
-    await().until(() -> server.state.with(run.runId(), r -> r.announced.contains("slow")));
+    await().until(() -> server.state.with(run.runId(), r -> r.startedSteps.contains("slow")));
     end.countDown();
 
     ReportItem.StepStarted started = reported(ReportItem.WhatCase.STEP_STARTED).getStepStarted();

@@ -141,7 +141,7 @@ class WorkerTest extends FakeServerTest {
         .start();
     RunHandle<String> run = start();
     // The code reports nothing more, so only a heartbeat can discover the loss.
-    await().until(() -> server.state.with(run.runId(), r -> r.announced.contains("slow")));
+    await().until(() -> server.state.with(run.runId(), r -> r.startedSteps.contains("slow")));
 
     server.state.with(
         run.runId(),

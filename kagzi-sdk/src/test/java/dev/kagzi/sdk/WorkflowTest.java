@@ -506,7 +506,7 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
-  void a_long_step_is_announced() {
+  void a_long_step_is_reported_as_started() {
     CountDownLatch end = new CountDownLatch(1);
     worker(
             (ctx, name) -> {
@@ -516,14 +516,14 @@ class WorkflowTest extends FakeServerTest {
         .start();
     RunHandle<String> run = start();
 
-    await().until(() -> server.state.with(run.runId(), r -> r.announced.contains("slow")));
+    await().until(() -> server.state.with(run.runId(), r -> r.startedSteps.contains("slow")));
     end.countDown();
 
     run.result(SOON);
   }
 
   @Test
-  void a_step_is_announced_once_and_not_before_it_has_run_for_a_while() {
+  void a_step_is_reported_as_started_once_and_not_before_it_has_run_for_a_while() {
     CountDownLatch end = new CountDownLatch(1);
     worker(
             (ctx, name) -> {

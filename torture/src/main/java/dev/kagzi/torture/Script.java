@@ -307,7 +307,7 @@ final class Script {
     return (attempt, value) -> Pause.of(length);
   }
 
-  /** Mostly short; some long enough to be announced, and a few longer than a lease. */
+  /** Mostly short; some long enough to be reported as started, and a few longer than a lease. */
   private Duration length(String step) {
     Random random = choices(step);
     int kind = random.nextInt(100);

@@ -272,7 +272,7 @@ class ChildrenTest extends FamilyTest {
     RunId parent = engine.start();
     Claim claim = engine.claimOne(worker).claim();
     RunId child = startChild(claim, "a");
-    engine.report(announced(claim));
+    engine.report(started(claim));
 
     engine.report(new Report.Done(claim, payload("1"), true));
 
@@ -402,7 +402,7 @@ class ChildrenTest extends FamilyTest {
     Claim child = engine.claimOne(worker).claim();
     try (TestEngine other = start(new Holds(database.config()));
         Holds.Hold hold = holds.commitAfter(LOCK)) {
-      var step = engine.engine().reports().accept(NAMESPACE, List.of(announced(claim)));
+      var step = engine.engine().reports().accept(NAMESPACE, List.of(started(claim)));
       hold.awaitReached();
 
       assertThat(other.report(done(child, "1")))
@@ -418,7 +418,7 @@ class ChildrenTest extends FamilyTest {
     assertThat(engine.run(parent).status()).isEqualTo(RunStatus.RUNNING);
   }
 
-  private static Report announced(Claim claim) {
+  private static Report started(Claim claim) {
     return TestReports.started(claim, "x", 1, StepKind.FUNCTION, null, 1);
   }
 }

@@ -61,7 +61,7 @@ class OpenStepsTest {
     database.forgetRuns();
   }
 
-  private Report announced(String step) {
+  private Report started(String step) {
     return TestReports.started(claim, step, 1, StepKind.FUNCTION, null, 300);
   }
 
@@ -81,7 +81,7 @@ class OpenStepsTest {
 
   @Test
   void a_run_that_fails_closes_its_open_steps() {
-    engine.report(List.of(stepDone(claim, "done", "1"), announced("open")));
+    engine.report(List.of(stepDone(claim, "done", "1"), started("open")));
 
     ReportResult end = engine.report(failed(claim, "no"));
 
@@ -91,7 +91,7 @@ class OpenStepsTest {
 
   @Test
   void a_completed_run_closes_open_steps_if_its_worker_reports_them() {
-    engine.report(List.of(stepDone(claim, "done", "1"), announced("open")));
+    engine.report(List.of(stepDone(claim, "done", "1"), started("open")));
 
     ReportResult end = engine.report(new Report.Done(claim, payload("1"), true));
 
@@ -103,7 +103,7 @@ class OpenStepsTest {
   /** The last step's result is in the same transaction, before the completion. */
   @Test
   void the_last_step_is_recorded_and_the_other_open_steps_are_closed() {
-    engine.report(List.of(announced("done"), announced("open")));
+    engine.report(List.of(started("done"), started("open")));
 
     List<ReportResult> results =
         engine.report(
@@ -117,7 +117,7 @@ class OpenStepsTest {
   }
 
   @Test
-  void a_run_without_announced_steps_costs_no_extra_statement() {
+  void a_run_without_open_steps_costs_no_extra_statement() {
     connections.forget();
 
     engine.report(List.of(stepDone(claim, "last", "1"), done(claim, "1")));

@@ -140,7 +140,7 @@ class ContextTest extends RealServerTest {
     assertThat(kagzi.workflow(type).start("Ada").result(SOON)).isEqualTo("from 7");
   }
 
-  // The announcement that contains the progress is the only record of the step.
+  // The started report that contains the progress is the only record of the step.
   private static boolean hasProgress(WorkflowContext ctx) {
     return !server.steps(ctx.runId()).isEmpty();
   }

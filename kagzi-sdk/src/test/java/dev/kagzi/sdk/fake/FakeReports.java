@@ -26,7 +26,7 @@ final class FakeReports {
           .build();
     }
     return switch (item.getWhatCase()) {
-      case STEP_STARTED -> announced(run, item.getStepStarted());
+      case STEP_STARTED -> started(run, item.getStepStarted());
       case STEP_DONE -> done(run, item.getStepDone());
       case STEP_FAILED -> failed(run, item.getStepFailed());
       case SLEEP -> sleep(run, item.getSleep());
@@ -84,11 +84,11 @@ final class FakeReports {
         .build();
   }
 
-  private static ReportResult announced(FakeRun run, ReportItem.StepStarted started) {
+  private static ReportResult started(FakeRun run, ReportItem.StepStarted started) {
     if (isLarge(started.getProgress())) {
       return refused("progress: too large");
     }
-    run.announced.add(started.getStepKey());
+    run.startedSteps.add(started.getStepKey());
     run.steps.putIfAbsent(
         started.getStepKey(),
         RecordedStep.newBuilder()

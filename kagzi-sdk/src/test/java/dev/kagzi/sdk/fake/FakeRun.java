@@ -33,7 +33,7 @@ public final class FakeRun {
   public final Map<String, RecordedStep> steps = new LinkedHashMap<>();
   public final Map<String, Long> wakeNanos = new LinkedHashMap<>();
   public final List<Long> releasedDelaysMs = new ArrayList<>();
-  public final List<String> announced = new ArrayList<>();
+  public final List<String> startedSteps = new ArrayList<>();
 
   FakeRun(StartWorkflowRequest start) {
     this.start = start;

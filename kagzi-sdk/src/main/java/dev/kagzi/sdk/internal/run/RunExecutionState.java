@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one execution: its workflow threads, and why it stops. Other threads may stop it,
- * announce its running steps, or send results that are held for too long. Thread-safe; some methods
- * require the lock.
+ * report its running steps as started, or send results that are held for too long. Thread-safe;
+ * some methods require the lock.
  */
 final class RunExecutionState {
   private final ReportLane lane;
@@ -173,8 +173,8 @@ final class RunExecutionState {
   }
 
   /**
-   * Stops a branch whose result is no longer needed, with all of its own branches. Its announced
-   * step is reported as interrupted, so that the history does not show it as running.
+   * Stops a branch whose result is no longer needed, with all of its own branches. Its open step is
+   * reported as interrupted, so that the history does not show it as running.
    */
   void stopBranch(WorkflowThread branch, String reason) {
     if (!workflowThreads.contains(branch)) {
@@ -203,7 +203,7 @@ final class RunExecutionState {
   private void closeStep(WorkflowThread workflowThread, String reason, long nowNanos) {
     workflowThread.sendHeld();
     RunningStep step = workflowThread.running();
-    if (step != null && step.isAnnounced()) {
+    if (step != null && step.isReportedStarted()) {
       lane.send(
           item().setStepFailed(step.interrupted(reason, nowNanos)).build(), this::stopIfClaimLost);
     }
@@ -370,8 +370,8 @@ final class RunExecutionState {
   }
 
   /**
-   * Called many times per second. Announces long steps, sends results held for long, and interrupts
-   * code that has timed out. Thread-safe.
+   * Called many times per second. Reports long steps as started, sends results held for long, and
+   * interrupts code that has timed out. Thread-safe.
    */
   void tick(long nowNanos) {
     if (nowNanos - arrivedNanos >= deadlineNanos) {
@@ -421,28 +421,28 @@ final class RunExecutionState {
   private static boolean isTickDue(WorkflowThread workflowThread, long nowNanos) {
     RunningStep step = workflowThread.running();
     return workflowThread.isHeldLong(nowNanos)
-        || (step != null && (step.isAnnouncementDue(nowNanos) || step.isInterruptDue(nowNanos)));
+        || (step != null && (step.isStartedReportDue(nowNanos) || step.isInterruptDue(nowNanos)));
   }
 
   private void tick(WorkflowThread workflowThread, RunningStep step, long nowNanos) {
-    if (step.isAnnouncementDue(nowNanos)) {
+    if (step.isStartedReportDue(nowNanos)) {
       lane.send(
-          lane.item().setStepStarted(step.announce(nowNanos)).build(),
-          result -> announced(step, result));
+          lane.item().setStepStarted(step.started(nowNanos)).build(),
+          result -> startedAnswered(step, result));
     }
     if (step.isInterruptDue(nowNanos)) {
       workflowThread.interruptStep(step, nowNanos);
     }
   }
 
-  private void announced(RunningStep step, ReportResult result) {
+  private void startedAnswered(RunningStep step, ReportResult result) {
     stopIfClaimLost(result);
     lock.lock();
     try {
       if (result.hasRefused()) {
-        step.announcementRefused(lane.runId(), result.getRefused());
+        step.startedRefused(lane.runId(), result.getRefused());
       } else {
-        step.announcementAccepted();
+        step.startedAccepted();
       }
     } finally {
       lock.unlock();

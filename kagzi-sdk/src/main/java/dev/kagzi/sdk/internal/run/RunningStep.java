@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class RunningStep {
   private static final EventLog log = EventLog.of(RunningStep.class);
 
-  /** A step that runs longer is announced to the server as running. */
-  private static final long ANNOUNCE_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+  /** A step that runs longer is reported as started. */
+  private static final long REPORT_STARTED_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   /** Minimum interval between two progress reports. */
   private static final long PROGRESS_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -29,17 +29,17 @@ final class RunningStep {
   private final StepOptions options;
   private final long timeoutMs;
   private final long startedNanos = System.nanoTime();
-  private volatile boolean announced;
+  private volatile boolean reportedStarted;
   private volatile boolean interrupted;
   private volatile @Nullable Payload progress;
 
   private volatile boolean progressIsNew;
   private volatile boolean knownToServer;
 
-  /** The server refused the payloads: announce the step without progress and input. */
+  /** The server refused the payloads: report the step without progress and input. */
   private volatile boolean withoutPayloads;
 
-  private volatile long announcedNanos;
+  private volatile long reportedNanos;
 
   /** The default applies to a step without its own timeout; 0 for none. */
   RunningStep(String key, int attempt, StepOptions options, long defaultTimeoutMs) {
@@ -75,18 +75,18 @@ final class RunningStep {
     return progress;
   }
 
-  boolean isAnnouncementDue(long nowNanos) {
-    return announced
-        ? progressIsNew && !withoutPayloads && nowNanos - announcedNanos > PROGRESS_INTERVAL_NANOS
-        : nowNanos - startedNanos > ANNOUNCE_AFTER_NANOS;
+  boolean isStartedReportDue(long nowNanos) {
+    return reportedStarted
+        ? progressIsNew && !withoutPayloads && nowNanos - reportedNanos > PROGRESS_INTERVAL_NANOS
+        : nowNanos - startedNanos > REPORT_STARTED_AFTER_NANOS;
   }
 
   /** The input is sent once: it may be large, and does not change. */
-  ReportItem.StepStarted announce(long nowNanos) {
-    boolean first = !announced;
-    announced = true;
+  ReportItem.StepStarted started(long nowNanos) {
+    boolean first = !reportedStarted;
+    reportedStarted = true;
     progressIsNew = false;
-    announcedNanos = nowNanos;
+    reportedNanos = nowNanos;
     Payload currentProgress = progress;
     ReportItem.StepStarted.Builder started =
         ReportItem.StepStarted.newBuilder()
@@ -111,15 +111,15 @@ final class RunningStep {
     return started.build();
   }
 
-  void announcementAccepted() {
+  void startedAccepted() {
     knownToServer = true;
   }
 
-  /** Announces the step again without payloads: the server must know that it runs. */
-  void announcementRefused(String runId, ErrorDetail why) {
+  /** Reports the step again without payloads: the server must know that it runs. */
+  void startedRefused(String runId, ErrorDetail why) {
     if (!withoutPayloads) {
       withoutPayloads = true;
-      announced = knownToServer;
+      reportedStarted = knownToServer;
       log.warn("progress or input of a step cannot be stored")
           .with("run", runId)
           .with("step", key)
@@ -128,8 +128,8 @@ final class RunningStep {
     }
   }
 
-  boolean isAnnounced() {
-    return announced;
+  boolean isReportedStarted() {
+    return reportedStarted;
   }
 
   /** Whether the attempt has timed out; its result no longer counts. */
@@ -201,7 +201,7 @@ final class RunningStep {
 
   /**
    * The report for a step of a stopped branch. The code does not see this failure and the attempt
-   * does not count; it only closes the announced step.
+   * does not count; it only closes the open step.
    */
   ReportItem.StepFailed interrupted(String reason, long nowNanos) {
     return ReportItem.StepFailed.newBuilder()

@@ -75,7 +75,7 @@ final class Steps {
             fromNanos + TimeUnit.MILLISECONDS.toNanos(recorded.getRetry().getDelayMs()));
         yield attemptUntilAnswered(call, recorded.getAttempt() + 1, progress);
       }
-      // Announced but not ended: the worker crashed. That does not count as a failed attempt.
+      // Reported as started but not ended: the worker crashed, which is no failed attempt.
       case OPEN -> attemptUntilAnswered(call, recorded.getAttempt(), progress);
       case SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(workflowThread, recorded);
     };
