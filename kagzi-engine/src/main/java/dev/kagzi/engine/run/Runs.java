@@ -38,14 +38,14 @@ public final class Runs {
   private final Limits limits;
   private final StartChecks checks;
   private final Versions versions;
-  private final BiFunction<QueueName, TypeVersion, @Nullable SlotReservation> slots;
+  private final BiFunction<QueueName, TypeVersion, @Nullable SlotReservation> reserveSlot;
 
   /**
    * Creates the service.
    *
    * @param versions resolves the version of starts without one
-   * @param slots reserves a slot of a polling worker for a run that is about to start; null if
-   *     there is none
+   * @param reserveSlot reserves a slot of a polling worker for a run that is about to start; null
+   *     if there is none
    */
   public Runs(
       Database database,
@@ -54,14 +54,14 @@ public final class Runs {
       Limits limits,
       StartChecks checks,
       Versions versions,
-      BiFunction<QueueName, TypeVersion, @Nullable SlotReservation> slots) {
+      BiFunction<QueueName, TypeVersion, @Nullable SlotReservation> reserveSlot) {
     this.database = database;
     this.journal = journal;
     this.namespaces = namespaces;
     this.limits = limits;
     this.checks = checks;
     this.versions = versions;
-    this.slots = slots;
+    this.reserveSlot = reserveSlot;
   }
 
   public CompletableFuture<StartResult> start(StartRequest request) {
@@ -213,7 +213,7 @@ public final class Runs {
   private StartRun write(StartRequest request, StartRun.Lineage lineage) {
     RunId runId = runId(request);
     SlotReservation slot =
-        slots.apply(
+        reserveSlot.apply(
             new QueueName(request.namespace(), request.taskQueue()),
             new TypeVersion(request.workflowType(), request.version()));
     StartRun start = new StartRun(runId, request, lineage, slot);

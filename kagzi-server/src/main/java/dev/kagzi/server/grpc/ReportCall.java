@@ -18,11 +18,11 @@ final class ReportCall {
   private static final int ITEMS_MAX = 10_000;
 
   /**
-   * Limit for the arrived steps of one response; the last step may exceed it. A worker can have
+   * Limit for the awaited steps of one response; the last step may exceed it. A worker can have
    * many waiting runs, and gRPC limits the message size. The worker asks again for the remaining
    * steps.
    */
-  private static final int CAME_BYTES_MAX = 4 << 20;
+  private static final int AWAITED_BYTES_MAX = 4 << 20;
 
   private ReportCall() {}
 
@@ -53,13 +53,13 @@ final class ReportCall {
   static ReportResponse response(Refusal[] refused, List<ReportResult> results) {
     ReportResponse.Builder response = ReportResponse.newBuilder();
     int next = 0;
-    long cameBytes = 0;
+    long awaitedBytes = 0;
     for (Refusal refusal : refused) {
       ReportResult result =
           refusal != null ? new ReportResult.Refused(refusal) : results.get(next++);
-      if (result instanceof ReportResult.AwaitedSteps came) {
-        result = firstThatFit(came, CAME_BYTES_MAX - cameBytes);
-        cameBytes += bytes(((ReportResult.AwaitedSteps) result).steps());
+      if (result instanceof ReportResult.AwaitedSteps awaited) {
+        result = firstThatFit(awaited, AWAITED_BYTES_MAX - awaitedBytes);
+        awaitedBytes += bytes(((ReportResult.AwaitedSteps) result).steps());
       }
       response.addResults(ResponseMapper.reportResult(result));
     }
@@ -67,17 +67,17 @@ final class ReportCall {
   }
 
   private static ReportResult.AwaitedSteps firstThatFit(
-      ReportResult.AwaitedSteps came, long bytesLeft) {
+      ReportResult.AwaitedSteps awaited, long bytesLeft) {
     List<RecordedStep> fitting = new ArrayList<>();
     long left = bytesLeft;
-    for (RecordedStep step : came.steps()) {
+    for (RecordedStep step : awaited.steps()) {
       if (left <= 0) {
         break;
       }
       fitting.add(step);
       left -= step.bytes();
     }
-    return new ReportResult.AwaitedSteps(fitting, came.claimKept());
+    return new ReportResult.AwaitedSteps(fitting, awaited.claimKept());
   }
 
   private static long bytes(List<RecordedStep> steps) {

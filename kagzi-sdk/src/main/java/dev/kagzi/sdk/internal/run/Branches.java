@@ -115,7 +115,7 @@ final class Branches {
       try {
         RunContext mine = context.branch(thread, scope());
         thread.enterCode();
-        Object result = context.around().branch(mine, () -> branch.code().run(mine));
+        Object result = context.interceptors().branch(mine, () -> branch.code().run(mine));
         return branch.isCollected() ? done(branch.name(), result) : result;
       } catch (SuspendedError e) {
         throw e;

@@ -98,7 +98,7 @@ final class RunContext implements WorkflowContext {
     return host.settings().payloads();
   }
 
-  InterceptorChain around() {
+  InterceptorChain interceptors() {
     return host.settings().interceptors();
   }
 

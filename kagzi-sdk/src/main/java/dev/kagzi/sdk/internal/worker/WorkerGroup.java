@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
 /** The public {@link Worker}: one {@link QueueWorker} per queue. */
 public final class WorkerGroup implements Worker {
   private static final EventLog log = EventLog.of(WorkerGroup.class);
-  private static final long CHECK_MS = 50;
+  private static final long TICK_MS = 50;
 
   private final List<QueueWorker> workers;
-  private final ScheduledFuture<?> timeoutTimer;
+  private final ScheduledFuture<?> tickTimer;
   private final @Nullable Thread shutdownHook;
 
   private WorkerGroup(
-      List<QueueWorker> workers, ScheduledFuture<?> timeoutTimer, boolean drainOnShutdown) {
+      List<QueueWorker> workers, ScheduledFuture<?> tickTimer, boolean drainOnShutdown) {
     this.workers = workers;
-    this.timeoutTimer = timeoutTimer;
+    this.tickTimer = tickTimer;
     this.shutdownHook =
         drainOnShutdown
             ? Thread.ofPlatform().name("kagzi-shutdown").unstarted(this::drainForShutdown)
@@ -37,27 +37,26 @@ public final class WorkerGroup implements Worker {
       boolean drainOnShutdown) {
     List<QueueWorker> workers =
         settings.stream().map(each -> new QueueWorker(connection, payloads, each)).toList();
-    ScheduledFuture<?> timeoutTimer =
+    ScheduledFuture<?> tickTimer =
         connection
             .timers()
-            .scheduleWithFixedDelay(
-                () -> checkTimeouts(workers), CHECK_MS, CHECK_MS, TimeUnit.MILLISECONDS);
-    WorkerGroup group = new WorkerGroup(workers, timeoutTimer, drainOnShutdown);
+            .scheduleWithFixedDelay(() -> tick(workers), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+    WorkerGroup group = new WorkerGroup(workers, tickTimer, drainOnShutdown);
     group.addShutdownHook();
     workers.forEach(QueueWorker::start);
     return group;
   }
 
-  private static void checkTimeouts(List<QueueWorker> workers) {
+  private static void tick(List<QueueWorker> workers) {
     long now = System.nanoTime();
     for (QueueWorker worker : workers) {
       for (RunExecution run : worker.executions()) {
-        checkTimeouts(run, now);
+        tick(run, now);
       }
     }
   }
 
-  private static void checkTimeouts(RunExecution run, long now) {
+  private static void tick(RunExecution run, long now) {
     try {
       run.tick(now);
     } catch (RuntimeException e) {
@@ -175,7 +174,7 @@ public final class WorkerGroup implements Worker {
   }
 
   private void terminated() {
-    timeoutTimer.cancel(false);
+    tickTimer.cancel(false);
     if (shutdownHook != null && !shutdownHook.equals(Thread.currentThread())) {
       try {
         Runtime.getRuntime().removeShutdownHook(shutdownHook);
