@@ -337,7 +337,7 @@ class ArchitectureTest {
           Map.entry("schedule.ScheduleRows.DELETE_SQL", "a template has no claims"),
           Map.entry("schedule.ScheduleTemplates.ADVANCE_SQL", "a template has no claims"),
           Map.entry("schedule.ScheduleTemplates.STARTED_SQL", "a template has no claims"),
-          Map.entry("schedule.ScheduleTemplates.PUT_ASIDE_SQL", "a template has no claims"),
+          Map.entry("schedule.ScheduleTemplates.POSTPONE_SQL", "a template has no claims"),
           Map.entry("schedule.ScheduledRunEnds.TAKEN_SQL", "a template has no claims"));
 
   @Test

@@ -58,7 +58,7 @@ class HotPlanTest {
       List.of(
           hot("InsertRuns.SQL", ""),
           hot("InsertRuns.ALONE_SQL", ""),
-          hot("InsertRuns.RIVALS_SQL", "", PKEY, "workflow_runs_external_id"),
+          hot("InsertRuns.CONFLICTS_SQL", "", PKEY, "workflow_runs_external_id"),
           hot("InsertRuns.OPTIONS_SQL", ""),
           hot("InsertRuns.ENDED_SQL", "", "workflow_runs_external_id"),
           hot("InsertRuns.DELETE_SQL", "", PKEY),
@@ -149,7 +149,7 @@ class HotPlanTest {
   /** With few rows any plan is fine for these; a test below checks that the plan is not kept. */
   private static final Set<String> VARY =
       Set.of(
-          "InsertRuns.RIVALS_SQL",
+          "InsertRuns.CONFLICTS_SQL",
           "InsertRuns.ENDED_SQL",
           "ResumeContext.SQL",
           "CaughtFailures.CARRY_OVER_SQL",

@@ -146,7 +146,7 @@ public final class InsertRuns {
       """;
 
   /** The run with the same run id, and the active run with the same external id. */
-  public static final String RIVALS_SQL =
+  public static final String CONFLICTS_SQL =
       """
       SELECT n.run_id AS wanted, r.run_id, r.namespace, r.external_id, r.workflow_type, r.locked_by,
              r.epoch, r.status, r.created_at
@@ -294,7 +294,7 @@ public final class InsertRuns {
 
   public static Map<RunId, List<ConflictingRun>> conflicts(Session tx, List<StartRun> starts)
       throws SQLException {
-    return conflicts(tx, RIVALS_SQL, starts);
+    return conflicts(tx, CONFLICTS_SQL, starts);
   }
 
   public static Map<RunId, List<ConflictingRun>> ended(Session tx, List<StartRun> starts)

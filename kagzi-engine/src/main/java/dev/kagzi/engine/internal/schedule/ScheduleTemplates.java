@@ -87,7 +87,7 @@ public final class ScheduleTemplates {
       """;
 
   /** Postpones the template by a minute; its next slot does not change. */
-  static final String PUT_ASIDE_SQL =
+  static final String POSTPONE_SQL =
       """
       UPDATE kagzi.workflow_runs
          SET available_at = kagzi.clock() + interval '1 minute', error = ?::jsonb
@@ -240,7 +240,7 @@ public final class ScheduleTemplates {
   }
 
   static void postpone(Session tx, RunId id, String error) throws SQLException {
-    tx.query(PUT_ASIDE_SQL).bind(error).bind(id.value()).update();
+    tx.query(POSTPONE_SQL).bind(error).bind(id.value()).update();
   }
 
   static @Nullable Long nextDueMs(Session session) throws SQLException {

@@ -48,7 +48,7 @@ public final class ScheduledRunEnds {
                FOR NO KEY UPDATE
             """;
 
-  static final String LOCK_FORGOTTEN_SQL =
+  static final String LOCK_OVERDUE_SQL =
       WAITING
           + """
                AND t.buffered_at IS NOT NULL
@@ -96,9 +96,9 @@ public final class ScheduledRunEnds {
   }
 
   /** Counts the ends and starts buffered slots. Call after the ends have been written. */
-  public static List<FiredRun> apply(Session tx, List<StatusChange> turns) throws SQLException {
+  public static List<FiredRun> apply(Session tx, List<StatusChange> changes) throws SQLException {
     List<StatusChange> counted =
-        turns.stream().filter(t -> t.completed() != 0 || t.failed() != 0).toList();
+        changes.stream().filter(t -> t.completed() != 0 || t.failed() != 0).toList();
     if (!counted.isEmpty()) {
       tx.query(COUNT_SQL)
           .bindUuids(counted, t -> t.schedule.value())
@@ -107,7 +107,7 @@ public final class ScheduledRunEnds {
           .update();
     }
     Set<RunId> ended = new java.util.TreeSet<>();
-    turns.stream().filter(t -> t.toStatus.isFinal()).forEach(t -> ended.add(t.schedule));
+    changes.stream().filter(t -> t.toStatus.isFinal()).forEach(t -> ended.add(t.schedule));
     return ended.isEmpty() ? List.of() : start(tx, lock(tx, ended));
   }
 
@@ -116,11 +116,11 @@ public final class ScheduledRunEnds {
   }
 
   /**
-   * Starts buffered slots whose schedules have no open run, because an older server without
-   * schedule support ended it.
+   * Starts buffered slots whose schedules have no open run. The end of a run leaves such a slot if
+   * the overlap policy is changed during the end, for example.
    */
   static List<FiredRun> startOverdueBuffered(Session tx, int max) throws SQLException {
-    return start(tx, tx.query(LOCK_FORGOTTEN_SQL).bind(max).list(Waiting::map));
+    return start(tx, tx.query(LOCK_OVERDUE_SQL).bind(max).list(Waiting::map));
   }
 
   private static List<FiredRun> start(Session tx, List<Waiting> locked) throws SQLException {

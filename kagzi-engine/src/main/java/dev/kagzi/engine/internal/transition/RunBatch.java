@@ -340,15 +340,16 @@ final class RunBatch {
 
   /** Updates the schedules of runs that ended or were resumed. */
   private void updateSchedules(List<RunRow> changed, RunEvents events) throws SQLException {
-    List<ScheduledRunEnds.StatusChange> turns = new ArrayList<>();
+    List<ScheduledRunEnds.StatusChange> changes = new ArrayList<>();
     for (RunRow row : changed) {
       RunId schedule = row.schedule();
       if (schedule != null && row.previousStatus().isFinal() != row.status().isFinal()) {
-        turns.add(new ScheduledRunEnds.StatusChange(schedule, row.previousStatus(), row.status()));
+        changes.add(
+            new ScheduledRunEnds.StatusChange(schedule, row.previousStatus(), row.status()));
       }
     }
-    if (!turns.isEmpty()) {
-      List<FiredRun> started = ScheduledRunEnds.apply(tx, turns);
+    if (!changes.isEmpty()) {
+      List<FiredRun> started = ScheduledRunEnds.apply(tx, changes);
       afterCommit(() -> FiredRun.publish(started, events));
     }
   }
