@@ -24,7 +24,7 @@ public final class Tasks {
   private static final int PAGE_BYTES_MAX = 1 << 20;
   private static final int TYPES_MAX = 1_000;
 
-  // The expression on the namespace keeps the planner from any index but the primary key.
+  // The expression on the namespace keeps the planner from using any index but the primary key.
   private static final String CLAIM_SQL =
       """
       SELECT attempts
@@ -41,8 +41,9 @@ public final class Tasks {
   @FunctionalInterface
   public interface Presence {
     /**
-     * Returns the limits that the worker registered with. Fails with a {@link Refusal} when it is
-     * unknown, drains or is offline. Completes at once for a worker that called recently.
+     * Returns the limits that the worker registered with. Fails with a {@link Refusal} if the
+     * worker is unknown, drains, is offline, or registered for another queue. Completes at once if
+     * the worker is in the cache.
      */
     CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue);
   }
@@ -61,7 +62,8 @@ public final class Tasks {
   }
 
   /**
-   * Waits for tasks. Throws a {@link Refusal} for a bad request; other refusals fail the future.
+   * Starts to wait for tasks; does not block for them. Throws a {@link Refusal} for a bad request;
+   * refusals that concern the worker fail the future.
    */
   public Poll poll(PollRequest request) {
     if (request.types().isEmpty()) {
@@ -74,7 +76,8 @@ public final class Tasks {
   }
 
   /**
-   * Waits for one task of any version, within the limits that the worker registered with.
+   * Like {@link #poll}, for one task of any version, within the limits that the worker registered
+   * with.
    *
    * @param waitMs how long at most; 0: the longest wait time of a poll
    */
@@ -106,8 +109,8 @@ public final class Tasks {
     return new Poll(late.thenCompose(Poll::tasks), () -> late.thenAccept(Poll::cancel));
   }
 
-  // One claim query serves all polls of a queue: a name that PostgreSQL rejects would fail them
-  // all.
+  // One claim round serves all polls of a queue: a name that PostgreSQL rejects would fail the
+  // round for other workers, too.
   private void check(PollRequest asked) {
     limits.checkName("namespace", asked.queue().namespace());
     limits.checkName("task_queue", asked.queue().queue());

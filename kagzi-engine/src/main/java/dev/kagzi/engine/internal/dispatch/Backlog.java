@@ -1,9 +1,9 @@
 package dev.kagzi.engine.internal.dispatch;
 
 /**
- * How many runs of one type may be due and not yet claimed: an upper bound, or unknown. Events that
- * announce due runs raise it; a claim query that finds fewer runs than it has slots resets it.
- * Guarded by its queue's lock.
+ * How many runs of one type and version may be due and not yet claimed: an upper bound, or unknown.
+ * Events that announce due runs raise it. A claim query lowers it by the runs that it has slots
+ * for; a query that leaves no due run behind resets it. Guarded by its queue's lock.
  */
 final class Backlog {
   private boolean unknown = true;
@@ -47,8 +47,8 @@ final class Backlog {
   }
 
   /**
-   * A claim query left no due run behind. Only runs that were announced while it was in flight may
-   * be left.
+   * A claim query has claimed all runs that were due. Only runs that were announced after the query
+   * was prepared may still be unclaimed.
    *
    * @param announcementsBefore {@link #announcements} when the query was prepared
    */
@@ -58,13 +58,16 @@ final class Backlog {
   }
 
   /**
-   * A claim query may have left due runs behind: a limit stopped it, or it filled all its slots.
+   * A claim query may have left due runs behind: it reached a limit, or it filled all its slots.
    */
   void mayBeMore() {
     unknown = true;
   }
 
-  /** All runs with a due time below this have been claimed. */
+  /**
+   * The low-water mark: the due time, in microseconds since 1970, at which claim queries begin. No
+   * unclaimed run is expected below it.
+   */
   long lowUs() {
     return lowUs;
   }

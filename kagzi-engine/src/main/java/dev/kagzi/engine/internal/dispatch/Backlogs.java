@@ -19,8 +19,8 @@ final class Backlogs {
   }
 
   /**
-   * Announces due runs to the backlogs of the type with this version and with any version. Returns
-   * false if no poll has named the type.
+   * Announces due runs to two backlogs: of polls for exactly this version, and of polls for any
+   * version. Returns false if there is neither, because no poll has named the type.
    */
   boolean announce(TypeVersion type, Consumer<Backlog> announcement) {
     boolean exact = announceIfPolled(type, announcement);

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Workers that poll for the same types: one query claims runs for all of them, and their free slots
- * take turns. Changed only under its queue's lock.
+ * Workers that poll for the same types, so that one query can claim runs for all of them. The query
+ * gets one free slot of each worker in turn. Changed only under its queue's lock.
  */
 final class ClaimGroup {
   private static final int CLAIM_MAX = 500;
@@ -87,7 +87,10 @@ final class ClaimGroup {
     return Math.min(sum, CLAIM_MAX);
   }
 
-  /** Has an effect once: a query can fail after its slots were released. */
+  /**
+   * Only the first call has an effect. A second one follows if {@link ClaimLoop} fails after {@link
+   * TaskQueue#claimed}, which has released the slots already.
+   */
   void releaseSlots() {
     if (!slotsReleased) {
       slotsReleased = true;
@@ -99,7 +102,10 @@ final class ClaimGroup {
     types.forEach(type -> backlogs.of(type).mayBeMore());
   }
 
-  /** The query found fewer runs than slots. No other run was due, unless a limit applied. */
+  /**
+   * The query claimed fewer runs than it had slots. If no limit applied, no other run is expected
+   * to be due; {@link TaskQueue#nextDue} corrects that if there is one.
+   */
   void drained(Backlogs backlogs, List<ClaimRuns.Claimed> claimed) {
     for (PollRequest.Wanted type : types) {
       long count =

@@ -19,8 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The claimer threads. Each takes a request of a {@link TaskQueue}, claims due runs in the
- * database, and adds their tasks to the queue. Thread-safe.
+ * The claimer threads. Each takes a {@link ClaimRequest}, claims due runs of its {@link TaskQueue}
+ * in the database, and adds their tasks to the queue. For a fallback request it only checks whether
+ * a run is due. Thread-safe.
  */
 final class ClaimLoop implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClaimLoop.class);
@@ -36,9 +37,9 @@ final class ClaimLoop implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * What claim queries depend on.
+   * The configuration of claim queries.
    *
-   * @param readBytesMax how many bytes one query may read
+   * @param readBytesMax how many bytes of inputs, and again of histories, one claim may read
    */
   record Settings(
       DispatchConfig config, ClaimRules rules, DispatchCallbacks callbacks, long readBytesMax) {}
@@ -46,8 +47,8 @@ final class ClaimLoop implements AutoCloseable {
   /**
    * Creates the loop; {@link #start} starts its threads.
    *
-   * @param taskBytes what tasks that wait for polls may take; nothing is claimed while it is used
-   *     up
+   * @param taskBytes how many bytes the tasks that wait for polls may take; nothing is claimed
+   *     while it is used up
    */
   ClaimLoop(
       Database database,
@@ -122,8 +123,8 @@ final class ClaimLoop implements AutoCloseable {
   }
 
   /**
-   * Checks for due runs that no event announced. This needs no claim, because usually there are
-   * none.
+   * Checks for due runs that no event announced. Usually there are none, so this only reads, and
+   * requests a claim round if it finds one.
    */
   private void checkForMissedRuns(Session session, TaskQueue queue) throws SQLException {
     List<PollRequest.Wanted> types = queue.typesIfQuietFor(0);
@@ -168,7 +169,7 @@ final class ClaimLoop implements AutoCloseable {
     List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, queue.name(), group.types());
     long bytesFree = taskBytes.free();
     if (bytesFree == 0) {
-      // Workers do not fetch the tasks that wait for them: due runs stay in the database.
+      // Claimed tasks that wait for polls use up the memory: leave due runs in the database.
       effects.execute(queue, queue.claimFailed(group));
       pause();
       return;

@@ -14,8 +14,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims that this server has dispatched and that have not ended. It finds claims that a worker
- * dropped or never received. It may be wrong: every write checks the claim's epoch. Thread-safe.
+ * The claims that this server has dispatched and whose end it has not seen. Used to find claims
+ * that a worker dropped or never received. The registry may be incomplete or outdated. That is
+ * safe, because every write checks the claim's epoch. Thread-safe.
  */
 public final class ClaimRegistry {
   private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(10);
@@ -48,7 +49,9 @@ public final class ClaimRegistry {
     return before;
   }
 
-  /** Claims that the worker received before the given time and does not list. */
+  /**
+   * Claims that were dispatched to the worker before the given time and are not in {@code listed}.
+   */
   public List<Claim> unlisted(WorkerId worker, List<Claim> listed, long beforeNanos) {
     Set<Claim> known = new HashSet<>(listed);
     List<Claim> dropped = new ArrayList<>();

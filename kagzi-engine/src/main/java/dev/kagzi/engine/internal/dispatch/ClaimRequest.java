@@ -3,6 +3,6 @@ package dev.kagzi.engine.internal.dispatch;
 /**
  * Work for {@link ClaimLoop}.
  *
- * @param isFallback only checks for due runs that no event announced
+ * @param isFallback true to check for due runs that no event announced, without claiming them
  */
 record ClaimRequest(TaskQueue queue, boolean isFallback) {}

@@ -3,7 +3,7 @@ package dev.kagzi.engine.internal.dispatch;
 import dev.kagzi.engine.retry.CrashPolicy;
 
 /**
- * Rules for claims.
+ * The timeouts and the crash policy of claimed runs.
  *
  * @param leaseMsMax the longest lease without a heartbeat, unless the run has its own
  * @param crashes what happens to runs whose workers die

@@ -38,10 +38,15 @@ public final class ClaimRuns {
 
   /**
    * Each type and version has its own index scan and limit, so that a million runs of a type
-   * without workers are not scanned. A run with an expired lease is taken over. The first take-over
-   * in a row is immediate; a later one sets the run aside, and {@link #DELAY_SQL} delays it.
-   * Otherwise a run that kills its workers would kill them all at once. Runs are claimed while
-   * their inputs fit into memory.
+   * without workers are not scanned.
+   *
+   * <p>A RUNNING run whose lease has ended is taken over. The first take-over since the run made
+   * progress is immediate. A later one, or one over the crash limit, only sets the run aside as
+   * PENDING, and {@link #DELAY_SQL} delays it. Otherwise a run that kills its workers would kill
+   * them all at once.
+   *
+   * <p>Runs are claimed while the sum of their inputs is within the byte limit; one run is claimed
+   * in any case.
    */
   public static final String SQL =
       """
@@ -123,7 +128,7 @@ public final class ClaimRuns {
        WHERE w.run_id = n.run_id AND w.epoch = n.epoch
       """;
 
-  /** Milliseconds until the next run of these types is due; zero or less when one is overdue. */
+  /** Milliseconds until the next run of these types is due; zero or less if one is due now. */
   public static final String NEXT_DUE_SQL =
       """
       SELECT ceil(extract(epoch FROM min(d.available_at) - kagzi.clock()) * 1000)::bigint AS due_ms,
@@ -142,7 +147,10 @@ public final class ClaimRuns {
               LIMIT 1) AS d
       """;
 
-  /** The versions of unfinished runs of these types: one index probe for each version. */
+  /**
+   * The versions of open runs of these types, at most 1000 in all. Costs one index probe for each
+   * version.
+   */
   public static final String VERSIONS_SQL =
       """
       WITH RECURSIVE v AS (
@@ -169,8 +177,8 @@ public final class ClaimRuns {
   /**
    * The result of a claim query.
    *
-   * @param crashed runs that were taken over too often
-   * @param isCut more runs are due, but their inputs did not fit into memory
+   * @param crashed runs that have crashed more often than the limit allows
+   * @param isCut more runs are due, but their inputs did not fit into the byte limit
    */
   record Found(List<Claimed> claimed, List<RunId> crashed, boolean isCut) {
     static final Found NOTHING = new Found(List.of(), List.of(), false);
@@ -203,7 +211,8 @@ public final class ClaimRuns {
    * @param types with exact versions and limits
    * @param slots the worker of each slot
    * @param lowUs for each type, the due time at which the index scan starts
-   * @param bytesMax limits the inputs, and the histories; one run is claimed in any case
+   * @param bytesMax limits the sum of the inputs, and separately the sum of the histories; one run
+   *     is claimed in any case
    */
   record Request(
       QueueName queue,
@@ -214,7 +223,10 @@ public final class ClaimRuns {
       long bytesMax,
       ClaimRules rules) {}
 
-  /** Claims within the open transaction. Reads recorded steps after it has locked the runs. */
+  /**
+   * Claims runs within the open transaction. Recorded steps are read by a later statement, so that
+   * they include all that was committed before the claim locked the runs.
+   */
   static Found claim(Session tx, Request request, int historyBytesMax) throws SQLException {
     CrashPolicy crashes = request.rules.crashes();
     List<Taken> taken =
@@ -295,7 +307,8 @@ public final class ClaimRuns {
     tx.query(DELAY_SQL)
         .bindUuids(aside, run -> run.claim.runId().value())
         .bindInts(aside, run -> run.claim.epoch())
-        // A run over the crash limit is delayed, too: no claim query may find it before it fails.
+        // A run over the crash limit is delayed, too, so that no claim query finds it while
+        // failCrashed is about to fail it.
         .bindLongs(aside, run -> crashes.delayMs(Math.max(1, run.crashesBefore()), random))
         .update();
   }
@@ -359,7 +372,7 @@ public final class ClaimRuns {
   /**
    * When the next run is due.
    *
-   * @param dueMs null when there is none
+   * @param dueMs milliseconds until then, zero or less if a run is due now; null if there is none
    */
   record NextDue(@Nullable Long dueMs, long nowUs) {
     boolean isDue() {

@@ -44,7 +44,7 @@ public final class Dispatcher implements AutoCloseable {
   private final DispatchMetrics metrics = new DispatchMetrics();
   private final ClaimRegistry registry = new ClaimRegistry();
 
-  /** Inputs and histories of tasks that wait for the polls of their workers. */
+  /** Limits the bytes of tasks that wait for the polls of their workers. */
   private final ByteBudget taskBytes;
 
   private final Map<QueueName, TaskQueue> queues = new ConcurrentHashMap<>();
@@ -85,7 +85,7 @@ public final class Dispatcher implements AutoCloseable {
   public Poll poll(PollRequest request, WorkerLimits limits) {
     WaitingPoll poll = new WaitingPoll(request);
     QueueEffects added = new QueueEffects();
-    // Added inside of compute: the sweep cannot remove the queue before it has the poll.
+    // Add the poll inside of compute, so that the sweep cannot remove the queue before that.
     TaskQueue queue =
         queues.compute(
             request.queue(),
@@ -116,8 +116,8 @@ public final class Dispatcher implements AutoCloseable {
   }
 
   /**
-   * Reserves a waiting worker's slot for a run that is about to start. Returns null when there is
-   * no free slot, or when older runs need it.
+   * Reserves a worker's free slot for a run that is about to start. Returns null if there is none,
+   * if older runs may need it, or if waiting tasks use up their memory.
    */
   public @Nullable SlotReservation reserve(QueueName name, TypeVersion type) {
     TaskQueue queue = queues.get(name);
@@ -168,7 +168,7 @@ public final class Dispatcher implements AutoCloseable {
       effects.execute(queue, queue.fillSlot(worker, task));
       queuesWithStarts.add(queue);
     } else {
-      // A repeated start finds the run of the first one, whose task the worker already has.
+      // A repeated start has found the run of the first one, whose task was already dispatched.
       queue.freeSlot(worker, task.type());
     }
   }
@@ -212,7 +212,7 @@ public final class Dispatcher implements AutoCloseable {
     }
   }
 
-  /** Ends the polls of a worker that takes no more tasks. */
+  /** Ends the polls of a worker that takes no more tasks, and releases tasks that wait for it. */
   public void workerLeaves(WorkerId worker) {
     updateAll(queue -> queue.removeWorker(worker));
   }

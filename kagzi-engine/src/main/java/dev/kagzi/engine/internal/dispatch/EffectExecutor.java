@@ -43,7 +43,8 @@ final class EffectExecutor {
   }
 
   void execute(TaskQueue queue, QueueEffects effects) {
-    // First: if another effect threw before it, the queue would wait for this round forever.
+    // Must be first. If another effect threw before it, the round would not be requested, and the
+    // queue would wait for it forever.
     if (effects.isClaimWanted()) {
       claimRequests.add(new ClaimRequest(queue, false));
     }
@@ -61,7 +62,10 @@ final class EffectExecutor {
     }
   }
 
-  /** The earliest wake-up is enough: the claim round after it finds out when the next is due. */
+  /**
+   * Keeps only the earliest wake-up of a queue. That is enough, because the claim round after it
+   * reads when the next run is due.
+   */
   private void wakeUpIn(TaskQueue queue, long delayMs) {
     long atNanos =
         System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(delayMs, WAKE_UP_MS_MAX));

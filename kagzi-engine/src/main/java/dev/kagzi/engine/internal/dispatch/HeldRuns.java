@@ -15,7 +15,8 @@ import java.util.Map;
 
 /**
  * Finds the runs that a worker holds. Only runs with their own lease have an index by worker. All
- * other leases end within a known time, so the claim index finds them in that window.
+ * other leases end within the server's lease time, so a short range of the claim index contains
+ * their runs.
  */
 public final class HeldRuns {
   public static final String SQL =
@@ -43,7 +44,7 @@ public final class HeldRuns {
          AND w.status = 'RUNNING'
       """;
 
-  // Jumps from worker to worker: the runs of one worker cost one index probe.
+  // The recursive part finds each holder with one index probe, without reading all its runs.
   public static final String FORGOTTEN_SQL =
       """
       WITH RECURSIVE holder AS (
@@ -80,10 +81,11 @@ public final class HeldRuns {
   private static final long UNHEARD_MS_MAX = Duration.ofMinutes(10).toMillis();
 
   /**
-   * Claims for which the worker has made no call yet, and how long their lease may be renewed. The
-   * answer to the poll may have been lost; then no worker executes the run. The limit doubles with
-   * each crash of the run, up to 10 minutes (or its lease, if that is longer). So code that
-   * computes for long without a call gets more time.
+   * Claims for which the worker has begun or recorded no step yet, and until when their lease may
+   * be renewed. The answer to the poll may have been lost; then no worker executes the run. The
+   * limit begins with the length of the lease. It doubles with each crash of the run, up to 10
+   * minutes (or the lease, if that is longer), so that code which computes for long before its
+   * first step gets more time.
    */
   public static final String UNHEARD_SQL =
       """
@@ -104,13 +106,13 @@ public final class HeldRuns {
   private HeldRuns() {}
 
   /**
-   * How far the lease of a claim without calls may be extended.
+   * Until when the lease of a claim without steps may be extended.
    *
-   * @param renewable false when it is extended that far already
+   * @param renewable false if the lease already lasts that long
    */
   public record RenewalLimit(boolean renewable, long untilUs) {}
 
-  /** Returns the claims for which the worker has made no call yet. */
+  /** Returns those of the claims for which the worker has begun or recorded no step yet. */
   public static Map<RunId, RenewalLimit> unheard(Session session, List<Claim> claims, long leaseMs)
       throws SQLException {
     Map<RunId, RenewalLimit> unheard = new HashMap<>();
@@ -129,8 +131,8 @@ public final class HeldRuns {
   }
 
   /**
-   * Locks the worker's limits until the transaction ends, so that two concurrent claims cannot use
-   * the same free capacity.
+   * Serializes the claims for a worker until the transaction ends, so that two concurrent ones
+   * cannot use the same free capacity.
    */
   static void lock(Session tx, WorkerId worker) throws SQLException {
     tx.query("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))")
@@ -166,8 +168,8 @@ public final class HeldRuns {
   }
 
   /**
-   * Claims, of runs with their own lease, whose workers have been offline for at least {@code
-   * offlineMs}; at most {@code max} of each worker. Other leases expire soon.
+   * Claims of workers that have been offline for more than {@code offlineMs}; at most {@code max}
+   * of each worker. Only of runs with their own lease, which may be long: other leases end soon.
    */
   public static List<Claim> orphaned(Session session, long offlineMs, int max) throws SQLException {
     return session
@@ -178,8 +180,8 @@ public final class HeldRuns {
   }
 
   /**
-   * Returns the polled types that are below their limit, each with its remaining capacity; empty if
-   * the worker's total limit is reached.
+   * Returns the polled types that are below their limit, each with its remaining capacity (0: it
+   * has no limit). Empty if the worker's total limit is reached.
    */
   static List<PollRequest.Wanted> within(
       WorkerLimits limits, List<PollRequest.Wanted> types, List<Held> held) {

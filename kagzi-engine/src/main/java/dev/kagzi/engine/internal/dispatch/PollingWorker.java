@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * One worker of a {@link TaskQueue}: its waiting polls, its free slots, and tasks that wait for its
  * next poll. Free slots are kept for a moment after a poll ends, because the worker is about to
  * poll again. Without that, each run that starts between two polls would cost a claim query.
- * Guarded by the queue's lock, except for its final fields.
+ * Guarded by the queue's lock, except {@link #workerId} and {@link #limits}.
  */
 final class PollingWorker {
   final WorkerId workerId;
@@ -28,7 +28,10 @@ final class PollingWorker {
   private List<PollRequest.Wanted> types = List.of();
   private final Map<TypeVersion, Integer> typeSlotsLeft = new HashMap<>();
 
-  /** Tasks that no poll of the worker has received: the worker does not count them yet. */
+  /**
+   * Tasks and slot reservations that no poll has delivered to the worker. The limits in its polls
+   * do not account for them yet.
+   */
   private final Map<TypeVersion, Integer> undelivered = new HashMap<>();
 
   private int keptSlots;
@@ -96,7 +99,7 @@ final class PollingWorker {
     return !typeSlotsLeft.isEmpty();
   }
 
-  /** The entry of the last poll that accepts runs of the type, or null. */
+  /** The entry of the latest poll's types that accepts the run; null if none does. */
   @Nullable TypeVersion acceptedAs(TypeVersion run) {
     for (PollRequest.Wanted type : types) {
       if (accepts(type, run)) {
@@ -122,8 +125,8 @@ final class PollingWorker {
   }
 
   /**
-   * Whether a run that starts may have a slot. While a claim query is in flight, what is left of
-   * the type's limit is unknown, so the answer is no.
+   * Whether a run that starts may have a slot. If the type has a limit, the answer is no while a
+   * claim query is in flight, because what is left of the limit is unknown then.
    */
   boolean hasFreeSlot(TypeVersion acceptedAs, long nowNanos) {
     Integer left = typeSlotsLeft.get(acceptedAs);
@@ -131,8 +134,8 @@ final class PollingWorker {
   }
 
   /**
-   * Returns the types of the last poll that are below their limit, each with its remaining
-   * capacity.
+   * Returns the types of the latest poll that are below their limit, each with its remaining
+   * capacity (0: it has no limit).
    */
   List<PollRequest.Wanted> typesLeft() {
     List<PollRequest.Wanted> left = new ArrayList<>();
@@ -164,7 +167,7 @@ final class PollingWorker {
     claimingSlots--;
   }
 
-  /** Counts a task of the type against its limit until a poll has received it. */
+  /** Counts a task against the limit of its type, before a poll delivers it to the worker. */
   void addUndelivered(TypeVersion type) {
     undelivered.merge(type, 1, Integer::sum);
     TypeVersion as = acceptedAs(type);
@@ -173,7 +176,10 @@ final class PollingWorker {
     }
   }
 
-  /** A poll has received the task, or no run started. The next poll corrects the limit. */
+  /**
+   * The task was delivered or released, or the reserved run was not started. {@link #addPoll}
+   * computes the limit again.
+   */
   void noLongerUndelivered(TypeVersion type) {
     undelivered.computeIfPresent(type, (key, count) -> count > 1 ? count - 1 : null);
   }
@@ -201,7 +207,8 @@ final class PollingWorker {
   }
 
   /**
-   * A claim of the worker has ended since its last poll: it has one slot more than it polled for.
+   * A claim of the worker has ended since its last poll: the worker has one slot more than it
+   * polled for.
    */
   void slotFreed() {
     freedSlots++;

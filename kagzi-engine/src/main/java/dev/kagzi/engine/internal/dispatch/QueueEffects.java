@@ -24,7 +24,7 @@ final class QueueEffects {
     answers.add(new Answer(poll, tasks));
   }
 
-  /** Returns claims to the database; their workers have not received the tasks. */
+  /** Releases the claims of tasks that their workers have not received. */
   void release(List<Task> tasks) {
     tasks.forEach(task -> releases.add(task.claim()));
   }
@@ -58,7 +58,7 @@ final class QueueEffects {
     return claimWanted;
   }
 
-  /** When the queue must check for due runs, or {@link #NO_WAKE_UP}. */
+  /** Milliseconds until the queue must check for due runs, or {@link #NO_WAKE_UP}. */
   long wakeUpMs() {
     return wakeUpMs;
   }

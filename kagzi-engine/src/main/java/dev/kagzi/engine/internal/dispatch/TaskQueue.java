@@ -16,20 +16,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one task queue on this server: workers with waiting polls and free slots, tasks for
- * them, and for each type whether due runs may be unclaimed (its backlog). A run that starts while
- * its type has no backlog gets a free slot directly, without a claim query.
+ * them, and for each type how many due runs may be unclaimed (its backlog). A run that starts gets
+ * a free slot directly, without a claim query, if the backlog of its type leaves one.
  *
- * <p>Thread-safe: each method holds this object's monitor, calls nothing outside of it, and returns
- * what is to be done afterwards as {@link QueueEffects}.
+ * <p>Thread-safe: each method holds this object's monitor. It returns as {@link QueueEffects} what
+ * must be done without the monitor.
  *
  * <p>A claim round goes through {@link #beginClaimRound}, for each group {@link #claimed} or {@link
- * #claimFailed}, and {@link #endClaimRound}. A queue has at most one claim round at a time.
+ * #claimFailed}, and {@link #endClaimRound}. In a disabled namespace it consists of {@link
+ * #skipClaimRound} only. A queue has at most one claim round at a time.
  */
 final class TaskQueue {
   private static final long RETRY_MS_FIRST = 20;
   private static final long RETRY_MS_MAX = 1_000;
 
-  // A run can become visible this much later than its due time: when its transaction commits.
+  // A run becomes visible when its transaction commits, usually at most this long after its due
+  // time. The fallback, which ignores the low-water mark, finds later ones.
   private static final long LATE_US_MAX = 15_000_000;
 
   private final QueueName name;
@@ -87,7 +89,10 @@ final class TaskQueue {
     return effects;
   }
 
-  /** Ends a poll whose caller is gone. The next sweep releases the worker's tasks. */
+  /**
+   * Ends a poll whose caller is gone. If the worker has no other poll, the next sweep releases its
+   * tasks.
+   */
   synchronized QueueEffects cancel(WaitingPoll poll) {
     QueueEffects effects = new QueueEffects();
     PollingWorker worker = remove(poll, effects);
@@ -130,8 +135,9 @@ final class TaskQueue {
   }
 
   /**
-   * Reserves a free slot for a run that is about to start. Returns null when there is none, or when
-   * an older run may need it. Ends with {@link #fillSlot} or {@link #freeSlot}.
+   * Reserves a free slot for a run that is about to start. Returns null if there is none, if an
+   * older run may need it, or if waiting tasks use up their memory. {@link #fillSlot} or {@link
+   * #freeSlot} ends the reservation.
    */
   synchronized @Nullable PollingWorker reserveSlot(TypeVersion type) {
     if (taskBytes.free() == 0) {
@@ -226,8 +232,9 @@ final class TaskQueue {
   }
 
   /**
-   * All runs of the type with a due time below this have been claimed. Claim queries start here:
-   * index entries of ended runs, which an old snapshot keeps alive, are not scanned each time.
+   * The due time at which claim queries of the type begin; no unclaimed run is expected below it.
+   * Without it, each query would scan the index entries of ended runs that an old snapshot keeps
+   * alive.
    */
   synchronized long lowUs(PollRequest.Wanted type) {
     return backlogs.lowUs(type);
@@ -324,7 +331,7 @@ final class TaskQueue {
     return effects;
   }
 
-  /** The group's query found fewer runs than slots; {@code next} was read after it. */
+  /** The group's query claimed fewer runs than it had slots; {@code next} was read after it. */
   synchronized QueueEffects nextDue(ClaimGroup group, ClaimRuns.NextDue next) {
     if (!next.isDue()) {
       for (PollRequest.Wanted type : group.types()) {
@@ -337,7 +344,7 @@ final class TaskQueue {
   synchronized QueueEffects nextDue(ClaimRuns.NextDue next) {
     QueueEffects effects = new QueueEffects();
     if (next.isDue()) {
-      // The run is due but was not claimed: another transaction has locked it.
+      // A run is due but was not claimed: it is locked, a limit applies, or it has just become due.
       retryLater(effects);
     } else if (next.dueMs() != null) {
       effects.wakeUpIn(next.dueMs());
@@ -388,8 +395,8 @@ final class TaskQueue {
   }
 
   /**
-   * The types of waiting polls, if no claim round has begun for this long; otherwise none. The time
-   * starts again when types are returned.
+   * The types of waiting polls, if a free slot waits and no claim round is requested or has begun
+   * for this long; otherwise none. The time starts again when types are returned.
    */
   synchronized List<PollRequest.Wanted> typesIfQuietFor(long nanos) {
     if (claimRequested || System.nanoTime() - lastClaimNanos < nanos || !hasWaitingSlot()) {
