@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Executes a batch of writes in SQL. One lane at a time calls an instance. */
+/** Executes batches of writes in SQL. Each lane has its own instance. */
 public interface BatchWriter<W extends Write<?>> {
   /** Notifications to publish once the batch is durable. Must be quick and must not throw. */
   @FunctionalInterface
@@ -22,8 +22,9 @@ public interface BatchWriter<W extends Write<?>> {
   Effects write(Session tx, List<W> batch) throws SQLException;
 
   /**
-   * Executes a refused write in parts, so that one bad part does not fail the others. Answers the
-   * write and logs the parts that are left out. Returns empty if the write has no parts.
+   * Executes the parts of a write that PostgreSQL refused as a whole, so that one bad part does not
+   * fail the others. Answers the write and logs the parts that are left out. Returns empty if the
+   * write has no parts.
    */
   default Optional<Effects> writeInParts(Session tx, W write) throws SQLException {
     return Optional.empty();

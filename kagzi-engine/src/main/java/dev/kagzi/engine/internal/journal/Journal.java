@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
-/** The group commit of all lanes. Thread-safe; appending a write does not block. */
+/** The group commit: passes each write to a lane. Thread-safe; appending a write does not block. */
 public final class Journal<W extends Write<?>> implements AutoCloseable {
   private static final long CLOSE_MS_MAX = 5_000;
 
@@ -66,7 +66,10 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     }
   }
 
-  /** Waits on a virtual thread until the full queue has space, at most {@code fullPatience}. */
+  /**
+   * Waits on a virtual thread until the full queue has space, at most {@code fullPatience}. Refuses
+   * the writes after that, or at once if too many bytes wait already.
+   */
   private void appendLater(Lane<W> lane, List<W> writes) {
     long bytes = 0;
     for (W write : writes) {
@@ -119,7 +122,9 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     return Math.floorMod(key.hashCode(), lanes.size());
   }
 
-  /** Number of batches so far; a batch is one commit unless it was split or sent again. */
+  /**
+   * Number of batches so far. A batch is one commit, unless it was split, sent again or refused.
+   */
   public long batches() {
     return batches.sum();
   }

@@ -60,7 +60,10 @@ final class Lane<W extends Write<?>> {
     thread.start();
   }
 
-  /** Returns whether the database has been unavailable for longer than {@code databasePatience}. */
+  /**
+   * True from the moment when a batch was given up, after {@code databasePatience} without the
+   * database, until the next commit.
+   */
   boolean isUnavailable() {
     return unavailable;
   }

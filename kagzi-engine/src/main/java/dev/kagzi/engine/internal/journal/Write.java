@@ -46,9 +46,9 @@ public abstract class Write<R> {
   }
 
   /**
-   * Returns the answer that an earlier send of this write staged; null if it was not sent before.
-   * The earlier send may have been committed although its answer was lost. For writes that cannot
-   * distinguish their own effect from another write's.
+   * Returns the answer that an earlier send of this write staged; null if there is none. The
+   * earlier send may have been committed although PostgreSQL's confirmation was lost. For writes
+   * that cannot distinguish their own effect from another write's.
    */
   public final @Nullable R answerBefore() {
     return staged;

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The queue of a lane, bounded in bytes. When it is full, callers wait in FIFO order: a write must
- * not overtake an earlier one of the same run. Thread-safe.
+ * not overtake an earlier one with the same key. Thread-safe.
  */
 final class WriteQueue<W extends Write<?>> {
   private final long bytesMax;
@@ -24,7 +24,7 @@ final class WriteQueue<W extends Write<?>> {
     this.bytesMax = bytesMax;
   }
 
-  /** A position in the line of callers that wait for space; only the first is signalled. */
+  /** A position in the line of callers that wait for space; free space wakes only the first. */
   static final class Place {
     private final Condition turn;
 
@@ -33,7 +33,10 @@ final class WriteQueue<W extends Write<?>> {
     }
   }
 
-  /** Adds the writes if there is space; an empty queue accepts any size. */
+  /**
+   * Adds the writes and returns true, unless the queue is full or closed, or callers wait in line.
+   * A queue below its limit accepts writes of any size.
+   */
   boolean offer(List<W> writes) {
     lock.lock();
     try {
@@ -56,7 +59,8 @@ final class WriteQueue<W extends Write<?>> {
   }
 
   /**
-   * Waits for space and for earlier positions, then adds the writes; false after {@code nanosMax}.
+   * Waits for space and for earlier positions, then adds the writes; false after {@code nanosMax}
+   * or if the queue is closed.
    */
   boolean offer(Place place, List<W> writes, long nanosMax) throws InterruptedException {
     long left = nanosMax;
@@ -95,7 +99,10 @@ final class WriteQueue<W extends Write<?>> {
     return true;
   }
 
-  /** Blocks for the first write only, then takes what is queued; empty once closed and drained. */
+  /**
+   * Blocks until a write is queued, then takes as many as fit into the limits, at least one. Empty
+   * once the queue is closed and drained.
+   */
   List<W> take(int writesMax, long bytesMax) throws InterruptedException {
     lock.lockInterruptibly();
     try {

@@ -3,11 +3,12 @@
  * arrived during its previous commit and sends them to PostgreSQL as one transaction. There is no
  * timer: under load batches form by themselves, and a single write is sent at once.
  *
- * <p>Promise: when a write's future completes, the write is durable, or it was refused with a
- * reason. Writes with the same key keep their order. One bad write does not fail the rest of its
- * batch. An acknowledged write is never in memory only.
+ * <p>Promise: when a write's future completes, the write is committed, or it was refused with a
+ * reason. A write that is refused as UNAVAILABLE after its connection broke may be committed
+ * nevertheless. Writes with the same key keep their order. One bad write does not fail the rest of
+ * its batch.
  *
- * <p>May know {@code db} and {@code value}. Must not know what a run or a step is.
+ * <p>Must not know what a run or a step is.
  */
 @NullMarked
 package dev.kagzi.engine.internal.journal;
