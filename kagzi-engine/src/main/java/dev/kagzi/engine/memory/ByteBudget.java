@@ -44,7 +44,7 @@ public final class ByteBudget {
     held.addAndGet(-bytes);
   }
 
-  /** Number of free bytes; 0 when the budget is exceeded. */
+  /** Number of free bytes; 0 if the budget is used up or exceeded. */
   public long free() {
     return Math.max(0, bytesMax - held.get());
   }

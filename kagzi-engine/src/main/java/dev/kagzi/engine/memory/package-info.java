@@ -3,8 +3,8 @@
  * grows with the number of callers. Without a limit in bytes, enough callers would exhaust any
  * heap.
  *
- * <p>Promise: all limits follow the size of the heap. What does not fit is refused or postponed,
- * never queued without bound.
+ * <p>Promise: no limit exceeds a share of the heap ({@code MemoryConfig}). What does not fit is
+ * refused or postponed, never queued without bound.
  *
  * <p>Knows no other package.
  */

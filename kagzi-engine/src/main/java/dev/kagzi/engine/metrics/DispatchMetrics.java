@@ -15,7 +15,7 @@ public final class DispatchMetrics {
     return handedOver.sum();
   }
 
-  /** Runs that a claim query found. */
+  /** Runs that claim queries have claimed for a worker. */
   public long claimed() {
     return claimed.sum();
   }

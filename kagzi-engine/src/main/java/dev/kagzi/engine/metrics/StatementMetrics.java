@@ -20,12 +20,12 @@ public final class StatementMetrics {
     commits.increment();
   }
 
-  /** All statements so far, without BEGIN and COMMIT. */
+  /** All statements so far, without those that control transactions and without DISCARD PLANS. */
   public long statements() {
     return statements.sum();
   }
 
-  /** Committed transactions: explicit ones, and statements outside of one. */
+  /** Committed transactions, plus all statements that were sent outside of a transaction. */
   public long commits() {
     return commits.sum();
   }

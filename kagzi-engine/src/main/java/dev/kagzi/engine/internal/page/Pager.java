@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads pages of a list that is sorted by a unique key. It reads one row more than requested and
- * checks for a row in the other direction, so that a token is set exactly when it leads to rows.
+ * checks for a row in the other direction, so that a page has a token only if it leads to rows.
  */
 public final class Pager {
   private Pager() {}

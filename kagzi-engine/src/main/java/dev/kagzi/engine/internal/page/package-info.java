@@ -1,6 +1,6 @@
 /**
  * Lists that are read by the key of their rows, in both directions. The package that owns the rows
- * reads them in order.
+ * implements {@link dev.kagzi.engine.internal.page.Pager.Source}, which reads them in order.
  */
 @NullMarked
 package dev.kagzi.engine.internal.page;
