@@ -27,7 +27,7 @@ public record BackendProcess(int pid, String startedAt) {
 
   /**
    * Terminates this backend, if it is still alive, through another session. Returns when it is
-   * gone.
+   * gone; throws if that takes longer than 5 s.
    */
   public void end(Session other) throws SQLException {
     boolean ended =

@@ -16,7 +16,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The engine's PostgreSQL database: a connection pool for reads, and one session per writer. */
+/**
+ * The engine's PostgreSQL database. Reads, and writes outside of the journal, use a connection
+ * pool. Threads with their own session, such as lanes and claimers, open it with {@link #open}.
+ */
 public final class Database implements AutoCloseable {
   // Hot statements must read runs by primary key. For a table that was empty a moment ago the
   // planner would choose a sequential scan and keep that plan.
@@ -29,14 +32,14 @@ public final class Database implements AutoCloseable {
           "SET enable_bitmapscan = off",
           "SET jit = off");
 
-  // On a schema that Citus distributes, generic plans crash the coordinator.
+  // On a schema that Citus distributes, generic plans crash the coordinator node of Citus.
   private static final String GENERIC_PLANS =
       """
       SELECT set_config('plan_cache_mode', 'force_generic_plan', false)
        WHERE NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')
       """;
 
-  // A server that stops in the middle of a transaction must not block the others with its locks.
+  // A server that hangs in the middle of a transaction must not block other servers by its locks.
   // client_connection_check_interval is not supported on every platform; the other two settings
   // still apply there.
   private static final String TIMEOUT_SETTINGS =
@@ -51,7 +54,7 @@ public final class Database implements AutoCloseable {
 
   private static final int VERSION_MIN = 140_000;
 
-  // Connections reserved for the engine's own maintenance, however many users run queries.
+  // Connections of the pool that readForUser leaves free for all other calls.
   private static final int RESERVED_CONNECTIONS = 2;
   private static final int ANSWER_SECONDS_MAX = 10;
   private static final int QUEUE_SECONDS_MAX = 5;
@@ -69,7 +72,7 @@ public final class Database implements AutoCloseable {
     this.connector = connector;
     this.pool = new HikariDataSource(poolConfig(config));
     this.userReads = new Semaphore(Math.max(1, config.poolSize() - RESERVED_CONNECTIONS), true);
-    // The pooled connections are older than the outage, and broken.
+    // After an outage, evict the pooled connections: they are older than the outage, and broken.
     this.failures =
         new DatabaseFailureLog(
             System::nanoTime, () -> pool.getHikariPoolMXBean().softEvictConnections());
@@ -117,8 +120,8 @@ public final class Database implements AutoCloseable {
    * Migrates the schema to the version of this server. Safe when several servers start at once.
    *
    * @return the schema version after the migration
-   * @throws SchemaException if the schema is newer than this server, or was created by a build
-   *     before the first release
+   * @throws SchemaException if the schema is newer than this server, was created by a build before
+   *     the first release, or its tables stay locked by other transactions
    */
   public String migrate() {
     return new Schema(config).migrate();
@@ -129,8 +132,8 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * Checks the settings of PostgreSQL. Refuses a version before 14, fsync off, and a connection
-   * pooler that changes the backend between transactions.
+   * Checks the settings of PostgreSQL. Refuses a version before 14, a connection pooler that
+   * changes the backend between transactions, and fsync off unless {@code allowUnsafe} is set.
    */
   public void check() throws SQLException {
     try (Session session = open("check")) {
@@ -171,7 +174,10 @@ public final class Database implements AutoCloseable {
         .orElseThrow();
   }
 
-  /** Opens a session for a writer. {@link StatementMetrics} counts its statements by this name. */
+  /**
+   * Opens a session outside of the pool. {@link StatementMetrics} counts its statements by this
+   * name.
+   */
   public Session open(String name) throws SQLException {
     Connection connection = connector.open();
     Session session = new Session(connection, metrics, name, 0);
@@ -188,8 +194,8 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * Runs a read on behalf of a user; blocks. These reads are bounded in number and time: a list
-   * over millions of rows must not delay heartbeats and schedules.
+   * Runs a read on behalf of a user; blocks. These reads are limited in number and time, so that a
+   * list over millions of rows does not delay the chores of the engine.
    */
   public <T> T readForUser(Session.Work<T> work) {
     return readForUser(work, ANSWER_SECONDS_MAX);
@@ -271,7 +277,7 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** Not repeated: the pool has already waited for the database. */
+  /** Does not try again, because the pool has already waited for the database. */
   private Connection connection() {
     long begin = System.nanoTime();
     try {

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Logs all failures between this server and PostgreSQL; no other class does.
+ * Logs the failures of statements and connections, so that all of them follow the same rules.
  *
  * <p>An outage logs one line when it begins, one per minute while it lasts and one when it ends,
  * however many callers fail. A statement that PostgreSQL refuses logs one line with the statement,
@@ -22,7 +22,10 @@ public final class DatabaseFailureLog {
 
   static final long REPEAT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  /** The first log line of a new outage comes at least this long after the previous line. */
+  /**
+   * The first log line of an outage comes at least this long after the last such line of an earlier
+   * outage. Otherwise a database that fails again and again would fill the log.
+   */
   static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private static final String PACKAGE = DatabaseFailureLog.class.getPackageName();
@@ -58,7 +61,7 @@ public final class DatabaseFailureLog {
   /**
    * Logs the failure according to its SQLSTATE.
    *
-   * @param call who sent the statement
+   * @param call names the sender of the statement in the log
    * @param connectedNanos when the connection was opened or taken from the pool; a connection from
    *     before the end of the last outage was broken by that outage
    */
@@ -132,7 +135,10 @@ public final class DatabaseFailureLog {
                     .orElse("?"));
   }
 
-  /** PostgreSQL is unreachable, starting, stopping, read-only, or accepts no more connections. */
+  /**
+   * PostgreSQL is unreachable, starting, stopping, read-only or out of resources, or it refuses the
+   * login or the database.
+   */
   private static boolean isOutage(SQLException error) {
     String state = error.getSQLState() == null ? "" : error.getSQLState();
     return state.startsWith("08")

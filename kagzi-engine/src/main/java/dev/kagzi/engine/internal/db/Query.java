@@ -47,7 +47,7 @@ public final class Query {
 
   @FunctionalInterface
   public interface Mapper<T> {
-    /** The cursor is on the row; the mapper must not move it. */
+    /** {@code row} is valid only during the call. */
     T map(Row row) throws SQLException;
   }
 
@@ -146,7 +146,7 @@ public final class Query {
   }
 
   private Query bindArray(String type, Object values) throws SQLException {
-    // The driver's own signature takes an Object and encodes primitive arrays in binary.
+    // Unlike JDBC's method, the driver's own accepts primitive arrays, and sends them in binary.
     Array array = connection.unwrap(org.postgresql.PGConnection.class).createArrayOf(type, values);
     statement.setArray(next++, array);
     return this;
@@ -173,8 +173,9 @@ public final class Query {
   }
 
   /**
-   * Sends the statement and counts the rows that it returns. For the rows that an {@code INSERT …
-   * SELECT … ON CONFLICT … RETURNING} has written: not every PostgreSQL reports their number right.
+   * Sends the statement and counts the rows that it returns. For {@code INSERT … SELECT … ON
+   * CONFLICT … RETURNING}, because the count of {@link #update} includes rows that were not written
+   * if Citus distributes the schema.
    */
   public int count() throws SQLException {
     return list(row -> row).size();

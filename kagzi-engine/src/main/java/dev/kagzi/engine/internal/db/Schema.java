@@ -107,7 +107,7 @@ final class Schema {
     }
   }
 
-  // Flyway accepts a schema that is newer than its migrations.
+  // Flyway itself accepts a schema that is newer than the migrations of this server.
   private static void refuseNewer(Versions versions) {
     if (versions.isNewer()) {
       throw new SchemaException(
@@ -152,7 +152,10 @@ final class Schema {
     }
   }
 
-  /** Compares the history of the database with the migrations of this server. */
+  /**
+   * Reads the schema versions of the database and of this server. Refuses a database that is newer
+   * or was created by a build before the first release.
+   */
   private Versions versions() {
     MigrationInfo[] all = flyway.info().all();
     refuseUnreleased(all);
@@ -174,8 +177,8 @@ final class Schema {
 
   /**
    * Limits how long a migration waits for a table lock. While it waits for an exclusive lock, all
-   * later statements on the table wait behind it. So it gives up early and tries again; the timeout
-   * is below the lock timeout of running servers.
+   * later statements on the table wait behind it. So it gives up early and is tried again. The
+   * timeout is shorter than the lock timeout of running servers, so that their statements succeed.
    */
   private static final class MigrationLockTimeout extends BaseCallback {
     private static final String SQL = "SET lock_timeout = '1s'";

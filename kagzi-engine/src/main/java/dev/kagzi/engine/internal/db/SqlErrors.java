@@ -3,7 +3,7 @@ package dev.kagzi.engine.internal.db;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
 
-/** Maps PostgreSQL's error classes to the action of the sender. */
+/** Decides by PostgreSQL's error class what the sender of a statement does next. */
 public final class SqlErrors {
   public static final String LIMIT_EXCEEDED = "54000";
   static final String SUBJECT = "database";
@@ -24,13 +24,13 @@ public final class SqlErrors {
   public enum Remedy {
     /** PostgreSQL refuses the data or its amount: split the batch to find the bad write. */
     SPLIT,
-    /** A conflict with another transaction: send it again. */
+    /** A conflict with another transaction: send the batch again. */
     REPEAT,
-    /** The connection or the server failed: pause, reconnect and send it again. */
+    /** The connection or the server failed: pause, reconnect and send the batch again. */
     RECONNECT
   }
 
-  /** Decides by SQLSTATE alone; an unknown one costs a new connection. */
+  /** Decides by SQLSTATE alone; for an unknown one, the sender reconnects. */
   public static Remedy remedy(SQLException error) {
     String state = error.getSQLState() == null ? "" : error.getSQLState();
     if (state.startsWith("22") || state.startsWith("23") || state.startsWith("54")) {
@@ -44,7 +44,8 @@ public final class SqlErrors {
 
   /**
    * Returns the refusal for a caller: INVALID_ARGUMENT for data that PostgreSQL refuses,
-   * UNAVAILABLE for all other errors. {@link DatabaseFailureLog} has logged it.
+   * UNAVAILABLE for all other errors. The text is short, because {@link DatabaseFailureLog} logs
+   * the details.
    */
   public static Refusal refusal(SQLException error) {
     if (remedy(error) == Remedy.SPLIT) {
