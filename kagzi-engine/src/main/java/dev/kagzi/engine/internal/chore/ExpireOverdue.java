@@ -12,9 +12,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends runs and steps whose timeout has passed. Queries the database only when a timeout is due: it
- * records the timeouts of this server's runs and reads the earliest of all with each server
- * heartbeat.
+ * Ends runs and attempts of steps whose timeout has passed. It queries the database only when a
+ * timeout is due. It knows the next one from events of this server, and from the server heartbeat,
+ * which reads the earliest timeout in the database.
  */
 public final class ExpireOverdue implements Chore {
   private static final int MAX = 500;

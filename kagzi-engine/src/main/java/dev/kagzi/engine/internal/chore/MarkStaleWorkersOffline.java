@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Marks workers whose heartbeats have stopped as offline. After a gap in which this server could
- * not reach the database, workers get their full time again: their heartbeats could not be stored
- * either.
+ * Marks workers whose heartbeats have stopped as offline. If this chore could not run for some
+ * seconds, for example because the database was unavailable, workers get their full time again:
+ * their heartbeats could not be stored either.
  */
 public final class MarkStaleWorkersOffline implements Chore {
   private static final long GAP_NANOS = Duration.ofSeconds(3).toNanos();
@@ -37,7 +37,10 @@ public final class MarkStaleWorkersOffline implements Chore {
     lastNanos = System.nanoTime();
   }
 
-  /** The worker with the oldest heartbeat was the stalest when it was read, and still is. */
+  /**
+   * Returns whether the oldest heartbeat that was read last is too old now. The worker may have
+   * sent another one since; {@link Recovery#releaseSilent} checks that in the database.
+   */
   private boolean mayHaveStaleWorker(long nowNanos) {
     ServerHeartbeat.PendingWork pending = heartbeat.pendingWork();
     return pending.silentMs() != null

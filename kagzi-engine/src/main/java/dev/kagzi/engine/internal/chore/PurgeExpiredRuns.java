@@ -24,12 +24,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes runs that ended longer ago than their retention, with their rows, and workers that left
- * long ago. It walks the namespaces one after the other, in time slices and small transactions. One
- * transaction deletes a run with its rows; a slow transaction makes the next one smaller. Steps of
- * a run with a long history are deleted in later transactions; a {@code maintenance_tasks} row
- * keeps that task. Every transaction reads the namespace's retention again, so that a longer one
- * applies at once.
+ * Deletes runs that ended longer ago than their retention, with all their rows. It walks the
+ * namespaces one after the other, in time slices and small transactions. A slow transaction makes
+ * the next one smaller. The steps of a run with a long history are deleted in later transactions; a
+ * row of {@code maintenance_tasks} records that they are left. Every transaction reads the
+ * namespace's retention again, so that a longer one applies at once.
+ *
+ * <p>At the end of a round, it deletes workers that have been offline for long, counts that are
+ * zero, and old rows of {@code requests}.
  */
 public final class PurgeExpiredRuns implements Chore {
   private static final Logger log = LoggerFactory.getLogger(PurgeExpiredRuns.class);
@@ -43,7 +45,10 @@ public final class PurgeExpiredRuns implements Chore {
   private static final int ZEROS_MAX = 1_000;
   private static final int REQUESTS_MAX = 1_000;
 
-  /** With a run id, a row of {@code maintenance_tasks}: the run is deleted, not all its steps. */
+  /**
+   * Begins a task in {@code maintenance_tasks}; the id of a deleted run that still has steps
+   * follows.
+   */
   private static final String STEPS_TASK = "STEPS ";
 
   private static final String ADD_TASK_SQL =
@@ -253,7 +258,7 @@ public final class PurgeExpiredRuns implements Chore {
     int zeros = database.write(tx -> RunCounts.deleteZeros(tx, ZEROS_MAX));
     int requests = database.write(tx -> IdempotentCalls.purge(tx, REQUESTS_MAX));
     if (workersGone == WORKERS_MAX || zeros == ZEROS_MAX || requests == REQUESTS_MAX) {
-      // A full batch: there may be more, so the next turn continues here.
+      // A full batch: there may be more, so this method is called again before the round ends.
       return;
     }
     if (runsDeleted > 0 || workersDeleted > 0) {

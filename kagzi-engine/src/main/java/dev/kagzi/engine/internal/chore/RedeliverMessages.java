@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Delivers messages that were committed, but whose delivery was lost when their server died. */
+/**
+ * Delivers messages that were committed, but whose delivery was lost, for example because their
+ * server died.
+ */
 public final class RedeliverMessages implements Chore {
   static final long OLD_MS = 2_000;
   private static final int MAX = 500;

@@ -5,7 +5,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Refreshes a cache when its table was changed, in case the {@code ServerMessage} about the change
- * was lost.
+ * was lost, and when the cache itself reports that it is stale.
  */
 public final class RefreshWhenChanged implements Chore {
   private final LongSupplier changedUs;

@@ -3,7 +3,7 @@ package dev.kagzi.engine.internal.chore;
 import dev.kagzi.engine.internal.worker.Recovery;
 import java.time.Duration;
 
-/** Releases claims of offline workers, at a longer interval than the coordinator's. */
+/** Releases orphaned claims, at its own interval instead of the coordinator's. */
 public final class ReleaseOrphanedClaims implements Chore {
   private final Recovery recovery;
   private final long intervalNanos;

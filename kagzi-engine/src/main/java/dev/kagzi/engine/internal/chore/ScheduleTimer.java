@@ -30,7 +30,7 @@ public final class ScheduleTimer implements Chore, AutoCloseable {
   private final long zeroNanos = System.nanoTime();
   private final AtomicLong nextNanos = new AtomicLong(NEVER);
 
-  /** Has a permit when {@link #nextNanos} or {@link #closed} has changed. */
+  /** Gets a permit when {@link #nextNanos} or {@link #closed} has changed. */
   private final Semaphore changed = new Semaphore(0);
 
   private final Thread thread;
@@ -142,7 +142,7 @@ public final class ScheduleTimer implements Chore, AutoCloseable {
     return System.nanoTime() - zeroNanos;
   }
 
-  /** Waits for the current batch, at most {@link #CLOSE_MAX}. */
+  /** Waits for the current batch of each thread, at most {@link #CLOSE_MAX}. */
   @Override
   public void close() {
     closed = true;

@@ -87,8 +87,9 @@ public final class ServerHeartbeat implements Chore {
    * @param silentMs age of the oldest heartbeat of a worker that is not offline; null if there is
    *     none
    * @param oldMessages whether messages that should have been delivered still wait
-   * @param overdueInMs when the next run or step times out; null if none has a timeout
-   * @param schedulesInMs when the next schedule is due; null if there is none
+   * @param overdueInMs milliseconds until this server must end the next run or step attempt because
+   *     of its timeout; null if none has a timeout
+   * @param schedulesInMs milliseconds until the next schedule is due; null if there is none
    * @param buffered whether a buffered slot of a schedule waits for the end of a run
    * @param unfolded whether {@code run_changes} or {@code schedule_changes} has rows
    * @param namespacesUs when a namespace was last changed
@@ -107,8 +108,8 @@ public final class ServerHeartbeat implements Chore {
       long atNanos) {}
 
   /**
-   * {@code stepGraceMs}: how long after its timeout a step is ended by the server instead of its
-   * worker.
+   * {@code stepGraceMs}: how long the server waits, after the timeout of a step attempt, for the
+   * worker to end it.
    */
   public ServerHeartbeat(Database database, UUID serverId, Notifier notifier, long stepGraceMs) {
     this.database = database;
@@ -170,9 +171,9 @@ public final class ServerHeartbeat implements Chore {
   }
 
   /**
-   * Returns when the notifier reaches every live server. The row of a killed server looks alive for
-   * a while: this method watches it for two heartbeats, and deletes it if its heartbeat does not
-   * change.
+   * Checks that the notifier reaches every live server. The row of a killed server looks alive for
+   * a while. So this method watches the rows of unreachable servers for two heartbeats, and deletes
+   * them if their heartbeats do not change.
    *
    * @throws UnreachableServerException if the notifier does not reach a live server
    */

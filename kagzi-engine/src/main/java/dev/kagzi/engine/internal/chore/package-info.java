@@ -1,6 +1,7 @@
 /**
- * The coordinator: periodic maintenance that repairs what a crash or a lost message left behind.
- * Every chore may run on all servers at once, and works in bounded batches.
+ * The coordinator and its chores: periodic work, such as timeouts, schedules and retention, and the
+ * repair of what a crash or a lost message left behind. Every chore may run on all servers at once,
+ * and works in bounded batches.
  */
 @NullMarked
 package dev.kagzi.engine.internal.chore;
