@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a worker receives: a claim and all that it needs to resume the run.
  *
- * @param steps steps of earlier claims, in the order in which they were recorded
+ * @param steps the recorded steps of earlier claims, by the creation time of their last attempts
  * @param historyApart {@code steps} is empty because they are too large; the worker fetches them
  * @param deadlineInMs how long the run may still take; null: no limit
  * @param stepTimeoutMs the timeout of a step attempt, unless the step has its own

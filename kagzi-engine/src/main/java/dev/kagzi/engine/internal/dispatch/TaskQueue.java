@@ -79,7 +79,7 @@ final class TaskQueue {
     return effects;
   }
 
-  /** Ends a poll whose wait time is over. Its worker is about to poll again. */
+  /** Ends a poll whose wait time is over. Keeps its slots: the worker is about to poll again. */
   synchronized QueueEffects timeOut(WaitingPoll poll) {
     QueueEffects effects = new QueueEffects();
     PollingWorker worker = remove(poll, effects);
