@@ -36,12 +36,12 @@ public final class Messages {
       RETURNING m.to_run, m.step_id, m.what, m.data, m.metadata
       """;
 
-  // The statements below look up children run by run (LATERAL with OFFSET 0). While no run has
+  // The next two statements look up children run by run (LATERAL with OFFSET 0). While no run has
   // children, the planner would otherwise choose a scan of the whole index and cache that plan.
 
   /**
-   * Posts CANCEL or TERMINATE to the active children of these runs. Children are inserted under the
-   * lock of their parent, which is held here, so none is missed.
+   * Posts CANCEL or TERMINATE to the active children of these runs, except detached ones. Children
+   * are inserted under the lock of their parent, which is held here, so none is missed.
    */
   public static final String TO_CHILDREN_SQL =
       """
@@ -59,7 +59,7 @@ public final class Messages {
       RETURNING to_run
       """;
 
-  /** Posts the outputs of completed children to parents that are resumed. */
+  /** Posts the outputs of completed children, except detached ones, to parents that are resumed. */
   public static final String OF_ENDED_CHILDREN_SQL =
       """
       INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)
@@ -79,7 +79,7 @@ public final class Messages {
       RETURNING to_run
       """;
 
-  /** Receivers of old messages, whose notification was lost. */
+  /** Receivers of old messages: the notification of the receiver was probably lost. */
   public static final String OLD_SQL =
       """
       SELECT DISTINCT to_run
@@ -107,7 +107,8 @@ public final class Messages {
   }
 
   /**
-   * Posts CANCEL or TERMINATE to the children of these runs. Returns the receivers.
+   * Posts CANCEL or TERMINATE to the active children of these runs, except detached ones. Returns
+   * the receivers.
    *
    * @param ended the ended runs; with a failure the children are terminated, without one cancelled
    */

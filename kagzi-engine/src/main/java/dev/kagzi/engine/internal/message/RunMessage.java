@@ -6,11 +6,11 @@ import dev.kagzi.engine.value.RunId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message to a run: a child that executes one of its steps has ended, or its parent was cancelled
- * or terminated.
+ * A message to a run (the receiver). Either a child of the receiver has ended, or the receiver's
+ * parent was cancelled or terminated.
  *
- * @param stepKey the receiver's step; empty in messages from a parent
- * @param from the child that executed the step; null if not known
+ * @param stepKey the receiver's step that started the child; empty in messages from a parent
+ * @param from the child; null in messages from a parent
  * @param failure why the child failed, or why the parent was terminated
  */
 public record RunMessage(
@@ -42,8 +42,8 @@ public record RunMessage(
   }
 
   /**
-   * The stored type, with the sender. As part of the primary key it makes a repeated message one
-   * row, and messages of two children of the same step two rows.
+   * The type and the sender, as stored. Because this is part of the primary key, a repeated message
+   * is stored once, and messages of two children of the same step are two rows.
    */
   String storedType() {
     return from == null ? type.name() : type.name() + " " + from;

@@ -1,5 +1,5 @@
 /**
- * Messages between runs: the only way by which one run changes another.
+ * Messages between runs: the only way by which one run changes another existing run.
  *
  * <p>Owns {@code run_messages}. A message is written in the transaction of its cause and consumed
  * in the receiver's lane. A lane therefore locks only the runs of its own batch, and two lanes
