@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Passes messages in memory between the servers of this process that use one database. It needs no
- * connection, and cannot reach a server in another process. It logs another process as an error,
+ * connection, and cannot reach a server in another process. If there is one, it logs an error,
  * because runs then wait for the slow fallbacks. Thread-safe.
  */
 public final class InProcessNotifier implements Notifier {
@@ -72,8 +72,8 @@ public final class InProcessNotifier implements Notifier {
 
   @Override
   public void setOtherServers(long count, long countedNanos) {
-    // Report at the second count only: a server of this process that is starting or closing may be
-    // counted once.
+    // Log at the second such count in a row: a server of this process that is starting or closing
+    // may be counted once.
     boolean unreachable = started && count > servers().size() - 1;
     if (!unreachable) {
       timesUnreachable.set(0);

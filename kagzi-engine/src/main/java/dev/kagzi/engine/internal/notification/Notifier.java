@@ -2,7 +2,10 @@ package dev.kagzi.engine.internal.notification;
 
 import java.util.UUID;
 
-/** Publishes messages to the other servers. Publishing never blocks and never fails. */
+/**
+ * Publishes messages to the other servers. Publishing does not wait and does not throw, but a
+ * message can be lost.
+ */
 public interface Notifier extends AutoCloseable {
   /** Starts sending and receiving. Call once, after all receivers exist. */
   void start();
@@ -13,7 +16,7 @@ public interface Notifier extends AutoCloseable {
   /**
    * Sets how many other servers are alive on the database.
    *
-   * @param countedNanos when they were counted; an older count than the current one is ignored
+   * @param countedNanos when they were counted, so that a late, older count can be ignored
    */
   void setOtherServers(long count, long countedNanos);
 

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Messages that wait for a thread, each once and in order. If they are too many, {@link
+ * Messages that wait for a thread, in order and without duplicates. If they are too many, {@link
  * ServerMessage.Everything} replaces them. Thread-safe.
  */
 final class PendingMessages {
@@ -31,7 +31,7 @@ final class PendingMessages {
     }
   }
 
-  /** Removes all messages; waits for the first. */
+  /** Waits until there is a message, then removes and returns all. */
   Set<ServerMessage> take() throws InterruptedException {
     lock.lockInterruptibly();
     try {

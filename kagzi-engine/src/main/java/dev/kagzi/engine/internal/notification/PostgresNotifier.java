@@ -61,8 +61,8 @@ public final class PostgresNotifier implements Notifier {
 
   @Override
   public synchronized void setOtherServers(long count, long countedNanos) {
-    // A server that starts during a heartbeat is not in its count, and its first message may be
-    // received before that count arrives here.
+    // Ignore an older count. A server that starts during a heartbeat of this server is missing in
+    // the heartbeat's count, and its Everything message, which sets 1, may be received before that.
     if (countedNanos - otherServersNanos >= 0) {
       otherServersNanos = countedNanos;
       alone = count == 0;
@@ -164,7 +164,7 @@ public final class PostgresNotifier implements Notifier {
     return null;
   }
 
-  /** Waits for the NOTIFY that is being sent; queued messages are dropped. */
+  /** Waits a second at most for the NOTIFY that is being sent; queued messages are dropped. */
   @Override
   public void close() {
     closed = true;

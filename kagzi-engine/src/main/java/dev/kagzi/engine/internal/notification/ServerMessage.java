@@ -15,13 +15,13 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 public sealed interface ServerMessage {
-  /** A run of the type can be claimed after {@code delayMs}. */
+  /** One or more runs of the type can be claimed after {@code delayMs}. */
   record Work(QueueName queue, TypeVersion type, long delayMs) implements ServerMessage {}
 
   /** A run has ended: servers with callers that await it read its result. */
   record Ended(RunId runId) implements ServerMessage {}
 
-  /** A message that the server to which the worker is attached sends to it. */
+  /** A message to a worker. The server that has the worker's Attach stream forwards it. */
   sealed interface ToWorker extends ServerMessage {
     WorkerId worker();
   }
@@ -39,7 +39,7 @@ public sealed interface ServerMessage {
   /** A default version was changed: read all default versions. */
   record Versions() implements ServerMessage {}
 
-  /** A server started, or messages were dropped: refresh everything. */
+  /** A server started, or messages may have been lost: refresh everything. */
   record Everything() implements ServerMessage {}
 
   /** Calls the receiver; a bug there must not end the thread of the notifier. */
@@ -81,7 +81,7 @@ public sealed interface ServerMessage {
     };
   }
 
-  /** Returns empty for a line that only a newer server understands. */
+  /** Returns empty for a line that this server does not understand, because a newer one sent it. */
   static Optional<ServerMessage> decode(String line) {
     String[] parts = line.split(" ", -1);
     try {

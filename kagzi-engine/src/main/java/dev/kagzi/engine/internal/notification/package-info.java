@@ -3,9 +3,10 @@
  * Messages only reduce latency. Each has a slow fallback, so that a lost message delays work and
  * loses nothing.
  *
- * <p>Each server sends one coalesced NOTIFY every few milliseconds, on its own connection and never
- * inside a transaction of the journal. NOTIFY takes a lock at commit that the committers of all
- * databases share. While a server is alone it sends nothing.
+ * <p>{@code PostgresNotifier} collects the messages of a few milliseconds and sends them with one
+ * NOTIFY, on its own connection. It never does so inside a transaction of the journal, because
+ * NOTIFY takes a lock at commit that the committers of all databases share. While a server is
+ * alone, it sends only {@code Everything}.
  */
 @NullMarked
 package dev.kagzi.engine.internal.notification;
