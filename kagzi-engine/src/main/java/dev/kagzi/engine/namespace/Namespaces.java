@@ -26,7 +26,10 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Creates, changes and lists namespaces, and caches which are enabled. Thread-safe; blocks. */
+/**
+ * Creates, changes and lists namespaces, and caches which are enabled. Thread-safe. Methods block
+ * unless they say otherwise.
+ */
 public final class Namespaces {
   private static final String COLUMNS =
       "namespace, id, display_name, description, enabled, created_at, updated_at,"
@@ -62,7 +65,8 @@ public final class Namespaces {
       RETURNING\s"""
           + COLUMNS;
 
-  // Updates only a different value: every worker with this type sends it at its start.
+  // Updates only a different value, because every worker with a failure handler sends it when it
+  // registers.
   private static final String MARK_FAILURE_HANDLER =
       """
       UPDATE kagzi.namespaces
@@ -90,11 +94,11 @@ public final class Namespaces {
   private final Consumer<String> publish;
 
   /**
-   * Creates an empty cache.
+   * Begins with an empty cache.
    *
    * @param autoCreate whether an unknown name is created at its first use
-   * @param listener called when a namespace is enabled or disabled, on any server
-   * @param publish called with each namespace that is enabled or disabled on this server
+   * @param listener called when a cached namespace was enabled or disabled, by any server
+   * @param publish called with each namespace that this server has enabled or disabled
    */
   public Namespaces(
       Database database,
@@ -120,8 +124,8 @@ public final class Namespaces {
   }
 
   /**
-   * Returns whether the namespace is enabled. Sends no query for a cached name. An unknown name is
-   * read from the database, and created or refused with NOT_FOUND.
+   * Returns whether the namespace is enabled. Sends no query if {@link #isCached}. A namespace that
+   * does not exist is created if {@code autoCreate} is set, else refused with NOT_FOUND.
    */
   public NamespaceCheck check(String namespace) {
     NamespaceCheck known = cache.get(namespace);
@@ -129,21 +133,21 @@ public final class Namespaces {
   }
 
   /**
-   * Returns false only if the namespace is disabled in the cache, even if the entry is old. {@link
-   * NamespaceListener} reports changes to the caller. Never blocks.
+   * Returns false if the namespace is disabled in the cache, however old the entry is; true if it
+   * is not cached. Does not block. {@link NamespaceListener} reports later changes.
    */
   public boolean mayDispatch(String namespace) {
     return cache.peek(namespace) != NamespaceCheck.DISABLED;
   }
 
-  /** Refreshes the cache in the background, after a change on another server. */
+  /** Refreshes the cache in the background, after a change on another server. Does not block. */
   public void refresh() {
     cache.refreshNow();
   }
 
   /**
-   * Returns whether {@link #check} answers from memory; otherwise it queries the database and
-   * blocks.
+   * Returns whether {@link #check} answers from memory; otherwise {@code check} queries the
+   * database and blocks. This method does not block.
    */
   public boolean isCached(String namespace) {
     return cache.isCached(namespace);
@@ -209,7 +213,7 @@ public final class Namespaces {
     return created;
   }
 
-  /** Accepts an existing namespace with the same content: the call was sent again. */
+  /** Accepts an existing namespace with the same content, as if the call had been sent again. */
   private static NamespaceView findSame(
       Session tx,
       String namespace,
@@ -280,7 +284,7 @@ public final class Namespaces {
     return database.readForUser(session -> Pager.page(page, "namespaces", new All(session)));
   }
 
-  /** Changes the fields that the update sets. Refused with NOT_FOUND. */
+  /** Changes the fields that the update sets. Refused with NOT_FOUND if there is no namespace. */
   public NamespaceView update(String namespace, NamespaceUpdate update, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("display_name", update.displayName());
@@ -328,8 +332,8 @@ public final class Namespaces {
   }
 
   /**
-   * Stores the queue of the namespace's failure handler, within a transaction. A handler of the run
-   * or schedule takes precedence.
+   * Stores the queue of the namespace's failure handler, within the open transaction. A handler of
+   * the run or schedule takes precedence over it.
    */
   public static void markFailureHandler(Session tx, String namespace, String queue)
       throws SQLException {
@@ -337,9 +341,9 @@ public final class Namespaces {
   }
 
   /**
-   * Enables or disables the namespace: a disabled one starts no run and dispatches no task. Refused
-   * with NOT_FOUND. A repeated call with the same request id changes nothing and returns the
-   * namespace.
+   * Enables or disables the namespace: a disabled one accepts no starts and dispatches no tasks.
+   * Refused with NOT_FOUND if it does not exist. A repeated call with the same request id changes
+   * nothing and returns the namespace.
    */
   public NamespaceView setEnabled(String namespace, boolean enabled, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Caches which namespaces are enabled.
  *
- * <p>A lookup reads a map and the clock. When the cache is one second old, one caller refreshes it
- * in the background and no caller waits. When it is two seconds old, because no caller asked for a
- * while, callers wait for the refresh. Thread-safe.
+ * <p>A lookup reads a map and the clock. When the cache is one second old, a lookup starts a
+ * refresh in the background, and no caller waits. When it is two seconds old, because there was no
+ * lookup for a while, callers wait for the refresh. Thread-safe.
  */
 public final class NamespaceCache {
   private static final String STATES =
@@ -30,7 +30,8 @@ public final class NamespaceCache {
   private final NamespaceListener listener;
   private final Map<String, NamespaceCheck> known = new ConcurrentHashMap<>();
   private final AtomicBoolean refreshing = new AtomicBoolean();
-  // Held while the map changes: a refresh must not overwrite a change that came after its query.
+  // Held by put and during a whole refresh: a refresh must not overwrite a change that came after
+  // its query.
   private final ReentrantLock changing = new ReentrantLock();
   private volatile long refreshedNs;
 
@@ -91,7 +92,9 @@ public final class NamespaceCache {
     }
   }
 
-  /** Caches the state of a new name. An entry that was added in between is newer and stays. */
+  /**
+   * Caches the state of a name, unless it is cached: that entry is newer than the caller's read.
+   */
   public NamespaceCheck putIfAbsent(String namespace, boolean enabled) {
     NamespaceCheck read = NamespaceCheck.of(enabled);
     NamespaceCheck present = known.putIfAbsent(namespace, read);

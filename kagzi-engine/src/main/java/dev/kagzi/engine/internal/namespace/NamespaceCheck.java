@@ -1,9 +1,9 @@
 package dev.kagzi.engine.internal.namespace;
 
-/** Whether a namespace is enabled. A missing namespace is refused instead. */
+/** Whether a namespace is enabled. There is no constant for a missing one, which is refused. */
 public enum NamespaceCheck {
   ENABLED,
-  /** Its runs can be read; no run starts and no task is dispatched. */
+  /** Its runs can be read; starts are refused, and no task is dispatched. */
   DISABLED;
 
   static NamespaceCheck of(boolean enabled) {

@@ -2,9 +2,10 @@
  * Namespaces: the tenants of a server. Rows of one namespace are neither visible nor writable from
  * another.
  *
- * <p>Owns {@code namespaces}. Every start and every poll checks that its namespace exists and is
- * enabled. {@link dev.kagzi.engine.namespace.Namespaces#check} answers from a cache that is at most
- * about two seconds old. The dispatcher is notified of changes, so dispatch sends no queries.
+ * <p>Owns {@code namespaces}. A start requires that its namespace is enabled. A poll requires only
+ * that it exists, and waits while it is disabled. {@link
+ * dev.kagzi.engine.namespace.Namespaces#check} answers from a cache that is at most about two
+ * seconds old. The dispatcher is notified of changes, so it sends no queries about namespaces.
  *
  * <p>May know {@code db}, {@code value}, {@code page} and {@code request}. Must not know what a run
  * is.
