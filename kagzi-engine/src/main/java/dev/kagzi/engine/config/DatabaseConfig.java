@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The connection settings of the database.
  *
- * @param poolSize connections in the pool; each writer has its own session besides
+ * @param poolSize connections in the pool; threads such as the journal's lanes have their own
+ *     connections in addition
  * @param allowUnsafe accepts a server with fsync off; for tests only
  */
 public record DatabaseConfig(
@@ -18,7 +19,8 @@ public record DatabaseConfig(
 
   private static final int POOL_SIZE = 8;
 
-  // A password in the authority (between the first colon and the last @), and in query parameters.
+  // LOGIN and PARAMETER match passwords, to mask them: in the authority (between the first colon
+  // and the last @), and in query parameters.
   private static final Pattern LOGIN = Pattern.compile("(//[^:/@]*:).*@");
   private static final Pattern JDBC_LOGIN = Pattern.compile("jdbc:postgresql://[^/?]*@");
   private static final Pattern PARAMETER = Pattern.compile("(?i)([?&][^=&]*password=)[^&]*");

@@ -5,10 +5,11 @@ import java.time.Duration;
 /**
  * Limits of the journal.
  *
- * @param lanes number of serial writers; two are best on two cores, more do not help
+ * @param lanes number of serial writers; on two cores, more than two do not help
  * @param queueBytesMax bytes of queued writes in all lanes together
- * @param fullPatience how long a write waits when the queue is full
- * @param databasePatience how long a batch is retried while the database is unavailable
+ * @param fullPatience how long a write waits for space in a full queue before it is refused
+ * @param databasePatience how long a batch is sent again, while the database is unavailable, before
+ *     it is refused
  */
 public record JournalConfig(
     int lanes,

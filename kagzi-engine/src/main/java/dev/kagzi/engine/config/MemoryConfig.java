@@ -11,7 +11,8 @@ public record MemoryConfig(long callBytesMax) {
 
   private static final long READ_BYTES_MAX = 32L << 20;
 
-  // Divisors of the heap: upper limits for journals that are configured for a larger heap.
+  // All queues of a journal get at most 1/8 of the heap, and a batch 1/32, even if more is
+  // configured.
   private static final int QUEUE_SHARE = 8;
   private static final int BATCH_SHARE = 32;
 
@@ -23,22 +24,22 @@ public record MemoryConfig(long callBytesMax) {
     return new MemoryConfig(Runtime.getRuntime().maxMemory() / 100 * percent);
   }
 
-  /** Requests, from their first byte to the end of their call. */
+  /** Limit for requests, from their first byte to the end of their call. */
   public long requestBytesMax() {
     return callBytesMax * 3 / 8;
   }
 
-  /** Answers that clients have not read yet. */
+  /** Limit for answers that clients have not read yet. */
   public long answerBytesMax() {
     return callBytesMax * 3 / 8;
   }
 
-  /** Claimed tasks in transit to workers. */
+  /** Limit for claimed tasks that wait for the polls of their workers. */
   public long taskBytesMax() {
     return callBytesMax / 4;
   }
 
-  /** Payloads of one read of many rows. */
+  /** Limit for the payloads of one query that reads many rows. */
   public long readBytesMax() {
     return Math.min(READ_BYTES_MAX, callBytesMax / 16);
   }

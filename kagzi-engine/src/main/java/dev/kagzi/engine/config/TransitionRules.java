@@ -7,10 +7,12 @@ import dev.kagzi.engine.retry.RetryPolicy;
  * Server-wide rules of state transitions.
  *
  * @param defaultPolicy retry policy of steps when neither the step nor the run has one
- * @param shortWaitMs for a shorter wait the worker keeps its claim
+ * @param shortWaitMs a worker keeps its claim during a shorter wait than this, unless it is a
+ *     simple client
  * @param crashes back-off and limit for runs whose workers crash
  * @param stepTimeoutMs timeout of a step attempt when neither the step nor the run sets one
- * @param stepGraceMs how long after the timeout the server fails an attempt that its worker did not
+ * @param stepGraceMs how long the server waits, after the timeout of a step attempt, for the worker
+ *     to fail it; then the server fails it
  */
 public record TransitionRules(
     RetryPolicy defaultPolicy,

@@ -8,7 +8,8 @@ import java.time.Duration;
  * @param heartbeat interval between heartbeats of a worker
  * @param lease how long a claim lasts without a heartbeat
  * @param stale age of the last heartbeat after which a worker is marked offline
- * @param detached the same after its attached stream broke
+ * @param detached after how long without a new stream and heartbeat a worker is marked offline if
+ *     its Attach stream broke
  */
 public record WorkerConfig(Duration heartbeat, Duration lease, Duration stale, Duration detached) {
   public static WorkerConfig defaults() {
