@@ -61,8 +61,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The engine of one server. Any number of engines work on one database, and all are equal.
- * Thread-safe.
+ * The engine of one server. Any number of engines can work on one database; none of them is a
+ * leader. Thread-safe.
  */
 public final class Engine implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
@@ -350,7 +350,7 @@ public final class Engine implements AutoCloseable {
     return completions;
   }
 
-  /** Applies where neither step nor run have a policy, and to fields that a policy leaves out. */
+  /** Applies if neither step nor run has a policy, and to fields that a policy leaves out. */
   public RetryPolicy defaultRetryPolicy() {
     return defaultRetryPolicy;
   }
@@ -421,7 +421,7 @@ public final class Engine implements AutoCloseable {
     journal.append(new DeliverMessages(run));
   }
 
-  /** Starts or stops dispatch when a namespace is enabled or disabled, on any server. */
+  /** Starts or stops dispatch of a namespace that this or another server enabled or disabled. */
   private void namespaceChanged(String namespace, boolean enabled) {
     if (enabled) {
       dispatcher.namespaceEnabled(namespace);
@@ -432,8 +432,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Fails a claimed run that has more steps than the limit. Every later claim would read its whole
-   * history.
+   * Fails a claimed run that has more steps than the limit, and returns false. Otherwise every
+   * later claim would read its whole history.
    */
   private boolean admit(QueueName queue, Task task) {
     Optional<Failure> tooManySteps = stepCounts.claimed(task.claim(), task.stepsRecorded());

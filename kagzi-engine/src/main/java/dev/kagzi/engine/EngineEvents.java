@@ -29,7 +29,8 @@ final class EngineEvents implements RunEvents {
   private final Supplier<Workers> workers;
 
   /**
-   * {@code dispatcher} and {@code workers} are created after the journal, before its first write.
+   * {@code dispatcher} and {@code workers} are suppliers, because the objects are created after the
+   * journal. They exist before its first write.
    */
   EngineEvents(
       RunCompletions completions,
