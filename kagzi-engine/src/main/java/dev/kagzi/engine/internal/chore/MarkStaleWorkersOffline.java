@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Marks workers whose heartbeats have stopped as offline. If this chore could not run for some
- * seconds, for example because the database was unavailable, workers get their full time again:
- * their heartbeats could not be stored either.
+ * Marks workers whose heartbeats have stopped as offline. At its start, and after some seconds in
+ * which it could not run, for example because the database was unavailable, workers get their full
+ * time again: their heartbeats may not have been stored in between.
  */
 public final class MarkStaleWorkersOffline implements Chore {
   private static final long GAP_NANOS = Duration.ofSeconds(3).toNanos();

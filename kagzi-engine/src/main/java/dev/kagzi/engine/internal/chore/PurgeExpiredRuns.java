@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * Deletes runs that ended longer ago than their retention, with all their rows. It walks the
  * namespaces one after the other, in time slices and small transactions. A slow transaction makes
  * the next one smaller. The steps of a run with a long history are deleted in later transactions; a
- * row of {@code maintenance_tasks} records that they are left. Every transaction reads the
- * namespace's retention again, so that a longer one applies at once.
+ * row of {@code maintenance_tasks} records that they are left. Every transaction that deletes runs
+ * reads the namespace's retention again, so that a longer one applies at once.
  *
  * <p>At the end of a round, it deletes workers that have been offline for long, counts that are
  * zero, and old rows of {@code requests}.
