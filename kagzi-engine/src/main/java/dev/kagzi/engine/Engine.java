@@ -264,8 +264,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Like {@link #start(DatabaseConfig, EngineConfig)}; {@code connector} opens the connections of
-   * the writers.
+   * Like {@link #start(DatabaseConfig, EngineConfig)}; {@code connector} opens the connections that
+   * are not in the pool.
    */
   public static Engine start(DatabaseConfig db, EngineConfig config, ConnectionFactory connector) {
     return start(Database.open(db, connector), config, Database::migrate);
@@ -301,7 +301,7 @@ public final class Engine implements AutoCloseable {
       engine.heartbeat.send();
       engine.scheduleTimer.start();
       engine.versions.read();
-      // A server that believes it is alone publishes nothing: make the others count this one.
+      // A server that believes it is alone publishes no events: make the others count this one.
       engine.notifier.publish(new ServerMessage.Everything());
       return engine;
     } catch (RuntimeException e) {

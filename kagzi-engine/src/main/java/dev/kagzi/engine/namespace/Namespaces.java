@@ -153,7 +153,7 @@ public final class Namespaces {
     return cache.isCached(namespace);
   }
 
-  /** Refuses a namespace that is disabled or missing. */
+  /** Refuses a disabled namespace. Treats a missing one like {@link #check}. */
   public void requireEnabled(String namespace) {
     requireEnabled(namespace, () -> false);
   }

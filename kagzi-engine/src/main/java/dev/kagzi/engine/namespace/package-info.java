@@ -1,5 +1,6 @@
 /**
- * Namespaces: the tenants of a server. Rows of one are neither visible nor writable from another.
+ * Namespaces: the tenants of a server. Rows of one namespace are neither visible nor writable from
+ * another.
  */
 @NullMarked
 package dev.kagzi.engine.namespace;

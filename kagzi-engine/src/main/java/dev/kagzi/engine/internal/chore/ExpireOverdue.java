@@ -48,7 +48,7 @@ public final class ExpireOverdue implements Chore {
     scheduleNext(sinceZero(), delayMs);
   }
 
-  // At most one day ahead: a delay of years would overflow a long of nanoseconds.
+  // At most one day ahead: a delay of centuries would overflow a long of nanoseconds.
   private void scheduleNext(long fromNanos, long delayMs) {
     long at = fromNanos + TimeUnit.MILLISECONDS.toNanos(Math.min(delayMs, DAY_MS));
     nextNanos.accumulateAndGet(at, Math::min);

@@ -70,7 +70,7 @@ public final class ScheduleTimer implements Chore, AutoCloseable {
   }
 
   public void dueIn(long delayMs) {
-    // At most one day ahead: a delay of years would overflow a long of nanoseconds.
+    // At most one day ahead: a delay of centuries would overflow a long of nanoseconds.
     long delayNanos = TimeUnit.MILLISECONDS.toNanos(Math.clamp(delayMs, 0, DAY_MS));
     nextNanos.accumulateAndGet(sinceZero() + delayNanos, Math::min);
     changed.release();

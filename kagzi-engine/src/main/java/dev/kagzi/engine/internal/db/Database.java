@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * pool. Threads with their own session, such as lanes and claimers, open it with {@link #open}.
  */
 public final class Database implements AutoCloseable {
-  // Hot statements must read runs by primary key. For a table that was empty a moment ago the
-  // planner would choose a sequential scan and keep that plan.
+  // Hot statements must use their indexes. For a table that was empty a moment ago, the planner
+  // would choose a sequential scan and keep that plan.
   private static final List<String> WRITER_SETTINGS =
       List.of(
           "SET synchronous_commit = on",

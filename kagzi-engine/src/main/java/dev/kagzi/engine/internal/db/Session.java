@@ -11,7 +11,7 @@ import org.postgresql.PGConnection;
 
 /**
  * One connection with its statements. Outside of {@link #inTransaction} every statement commits by
- * itself. Not thread-safe: each writer has its own.
+ * itself. Not thread-safe: each thread has its own.
  */
 public final class Session implements AutoCloseable {
   private static final long PLANS_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);

@@ -314,8 +314,8 @@ public final class ClaimRuns {
   }
 
   /**
-   * Removes the runs whose history is too large for a task, or does not fit into memory with the
-   * others. Returns them; their workers fetch the history separately.
+   * Removes the runs whose history is too large for a task, or does not fit into the byte limit of
+   * all. Returns them; their workers fetch the history separately.
    */
   private static Set<RunId> removeLargeHistories(
       Map<RunId, ReadSteps.Size> sizes, Map<RunId, Integer> runs, int bytesMax, long allBytesMax) {

@@ -15,7 +15,7 @@ import java.util.function.Predicate;
  * @param release releases claims whose tasks no worker received
  * @param failCrashed fails a run whose workers died too often
  * @param admit whether a worker may receive the task that was just claimed; if it returns false, it
- *     has ended the claim itself
+ *     ends the claim itself
  * @param isEnabled whether runs of a namespace are dispatched
  */
 public record DispatchCallbacks(

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Executes batches of writes in SQL. Each lane has its own instance. */
 public interface BatchWriter<W extends Write<?>> {
-  /** Notifications to publish once the batch is durable. Must be quick and must not throw. */
+  /** Notifications to publish once the batch is committed. Must be quick and must not throw. */
   @FunctionalInterface
   interface Effects {
     Effects NONE = () -> {};

@@ -25,7 +25,7 @@ public abstract class Write<R> {
     return getClass().getSimpleName();
   }
 
-  /** What {@link #key} is the id of, for the log. */
+  /** Names what {@link #key} identifies, for the log. */
   protected String subject() {
     return "key";
   }
@@ -34,7 +34,7 @@ public abstract class Write<R> {
     return Level.WARN;
   }
 
-  /** Completes when the write is durable, or exceptionally with a {@link Refusal}. */
+  /** Completes when the write is committed, or exceptionally with a {@link Refusal}. */
   public final CompletableFuture<R> done() {
     return done;
   }

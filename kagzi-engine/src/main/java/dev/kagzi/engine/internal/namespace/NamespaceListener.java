@@ -4,6 +4,6 @@ import dev.kagzi.engine.namespace.Namespaces;
 
 @FunctionalInterface
 public interface NamespaceListener {
-  /** Must not block, and must not call {@link Namespaces}. */
+  /** Must not block, and must not call {@link Namespaces}, because the cache's lock is held. */
   void changed(String namespace, boolean enabled);
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Sends messages by LISTEN and NOTIFY. Thread-safe. */
+/** Sends messages by NOTIFY, and receives them by LISTEN. Thread-safe. */
 public final class PostgresNotifier implements Notifier {
   private static final String CHANNEL = "kagzi_work";
   private static final int PAYLOAD_BYTES_MAX = 7_900;

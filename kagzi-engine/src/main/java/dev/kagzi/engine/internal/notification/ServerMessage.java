@@ -55,7 +55,7 @@ public sealed interface ServerMessage {
     }
   }
 
-  /** Encodes the message as one line, without line breaks. */
+  /** Encodes the message as one line; escapes line breaks in names. */
   default String encode() {
     return switch (this) {
       case Work(QueueName queue, TypeVersion type, long delayMs) ->
